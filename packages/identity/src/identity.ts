@@ -1,0 +1,35 @@
+/** Who is calling: roles, and the credential as it stands in the request's headers (spec §5). */
+import { fail } from '@trestle/schema/errors';
+
+export const ROLES = ['USER', 'MODERATOR', 'ADMIN'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** A caller whose token was verified. An anonymous caller is `null`. */
+export interface Caller {
+  readonly userId: string;
+  readonly role: Role;
+  /** The token's `jti`. */
+  readonly tokenId: string;
+  /** When the token ends, in seconds since 1970. */
+  readonly expiresAt: number;
+}
+
+/** Whether the caller has the role or a higher one: USER < MODERATOR < ADMIN. */
+export function hasRole(caller: Caller | null, role: Role): boolean {
+  return caller !== null && ROLES.indexOf(caller.role) >= ROLES.indexOf(role);
+}
+
+/**
+ * Reads the bearer token of a request from its raw headers (`req.rawHeaders`: name, value, name, value …; `req.headers`
+ * would hide a second `Authorization`). Gives undefined when there is no credential. Throws VALIDATION_ERROR for more
+ * than one credential (contract §4) and UNAUTHORIZED for one of another scheme (spec §5.7).
+ */
+export function readBearerToken(rawHeaders: readonly string[]): string | undefined {
+  const credentials = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'authorization');
+  if (credentials.length > 1) throw fail('VALIDATION_ERROR', 'Send exactly one credential');
+  const [credential] = credentials;
+  if (credential === undefined) return undefined;
+  const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(credential)?.[1];
+  if (token === undefined) throw fail('UNAUTHORIZED', 'The credential is not a bearer token');
+  return token;
+}

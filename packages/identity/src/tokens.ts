@@ -1,0 +1,100 @@
+/** Access tokens: ES256 JWTs of 15 minutes, signed by the users subgraph and verified by everybody (spec §5.3, RFC 9068). */
+import { type KeyObject, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { fail } from '@trestle/schema/errors';
+import jwt from 'jsonwebtoken';
+import { type Caller, ROLES, type Role } from './identity.ts';
+
+export const ACCESS_TOKEN_SECONDS = 15 * 60;
+const ISSUER = 'trestle';
+const AUDIENCE = 'trestle-api';
+const TYPE = 'at+jwt';
+/** A token may be from a machine whose clock is this far ahead or behind. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+const REMEMBERED_TOKENS = 10_000;
+
+export interface TokenIssuer {
+  /** Signs a token for an account. It holds no personal data: the payload is only encoded (spec §5.3). */
+  issue(account: { readonly id: string; readonly role: Role }): { readonly token: string; readonly expiresInSeconds: number };
+}
+
+export interface TokenVerifier {
+  /** Gives the caller that a token stands for. Throws UNAUTHORIZED unless it is valid in every respect. */
+  verify(token: string): Caller;
+}
+
+/** `privateKeyPem` is a P-256 key in PKCS#8; `now` gives milliseconds. Throws if the key is of another kind. */
+export function createTokenIssuer({ privateKeyPem, now = Date.now }: { privateKeyPem: string; now?: () => number }): TokenIssuer {
+  const key = requireP256(createPrivateKey(privateKeyPem));
+  return {
+    issue({ id, role }) {
+      const issuedAt = Math.floor(now() / 1000);
+      const claims = { iss: ISSUER, aud: AUDIENCE, sub: id, role, jti: randomUUID(), iat: issuedAt, exp: issuedAt + ACCESS_TOKEN_SECONDS };
+      const token = jwt.sign(claims, key, { algorithm: 'ES256', header: { alg: 'ES256', typ: TYPE } });
+      return { token, expiresInSeconds: ACCESS_TOKEN_SECONDS };
+    },
+  };
+}
+
+/** `publicKeyPem` is the P-256 key in SPKI. Remembers tokens that it has verified; their end is looked at on every call. */
+export function createTokenVerifier({ publicKeyPem, now = Date.now }: { publicKeyPem: string; now?: () => number }): TokenVerifier {
+  const key = requireP256(createPublicKey(publicKeyPem));
+  const verified = new Map<string, Caller>();
+  return {
+    verify(token) {
+      const id = createHash('sha256').update(token).digest('base64');
+      let caller = verified.get(id);
+      if (!caller) {
+        caller = readToken(token, key, now);
+        if (verified.size >= REMEMBERED_TOKENS) verified.delete(verified.keys().next().value ?? '');
+        verified.set(id, caller);
+      }
+      if (caller.expiresAt + CLOCK_TOLERANCE_SECONDS <= now() / 1000) {
+        verified.delete(id);
+        throw unauthorized();
+      }
+      return caller;
+    },
+  };
+}
+
+/** Makes a key pair for `createTokenIssuer` and `createTokenVerifier`. */
+export function generateTokenKeys(): { privateKeyPem: string; publicKeyPem: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  };
+}
+
+/** Checks what jsonwebtoken alone would let pass: type, critical headers, a missing end, a life longer than we give. */
+function readToken(token: string, key: KeyObject, now: () => number): Caller {
+  let decoded: jwt.Jwt;
+  try {
+    decoded = jwt.verify(token, key, {
+      algorithms: ['ES256'],
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      clockTimestamp: Math.floor(now() / 1000),
+      complete: true,
+    });
+  } catch (cause) {
+    throw unauthorized(cause);
+  }
+  const { header, payload } = decoded;
+  if (typeof payload === 'string' || header.typ !== TYPE || header.crit !== undefined) throw unauthorized();
+  const { sub, jti, iat, exp } = payload;
+  const role = ROLES.find((known) => known === payload['role']);
+  if (!role || typeof sub !== 'string' || typeof jti !== 'string' || typeof iat !== 'number' || typeof exp !== 'number') throw unauthorized();
+  if (exp - iat > ACCESS_TOKEN_SECONDS) throw unauthorized();
+  return { userId: sub, role, tokenId: jti, expiresAt: exp };
+}
+
+function unauthorized(cause?: unknown): Error {
+  return fail('UNAUTHORIZED', 'The access token is not valid or has ended', { cause });
+}
+
+function requireP256(key: KeyObject): KeyObject {
+  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new Error('The token key must be an EC key on P-256');
+  return key;
+}

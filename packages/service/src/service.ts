@@ -1,0 +1,86 @@
+/** Starts an HTTP process, says when it listens, and stops it without cutting off a request in hand. */
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Log } from '@trestle/log';
+import type { Probes } from './probes.ts';
+
+/** How long requests in hand may take once the process was told to stop. */
+const DRAIN_MS = 5000;
+
+export interface ServiceOptions {
+  readonly log: Log;
+  readonly port: number;
+  readonly host: string;
+  readonly probes: Probes;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Largest size of all headers together, in bytes (contract §6). */
+  readonly maxHeaderBytes?: number;
+}
+
+export interface Service {
+  readonly port: number;
+  /** Takes no more connections, lets requests in hand finish for at most 5 s, then closes what is left. */
+  stop(): Promise<void>;
+}
+
+/** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
+export async function startService({ log, port, host, probes, handle, maxHeaderBytes = 16 * 1024 }: ServiceOptions): Promise<Service> {
+  const server = createServer({ maxHeaderSize: maxHeaderBytes }, (request, response) => {
+    if (!probes.answer(request, response)) handle(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  log.info('listening', { port: address.port });
+  return {
+    port: address.port,
+    stop: () =>
+      new Promise((resolve) => {
+        const cut = setTimeout(() => {
+          server.closeAllConnections();
+        }, DRAIN_MS);
+        server.close(() => {
+          clearTimeout(cut);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+/**
+ * Runs a process from its `main.ts`: `start` gives what stops it again. SIGTERM, SIGINT and the end of the parent that
+ * spawned it with a channel all stop it once and in order. A start that fails is logged and ends the process with 1.
+ */
+export async function runProcess(log: Log, start: () => Promise<() => Promise<void>>): Promise<void> {
+  try {
+    const stop = await start();
+    let stopping = false;
+    const end = (signal: string) => {
+      if (stopping) return;
+      stopping = true;
+      log.info('stopping', { signal });
+      stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error('did not stop cleanly', { error });
+          process.exit(1);
+        },
+      );
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
+    process.on('disconnect', () => {
+      end('disconnect');
+    });
+  } catch (error) {
+    log.error(startFailure(error), { error });
+    process.exit(1);
+  }
+}
+
+function startFailure(error: unknown): string {
+  const { code, port } = error as { code?: string; port?: number };
+  return code === 'EADDRINUSE' ? `port ${String(port)} is taken` : 'could not start';
+}

@@ -1,0 +1,74 @@
+/** Composes subgraph SDL into a supergraph and its public view (spec §2.5). No I/O. */
+import { composeServices } from '@apollo/composition';
+import { Supergraph } from '@apollo/federation-internals';
+import { type GraphQLError, Source, lexicographicSortSchema, parse, printSchema } from 'graphql';
+
+export interface SubgraphSource {
+  readonly name: string;
+  /** Where the subgraph answers unless the gateway is told otherwise. */
+  readonly url: string;
+  /** The file's name as shown in problems. */
+  readonly file: string;
+  readonly sdl: string;
+}
+
+/** A reason why the subgraphs do not compose; lines and columns count from 1. */
+export interface CompositionProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly places: readonly { readonly file: string; readonly line: number; readonly column: number }[];
+}
+
+export type Composition =
+  | { readonly ok: true; readonly supergraphSdl: string; readonly apiSdl: string }
+  | { readonly ok: false; readonly problems: readonly CompositionProblem[] };
+
+/** Composes the subgraphs, or says all that keeps them from it. Throws nothing for a faulty schema. */
+export function compose(subgraphs: readonly SubgraphSource[]): Composition {
+  const services = [];
+  const problems: CompositionProblem[] = [];
+  for (const subgraph of subgraphs) {
+    try {
+      const typeDefs = parse(new Source(subgraph.sdl, subgraph.file));
+      services.push({ name: subgraph.name, url: subgraph.url, typeDefs });
+    } catch (error) {
+      problems.push(toProblem(error as GraphQLError, subgraphs));
+    }
+  }
+  if (problems.length > 0) return { ok: false, problems };
+
+  const result = composeServices(services);
+  if (result.errors) return { ok: false, problems: result.errors.map((error) => toProblem(error, subgraphs)) };
+  const api = Supergraph.build(result.supergraphSdl).apiSchema().toGraphQLJSSchema();
+  return {
+    ok: true,
+    supergraphSdl: `${result.supergraphSdl.trim()}\n`,
+    apiSdl: `${printSchema(lexicographicSortSchema(api)).trim()}\n`,
+  };
+}
+
+/** Writes a problem the way compilers do, one line a place: `schema/users.graphql:12:3 CODE message`. */
+export function formatProblem({ code, message, places }: CompositionProblem): string {
+  if (places.length === 0) return `${code} ${message}`;
+  return places.map(({ file, line, column }) => `${file}:${line}:${column} ${code} ${message}`).join('\n');
+}
+
+function toProblem(error: GraphQLError, subgraphs: readonly SubgraphSource[]): CompositionProblem {
+  const code = typeof error.extensions['code'] === 'string' ? error.extensions['code'] : 'GRAPHQL_PARSE_FAILED';
+  return { code, message: error.message, places: placesOf(error, subgraphs) };
+}
+
+/** A syntax error knows its source; a composition error has nodes, and names their subgraph (or `[name]` in its message). */
+function placesOf(error: GraphQLError, subgraphs: readonly SubgraphSource[]): CompositionProblem['places'] {
+  if (error.source && error.locations?.[0]) {
+    const { line, column } = error.locations[0];
+    return [{ file: error.source.name, line, column }];
+  }
+  return (error.nodes ?? []).flatMap((node) => {
+    if (!node.loc) return [];
+    const owner = (node as { subgraph?: string }).subgraph ?? /^\[(\w+)\]/.exec(error.message)?.[1];
+    const file = subgraphs.find(({ name }) => name === owner)?.file ?? node.loc.source.name;
+    const { line, column } = node.loc.startToken;
+    return [{ file, line, column }];
+  });
+}

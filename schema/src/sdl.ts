@@ -1,0 +1,21 @@
+/** Where the schema files are, and their text. Works from `src` and from `dist` alike. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const SUBGRAPH_NAMES = ['users', 'orders', 'content'] as const;
+export type SubgraphName = (typeof SUBGRAPH_NAMES)[number];
+
+/** The path of a file of the schema room, e.g. `supergraph.graphql`. */
+export function schemaPath(file: string): string {
+  return fileURLToPath(new URL(`../${file}`, import.meta.url));
+}
+
+/** The SDL that a subgraph team wrote, as it stands in its file. */
+export function readSubgraphSdl(name: SubgraphName): string {
+  return readFileSync(schemaPath(`${name}.graphql`), 'utf8');
+}
+
+/** The public view of the composed schema, as SDL. */
+export function readApiSdl(): string {
+  return readFileSync(schemaPath('api.graphql'), 'utf8');
+}
