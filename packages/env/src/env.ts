@@ -11,7 +11,12 @@ export const setting = {
       .string()
       .regex(/^-?\d+$/, 'must be a whole number')
       .transform(Number)
-      .pipe(z.number().min(min, `must be at least ${String(min)}`).max(max, `must be at most ${String(max)}`)),
+      .pipe(
+        z
+          .number()
+          .min(min, `must be at least ${String(min)}`)
+          .max(max, `must be at most ${String(max)}`),
+      ),
   /** An absolute URL of one of these protocols, e.g. `http:`. */
   url: (...protocols: string[]) =>
     z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), {
@@ -46,6 +51,8 @@ export function readSettings<S extends z.ZodRawShape>(shape: S, env: Record<stri
 /** Every setting whose name begins with `prefix`, by the rest of its name in lower case; for open-ended families of settings. */
 export function readFamily(prefix: string, env: Record<string, string | undefined>): Map<string, string> {
   return new Map(
-    Object.entries(env).flatMap(([name, value]) => (name.startsWith(prefix) && value ? [[name.slice(prefix.length).toLowerCase(), value] as const] : [])),
+    Object.entries(env).flatMap(([name, value]) =>
+      name.startsWith(prefix) && value ? [[name.slice(prefix.length).toLowerCase(), value] as const] : [],
+    ),
   );
 }

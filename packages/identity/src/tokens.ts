@@ -85,7 +85,8 @@ function readToken(token: string, key: KeyObject, now: () => number): Caller {
   if (typeof payload === 'string' || header.typ !== TYPE || header.crit !== undefined) throw unauthorized();
   const { sub, jti, iat, exp } = payload;
   const role = ROLES.find((known) => known === payload['role']);
-  if (!role || typeof sub !== 'string' || typeof jti !== 'string' || typeof iat !== 'number' || typeof exp !== 'number') throw unauthorized();
+  if (!role || typeof sub !== 'string' || typeof jti !== 'string' || typeof iat !== 'number' || typeof exp !== 'number')
+    throw unauthorized();
   if (exp - iat > ACCESS_TOKEN_SECONDS) throw unauthorized();
   return { userId: sub, role, tokenId: jti, expiresAt: exp };
 }
@@ -95,6 +96,7 @@ function unauthorized(cause?: unknown): Error {
 }
 
 function requireP256(key: KeyObject): KeyObject {
-  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1') throw new Error('The token key must be an EC key on P-256');
+  if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+    throw new Error('The token key must be an EC key on P-256');
   return key;
 }

@@ -32,10 +32,12 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
   });
-  const write = (at: Exclude<LogLevel, 'silent'>) => (message: string, fields: LogFields = {}) => {
-    const { error, ...rest } = fields;
-    out[at](error === undefined ? rest : { ...rest, error: describeError(error) }, mask(message));
-  };
+  const write =
+    (at: Exclude<LogLevel, 'silent'>) =>
+    (message: string, fields: LogFields = {}) => {
+      const { error, ...rest } = fields;
+      out[at](error === undefined ? rest : { ...rest, error: describeError(error) }, mask(message));
+    };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 

@@ -1,0 +1,110 @@
+/** What every subgraph server is: migrate, serve the schema behind the caller's own token, stop in order. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { ApolloServer } from '@apollo/server';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { expressMiddleware } from '@as-integrations/express5';
+import { readBearerToken } from '@trestle/identity';
+import { type TokenVerifier, createTokenVerifier } from '@trestle/identity/tokens';
+import { type LogLevel, createLog } from '@trestle/log';
+import { applyMigrations } from '@trestle/postgres/migrate';
+import { ERRORS, Fault } from '@trestle/schema/errors';
+import { type SubgraphName, readSubgraphSdl } from '@trestle/schema/sdl';
+import { runProcess, startService } from '@trestle/service';
+import { type Probes, createProbes } from '@trestle/service/probes';
+import express from 'express';
+import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import { type AuthRules, applyAuth } from './auth-directive.ts';
+import type { RequestContext } from './context.ts';
+import { type Database, openDatabase } from './database.ts';
+import { createErrorPlugin, formatError } from './errors.ts';
+import { DateTime } from './scalars.ts';
+import { applyUpper } from './upper-directive.ts';
+
+export interface Subgraph<Context extends RequestContext> {
+  readonly resolvers: object;
+  readonly authRules?: AuthRules;
+  /** Adds the subgraph's own stores and loaders to a request's context. */
+  readonly createContext: (request: RequestContext) => Context;
+  /** Ends what the subgraph itself opened. */
+  readonly close?: () => Promise<void>;
+}
+
+export interface SubgraphOptions<Context extends RequestContext> {
+  readonly name: SubgraphName;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly settings: { readonly HOST: string; readonly LOG_LEVEL: LogLevel; readonly TOKEN_PUBLIC_KEY_FILE: string };
+  readonly create: (database: Database) => Subgraph<Context>;
+}
+
+/** Runs a subgraph process from its `main.ts` until it is told to stop. */
+export async function runSubgraph<Context extends RequestContext>(options: SubgraphOptions<Context>): Promise<void> {
+  const { name, port, databaseUrl, settings, create } = options;
+  const log = createLog({ service: name, level: settings.LOG_LEVEL });
+  await runProcess(log, async () => {
+    const applied = await applyMigrations({ url: databaseUrl, directory: migrationsDirectory(name) });
+    if (applied.length > 0) log.info('migrated', { count: applied.length });
+
+    const probes: Probes = createProbes({ isReady: () => database.isReachable() });
+    const database = openDatabase({ url: databaseUrl, metrics: probes.metrics });
+    const subgraph = create(database);
+    const server = new ApolloServer<RequestContext>({
+      schema: createSubgraphSchema(name, subgraph),
+      formatError,
+      plugins: [createErrorPlugin(log)],
+      introspection: true,
+      csrfPrevention: false,
+      stopOnTerminationSignals: false,
+      includeStacktraceInErrorResponses: false,
+    });
+    await server.start();
+    const verifier = createTokenVerifier({ publicKeyPem: settings.TOKEN_PUBLIC_KEY_FILE });
+    const app = express()
+      .disable('x-powered-by')
+      .use(
+        '/graphql',
+        express.json({ limit: '1mb' }),
+        expressMiddleware(server, { context: ({ req }) => Promise.resolve(subgraph.createContext(readRequest(req, verifier))) }),
+      );
+    const service = await startService({ log, port, host: settings.HOST, probes, handle: app });
+    return async () => {
+      await service.stop();
+      await server.stop();
+      await subgraph.close?.();
+      await database.close();
+    };
+  });
+}
+
+/** Builds the executable schema of a subgraph from its SDL file, with `@auth` and `@upper` enforced. */
+export function createSubgraphSchema<Context extends RequestContext>(
+  name: SubgraphName,
+  { resolvers, authRules }: Pick<Subgraph<Context>, 'resolvers' | 'authRules'>,
+): GraphQLSchema {
+  const schema = buildSubgraphSchema([{ typeDefs: parse(readSubgraphSdl(name)), resolvers: { DateTime, ...resolvers } }]);
+  applyUpper(schema);
+  applyAuth(schema, authRules);
+  return schema;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A subgraph trusts nobody's word on who is calling: it verifies the caller's token itself (spec §5.3). */
+function readRequest(request: IncomingMessage, verifier: TokenVerifier): RequestContext {
+  const sentId = request.headers['x-request-id'];
+  const requestId = typeof sentId === 'string' && UUID.test(sentId) ? sentId : randomUUID();
+  try {
+    const token = readBearerToken(request.rawHeaders);
+    return { caller: token === undefined ? null : verifier.verify(token), requestId, denials: new Map() };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const { code, message } = error;
+    throw new GraphQLError(message, { originalError: error, extensions: { code, requestId, http: { status: ERRORS[code].status } } });
+  }
+}
+
+function migrationsDirectory(name: SubgraphName): string {
+  return fileURLToPath(new URL(`../../../prisma/${name}/migrations`, import.meta.url));
+}

@@ -1,0 +1,15 @@
+/** The settings of the users process. */
+import { chassisSettings, databaseSetting, fileSetting } from '@trestle/chassis/settings';
+import { readSettings, setting } from '@trestle/env';
+
+export function readConfig() {
+  return readSettings(
+    {
+      ...chassisSettings,
+      USERS_PORT: setting.port().default(4001),
+      USERS_DATABASE_URL: databaseSetting(),
+      TOKEN_PRIVATE_KEY_FILE: fileSetting(),
+    },
+    process.env,
+  );
+}

@@ -1,0 +1,43 @@
+/** Password hashes: argon2id with the parameters that OWASP recommends (19 MiB, 2 passes, 1 lane). */
+import { hash, verify } from '@node-rs/argon2';
+
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** Each hash takes 50 ms of a core and 19 MiB: more at once would starve everything else. */
+const MAX_AT_ONCE = 2;
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** Whether the password is the one of the hash; takes as long when there is no hash, so that the time tells nothing. */
+  matches(password: string, passwordHash: string | null): Promise<boolean>;
+}
+
+export function createPasswords(): Passwords {
+  const limit = createLimit(MAX_AT_ONCE);
+  let decoy: Promise<string> | undefined;
+  return {
+    hash: (password) => limit(() => hash(password, PARAMETERS)),
+    async matches(password, passwordHash) {
+      decoy ??= hash('a password that nobody has', PARAMETERS);
+      const known = passwordHash ?? (await decoy);
+      const fits = await limit(() => verify(known, password));
+      return fits && passwordHash !== null;
+    },
+  };
+}
+
+/** Lets at most `max` tasks run at once; the others wait in the order they came. */
+function createLimit(max: number): <T>(task: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (task) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+}

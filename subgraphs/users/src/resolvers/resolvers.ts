@@ -1,0 +1,26 @@
+/** All resolvers of the users subgraph, and who may read its guarded fields. */
+import type { AuthRules } from '@trestle/chassis/auth-directive';
+import { connectionResolvers } from '@trestle/chassis/connection';
+import { JSONScalar } from '@trestle/chassis/scalars';
+import type { Resolvers } from '../generated/resolvers.ts';
+import type { User } from '../user.ts';
+import { Mutation } from './mutation.ts';
+import { Node } from './node.ts';
+import { Query } from './query.ts';
+
+export const resolvers: Resolvers = {
+  Query,
+  Mutation,
+  Node,
+  User: {
+    __resolveReference: ({ id }, { userById }) => userById.load(id),
+    oldField: () => null,
+  },
+  UserConnection: connectionResolvers,
+  JSON: JSONScalar,
+};
+
+export const authRules: AuthRules = {
+  owners: { 'User.email': ({ id }: User, callerId) => id === callerId },
+  masks: { 'User.email': '***@masked.invalid' },
+};

@@ -1,0 +1,124 @@
+/** Accounts in PostgreSQL. Every write is one statement, so that it happens whole or not at all. */
+import type { Clock } from '@trestle/chassis/clock';
+import type { Database } from '@trestle/chassis/database';
+import type { CreateId } from '@trestle/chassis/ids';
+import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
+import type { Sorting, Window } from '@trestle/chassis/window';
+import { ROLES } from '@trestle/identity';
+import { fail } from '@trestle/schema/errors';
+import { Prisma, PrismaClient } from './generated/prisma/client.ts';
+import type { UserFilter, UserOrderField } from './generated/resolvers.ts';
+import type { NewUser, User, UserChange } from './user.ts';
+
+export const USER_SORTING: Sorting<UserOrderField> = {
+  columns: {
+    ID: { column: 'id', type: 'text' },
+    NAME: { column: 'name', type: 'text' },
+    EMAIL: { column: 'email', type: 'text' },
+    AGE: { column: 'age', type: 'int4', nullable: true },
+    ROLE: { column: 'role', type: '"Role"', values: ROLES },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
+    UPDATED_AT: { column: 'updatedAt', type: 'timestamptz' },
+  },
+  default: { field: 'CREATED_AT', direction: 'ASC' },
+};
+
+/** Versions that a write accepts; undefined accepts any, an empty list none. */
+export type ExpectedVersions = readonly number[] | null | undefined;
+
+export type UserStore = ReturnType<typeof createUserStore>;
+
+export function createUserStore({ database, createId, clock }: { database: Database; createId: CreateId; clock: Clock }) {
+  const prisma = new PrismaClient({ adapter: database.adapter, omit: { user: { passwordHash: true, plan: true } } });
+
+  /** Says why a guarded write found no row. */
+  async function explainMiss(id: string): Promise<Error> {
+    if (await prisma.user.findUnique({ where: { id }, select: { id: true } })) {
+      return fail('PRECONDITION_FAILED', 'The account has another version than expected');
+    }
+    const gone = await prisma.tombstone.findUnique({ where: { id } });
+    return gone ? fail('GONE', 'The account was deleted') : fail('NOT_FOUND', 'There is no such account');
+  }
+
+  return {
+    findByIds: (ids: readonly string[]): Promise<User[]> => prisma.user.findMany({ where: { id: { in: [...ids] } } }),
+
+    /** Which of these ids belonged to accounts that were deleted. */
+    findDeleted: (ids: readonly string[]): Promise<{ id: string }[]> =>
+      prisma.tombstone.findMany({ where: { id: { in: [...ids] } }, select: { id: true } }),
+
+    /** The account with this e-mail address, whatever its case, and the hash of its password. */
+    async findForLogin(email: string): Promise<(User & { readonly passwordHash: string | null }) | null> {
+      const [user] = await prisma.$queryRaw<
+        (User & { passwordHash: string | null })[]
+      >`SELECT * FROM "users" WHERE lower("email") = lower(${email})`;
+      return user ?? null;
+    },
+
+    list: (filter: UserFilter, window: Window): Promise<User[]> =>
+      prisma.$queryRaw<User[]>(selectPage({ table: 'users', where: conditions(filter), window })),
+
+    async count(filter: UserFilter): Promise<number> {
+      const [row] = await prisma.$queryRaw<{ count: number }[]>(countRows({ table: 'users', where: conditions(filter) }));
+      return row?.count ?? 0;
+    },
+
+    /** Throws CONFLICT when another account has the e-mail address. */
+    create({ email, name, bio }: NewUser, passwordHash: string): Promise<User> {
+      const now = clock();
+      const data = { id: createId('usr'), email, name, bio: bio ?? null, passwordHash, createdAt: now, updatedAt: now };
+      return prisma.user.create({ data }).catch(rethrowDuplicate);
+    },
+
+    /** Throws PRECONDITION_FAILED, GONE, NOT_FOUND or CONFLICT, and then has changed nothing. */
+    async update(id: string, change: UserChange, expectedVersions: ExpectedVersions): Promise<User> {
+      const where = { id, ...(expectedVersions && { version: { in: [...expectedVersions] } }) };
+      const changes = Object.keys(change).length > 0;
+      const data = { ...change, updatedAt: clock(), version: { increment: 1 } };
+      const [user] = changes
+        ? await prisma.user.updateManyAndReturn({ where, data }).catch(rethrowDuplicate)
+        : await prisma.user.findMany({ where });
+      if (!user) throw await explainMiss(id);
+      return user;
+    },
+
+    /** Leaves a tombstone in the same statement. Throws PRECONDITION_FAILED or NOT_FOUND; deleting again is NOT_FOUND (contract §2). */
+    async delete(id: string, expectedVersions: ExpectedVersions): Promise<void> {
+      const version = expectedVersions ? sql`AND "version" = ANY(${[...expectedVersions]}::int[])` : sql``;
+      const deleted = await prisma.$queryRaw<{ id: string }[]>`
+        WITH gone AS (DELETE FROM "users" WHERE "id" = ${id} ${version} RETURNING "id")
+        INSERT INTO "tombstones" ("id", "deletedAt") SELECT "id", ${clock()}::timestamptz FROM gone RETURNING "id"`;
+      if (deleted.length === 0)
+        throw await explainMiss(id).then((miss) =>
+          'code' in miss && miss.code === 'GONE' ? fail('NOT_FOUND', 'There is no such account') : miss,
+        );
+    },
+
+    close: () => prisma.$disconnect(),
+  };
+}
+
+/** The conditions of a filter; each is served by an index of its own. */
+function conditions(filter: UserFilter): Sql[] {
+  return [
+    ...given(filter.role, (role) => sql`t."role" = ${role}::"Role"`),
+    ...given(filter.isActive, (isActive) => sql`t."isActive" = ${isActive}`),
+    ...given(filter.name, (name) => sql`t."name" = ${name}`),
+    ...given(filter.email, (email) => sql`lower(t."email") = lower(${email})`),
+    ...given(filter.age, (age) => sql`t."age" = ${age}::int`),
+    ...given(filter.ageGte, (age) => sql`t."age" >= ${age}::int`),
+    ...given(filter.ageLte, (age) => sql`t."age" <= ${age}::int`),
+    ...given(filter.createdAtGte, (time) => sql`t."createdAt" >= ${time}::timestamptz`),
+    ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
+    ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
+    ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
+    ...given(filter.search, (text) => sql`(t."name" ILIKE ${containing(text)} OR t."bio" ILIKE ${containing(text)})`),
+  ];
+}
+
+function rethrowDuplicate(error: unknown): never {
+  if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') {
+    throw fail('CONFLICT', 'Another account has this e-mail address', { details: [{ field: 'email', message: 'is taken' }] });
+  }
+  throw error;
+}

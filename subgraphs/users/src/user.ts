@@ -1,0 +1,103 @@
+/** The rules of accounts (contract §3). Pure: no database, no clock. */
+import { checkText } from '@trestle/chassis/text';
+import { type Caller, type Role, hasRole } from '@trestle/identity';
+import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+
+/** An account as the store gives it; its password's hash never leaves the store. */
+export interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly bio: string | null;
+  readonly age: number | null;
+  readonly role: Role;
+  readonly isActive: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly version: number;
+}
+
+export interface NewUser {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+  readonly bio?: string | null;
+}
+
+/** What may change of an account; what is absent stays. Null clears, where clearing is allowed. */
+export interface UserInput {
+  readonly email?: string | null;
+  readonly name?: string | null;
+  readonly bio?: string | null;
+  readonly age?: number | null;
+  readonly role?: Role | null;
+  readonly isActive?: boolean | null;
+}
+
+/** An input whose every value is fit to be written. */
+export type UserChange = {
+  readonly [Field in keyof UserInput]?: Field extends 'bio' | 'age' ? UserInput[Field] : NonNullable<UserInput[Field]>;
+};
+
+const EMAIL = /^[^\s@<>()[\],;:\\"]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/;
+const NAME = { field: 'name', min: 1, max: 100 };
+const BIO = { field: 'bio', min: 0, max: 2000 };
+
+/** Throws VALIDATION_ERROR that lists every faulty field at once. */
+export function checkNewUser({ email, name, password, bio }: NewUser): void {
+  rejectFaults([
+    ...checkEmail(email),
+    ...checkText(name, NAME),
+    ...checkText(password, { field: 'password', min: 8, max: 128 }),
+    ...checkText(bio ?? null, BIO),
+  ]);
+}
+
+/** Reads what to change. Throws VALIDATION_ERROR that lists every faulty field at once. */
+export function readUserChange(input: UserInput): UserChange {
+  const { email, name, bio, age, role, isActive } = input;
+  rejectFaults([
+    ...(email === undefined ? [] : checkEmail(email)),
+    ...(name === undefined ? [] : checkText(name, NAME)),
+    ...(bio === undefined ? [] : checkText(bio, BIO)),
+    ...(age != null && (age < 0 || age > 150) ? [{ field: 'age', message: 'must be 0 to 150' }] : []),
+    ...(role === null ? [{ field: 'role', message: 'must not be null' }] : []),
+    ...(isActive === null ? [{ field: 'isActive', message: 'must not be null' }] : []),
+  ]);
+  return input as UserChange;
+}
+
+/**
+ * Gives what of the change the caller may write. An account changes itself, an administrator any; roles and activity are for
+ * administrators, though an account may send its own back unchanged, as a PUT does. Throws FORBIDDEN.
+ */
+export function allowChange(caller: Caller, user: User, change: UserChange): UserChange {
+  if (hasRole(caller, 'ADMIN')) return change;
+  if (caller.userId !== user.id) throw fail('FORBIDDEN', 'You may change your own account only');
+  const { role = user.role, isActive = user.isActive, ...rest } = change;
+  if (role !== user.role || isActive !== user.isActive) throw fail('FORBIDDEN', 'Only an administrator may change role or isActive');
+  return rest;
+}
+
+/** Throws FORBIDDEN unless the caller may delete the account: his own, or any as an administrator. */
+export function allowDelete(caller: Caller, userId: string): void {
+  if (caller.userId !== userId && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'You may delete your own account only');
+}
+
+/** E-mail addresses are for administrators, also as a filter or an order, which would tell them by and by. Throws FORBIDDEN. */
+export function allowListing(
+  caller: Caller | null,
+  {
+    filter,
+    orderBy,
+  }: { readonly filter?: { readonly email?: string | null } | null; readonly orderBy?: readonly { readonly field: string }[] | null },
+): void {
+  const byEmail = filter?.email != null || orderBy?.some(({ field }) => field === 'EMAIL');
+  if (byEmail && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Only an administrator may filter or sort by email');
+}
+
+function checkEmail(email: string | null): FieldFault[] {
+  const faults = checkText(email, { field: 'email', min: 3, max: 254 });
+  if (faults.length > 0 || email === null) return faults;
+  return EMAIL.test(email) ? [] : [{ field: 'email', message: 'must be an e-mail address' }];
+}
