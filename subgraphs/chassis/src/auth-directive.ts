@@ -28,7 +28,7 @@ export function applyAuth(schema: GraphQLSchema, rules: AuthRules = {}): void {
   const guarded = new Set<string>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
+    for (const field of Object.values(type.getFields()) as GraphQLField<unknown, RequestContext>[]) {
       const directive = field.astNode?.directives?.find(({ name }) => name.value === 'auth');
       if (directive) guarded.add(guard(type, field, { requires: requiredRole(directive), rules }));
     }
@@ -52,7 +52,7 @@ function guard(
   }
   field.resolve = (source, args, context, info) => {
     const { caller } = context;
-    if (hasRole(caller, requires) || (caller && isOwner?.(source, caller.userId))) return resolve(source, args, context, info) as unknown;
+    if (hasRole(caller, requires) || (caller && isOwner?.(source, caller.userId))) return resolve(source, args, context, info);
     if (mask === undefined) throw denied(context, coordinate);
     countDenial(context, { coordinate, requires, info });
     return mask;

@@ -24,7 +24,7 @@ interface Reference {
 }
 
 export const Node: NodeResolvers = {
-  __resolveType: (node) => ('__typename' in node && node.__typename ? node.__typename : 'User'),
+  __resolveType: (node) => ('__typename' in node ? node.__typename : 'User'),
 };
 
 /** The account, or a reference to the resource in its own subgraph, or null for an id of no known kind. */

@@ -1,0 +1,26 @@
+/** Who may import whom (docs: ARCHITECTURE.md "Rooms"): schema ← packages ← everything. */
+const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+const WORKSPACES = '^(schema|packages|subgraphs|gateway|rest-bridge|local|e2e)/';
+
+export default {
+  forbidden: [
+    rule('no-circular', 'Everything moves one way.', {}, { circular: true }),
+    rule('schema-imports-nothing', 'The contract depends on no room.', { path: '^schema/' }, { path: WORKSPACES, pathNot: '^schema/' }),
+    rule('packages-import-schema-only', 'A package knows the contract and other packages.', { path: '^packages/' }, { path: WORKSPACES, pathNot: '^(schema|packages)/' }),
+    rule('chassis-for-subgraphs-only', 'The chassis is what a subgraph is built on.', { pathNot: '^(subgraphs|e2e)/' }, { path: '^subgraphs/chassis/' }),
+    rule('chassis-knows-no-subgraph', 'The chassis serves all alike.', { path: '^subgraphs/chassis/' }, { path: '^subgraphs/(?!chassis/)' }),
+    rule('subgraphs-are-apart', 'Teams deploy independently.', { path: '^subgraphs/(?!chassis/)([^/]+)/' }, { path: '^subgraphs/(?!chassis/)', pathNot: '^subgraphs/$1/' }),
+    rule('gateway-knows-no-subgraph', 'The gateway serves any supergraph.', { path: '^gateway/' }, { path: '^(subgraphs|rest-bridge|local|packages/postgres)/|@prisma/' }),
+    rule('bridge-knows-operations-only', 'The bridge speaks HTTP to the gateway.', { path: '^rest-bridge/' }, { path: '^(subgraphs|gateway|local|packages/postgres)/|@prisma/' }),
+    rule('local-is-a-leaf', 'No room knows how a laptop runs it.', { pathNot: '^(local|e2e)/' }, { path: '^local/' }),
+    rule('only-stores-touch-prisma', 'Queries stand in one place.', { path: '^subgraphs/(?!chassis/)', pathNot: '(-store(\\.test)?\\.ts|/generated/.*)$' }, { path: '/generated/prisma/' }),
+    rule('no-unresolvable', 'Every import must exist.', {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules|/dist/' },
+    exclude: { path: '(^|/)(dist|coverage)/.*\\.map$|^subgraphs/[^/]+/src/generated/prisma/(?!client)' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.base.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+  },
+};

@@ -1,0 +1,23 @@
+/** Runs every `*.test.ts` as native ESM: unit tests beside the code, whole-system ones in e2e/. */
+export default {
+  testMatch: ['<rootDir>/{schema,packages,subgraphs,gateway,rest-bridge,local}/**/src/**/*.test.ts', '<rootDir>/e2e/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/generated/'],
+  modulePathIgnorePatterns: ['<rootDir>/.trestle/'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
+    ],
+  },
+  extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: {
+    '^@trestle/(env|log|identity|service)$': '<rootDir>/packages/$1/src/$1.ts',
+    '^@trestle/(env|log|identity|service|postgres)/(.*)$': '<rootDir>/packages/$1/src/$2.ts',
+    '^@trestle/schema/(.*)$': '<rootDir>/schema/src/$1.ts',
+    '^@trestle/chassis/(.*)$': '<rootDir>/subgraphs/chassis/src/$1.ts',
+  },
+  globalSetup: '<rootDir>/jest.postgres.mjs',
+  globalTeardown: '<rootDir>/jest.teardown.mjs',
+  maxWorkers: 2,
+  testTimeout: 60_000,
+};

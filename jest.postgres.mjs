@@ -1,0 +1,18 @@
+/** Starts one embedded PostgreSQL for a test run; each test clones a database of its own from a template. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
+
+/** Nothing here has to survive a crash. */
+const FLAGS = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off', '-c', 'max_connections=300'];
+
+export default async function start() {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-test-'));
+  const server = await startEmbeddedPostgres({ dataDir: join(home, 'pg'), flags: FLAGS });
+  process.env.TEST_PG_URL = server.url('postgres');
+  globalThis.stopTestPostgres = async () => {
+    await server.stop();
+    await rm(home, { recursive: true, force: true });
+  };
+}

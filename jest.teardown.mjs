@@ -1,0 +1,2 @@
+/** Stops what jest.postgres.mjs started. */
+export default () => globalThis.stopTestPostgres();
