@@ -1,0 +1,99 @@
+/** Applies Prisma migrations without Prisma's engine, and records them exactly as `prisma migrate deploy` does. */
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import pg from 'pg';
+
+/** The advisory lock that Prisma's own engine takes: one process migrates, the others wait. */
+const PRISMA_LOCK = 72707369;
+
+const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+  "id" VARCHAR(36) PRIMARY KEY NOT NULL, "checksum" VARCHAR(64) NOT NULL, "finished_at" TIMESTAMPTZ,
+  "migration_name" VARCHAR(255) NOT NULL, "logs" TEXT, "rolled_back_at" TIMESTAMPTZ,
+  "started_at" TIMESTAMPTZ NOT NULL DEFAULT now(), "applied_steps_count" INTEGER NOT NULL DEFAULT 0)`;
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+/** Creates the database of the URL unless it is there; safe when several processes do it at once. */
+export async function ensureDatabase({ url }: { readonly url: string }): Promise<void> {
+  const admin = new URL(url);
+  const database = decodeURIComponent(admin.pathname.slice(1));
+  admin.pathname = '/postgres';
+  await withClient(admin.href, async (client) => {
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+    if (rowCount) return;
+    await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`).catch((error: unknown) => {
+      // 42P04 and 23505: another process was faster.
+      if (!['42P04', '23505'].includes(String((error as { code?: unknown }).code))) throw error;
+    });
+  });
+}
+
+/**
+ * Applies what is missing of `directory/<name>/migration.sql`, in the order of the names, and gives the names applied.
+ * Each migration and its row are one transaction, so that a crash leaves either both or neither.
+ * Throws when a migration was edited after it was applied, or failed under Prisma and awaits `prisma migrate resolve`.
+ */
+export async function applyMigrations({ url, directory }: { readonly url: string; readonly directory: string }): Promise<string[]> {
+  const migrations = await readMigrations(directory);
+  return withClient(url, async (client) => {
+    await client.query('SELECT pg_advisory_lock($1)', [PRISMA_LOCK]);
+    await client.query(BOOKKEEPING);
+    const missing = await findMissing(client, migrations);
+    for (const migration of missing) await apply(client, migration);
+    return missing.map(({ name }) => name);
+  });
+}
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(join(directory, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+async function findMissing(client: pg.Client, migrations: readonly Migration[]): Promise<Migration[]> {
+  const { rows } = await client.query<{ migration_name: string; checksum: string; finished_at: Date | null }>(
+    'SELECT migration_name, checksum, finished_at FROM "_prisma_migrations" WHERE rolled_back_at IS NULL',
+  );
+  const recorded = new Map(rows.map((row) => [row.migration_name, row]));
+  return migrations.filter(({ name, checksum }) => {
+    const row = recorded.get(name);
+    if (row && !row.finished_at) throw new Error(`Migration ${name} failed earlier: resolve it with "prisma migrate resolve"`);
+    if (row && row.checksum !== checksum) throw new Error(`Migration ${name} was edited after it was applied`);
+    return !row;
+  });
+}
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await client.query(sql);
+    await client.query(
+      'INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, $2, $3, now(), 1)',
+      [randomUUID(), checksum, name],
+    );
+    await client.query('COMMIT');
+  } catch (cause) {
+    await client.query('ROLLBACK');
+    throw new Error(`Migration ${name} failed and changed nothing`, { cause });
+  }
+}
+
+async function withClient<T>(url: string, task: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await task(client);
+  } finally {
+    await client.end();
+  }
+}
