@@ -1,4 +1,5 @@
 /** Reads typed settings from the environment and reports every bad value at once. */
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** One reader a setting: use these, or any zod schema that starts from a string. An empty value counts as unset. */
@@ -26,11 +27,26 @@ export const setting = {
   choice: <const T extends readonly [string, ...string[]]>(...values: T) =>
     z.enum(values, { error: `must be one of ${values.join(', ')}` }),
   text: () => z.string(),
+  /** A setting that names a file and gives the file's text. */
+  file: () =>
+    z.string().transform((path, context) => {
+      try {
+        return readFileSync(path, 'utf8');
+      } catch {
+        context.addIssue({ code: 'custom', message: 'names a file that can not be read' });
+        return z.NEVER;
+      }
+    }),
 };
 
 /** The environment does not fit; the message has one line for each bad setting and never shows a value. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
+  constructor(message: string) {
+    super(message);
+    // Node prints the stack of an error that ends the process; here it would only hide the message.
+    this.stack = message;
+  }
 }
 
 /**

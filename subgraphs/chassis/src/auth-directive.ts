@@ -1,5 +1,5 @@
 /** `@auth(requires:)` as a schema transform: wraps the resolvers of guarded fields (spec §5.8, contract §3). */
-import { type Role, hasRole } from '@trestle/identity';
+import { type Caller, type Role, hasRole } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import {
   type ConstDirectiveNode,
@@ -18,7 +18,7 @@ import type { RequestContext } from './context.ts';
 
 export interface AuthRules {
   /** By field coordinate: who may read the field whatever his role, e.g. the account its own e-mail address. */
-  readonly owners?: Readonly<Record<string, (source: never, callerId: string) => boolean>>;
+  readonly owners?: Readonly<Record<string, (source: never, caller: Caller | null) => boolean>>;
   /** By field coordinate: what a denied non-null field shows. Without a mask it throws. */
   readonly masks?: Readonly<Record<string, string>>;
 }
@@ -45,14 +45,14 @@ function guard(
 ): string {
   const coordinate = `${type.name}.${field.name}`;
   const mask = rules.masks?.[coordinate];
-  const isOwner = rules.owners?.[coordinate] as ((source: unknown, callerId: string) => boolean) | undefined;
+  const isOwner = rules.owners?.[coordinate] as ((source: unknown, caller: Caller | null) => boolean) | undefined;
   const resolve = field.resolve ?? defaultFieldResolver;
   if (mask !== undefined && !(isNonNullType(field.type) && isLeafType(getNamedType(field.type)))) {
     throw new Error(`A mask needs a non-null leaf: ${coordinate}`);
   }
   field.resolve = (source, args, context, info) => {
     const { caller } = context;
-    if (hasRole(caller, requires) || (caller && isOwner?.(source, caller.userId))) return resolve(source, args, context, info);
+    if (hasRole(caller, requires) || isOwner?.(source, caller)) return resolve(source, args, context, info);
     if (mask === undefined) throw denied(context, coordinate);
     countDenial(context, { coordinate, requires, info });
     return mask;

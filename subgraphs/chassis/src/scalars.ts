@@ -14,6 +14,7 @@ export const DateTime = new GraphQLScalarType<Date, string>({
 /** Any JSON value. */
 export const JSONScalar = new GraphQLScalarType({
   name: 'JSON',
+  parseValue: (value) => value,
   parseLiteral: (node, variables) => literalToJson(node, variables ?? {}),
 });
 

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { ApolloServer } from '@apollo/server';
 import { buildSubgraphSchema } from '@apollo/subgraph';
+import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
 import { readBearerToken } from '@trestle/identity';
 import { type TokenVerifier, createTokenVerifier } from '@trestle/identity/tokens';
@@ -53,7 +54,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     const server = new ApolloServer<RequestContext>({
       schema: createSubgraphSchema(name, subgraph),
       formatError,
-      plugins: [createErrorPlugin(log)],
+      plugins: [createErrorPlugin(log), ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginUsageReportingDisabled()],
       introspection: true,
       csrfPrevention: false,
       stopOnTerminationSignals: false,

@@ -1,5 +1,5 @@
 /** The settings of the users process. */
-import { chassisSettings, databaseSetting, fileSetting } from '@trestle/chassis/settings';
+import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
 import { readSettings, setting } from '@trestle/env';
 
 export function readConfig() {
@@ -8,7 +8,7 @@ export function readConfig() {
       ...chassisSettings,
       USERS_PORT: setting.port().default(4001),
       USERS_DATABASE_URL: databaseSetting(),
-      TOKEN_PRIVATE_KEY_FILE: fileSetting(),
+      TOKEN_PRIVATE_KEY_FILE: setting.file(),
     },
     process.env,
   );

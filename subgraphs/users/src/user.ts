@@ -15,6 +15,8 @@ export interface User {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly version: number;
+  /** Set where this very request proved that it comes from the account's owner: it made it, or gave its password. */
+  readonly isProven?: boolean;
 }
 
 export interface NewUser {

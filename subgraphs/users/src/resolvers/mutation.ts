@@ -7,7 +7,8 @@ import { allowChange, allowDelete, checkNewUser, readUserChange } from '../user.
 export const Mutation: MutationResolvers = {
   async createUser(_, { input }, { users, passwords }) {
     checkNewUser(input);
-    return users.create(input, await passwords.hash(input.password));
+    const user = await users.create(input, await passwords.hash(input.password));
+    return { ...user, isProven: true };
   },
 
   async updateUser(_, { id, input, expectedVersions }, context) {
@@ -32,6 +33,6 @@ export const Mutation: MutationResolvers = {
     const fits = await passwords.matches(password, user?.passwordHash ?? null);
     if (!user || !fits || !user.isActive) throw fail('UNAUTHORIZED', 'E-mail address or password is wrong');
     const { token, expiresInSeconds } = tokens.issue(user);
-    return { token, expiresIn: expiresInSeconds, user };
+    return { token, expiresIn: expiresInSeconds, user: { ...user, isProven: true } };
   },
 };

@@ -21,6 +21,6 @@ export const resolvers: Resolvers = {
 };
 
 export const authRules: AuthRules = {
-  owners: { 'User.email': ({ id }: User, callerId) => id === callerId },
+  owners: { 'User.email': ({ id, isProven }: User, caller) => isProven === true || id === caller?.userId },
   masks: { 'User.email': '***@masked.invalid' },
 };

@@ -1,0 +1,60 @@
+/** A new supergraph takes over under load without dropping a request; a bad one is refused (issue 2 point 6). */
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { schemaPath } from '@trestle/schema/sdl';
+import { until } from '../../stack/client.ts';
+import { type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let directory: string;
+let file: string;
+let original: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'trestle-swap-'));
+  file = join(directory, 'supergraph.graphql');
+  original = await readFile(schemaPath('supergraph.graphql'), 'utf8');
+  await writeFile(file, original);
+  stack = await startStack({ gatewayEnv: { SUPERGRAPH_FILE: file } });
+});
+afterAll(async () => {
+  await stack.stop();
+  await rm(directory, { recursive: true });
+});
+
+async function replace(text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+const describeUser = async (): Promise<string | undefined> =>
+  (await stack.graphql<{ __type: { description: string } }>('{ __type(name: "User") { description } }')).data?.__type.description;
+
+it('swaps while requests are under way, and none of them fails', async () => {
+  let running = true;
+  const outcomes: number[] = [];
+  const load = Array.from({ length: 8 }, async () => {
+    while (running) {
+      const { status, data, errors } = await stack.graphql<{ users: unknown[] }>('{ users { id posts { id } } }');
+      outcomes.push(status === 200 && data && errors.length === 0 ? 0 : 1);
+    }
+  });
+  for (const words of ['An account, once more.', 'An account, a third time.']) {
+    await replace(original.replace('"""An account."""', `"""${words}"""`));
+    await until(async () => (await describeUser()) === words);
+  }
+  running = false;
+  await Promise.all(load);
+  expect(outcomes.length).toBeGreaterThan(20);
+  expect(outcomes.reduce((sum, each) => sum + each, 0)).toBe(0);
+});
+
+it('refuses a supergraph that is none and serves on with the one before', async () => {
+  const before = await describeUser();
+  await replace('type Query { broken: ');
+  await replace(`${original}\n# and a good one after it`);
+  await until(async () => (await describeUser()) === 'An account.');
+  expect(before).toBe('An account, a third time.');
+});

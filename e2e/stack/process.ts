@@ -1,0 +1,49 @@
+/** One real process of Trestle, started on a port that the system chooses. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface RunningProcess {
+  readonly url: string;
+  readonly port: number;
+  /** Ends the process with the signal and resolves when it is gone. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+/** Starts `<room>/dist/main.js` and resolves when it listens. Rejects with what it wrote when it ends before. */
+export async function startProcess(room: string, env: Readonly<Record<string, string>>): Promise<RunningProcess> {
+  const entry = fileURLToPath(new URL(`../../${room}/dist/main.js`, import.meta.url));
+  const child = spawn(process.execPath, [entry], {
+    env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'info', HOST: '127.0.0.1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const port = await readPort(child, room);
+  return { url: `http://127.0.0.1:${String(port)}`, port, end: (signal) => end(child, signal) };
+}
+
+function readPort(child: ChildProcess, room: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const { stdout, stderr } = child;
+    if (!stdout || !stderr) throw new Error('The process has no output');
+    stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    createInterface({ input: stdout }).on('line', (line) => {
+      output = (output + line).slice(-4000);
+      if (!line.includes('"msg":"listening"')) return;
+      resolve((JSON.parse(line) as { port: number }).port);
+    });
+    child.once('exit', (code) => {
+      reject(new Error(`${room} ended with ${String(code)}: ${output}`));
+    });
+  });
+}
+
+function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    child.once('exit', () => {
+      resolve();
+    });
+    child.kill(signal);
+  });
+}

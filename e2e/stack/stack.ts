@@ -1,0 +1,110 @@
+/** The whole system as real processes on free ports, each subgraph with a fresh database of its own. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createTestDatabase } from '@trestle/postgres/test-database';
+import pg from 'pg';
+import { type Reply, request } from './client.ts';
+import { type RunningProcess, startProcess } from './process.ts';
+
+export const SUBGRAPHS = ['users', 'orders', 'content'] as const;
+export type SubgraphName = (typeof SUBGRAPHS)[number];
+
+export interface Account {
+  readonly id: string;
+  readonly token: string;
+}
+
+export interface Stack {
+  /** The bridge's address and the gateway's, without a path. */
+  readonly rest: string;
+  readonly gateway: string;
+  readonly subgraphs: Record<SubgraphName, RunningProcess>;
+  /** Runs SQL in a subgraph's database. */
+  sql<Row extends object>(subgraph: SubgraphName, text: string, values?: readonly unknown[]): Promise<Row[]>;
+  graphql<Data>(query: string, options?: { variables?: object; token?: string | undefined }): Promise<GraphqlReply<Data>>;
+  call(
+    method: string,
+    path: string,
+    options?: { body?: unknown; token?: string | undefined; headers?: Record<string, string> },
+  ): Promise<Reply>;
+  /** Makes an account through the front door, gives it the role, and signs a token for it. */
+  createAccount(name: string, role?: 'USER' | 'MODERATOR' | 'ADMIN'): Promise<Account>;
+  /** Signs a token that any process of this stack accepts. */
+  issueToken(id: string, role: 'USER' | 'MODERATOR' | 'ADMIN'): string;
+  kill(subgraph: SubgraphName): Promise<void>;
+  /** Starts a killed subgraph again where it was. */
+  revive(subgraph: SubgraphName): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface GraphqlReply<Data> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly data: Data | null | undefined;
+  readonly errors: readonly { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
+  readonly text: string;
+}
+
+/** Starts everything; `env` goes to the gateway, e.g. another SUPERGRAPH_FILE. */
+export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Record<string, string>> } = {}): Promise<Stack> {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-e2e-'));
+  const keys = generateTokenKeys();
+  const keyFiles = { TOKEN_PRIVATE_KEY_FILE: join(home, 'private.pem'), TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') };
+  await writeFile(keyFiles.TOKEN_PRIVATE_KEY_FILE, keys.privateKeyPem);
+  await writeFile(keyFiles.TOKEN_PUBLIC_KEY_FILE, keys.publicKeyPem);
+  const adminUrl = process.env['TEST_PG_URL'] ?? '';
+
+  const databases = await eachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
+  const pools = await eachSubgraph((name) => Promise.resolve(new pg.Pool({ connectionString: databases[name].url, max: 2 })));
+  const startSubgraph = (name: SubgraphName, port = 0) =>
+    startProcess(`subgraphs/${name}`, {
+      ...keyFiles,
+      [`${name.toUpperCase()}_PORT`]: String(port),
+      [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url,
+    });
+  const subgraphs = await eachSubgraph((name) => startSubgraph(name));
+  const urls = Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${subgraphs[name].url}/graphql`]));
+  const gateway = await startProcess('gateway', { ...keyFiles, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
+  const bridge = await startProcess('rest-bridge', { ...keyFiles, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql` });
+  const issuer = createTokenIssuer({ privateKeyPem: keys.privateKeyPem });
+
+  const stack: Stack = {
+    rest: bridge.url,
+    gateway: gateway.url,
+    subgraphs,
+    sql: async <Row extends object>(subgraph: SubgraphName, text: string, values: readonly unknown[] = []) =>
+      (await pools[subgraph].query<Row>(text, [...values])).rows,
+    async graphql<Data>(query: string, { variables, token }: { variables?: object; token?: string | undefined } = {}) {
+      const { status, headers, text } = await request(`${gateway.url}/graphql`, { method: 'POST', body: { query, variables }, token });
+      const { data, errors = [] } = JSON.parse(text) as GraphqlReply<Data>;
+      return { status, headers, text, data, errors };
+    },
+    call: (method, path, options = {}) => request(`${bridge.url}${path}`, { method, ...options }),
+    issueToken: (id, role) => issuer.issue({ id, role }).token,
+    async createAccount(name, role = 'USER') {
+      const email = `${name.toLowerCase().replace(/\W+/g, '.')}@example.org`;
+      const { body } = await stack.call('POST', '/v1/users', { body: { email, name, password: `${name}-passes-1` } });
+      const { id } = body as { id: string };
+      if (role !== 'USER') await stack.sql('users', 'UPDATE users SET role = $2::"Role" WHERE id = $1', [id, role]);
+      return { id, token: stack.issueToken(id, role) };
+    },
+    kill: (name) => subgraphs[name].end('SIGKILL'),
+    async revive(name) {
+      subgraphs[name] = await startSubgraph(name, subgraphs[name].port);
+    },
+    async stop() {
+      await Promise.all([bridge, gateway, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
+      await Promise.all(SUBGRAPHS.map((name) => pools[name].end()));
+      await Promise.all(SUBGRAPHS.map((name) => databases[name].drop()));
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+  return stack;
+}
+
+async function eachSubgraph<T>(make: (name: SubgraphName) => Promise<T>): Promise<Record<SubgraphName, T>> {
+  const [users, orders, content] = await Promise.all([make('users'), make('orders'), make('content')]);
+  return { users, orders, content };
+}
