@@ -11,10 +11,10 @@ const INT_LIMIT = 2 ** 31;
 export function readText(type: GraphQLInputType, text: string): Read {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
-    const items = text.split(',').map((item) => readText(nullable.ofType as GraphQLInputType, item));
+    const items = text.split(',').map((item) => readText(nullable.ofType, item));
     return items.find((item) => 'fault' in item) ?? { value: items.map((item) => ('value' in item ? item.value : undefined)) };
   }
-  const named = nullable as GraphQLNamedInputType;
+  const named = nullable;
   switch (named.name) {
     case 'Int':
       return /^-?\d{1,10}$/.test(text) ? readInt(Number(text)) : { fault: 'must be a whole number' };
@@ -29,7 +29,7 @@ export function readText(type: GraphQLInputType, text: string): Read {
 export function readJson(type: GraphQLInputType, value: unknown): Read {
   if (value === null) return isNonNullType(type) ? { fault: 'must not be null' } : { value };
   const nullable = getNullableType(type);
-  if (isListType(nullable)) return readItems(nullable.ofType as GraphQLInputType, value);
+  if (isListType(nullable)) return readItems(nullable.ofType, value);
   if (isEnumType(nullable)) {
     const found = nullable.getValues().find(({ name }) => name.toLowerCase() === value);
     const names = nullable.getValues().map(({ name }) => name.toLowerCase());
@@ -41,7 +41,8 @@ export function readJson(type: GraphQLInputType, value: unknown): Read {
     case 'Boolean':
       return typeof value === 'boolean' ? { value } : { fault: 'must be true or false' };
     case 'ID':
-      return typeof value === 'string' || Number.isSafeInteger(value) ? { value: String(value) } : { fault: 'must be an id' };
+      if (typeof value === 'number' && Number.isSafeInteger(value)) return { value: String(value) };
+      return typeof value === 'string' && !value.includes('\0') ? { value } : { fault: 'must be an id' };
     case 'DateTime':
       return typeof value === 'string' && MOMENT.test(value) && isDay(value)
         ? { value }
