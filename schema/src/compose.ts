@@ -1,7 +1,7 @@
 /** Composes subgraph SDL into a supergraph and its public view (spec §2.5). No I/O. */
 import { composeServices } from '@apollo/composition';
 import { Supergraph } from '@apollo/federation-internals';
-import { type GraphQLError, Source, lexicographicSortSchema, parse, printSchema } from 'graphql';
+import { type GraphQLError, Source, parse, printSchema } from 'graphql';
 
 export interface SubgraphSource {
   readonly name: string;
@@ -43,7 +43,7 @@ export function compose(subgraphs: readonly SubgraphSource[]): Composition {
   return {
     ok: true,
     supergraphSdl: `${result.supergraphSdl.trim()}\n`,
-    apiSdl: `${printSchema(lexicographicSortSchema(api)).trim()}\n`,
+    apiSdl: `${printSchema(api).trim()}\n`,
   };
 }
 

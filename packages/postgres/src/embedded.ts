@@ -70,7 +70,19 @@ async function initialize(binaries: string, dataDir: string): Promise<string> {
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { mode: 0o700 });
     for (const path of [draft, passwordFile]) await giveToServer(path);
-    const args = ['-D', draft, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--locale=C.UTF-8', '--no-instructions'];
+    const args = [
+      '-D',
+      draft,
+      '-U',
+      'postgres',
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${passwordFile}`,
+      '-E',
+      'UTF8',
+      '--locale=C.UTF-8',
+      '--no-instructions',
+    ];
     const { status, stderr } = spawnSync(join(binaries, 'bin/initdb'), args, { ...serverUser, cwd: draft, encoding: 'utf8' });
     if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
     await rename(draft, dataDir);
@@ -84,7 +96,10 @@ async function giveToServer(path: string): Promise<void> {
 
 /** The first lines of `postmaster.pid`: process id, data directory, start time, port. */
 async function readPostmaster(dataDir: string): Promise<{ pid: number; port: number } | undefined> {
-  const lines = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').then((text) => text.split('\n'), () => []);
+  const lines = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').then(
+    (text) => text.split('\n'),
+    () => [],
+  );
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   return pid > 0 && port > 0 ? { pid, port } : undefined;
 }
@@ -123,7 +138,12 @@ function start(binaries: string, { dataDir, port, flags }: Launch): Promise<Chil
   return new Promise((resolve, reject) => {
     const args = ['-D', dataDir, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...flags];
     // Its own process group: Ctrl-C in a terminal must reach us alone, so that PostgreSQL ends last.
-    const child = spawn(join(binaries, 'bin/postgres'), args, { ...serverUser, cwd: dataDir, detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(join(binaries, 'bin/postgres'), args, {
+      ...serverUser,
+      cwd: dataDir,
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let log = '';
     child.stderr.on('data', (chunk: Buffer) => {
       log = (log + chunk.toString()).slice(-8192);

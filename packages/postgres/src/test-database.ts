@@ -18,7 +18,13 @@ export interface TestDatabase {
  * Gives a fresh database with the migrations of a subgraph (`users`, `orders` or `content`) on the server of `adminUrl`.
  * Call `drop` when every connection to it is closed.
  */
-export async function createTestDatabase({ subgraph, adminUrl }: { readonly subgraph: string; readonly adminUrl: string }): Promise<TestDatabase> {
+export async function createTestDatabase({
+  subgraph,
+  adminUrl,
+}: {
+  readonly subgraph: string;
+  readonly adminUrl: string;
+}): Promise<TestDatabase> {
   const directory = fileURLToPath(new URL(`../../../prisma/${subgraph}/migrations`, import.meta.url));
   const template = `template_${subgraph}_${hashOf(directory)}`;
   const name = `test_${subgraph}_${randomUUID().replaceAll('-', '')}`;

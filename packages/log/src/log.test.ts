@@ -1,0 +1,13 @@
+import { expect, it } from '@jest/globals';
+import { describeError, mask } from './log.ts';
+
+it('takes tokens, e-mail addresses, hashes and passwords in URLs out of what is logged (spec §5.10)', () => {
+  const text = mask('eyJhbGciOi.eyJzdWIi.c2ln from ada@example.org by postgres://app:hunter2@db/x with $argon2id$v=19$m=1$abc');
+  expect(text).toBe('[token] from [email] by postgres://app:[password]@db/x with [hash]');
+});
+
+it('describes an error and its causes, masked', () => {
+  const error = new Error('outer', { cause: new Error('ada@example.org failed') });
+  expect(describeError(error)).toMatchObject({ type: 'Error', message: 'outer', cause: { message: '[email] failed' } });
+  expect(describeError('secret')).toEqual({ type: 'string', message: 'not an Error' });
+});

@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, parse, printType } from 'graphql';
+import { compose, formatProblem } from './compose.ts';
+import { SUBGRAPH_NAMES, readApiSdl, readSubgraphSdl, schemaPath } from './sdl.ts';
+
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
+const source = (name: string, sdl: string) => ({ name, url: `http://localhost/${name}`, file: `schema/${name}.graphql`, sdl });
+
+describe('compose', () => {
+  it('gives the supergraph and api.graphql that are checked in', () => {
+    const ports = { users: 4001, orders: 4002, content: 4003 };
+    const result = compose(
+      SUBGRAPH_NAMES.map((name) => ({ ...source(name, readSubgraphSdl(name)), url: `http://localhost:${String(ports[name])}/graphql` })),
+    );
+    expect(result).toEqual({ ok: true, supergraphSdl: readFileSync(schemaPath('supergraph.graphql'), 'utf8'), apiSdl: readApiSdl() });
+  });
+
+  it('names file, line and column of a syntax error', () => {
+    const result = compose([source('users', `${LINK}\ntype Query {\n  user(: ID\n}`)]);
+    expect(!result.ok && result.problems.map(formatProblem)).toEqual([
+      expect.stringMatching(/^schema\/users\.graphql:3:8 GRAPHQL_PARSE_FAILED /),
+    ]);
+  });
+
+  it('names file, line and column of each place that keeps the subgraphs from composing', () => {
+    const result = compose([
+      source('users', `${LINK}\ntype Query { a: Thing }\ntype Thing @key(fields: "id") {\n  id: ID!\n  size: Int!\n}`),
+      source('orders', `${LINK}\ntype Query { b: Thing }\ntype Thing @key(fields: "id") {\n  id: ID!\n  size: String!\n}`),
+    ]);
+    const text = result.ok ? '' : result.problems.map(formatProblem).join('\n');
+    expect(text).toMatch(/schema\/users\.graphql:5:3 /);
+    expect(text).toMatch(/schema\/orders\.graphql:5:3 /);
+  });
+
+  it('names the place of a key that is no field', () => {
+    const result = compose([source('content', `${LINK}\ntype Query { a: Post }\ntype Post @key(fields: "nope") {\n  id: ID!\n}`)]);
+    expect(!result.ok && result.problems.map(formatProblem).join()).toMatch(/schema\/content\.graphql:3:\d+ KEY_INVALID_FIELDS/);
+  });
+});
+
+describe('the public schema', () => {
+  const api = buildSchema(readApiSdl());
+  const print = (name: string) => {
+    const type = api.getType(name);
+    if (!type) throw new Error(`There is no type ${name}`);
+    return printType(type)
+      .replace(/\s*"""[\s\S]*?"""/g, '')
+      .trim();
+  };
+
+  it.each([
+    [
+      'User',
+      [
+        'id: ID!',
+        'email: String!',
+        'name: String!',
+        'bio: String\n',
+        'age: Int\n',
+        'role: Role!',
+        'posts: [Post!]!',
+        'createdAt: DateTime!',
+        'oldField: String @deprecated(reason:',
+        'orders: [Order!]!',
+      ],
+    ],
+    ['Post', ['id: ID!', 'title: String!', 'comments(limit: Int = 10, after: ID): CommentConnection!']],
+    ['AuthPayload', ['token: String!', 'user: User!']],
+    ['UserConnection', ['edges: [UserEdge!]!', 'pageInfo: PageInfo!', 'totalCount: Int!']],
+    ['UserEdge', ['cursor: String!', 'node: User!']],
+    ['PageInfo', ['hasNextPage: Boolean!', 'hasPreviousPage: Boolean!', 'startCursor: String\n', 'endCursor: String\n']],
+    ['SearchResult', ['union SearchResult =', 'User', 'Post', 'Comment']],
+    ['CreateUserInput', ['email: String!', 'name: String!', 'password: String!', 'bio: String\n']],
+    ['PaginationInput', ['page: Int = 1', 'limit: Int = 10']],
+    [
+      'Query',
+      [
+        'user(id: ID!): User\n',
+        'users(pagination: PaginationInput, role: Role): [User!]!',
+        'me: User\n',
+        'searchUsers(query: String!): [User!]!',
+      ],
+    ],
+    [
+      'Mutation',
+      [
+        'createUser(input: CreateUserInput!): User!',
+        'input: UpdateUserInput!',
+        'deleteUser(',
+        'login(email: String!, password: String!): AuthPayload!',
+      ],
+    ],
+    ['Subscription', ['userCreated: User!', 'messageAdded(channelId: ID!): Message!']],
+  ])('has %s to the letter of spec §2.3 and §4.5', (name, parts) => {
+    const text = print(name);
+    for (const part of parts) expect(text).toContain(part);
+  });
+
+  it('has the enum, the interface and the scalars of spec §2.2 and §2.3', () => {
+    expect(
+      print('Role')
+        .match(/[A-Z]{4,}/g)
+        ?.sort(),
+    ).toEqual(['ADMIN', 'MODERATOR', 'USER']);
+    expect(print('User')).toMatch(/^type User implements Node/);
+    for (const scalar of ['DateTime', 'JSON', 'Upload']) expect(print(scalar)).toBe(`scalar ${scalar}`);
+  });
+
+  it('describes every type and every field', () => {
+    const missing = Object.values(api.getTypeMap()).flatMap((type) => {
+      if (type.name.startsWith('__') || ['String', 'Int', 'Boolean', 'ID', 'Float'].includes(type.name)) return [];
+      const members =
+        isObjectType(type) || isInputObjectType(type) || isInterfaceType(type)
+          ? Object.values(type.getFields())
+          : isEnumType(type)
+            ? type.getValues()
+            : [];
+      return [type, ...members].filter(({ description }) => !description).map(({ name }) => `${type.name}.${name}`);
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('each subgraph', () => {
+  it.each(SUBGRAPH_NAMES)('%s links the federation specification, imports @key and declares the directives of spec §2.4', (name) => {
+    const sdl = readSubgraphSdl(name);
+    expect(() => parse(sdl)).not.toThrow();
+    expect(sdl).toMatch(/@link\(\s*url: "https:\/\/specs\.apollo\.dev\/federation\/v2\.\d+"\s*import: \["@key"/);
+    expect(sdl).toContain('directive @auth(requires: Role = USER) on FIELD_DEFINITION');
+    expect(sdl).toContain('directive @upper on FIELD_DEFINITION');
+  });
+
+  it('orders declares User with an external id and adds orders; users defines it', () => {
+    expect(readSubgraphSdl('orders')).toMatch(/extend type User @key\(fields: "id"\) \{[^}]*id: ID! @external[\s\S]*?orders: \[Order!\]!/);
+    expect(readSubgraphSdl('users')).toMatch(
+      /type User implements Node @key\(fields: "id"\)[\s\S]*email: String! @auth\(requires: ADMIN\)/,
+    );
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { Fault } from '@trestle/schema/errors';
+import { type ExecutionResult, buildSchema, graphql } from 'graphql';
+import { type AuthRules, applyAuth } from './auth-directive.ts';
+import type { RequestContext } from './context.ts';
+import { applyUpper } from './upper-directive.ts';
+
+const SDL = `
+  directive @auth(requires: Role = USER) on FIELD_DEFINITION
+  directive @upper on FIELD_DEFINITION
+  enum Role { USER MODERATOR ADMIN }
+  type Query { people: [Person!]!, secret: String @auth(requires: ADMIN), hard: String! @auth }
+  type Person { id: ID!, email: String! @auth(requires: ADMIN), code: String @upper, codes: [String!] @upper }
+`;
+const rules: AuthRules = {
+  owners: { 'Person.email': ({ id }: { id: string }, caller) => id === caller?.userId },
+  masks: { 'Person.email': 'masked' },
+};
+const root = {
+  people: [
+    { id: 'a', email: 'a@x.y', code: 'abc', codes: ['d', 'e'] },
+    { id: 'b', email: 'b@x.y', code: null },
+  ],
+  secret: 'open',
+  hard: 'yes',
+};
+
+async function run(
+  source: string,
+  role?: 'USER' | 'ADMIN',
+  userId = 'a',
+): Promise<ExecutionResult & { denials: RequestContext['denials'] }> {
+  const schema = buildSchema(SDL);
+  applyUpper(schema);
+  applyAuth(schema, rules);
+  const contextValue: RequestContext = {
+    caller: role ? { userId, role, tokenId: 't', expiresAt: 0 } : null,
+    requestId: 'r',
+    denials: new Map(),
+  };
+  return { ...(await graphql({ schema, source, rootValue: root, contextValue })), denials: contextValue.denials };
+}
+const codes = ({ errors }: ExecutionResult) =>
+  errors?.map(({ originalError }) => (originalError instanceof Fault ? originalError.code : ''));
+
+describe('@auth', () => {
+  it('shows the registered mask of a non-null field, once noted per coordinate with its count; the owner sees his own', async () => {
+    const { data, errors, denials } = await run('{ people { email } }', 'USER');
+    expect(data).toEqual({ people: [{ email: 'a@x.y' }, { email: 'masked' }] });
+    expect(errors).toBeUndefined();
+    expect([...denials.values()]).toEqual([{ coordinate: 'Person.email', requires: 'ADMIN', path: ['people', 1, 'email'], count: 1 }]);
+    expect((await run('{ people { email } }')).denials.get('Person.email')?.count).toBe(2);
+  });
+
+  it('makes a denied nullable field null with FORBIDDEN, and throws for a non-null field without a mask', async () => {
+    const denied = await run('{ secret }', 'USER');
+    expect([denied.data, codes(denied)]).toEqual([{ secret: null }, ['FORBIDDEN']]);
+    const anonymous = await run('{ hard }');
+    expect([anonymous.data, codes(anonymous)]).toEqual([null, ['UNAUTHORIZED']]);
+  });
+
+  it('lets through whoever has the role or a higher one', async () => {
+    expect((await run('{ hard secret people { email } }', 'ADMIN')).data).toMatchObject({
+      secret: 'open',
+      hard: 'yes',
+      people: [{ email: 'a@x.y' }, { email: 'b@x.y' }],
+    });
+    expect((await run('{ hard }', 'USER')).data).toEqual({ hard: 'yes' });
+  });
+
+  it('refuses at start a rule for a field that is not guarded, and a mask that can not be shown', () => {
+    const schema = buildSchema(SDL);
+    expect(() => {
+      applyAuth(schema, { masks: { 'Person.id': 'x' } });
+    }).toThrow('no @auth');
+    expect(() => {
+      applyAuth(buildSchema(SDL), { masks: { 'Query.secret': 'x' } });
+    }).toThrow('non-null leaf');
+  });
+});
+
+it('@upper writes text in upper case, in lists too, and leaves null', async () => {
+  const { data } = await run('{ people { code codes } }');
+  expect(data).toEqual({
+    people: [
+      { code: 'ABC', codes: ['D', 'E'] },
+      { code: null, codes: null },
+    ],
+  });
+});

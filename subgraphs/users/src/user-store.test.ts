@@ -1,0 +1,83 @@
+/** Against a real PostgreSQL. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database, openDatabase } from '@trestle/chassis/database';
+import { createIds } from '@trestle/chassis/ids';
+import { readWindow } from '@trestle/chassis/window';
+import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
+import { Registry } from 'prom-client';
+import { USER_SORTING, type UserStore, createUserStore } from './user-store.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let users: UserStore;
+let now = new Date('2026-01-01T00:00:00Z');
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
+  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  users = createUserStore({ database, createId: createIds({ now: Date.now }), clock: () => now });
+});
+afterAll(async () => {
+  await users.close();
+  await database.close();
+  await testDatabase.drop();
+});
+
+let count = 0;
+const make = (name = 'Somebody') => users.create({ email: `${String(++count)}@example.org`, name, password: '' }, 'hash');
+
+describe('writes', () => {
+  it('refuse an e-mail address that differs from another only by case, when made and when changed', async () => {
+    await users.create({ email: 'Ada@example.org', name: 'Ada', password: '' }, 'hash');
+    await expect(users.create({ email: 'aDA@example.org', name: 'Eve', password: '' }, 'hash')).rejects.toMatchObject({ code: 'CONFLICT' });
+    const { id } = await make();
+    await expect(users.update(id, { email: 'ADA@EXAMPLE.ORG' }, undefined)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect((await users.findForLogin('ada@EXAMPLE.org'))?.name).toBe('Ada');
+  });
+
+  it('let exactly one of twenty concurrent changes with the same expected version through', async () => {
+    const { id, version } = await make();
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, i) => users.update(id, { bio: String(i) }, [version])));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(outcomes.flatMap((each) => (each.status === 'rejected' ? [(each.reason as { code: string }).code] : []))).toEqual(
+      Array(19).fill('PRECONDITION_FAILED'),
+    );
+    expect((await users.findByIds([id]))[0]?.version).toBe(version + 1);
+  });
+
+  it('bump version and updatedAt with each change, and neither without one', async () => {
+    const { id } = await make();
+    now = new Date('2026-03-01T00:00:00Z');
+    expect(await users.update(id, {}, [1])).toMatchObject({ version: 1 });
+    expect(await users.update(id, { age: 5 }, [7, 1])).toMatchObject({ version: 2, age: 5, updatedAt: now });
+    await expect(users.update(id, {}, [1])).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    await expect(users.update(id, { age: 6 }, [])).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+  });
+
+  it('delete once and leave a tombstone: again is NOT_FOUND, a change is GONE', async () => {
+    const { id } = await make();
+    await expect(users.delete(id, [9])).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    const outcomes = await Promise.allSettled([users.delete(id, undefined), users.delete(id, undefined)]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expect(users.delete(id, undefined)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(users.update(id, { name: 'X' }, undefined)).rejects.toMatchObject({ code: 'GONE' });
+    await expect(users.update('usr_never', { name: 'X' }, undefined)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await users.findDeleted([id, 'usr_never'])).toEqual([{ id }]);
+  });
+});
+
+describe('lists', () => {
+  it('never show a password hash or a plan', async () => {
+    await make();
+    const [user] = await users.findByIds([(await make()).id]);
+    expect(user).not.toHaveProperty('passwordHash');
+  });
+
+  it('find text with the signs that LIKE would take for wildcards', async () => {
+    await make('100% wool_sock');
+    const find = async (search: string) => (await users.list({ search }, readWindow({}, USER_SORTING))).map(({ name }) => name);
+    expect(await find('0% WOOL_')).toEqual(['100% wool_sock']);
+    expect(await find('0%%')).toEqual([]);
+    expect(await users.count({ search: 'wool' })).toBe(1);
+  });
+});

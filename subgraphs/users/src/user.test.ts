@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Caller } from '@trestle/identity';
+import { type User, allowChange, allowDelete, allowListing, checkNewUser, readUserChange } from './user.ts';
+
+const user: User = {
+  id: 'usr_a',
+  email: 'a@example.org',
+  name: 'Ada',
+  bio: null,
+  age: null,
+  role: 'USER',
+  isActive: true,
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  version: 1,
+};
+const caller = (userId: string, role: Caller['role'] = 'USER'): Caller => ({ userId, role, tokenId: 't', expiresAt: 0 });
+const faultsOf = (task: () => unknown): string[] => {
+  try {
+    task();
+    return [];
+  } catch (error) {
+    return (error as { details: { field: string }[] }).details.map(({ field }) => field);
+  }
+};
+
+describe('a new account', () => {
+  const good = { email: 'a@example.org', name: 'Ada', password: 'long enough' };
+
+  it('needs an e-mail address, a name and a password; all faults are told at once', () => {
+    expect(
+      faultsOf(() => {
+        checkNewUser(good);
+      }),
+    ).toEqual([]);
+    expect(
+      faultsOf(() => {
+        checkNewUser({ email: 'a b@c', name: '', password: 'x', bio: 'x'.repeat(2001) });
+      }),
+    ).toEqual(['email', 'name', 'password', 'bio']);
+  });
+
+  it.each(['plain', '@x.y', 'a@b', 'a@@b.c', 'a b@c.de', 'a@b..c', 'a\0@b.cd', `${'x'.repeat(250)}@b.cd`])(
+    'refuses %p as an e-mail address',
+    (email) => {
+      expect(
+        faultsOf(() => {
+          checkNewUser({ ...good, email });
+        }),
+      ).toEqual(['email']);
+    },
+  );
+});
+
+describe('a change', () => {
+  it('clears bio and age by null, and nothing else', () => {
+    expect(readUserChange({ bio: null, age: null })).toEqual({ bio: null, age: null });
+    expect(faultsOf(() => readUserChange({ email: null, name: null, role: null, isActive: null, age: 151 }))).toEqual([
+      'email',
+      'name',
+      'age',
+      'role',
+      'isActive',
+    ]);
+  });
+
+  it('is for the account itself and for administrators; roles are for administrators', () => {
+    expect(allowChange(caller('usr_a'), user, { name: 'A' })).toEqual({ name: 'A' });
+    expect(() => allowChange(caller('usr_b'), user, { name: 'A' })).toThrow('your own account');
+    expect(() => allowChange(caller('usr_a'), user, { role: 'ADMIN' })).toThrow('administrator');
+    expect(allowChange(caller('usr_b', 'ADMIN'), user, { role: 'ADMIN' })).toEqual({ role: 'ADMIN' });
+  });
+
+  it('may send the own role back unchanged, as a PUT does', () => {
+    expect(allowChange(caller('usr_a'), user, { name: 'A', role: 'USER', isActive: true })).toEqual({ name: 'A' });
+  });
+});
+
+it('lets an account be deleted by itself and by administrators', () => {
+  expect(() => {
+    allowDelete(caller('usr_b', 'MODERATOR'), 'usr_a');
+  }).toThrow('your own');
+  expect(() => {
+    allowDelete(caller('usr_a'), 'usr_a');
+    allowDelete(caller('x', 'ADMIN'), 'usr_a');
+  }).not.toThrow();
+});
+
+it('keeps filters and orders by e-mail address for administrators', () => {
+  expect(() => {
+    allowListing(caller('usr_a'), { filter: { email: 'x' } });
+  }).toThrow('administrator');
+  expect(() => {
+    allowListing(null, { orderBy: [{ field: 'EMAIL' }] });
+  }).toThrow('administrator');
+  expect(() => {
+    allowListing(null, { filter: {}, orderBy: [{ field: 'NAME' }] });
+  }).not.toThrow();
+});
