@@ -32,13 +32,13 @@ export function compose(subgraphs: readonly SubgraphSource[]): Composition {
       const typeDefs = parse(new Source(subgraph.sdl, subgraph.file));
       services.push({ name: subgraph.name, url: subgraph.url, typeDefs });
     } catch (error) {
-      problems.push(toProblem(error as GraphQLError, subgraphs));
+      problems.push(toProblem(error as GraphQLError));
     }
   }
   if (problems.length > 0) return { ok: false, problems };
 
   const result = composeServices(services);
-  if (result.errors) return { ok: false, problems: result.errors.map((error) => toProblem(error, subgraphs)) };
+  if (result.errors) return { ok: false, problems: result.errors.map(toProblem) };
   const api = Supergraph.build(result.supergraphSdl).apiSchema().toGraphQLJSSchema();
   return {
     ok: true,
@@ -53,22 +53,16 @@ export function formatProblem({ code, message, places }: CompositionProblem): st
   return places.map(({ file, line, column }) => `${file}:${line}:${column} ${code} ${message}`).join('\n');
 }
 
-function toProblem(error: GraphQLError, subgraphs: readonly SubgraphSource[]): CompositionProblem {
+function toProblem(error: GraphQLError): CompositionProblem {
   const code = typeof error.extensions['code'] === 'string' ? error.extensions['code'] : 'GRAPHQL_PARSE_FAILED';
-  return { code, message: error.message, places: placesOf(error, subgraphs) };
+  return { code, message: error.message, places: placesOf(error) };
 }
 
-/** A syntax error knows its source; a composition error has nodes, and names their subgraph (or `[name]` in its message). */
-function placesOf(error: GraphQLError, subgraphs: readonly SubgraphSource[]): CompositionProblem['places'] {
-  if (error.source && error.locations?.[0]) {
-    const { line, column } = error.locations[0];
-    return [{ file: error.source.name, line, column }];
-  }
-  return (error.nodes ?? []).flatMap((node) => {
-    if (!node.loc) return [];
-    const owner = (node as { subgraph?: string }).subgraph ?? /^\[(\w+)\]/.exec(error.message)?.[1];
-    const file = subgraphs.find(({ name }) => name === owner)?.file ?? node.loc.source.name;
-    const { line, column } = node.loc.startToken;
-    return [{ file, line, column }];
-  });
+/** A syntax error knows its source; a composition error has the nodes that collide, each with its own. */
+function placesOf(error: GraphQLError): CompositionProblem['places'] {
+  const locations = error.nodes?.flatMap(({ loc }) =>
+    loc ? [{ source: loc.source, line: loc.startToken.line, column: loc.startToken.column }] : [],
+  );
+  if (locations?.length) return locations.map(({ source, line, column }) => ({ file: source.name, line, column }));
+  return (error.locations ?? []).map(({ line, column }) => ({ file: error.source?.name ?? '', line, column }));
 }
