@@ -9,7 +9,7 @@ const FLAGS = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_pa
 
 export default async function start() {
   const home = await mkdtemp(join(tmpdir(), 'trestle-test-'));
-  const server = await startEmbeddedPostgres({ dataDir: join(home, 'pg'), flags: FLAGS });
+  const server = await startEmbeddedPostgres({ dataDir: home, flags: FLAGS });
   process.env.TEST_PG_URL = server.url('postgres');
   globalThis.stopTestPostgres = async () => {
     await server.stop();

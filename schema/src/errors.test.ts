@@ -4,7 +4,7 @@ import { ERRORS, Fault, fail, isErrorCode, rejectFaults } from './errors.ts';
 
 it('has one status for each code, as README tells', () => {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const told = [...readme.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)].map(([, status, code]) => [code, Number(status)]);
+  const told = [...readme.matchAll(/^\| (\d{3})\s+\| `([A-Z_]+)`\s+\|/gm)].map(([, status, code]) => [code, Number(status)]);
   expect(Object.fromEntries(told)).toEqual(Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status])));
 });
 

@@ -6,6 +6,11 @@ import pg from 'pg';
 
 /** The advisory lock that Prisma's own engine takes: one process migrates, the others wait. */
 const PRISMA_LOCK = 72707369;
+const CONNECT_MS = 10_000;
+
+/** PostgreSQL's error codes (Appendix A of its manual); two creators at the same instant meet at the catalog's unique index. */
+const NO_SUCH_DATABASE = '3D000';
+const ALREADY_THERE = ['42P04', '23505'];
 
 const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL, "checksum" VARCHAR(64) NOT NULL, "finished_at" TIMESTAMPTZ,
@@ -18,25 +23,31 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** Creates the database of the URL unless it is there; safe when several processes do it at once. */
+/** Creates the database of the URL unless it is there; safe when several processes do it at once. Needs no more rights than that. */
 export async function ensureDatabase({ url }: { readonly url: string }): Promise<void> {
+  try {
+    await withClient(url, () => Promise.resolve());
+  } catch (error) {
+    if (codeOf(error) !== NO_SUCH_DATABASE) throw error;
+    await createDatabase(url);
+  }
+}
+
+async function createDatabase(url: string): Promise<void> {
   const admin = new URL(url);
   const database = decodeURIComponent(admin.pathname.slice(1));
   admin.pathname = '/postgres';
-  await withClient(admin.href, async (client) => {
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
-    if (rowCount) return;
-    await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`).catch((error: unknown) => {
-      // 42P04 and 23505: another process was faster.
-      if (!['42P04', '23505'].includes(String((error as { code?: unknown }).code))) throw error;
-    });
+  await withClient(admin.href, (client) => client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`)).catch((error: unknown) => {
+    // Another process was faster.
+    if (!ALREADY_THERE.includes(codeOf(error) ?? '')) throw error;
   });
 }
 
 /**
  * Applies what is missing of `directory/<name>/migration.sql`, in the order of the names, and gives the names applied.
- * Each migration and its row are one transaction, so that a crash leaves either both or neither.
- * Throws when a migration was edited after it was applied, or failed under Prisma and awaits `prisma migrate resolve`.
+ * Each migration and its row are one transaction, so that a crash leaves either both or neither; a migration must not end it.
+ * Names that only the database knows are left alone: an older release may start while a newer one is rolled out.
+ * Throws when a migration fails, was edited after it was applied, or failed under Prisma and awaits `prisma migrate resolve`.
  */
 export async function applyMigrations({ url, directory }: { readonly url: string; readonly directory: string }): Promise<string[]> {
   const migrations = await readMigrations(directory);
@@ -74,26 +85,45 @@ async function findMissing(client: pg.Client, migrations: readonly Migration[]):
 }
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  await client.query('BEGIN');
+  const id = randomUUID();
   try {
+    await client.query('BEGIN');
     await client.query(sql);
     await client.query(
-      'INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, $2, $3, now(), 1)',
-      [randomUUID(), checksum, name],
+      'INSERT INTO "_prisma_migrations" (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ($1, $2, $3, clock_timestamp(), 1)',
+      [id, checksum, name],
     );
     await client.query('COMMIT');
   } catch (cause) {
-    await client.query('ROLLBACK');
-    throw new Error(`Migration ${name} failed and changed nothing`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    // Marked as rolled back, which it is, so that it is tried again and blocks neither us nor Prisma.
+    await client
+      .query('ROLLBACK')
+      .then(() =>
+        client.query('INSERT INTO "_prisma_migrations" (id, checksum, migration_name, logs, rolled_back_at) VALUES ($1, $2, $3, $4, now())', [
+          id,
+          checksum,
+          name,
+          reason,
+        ]),
+      )
+      .catch(() => undefined);
+    throw new Error(`Migration ${name} failed and changed nothing: ${reason}`, { cause });
   }
 }
 
 async function withClient<T>(url: string, task: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+  // A connection that breaks fails the statement in hand; without a listener it would also end the process.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await task(client);
   } finally {
-    await client.end();
+    await client.end().catch(() => undefined);
   }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
 }

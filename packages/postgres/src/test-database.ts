@@ -32,6 +32,7 @@ export async function createTestDatabase({
     await admin.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
     if (!rowCount) {
+      await admin.query(`DROP DATABASE IF EXISTS ${template}_draft WITH (FORCE)`);
       await admin.query(`CREATE DATABASE ${template}_draft`);
       await applyMigrations({ url: withDatabase(adminUrl, `${template}_draft`), directory });
       await admin.query(`ALTER DATABASE ${template}_draft RENAME TO ${template}`);
@@ -40,7 +41,7 @@ export async function createTestDatabase({
   });
   return {
     url: withDatabase(adminUrl, name),
-    drop: () => withAdmin(adminUrl, (admin) => admin.query(`DROP DATABASE ${name} WITH (FORCE)`).then(() => undefined)),
+    drop: () => withAdmin(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined)),
   };
 }
 
