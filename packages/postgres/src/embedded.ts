@@ -153,12 +153,13 @@ function launch(binaries: string, { dataDir, port, flags }: Launch): Promise<{ p
     const options = { ...serverUser, cwd: dataDir, detached: true };
     const child = spawn(join(binaries, 'bin', 'postgres'), args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
     let log = '';
+    let ready = false;
     child.stderr.on('data', (chunk: Buffer) => {
       log = (log + chunk.toString()).slice(-8192);
-      if (log.includes('ready to accept connections') && child.pid !== undefined) {
-        endWithUs(child);
-        settle({ pid: child.pid, port });
-      }
+      if (ready || child.pid === undefined || !log.includes('ready to accept connections')) return;
+      ready = true;
+      endWithUs(child);
+      settle({ pid: child.pid, port });
     });
     child.once('error', (error) => {
       settle({ failure: 'other', port, log: error.message });
@@ -191,9 +192,10 @@ async function stop(dataDir: string, pid: number): Promise<void> {
   const runs = async () => (await readPostmaster(dataDir))?.pid === pid && signal(pid, 0);
   if (await runs()) signal(pid, 'SIGINT');
   const patience = Date.now() + STOP_PATIENCE_MS;
-  for (let urged = false; await runs(); await delay(POLL_MS)) {
-    if (urged || Date.now() < patience) continue;
-    urged = signal(pid, 'SIGQUIT');
+  let urged = false;
+  while (await runs()) {
+    if (!urged && Date.now() > patience) urged = signal(pid, 'SIGQUIT');
+    await delay(POLL_MS);
   }
 }
 

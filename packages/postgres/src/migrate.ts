@@ -100,12 +100,10 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     await client
       .query('ROLLBACK')
       .then(() =>
-        client.query('INSERT INTO "_prisma_migrations" (id, checksum, migration_name, logs, rolled_back_at) VALUES ($1, $2, $3, $4, now())', [
-          id,
-          checksum,
-          name,
-          reason,
-        ]),
+        client.query(
+          'INSERT INTO "_prisma_migrations" (id, checksum, migration_name, logs, rolled_back_at) VALUES ($1, $2, $3, $4, now())',
+          [id, checksum, name, reason],
+        ),
       )
       .catch(() => undefined);
     throw new Error(`Migration ${name} failed and changed nothing: ${reason}`, { cause });
