@@ -79,7 +79,9 @@ function findAnswer(operation: OperationDefinitionNode): string[] {
   const path = findResource(operation.selectionSet) ?? [];
   const edges = path.indexOf('edges');
   if (edges >= 0) return path.slice(0, edges);
-  return operation.operation === OperationTypeNode.MUTATION || path.length === 0 ? [responseName(operation.selectionSet.selections[0] as FieldNode)] : path;
+  return operation.operation === OperationTypeNode.MUTATION || path.length === 0
+    ? [responseName(operation.selectionSet.selections[0] as FieldNode)]
+    : path;
 }
 
 function findResource(selectionSet: SelectionSetNode): string[] | undefined {

@@ -1,0 +1,118 @@
+/** The engine `apollo`: @apollo/gateway under Apollo Server, with our own calls to the subgraphs. */
+import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
+import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
+import type { Log } from '@trestle/log';
+import { ERRORS } from '@trestle/schema/errors';
+import { GraphQLError, OperationTypeNode } from 'graphql';
+import type { Engine, EngineContext } from '../engine.ts';
+import { formatError } from '../errors.ts';
+import { MAX_TOKENS, limitOperations } from '../limits/limits.ts';
+import type { Upstreams } from '../upstream/upstream.ts';
+import { createErrorPlugin } from './error-plugin.ts';
+
+export interface ApolloEngineOptions {
+  readonly supergraphSdl: string;
+  readonly upstreams: Upstreams;
+  readonly log: Log;
+}
+
+/** Throws for a supergraph that is not valid. `APOLLO_TELEMETRY_DISABLED` must be set before: the gateway reports home otherwise. */
+export async function createApolloEngine({ supergraphSdl, upstreams, log }: ApolloEngineOptions): Promise<Engine> {
+  let update: (sdl: string) => void = () => undefined;
+  const gateway = new ApolloGateway({
+    supergraphSdl: ({ update: take }) => {
+      update = take;
+      return Promise.resolve({ supergraphSdl });
+    },
+    buildService: ({ name, url }) => createSource(upstreams, { name, url: url ?? '' }),
+    logger: toApolloLog(log),
+  });
+  const server = new ApolloServer<EngineContext>({
+    gateway,
+    formatError,
+    validationRules: [limitOperations],
+    parseOptions: { maxTokens: MAX_TOKENS },
+    plugins: [
+      createErrorPlugin(log),
+      refuseSubscriptions,
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
+    introspection: true,
+    logger: toApolloLog(log),
+    stopOnTerminationSignals: false,
+    includeStacktraceInErrorResponses: false,
+  });
+  await server.start();
+  return {
+    async respond({ method, headers, search, body, context }) {
+      const reply = await server.executeHTTPGraphQLRequest({
+        httpGraphQLRequest: { method, headers: toHeaderMap(headers), search, body },
+        context: () => Promise.resolve(context),
+      });
+      // Chunks come for @defer only, which a gateway's schema does not have.
+      const text = reply.body.kind === 'complete' ? reply.body.string : '';
+      return { status: reply.status ?? 200, headers: Object.fromEntries(reply.headers), body: text };
+    },
+    swap: (sdl) =>
+      new Promise((resolve) => {
+        update(sdl);
+        resolve();
+      }),
+    stop: async () => {
+      await server.stop();
+      await upstreams.close();
+    },
+  };
+}
+
+function createSource(
+  upstreams: Upstreams,
+  { name, url }: { name: string; url: string },
+): GraphQLDataSource<EngineContext & Record<string, unknown>> {
+  const upstream = upstreams.open(name, url);
+  return {
+    process: async ({ request: { query, operationName, variables }, context }) => {
+      const answer = await upstream.fetch({ query, operationName, variables }, context);
+      return answer as Awaited<ReturnType<GraphQLDataSource['process']>>;
+    },
+  };
+}
+
+/** Subscriptions are in the schema, and have no door yet. */
+const refuseSubscriptions: ApolloServerPlugin<EngineContext> = {
+  requestDidStart: () =>
+    Promise.resolve({
+      didResolveOperation: ({ operation }) => {
+        if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw notImplemented();
+        return Promise.resolve();
+      },
+    }),
+};
+
+function notImplemented(): GraphQLError {
+  const extensions = { code: 'NOT_IMPLEMENTED', http: { status: ERRORS.NOT_IMPLEMENTED.status } };
+  return new GraphQLError('Subscriptions have no door yet', { extensions });
+}
+
+function toHeaderMap(headers: ReadonlyMap<string, string>): HeaderMap {
+  const map = new HeaderMap();
+  for (const [name, value] of headers) map.set(name, value);
+  return map;
+}
+
+/** What the library wants to say is for us, not for the terminal, and may quote anything: only that it spoke is told. */
+function toApolloLog(log: Log) {
+  const quiet = () => undefined;
+  return {
+    debug: quiet,
+    info: quiet,
+    warn: (message?: unknown) => {
+      log.warn('warning of the engine', { error: new Error(String(message)) });
+    },
+    error: (message?: unknown) => {
+      log.error('error of the engine', { error: message instanceof Error ? message : new Error(String(message)) });
+    },
+  };
+}
