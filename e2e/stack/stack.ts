@@ -76,7 +76,10 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     subgraphs,
     sql: async <Row extends object>(subgraph: SubgraphName, text: string, values: readonly unknown[] = []) =>
       (await pools[subgraph].query<Row>(text, [...values])).rows,
-    async graphql<Data>(query: string, { variables, token }: { variables?: object; token?: string | undefined } = {}): Promise<GraphqlReply<Data>> {
+    async graphql<Data>(
+      query: string,
+      { variables, token }: { variables?: object; token?: string | undefined } = {},
+    ): Promise<GraphqlReply<Data>> {
       const { status, headers, text } = await request(`${gateway.url}/graphql`, { method: 'POST', body: { query, variables }, token });
       const { data, errors } = JSON.parse(text) as Partial<GraphqlReply<Data>>;
       return { status, headers, text, data, errors: errors ?? [] };

@@ -1,0 +1,59 @@
+/** Two-way checks that what is written down about settings and deployment is what the code reads. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name ?? '');
+
+const READERS = ['local', 'gateway', 'rest-bridge', ...readdirSync(`${root}subgraphs`).map((name) => `subgraphs/${name}`)]
+  .map((room) => [`${room}/src/config.ts`, `${room}/src/settings.ts`].filter((path) => existsSync(root + path)))
+  .flat();
+const settings = new Set(READERS.flatMap((path) => names(read(path), /^\s+([A-Z][A-Z0-9_]+):/gm)));
+const family = ['SUBGRAPH_URL_USERS', 'SUBGRAPH_URL_ORDERS', 'SUBGRAPH_URL_CONTENT'];
+
+it('.env.example has one row for each setting that a process reads, and no other', () => {
+  const rows = names(read('.env.example'), /^([A-Z][A-Z0-9_]+)=/gm);
+  expect(new Set(rows).size).toBe(rows.length);
+  expect([...rows].sort()).toEqual([...settings, ...family].sort());
+});
+
+interface Compose {
+  services: Record<
+    string,
+    {
+      image?: string;
+      command?: string[];
+      environment?: Record<string, string>;
+      healthcheck?: { test: string[] };
+      depends_on?: Record<string, { condition: string }>;
+      secrets?: string[];
+    }
+  >;
+  secrets: Record<string, { file: string }>;
+}
+
+describe('docker-compose.yml', () => {
+  const { services, secrets } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+
+  it('runs PostgreSQL, Redis and every process of ours, each with a health check', () => {
+    expect(Object.keys(services).sort()).toEqual(['content', 'gateway', 'orders', 'postgres', 'redis', 'rest-bridge', 'users']);
+    for (const { healthcheck } of Object.values(services)) expect(healthcheck?.test.length).toBeGreaterThan(1);
+  });
+
+  it('names only entry points, settings, secrets and services that there are', () => {
+    for (const { command = [], environment = {}, depends_on = {}, secrets: used = [] } of Object.values(services)) {
+      const [program, entry = ''] = command;
+      if (program === 'node') expect(existsSync(root + entry.replace('/dist/', '/src/').replace(/\.js$/, '.ts'))).toBe(true);
+      for (const name of Object.keys(environment)) if (!name.startsWith('POSTGRES_')) expect([...settings, ...family]).toContain(name);
+      for (const name of Object.keys(depends_on)) expect(services).toHaveProperty(name);
+      for (const name of used) expect(secrets).toHaveProperty(name);
+    }
+  });
+
+  it('holds no secret', () => {
+    expect(read('docker-compose.yml')).not.toMatch(/PASSWORD: (?!\$\{POSTGRES_PASSWORD)/);
+  });
+});
