@@ -32,7 +32,7 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
     gateway,
     formatError,
     validationRules: [limitOperations],
-    parseOptions: { maxTokens: MAX_TOKENS },
+    parseOptions: { maxLexicalTokens: MAX_TOKENS },
     plugins: [
       createErrorPlugin(log),
       refuseSubscriptions,
@@ -70,12 +70,12 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
 function createSource(
   upstreams: Upstreams,
   { name, url }: { name: string; url: string },
-): GraphQLDataSource<EngineContext & Record<string, unknown>> {
+): GraphQLDataSource {
   const upstream = upstreams.open(name, url);
   return {
     process: async ({ request: { query, operationName, variables }, context }) => {
-      const answer = await upstream.fetch({ query, operationName, variables }, context);
-      return answer as Awaited<ReturnType<GraphQLDataSource['process']>>;
+      const answer = await upstream.fetch({ query, operationName, variables }, context as EngineContext);
+      return answer;
     },
   };
 }
@@ -85,7 +85,7 @@ const refuseSubscriptions: ApolloServerPlugin<EngineContext> = {
   requestDidStart: () =>
     Promise.resolve({
       didResolveOperation: ({ operation }) => {
-        if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw notImplemented();
+        if (operation?.operation === OperationTypeNode.SUBSCRIPTION) throw notImplemented();
         return Promise.resolve();
       },
     }),
