@@ -1,0 +1,28 @@
+/** Reads the arguments of `Post.comments` (spec §2.3): the oldest first, from behind a comment that is named by its id or its cursor. No I/O. */
+import { prefixOf } from '@trestle/chassis/ids';
+import { type Sorting, type Window, readWindow, toCursor } from '@trestle/chassis/window';
+import { Fault, rejectFaults } from '@trestle/schema/errors';
+
+/** Ids sort by the time of making; so an id says by itself where to go on, even that of a comment which was deleted. */
+const COMMENT_SORTING: Sorting<'ID'> = {
+  columns: { ID: { column: 'id', type: 'text' } },
+  default: { field: 'ID', direction: 'ASC' },
+};
+const { order } = readWindow({}, COMMENT_SORTING);
+
+export interface CommentsArguments {
+  readonly limit?: number | null;
+  readonly after?: string | null;
+}
+
+/** Throws VALIDATION_ERROR that names every faulty argument at once. */
+export function readCommentsWindow({ limit = null, after = null }: CommentsArguments): Window {
+  const cursor = after !== null && prefixOf(after) === 'cmt' ? toCursor({ id: after }, order) : after;
+  try {
+    return readWindow({ first: limit, after: cursor }, COMMENT_SORTING);
+  } catch (error) {
+    if (error instanceof Fault)
+      rejectFaults((error.details ?? []).map((fault) => (fault.field === 'first' ? { ...fault, field: 'limit' } : fault)));
+    throw error;
+  }
+}

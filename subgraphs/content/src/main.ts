@@ -1,0 +1,21 @@
+/** The content process. */
+import { systemClock } from '@trestle/chassis/clock';
+import { createIds } from '@trestle/chassis/ids';
+import { runSubgraph } from '@trestle/chassis/serve';
+import { readConfig } from './config.ts';
+import { openContentStores } from './content-store.ts';
+import { createContentContext } from './context.ts';
+import { resolvers } from './resolvers/resolvers.ts';
+
+const config = readConfig();
+
+await runSubgraph({
+  name: 'content',
+  port: config.CONTENT_PORT,
+  databaseUrl: config.CONTENT_DATABASE_URL,
+  settings: config,
+  create: (database) => {
+    const { close, ...stores } = openContentStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
+    return { resolvers, createContext: (request) => createContentContext(request, stores), close };
+  },
+});

@@ -1,0 +1,44 @@
+/** All resolvers of the content subgraph. */
+import { connectionResolvers } from '@trestle/chassis/connection';
+import { MAX_PAGE_SIZE } from '@trestle/chassis/window';
+import type { Resolvers } from '../generated/resolvers.ts';
+import { Mutation } from './mutation.ts';
+import { Query } from './query.ts';
+
+export const resolvers: Resolvers = {
+  Query,
+  Mutation,
+  User: {
+    __resolveReference: ({ id }) => ({ id }),
+    posts: async ({ id }, _, { loaders }) => (await loaders.postsBy({ first: MAX_PAGE_SIZE }).load(id)).edges.map(({ node }) => node),
+    postsConnection: ({ id }, args, { loaders }) => loaders.postsBy(args).load(id),
+  },
+  Post: {
+    __resolveReference: ({ id }, { loaders }) => loaders.post.find(id),
+    author: ({ authorId }) => ({ id: authorId }),
+    comments: ({ id }, args, { loaders }) => loaders.commentsOn(args).load(id),
+  },
+  Comment: {
+    __resolveReference: ({ id }, { loaders }) => loaders.comment.find(id),
+    author: ({ authorId }) => ({ id: authorId }),
+    post: ({ postId }, _, { loaders }) => loaders.post.need(postId),
+  },
+  Video: {
+    __resolveReference: ({ id }, { loaders }) => loaders.video.find(id),
+    owner: ({ ownerId }) => ({ id: ownerId }),
+  },
+  Channel: {
+    __resolveReference: ({ id }, { loaders }) => loaders.channel.find(id),
+    messagesConnection: ({ id }, args, { loaders }) => loaders.messagesIn(args).load(id),
+  },
+  Message: {
+    __resolveReference: ({ id }, { loaders }) => loaders.message.find(id),
+    author: ({ authorId }) => ({ id: authorId }),
+    channel: ({ channelId }, _, { loaders }) => loaders.channel.need(channelId),
+  },
+  PostConnection: connectionResolvers,
+  CommentConnection: connectionResolvers,
+  VideoConnection: connectionResolvers,
+  ChannelConnection: connectionResolvers,
+  MessageConnection: connectionResolvers,
+};

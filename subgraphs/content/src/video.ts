@@ -1,0 +1,49 @@
+/** The rules of videos' records (contract §3). Pure: no database, no clock. */
+import { checkText } from '@trestle/chassis/text';
+import type { Caller } from '@trestle/identity';
+import { rejectFaults } from '@trestle/schema/errors';
+import { type Sight, allowChange, sightOf } from './rights.ts';
+
+export type VideoStatus = 'UPLOADED' | 'PUBLISHING' | 'PUBLISHED' | 'FAILED';
+
+export interface Video {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly title: string;
+  readonly status: VideoStatus;
+  readonly durationSeconds: number | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly version: number;
+}
+
+export type VideoChange = Pick<Video, 'title'>;
+
+/** The texts of a filter. */
+export interface VideoWords {
+  readonly ownerId?: string | null;
+  readonly title?: string | null;
+}
+
+/** Published videos are for everybody, others for their owner and administrators. */
+export function videoSight(caller: Caller | null): Sight {
+  return sightOf(caller, 'ADMIN');
+}
+
+/** Throws FORBIDDEN unless the caller is the owner or an administrator. */
+export function allowVideoChange(caller: Caller, { ownerId }: Video): void {
+  allowChange(caller, { noun: 'video', ownerId, overseer: 'ADMIN' });
+}
+
+/** Reads what to change. Throws VALIDATION_ERROR. */
+export function readVideoChange({ title }: VideoChange): VideoChange {
+  rejectFaults(checkText(title, { field: 'title', min: 1, max: 200 }));
+  return { title };
+}
+
+/** Reads the texts of a filter. Throws VALIDATION_ERROR that lists every faulty one at once. */
+export function readVideoFilter<Filter extends VideoWords>(filter: Filter): Filter {
+  const words = Object.entries({ ownerId: filter.ownerId, title: filter.title });
+  rejectFaults(words.flatMap(([field, text]) => checkText(text ?? null, { field: `filter.${field}`, min: 0, max: 200 })));
+  return filter;
+}
