@@ -1,5 +1,5 @@
 /** Starts a private PostgreSQL from the binaries of npm, or attaches to one that an earlier process left running. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -28,6 +28,7 @@ export interface EmbeddedPostgres {
   readonly dataDir: string;
   /** Whether the server was running already. */
   readonly attached: boolean;
+  isRunning(): Promise<boolean>;
   /** Ends the server, also one that was attached to; open transactions are rolled back. */
   stop(): Promise<void>;
 }
@@ -50,16 +51,22 @@ export async function startEmbeddedPostgres({ dataDir: wanted, port, flags = [] 
   for (;;) {
     const running = await readPostmaster(dataDir);
     if (running && (await answers(urlAt(running.port)('postgres')))) {
-      return { url: urlAt(running.port), port: running.port, dataDir, attached: true, stop: () => stop(dataDir, running.pid) };
+      return { url: urlAt(running.port), port: running.port, dataDir, attached: true, ...own(dataDir, running.pid) };
     }
     const launched = await launch(binaries, { dataDir, port: port ?? (await findFreePort()), flags });
     if ('pid' in launched) {
-      return { url: urlAt(launched.port), port: launched.port, dataDir, attached: false, stop: () => stop(dataDir, launched.pid) };
+      return { url: urlAt(launched.port), port: launched.port, dataDir, attached: false, ...own(dataDir, launched.pid) };
     }
     const mayPass = launched.failure === 'locked' || (launched.failure === 'port taken' && port === undefined);
     if (!mayPass || Date.now() > deadline) throw startError(launched, dataDir);
     await delay(POLL_MS);
   }
+}
+
+/** Whether what listens on the port is the server of this directory, left running by an earlier process: starting would attach to it. */
+export async function isLeftRunning({ dataDir, port }: { readonly dataDir: string; readonly port: number }): Promise<boolean> {
+  const running = await readPostmaster(await toReachable(resolve(dataDir)));
+  return running?.port === port && signal(running.pid, 0);
 }
 
 /** The directory, or one in the system's temporary place when the server's user could not enter it. */
@@ -158,7 +165,6 @@ function launch(binaries: string, { dataDir, port, flags }: Launch): Promise<{ p
       log = (log + chunk.toString()).slice(-8192);
       if (ready || child.pid === undefined || !log.includes('ready to accept connections')) return;
       ready = true;
-      endWithUs(child);
       settle({ pid: child.pid, port });
     });
     child.once('error', (error) => {
@@ -171,15 +177,6 @@ function launch(binaries: string, { dataDir, port, flags }: Launch): Promise<{ p
   });
 }
 
-/** An exit in disorder must not leave the server behind; only a kill does, and then the next start attaches. */
-function endWithUs(child: ChildProcess): void {
-  const end = () => child.kill('SIGINT');
-  process.once('exit', end);
-  child.once('exit', () => {
-    process.off('exit', end);
-  });
-}
-
 function startError({ failure, port, log }: Failure, dataDir: string): Error {
   if (failure === 'port taken')
     return new Error(`Port ${String(port)} is taken, so PostgreSQL can't listen on it: set PG_PORT to a free one`);
@@ -187,16 +184,23 @@ function startError({ failure, port, log }: Failure, dataDir: string): Error {
   return new Error(`PostgreSQL did not start:\n${log}`);
 }
 
-/** A server that ends removes its `postmaster.pid`; that is seen also for one that is not our child, or that nobody reaps. */
-async function stop(dataDir: string, pid: number): Promise<void> {
-  const runs = async () => (await readPostmaster(dataDir))?.pid === pid && signal(pid, 0);
-  if (await runs()) signal(pid, 'SIGINT');
-  const patience = Date.now() + STOP_PATIENCE_MS;
-  let urged = false;
-  while (await runs()) {
-    if (!urged && Date.now() > patience) urged = signal(pid, 'SIGQUIT');
-    await delay(POLL_MS);
-  }
+function own(dataDir: string, pid: number): Pick<EmbeddedPostgres, 'isRunning' | 'stop'> {
+  // An exit in disorder must not leave the server behind; only a kill does, and then the next start attaches.
+  const end = () => signal(pid, 'SIGINT');
+  process.once('exit', end);
+  // A server that ends removes its `postmaster.pid`: that is seen also for one that is not our child, or that nobody reaps.
+  const isRunning = async () => (await readPostmaster(dataDir))?.pid === pid && signal(pid, 0);
+  const stop = async () => {
+    process.off('exit', end);
+    if (await isRunning()) signal(pid, 'SIGINT');
+    const patience = Date.now() + STOP_PATIENCE_MS;
+    let urged = false;
+    while (await isRunning()) {
+      if (!urged && Date.now() > patience) urged = signal(pid, 'SIGQUIT');
+      await delay(POLL_MS);
+    }
+  };
+  return { isRunning, stop };
 }
 
 /** Whether there was such a process. */

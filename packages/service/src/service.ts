@@ -55,8 +55,13 @@ export async function startService({ log, port, host, probes, handle, maxHeaderB
  * spawned it with a channel all stop it once and in order. A start that fails is logged and ends the process with 1.
  */
 export async function runProcess(log: Log, start: () => Promise<() => Promise<void>>): Promise<void> {
+  // A parent that ends while we start must not leave us behind; nothing is in hand yet. (Without a parent's channel it is undefined.)
+  const endEarly = () => process.exit(1);
+  if ((process.connected as boolean | undefined) === false) endEarly();
+  process.on('disconnect', endEarly);
   try {
     const stop = await start();
+    process.off('disconnect', endEarly);
     let stopping = false;
     const end = (signal: string) => {
       if (stopping) return;
