@@ -1,0 +1,156 @@
+/** Orders in PostgreSQL. Every write is one statement or one transaction that begins by locking the order's row. */
+import { type Sql, countRows, countRowsBy, given, selectPage, selectPages, sql } from '@trestle/chassis/page-query';
+import type { Sorting, Window } from '@trestle/chassis/window';
+import { fail } from '@trestle/schema/errors';
+import type { Prisma } from './generated/prisma/client.ts';
+import type { OrderFilter, OrderOrderField } from './generated/resolvers.ts';
+import {
+  type Invoice,
+  ORDER_STATUSES,
+  type Order,
+  type OrderItem,
+  type OrderStatus,
+  type Visibility,
+  checkAdvance,
+  checkCancel,
+  maySee,
+} from './order.ts';
+import type { ExpectedVersions, StoreDependencies } from './prisma-store.ts';
+
+export const ORDER_SORTING: Sorting<OrderOrderField> = {
+  columns: {
+    ID: { column: 'id', type: 'text' },
+    STATUS: { column: 'status', type: '"OrderStatus"', values: ORDER_STATUSES },
+    TOTAL: { column: 'total', type: 'int4' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
+    UPDATED_AT: { column: 'updatedAt', type: 'timestamptz' },
+  },
+  default: { field: 'CREATED_AT', direction: 'DESC' },
+};
+
+export interface OrderListing {
+  readonly filter: OrderFilter;
+  readonly visibility: Visibility;
+}
+
+export type OrderStore = ReturnType<typeof createOrderStore>;
+
+export function createOrderStore({ prisma, createId, clock }: StoreDependencies) {
+  return {
+    findByIds: (ids: readonly string[]): Promise<Order[]> => prisma.order.findMany({ where: { id: { in: [...ids] } } }),
+    findItems: (orderIds: readonly string[]): Promise<OrderItem[]> =>
+      prisma.orderItem.findMany({ where: { orderId: { in: [...orderIds] } }, orderBy: { id: 'asc' } }),
+    findItemsByIds: (ids: readonly string[]): Promise<OrderItem[]> => prisma.orderItem.findMany({ where: { id: { in: [...ids] } } }),
+    findInvoices: (orderIds: readonly string[]): Promise<Invoice[]> =>
+      prisma.invoice.findMany({ where: { orderId: { in: [...orderIds] } } }),
+    findInvoicesByIds: (ids: readonly string[]): Promise<Invoice[]> => prisma.invoice.findMany({ where: { id: { in: [...ids] } } }),
+
+    list: (listing: OrderListing, window: Window): Promise<Order[]> =>
+      prisma.$queryRaw<Order[]>(selectPage({ table: 'orders', where: conditions(listing), window })),
+
+    /** The same window for each of these customers, in one statement. */
+    listByCustomer: (customerIds: readonly string[], listing: OrderListing, window: Window): Promise<Order[]> =>
+      prisma.$queryRaw<Order[]>(
+        selectPages({ table: 'orders', where: conditions(listing), window }, { by: 'customerId', keys: customerIds }),
+      ),
+
+    async count(listing: OrderListing): Promise<number> {
+      const [row] = await prisma.$queryRaw<{ count: number }[]>(countRows({ table: 'orders', where: conditions(listing) }));
+      return row?.count ?? 0;
+    },
+
+    countByCustomer: (customerIds: readonly string[], listing: OrderListing): Promise<{ key: string; count: number }[]> =>
+      prisma.$queryRaw(countRowsBy({ table: 'orders', where: conditions(listing) }, { by: 'customerId', keys: customerIds })),
+
+    /**
+     * Takes the stock and places the order, its item and its invoice in one statement: either all of it or nothing.
+     * The guard `stock >= qty` is judged under the product's row lock, so that nothing is oversold. Throws BUSINESS_RULE_VIOLATION.
+     */
+    async create(customerId: string, { productId, qty }: { readonly productId: number; readonly qty: number }): Promise<Order> {
+      const now = clock();
+      const [order] = await prisma.$queryRaw<Order[]>`
+        WITH taken AS (
+          UPDATE "products" SET "stock" = "stock" - ${qty}::int, "updatedAt" = ${now}::timestamptz, "version" = "version" + 1
+          WHERE "id" = ${productId}::int AND "stock" >= ${qty}::int AND "price"::bigint * ${qty}::int <= 2147483647
+          RETURNING "id", "price", "currency"
+        ), placed AS (
+          INSERT INTO "orders" ("id", "customerId", "total", "currency", "createdAt", "updatedAt")
+          SELECT ${createId('ord')}, ${customerId}, "price" * ${qty}::int, "currency", ${now}::timestamptz, ${now}::timestamptz FROM taken RETURNING *
+        ), item AS (
+          INSERT INTO "order_items" ("id", "orderId", "productId", "qty", "unitPrice", "total")
+          SELECT ${createId('itm')}, placed."id", taken."id", ${qty}::int, taken."price", placed."total" FROM placed, taken
+        ), invoice AS (
+          INSERT INTO "invoices" ("id", "orderId", "total", "currency", "createdAt", "updatedAt")
+          SELECT ${createId('inv')}, "id", "total", "currency", ${now}::timestamptz, ${now}::timestamptz FROM placed
+        )
+        SELECT * FROM placed`;
+      if (!order) throw await explainRefusal(prisma, productId);
+      return order;
+    },
+
+    /** Calls the order off, returns its stock and refunds its payment. Throws NOT_FOUND, PRECONDITION_FAILED or BUSINESS_RULE_VIOLATION. */
+    cancel: (id: string, guard: WriteGuard): Promise<Order> =>
+      prisma.$transaction(async (transaction) => {
+        checkCancel(await lockOrder(transaction, id, guard));
+        const now = clock();
+        await transaction.$executeRaw`
+          UPDATE "products" p SET "stock" = p."stock" + i."qty", "updatedAt" = ${now}::timestamptz, "version" = p."version" + 1
+          FROM (SELECT "productId", sum("qty")::int AS "qty" FROM "order_items" WHERE "orderId" = ${id} GROUP BY 1) i WHERE p."id" = i."productId"`;
+        await transaction.payment.updateMany({
+          where: { orderId: id, status: 'SUCCEEDED' },
+          data: { status: 'REFUNDED', updatedAt: now, version: { increment: 1 } },
+        });
+        return transaction.order.update({ where: { id }, data: { status: 'CANCELLED', updatedAt: now, version: { increment: 1 } } });
+      }),
+
+    /** Moves the order one step on. Throws NOT_FOUND, PRECONDITION_FAILED or BUSINESS_RULE_VIOLATION. */
+    advance: (id: string, to: OrderStatus, guard: WriteGuard): Promise<Order> =>
+      prisma.$transaction(async (transaction) => {
+        checkAdvance(await lockOrder(transaction, id, guard), to);
+        return transaction.order.update({ where: { id }, data: { status: to, updatedAt: clock(), version: { increment: 1 } } });
+      }),
+  };
+}
+
+export interface WriteGuard {
+  readonly visibility: Visibility;
+  readonly expectedVersions?: ExpectedVersions;
+}
+
+/** Holds the order until the transaction ends; what comes second waits here and then sees what the first has made of it. */
+export async function lockOrder(
+  transaction: Prisma.TransactionClient,
+  id: string,
+  { visibility, expectedVersions }: WriteGuard,
+): Promise<Order> {
+  const [order] = await transaction.$queryRaw<Order[]>`SELECT * FROM "orders" WHERE "id" = ${id} FOR UPDATE`;
+  if (!order || !maySee(visibility, order.customerId)) throw fail('NOT_FOUND', 'There is no such order');
+  if (expectedVersions && !expectedVersions.includes(order.version))
+    throw fail('PRECONDITION_FAILED', 'The order has another version than expected');
+  return order;
+}
+
+async function explainRefusal(prisma: StoreDependencies['prisma'], productId: number): Promise<Error> {
+  const product = await prisma.product.findUnique({ where: { id: productId } });
+  if (!product)
+    return fail('BUSINESS_RULE_VIOLATION', 'There is no such product', { details: [{ field: 'productId', message: 'names no product' }] });
+  return fail('BUSINESS_RULE_VIOLATION', 'The order can not be filled', {
+    details: [{ field: 'qty', message: 'is more than there is, or more than one order may cost' }],
+  });
+}
+
+/** What a caller may not know of is in no list and in no total. */
+function conditions({ filter, visibility }: OrderListing): Sql[] {
+  return [
+    ...(visibility.all ? [] : [visibility.customerId === null ? sql`false` : sql`t."customerId" = ${visibility.customerId}`]),
+    ...given(filter.status, (status) => sql`t."status" = ${status}::"OrderStatus"`),
+    ...given(filter.customerId, (customerId) => sql`t."customerId" = ${customerId}`),
+    ...given(filter.total, (total) => sql`t."total" = ${total}::int`),
+    ...given(filter.totalGte, (total) => sql`t."total" >= ${total}::int`),
+    ...given(filter.totalLte, (total) => sql`t."total" <= ${total}::int`),
+    ...given(filter.createdAtGte, (time) => sql`t."createdAt" >= ${time}::timestamptz`),
+    ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
+    ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
+    ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
+  ];
+}

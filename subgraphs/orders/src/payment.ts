@@ -1,0 +1,49 @@
+/** The rules of payments (spec §2.6, contract §3). Pure: no database, no clock. */
+import { type Caller, hasRole } from '@trestle/identity';
+import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import type { Order } from './order.ts';
+
+export interface Payment {
+  readonly id: string;
+  readonly customerId: string;
+  readonly orderId: string | null;
+  readonly amount: number;
+  readonly currency: string;
+  readonly status: 'SUCCEEDED' | 'REFUNDED';
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly version: number;
+}
+
+export interface NewPayment {
+  readonly amount: number;
+  readonly currency: string;
+  readonly customerId: string;
+  readonly orderId?: string | null;
+}
+
+/** Reads what to pay, its currency in capitals. Throws VALIDATION_ERROR that lists every faulty field at once. */
+export function readPayment(input: NewPayment): NewPayment {
+  const currency = input.currency.toUpperCase();
+  const faults: FieldFault[] = [];
+  if (input.amount < 1) faults.push({ field: 'amount', message: 'must be at least 1' });
+  if (!/^[A-Z]{3}$/.test(currency)) faults.push({ field: 'currency', message: 'must be three letters (ISO 4217)' });
+  if (input.customerId === '' || input.customerId.length > 100 || input.customerId.includes('\0'))
+    faults.push({ field: 'customerId', message: 'must be the id of an account' });
+  rejectFaults(faults);
+  return { ...input, currency };
+}
+
+/** Everybody pays for himself; administrators for anybody. Throws FORBIDDEN. */
+export function allowPayment(caller: Caller, { customerId }: NewPayment): void {
+  if (caller.userId !== customerId && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'You may pay for yourself only');
+}
+
+/** Throws BUSINESS_RULE_VIOLATION unless the payment settles the order to the cent, and nobody has yet. */
+export function checkSettles({ amount, currency }: NewPayment, order: Order): void {
+  if (order.status !== 'PENDING') throw fail('BUSINESS_RULE_VIOLATION', `An order that is ${order.status.toLowerCase()} can't be paid`);
+  const details: FieldFault[] = [];
+  if (amount !== order.total) details.push({ field: 'amount', message: `must be the order's total, ${String(order.total)}` });
+  if (currency !== order.currency) details.push({ field: 'currency', message: `must be the order's, ${order.currency}` });
+  if (details.length > 0) throw fail('BUSINESS_RULE_VIOLATION', 'The payment does not settle the order', { details });
+}

@@ -1,0 +1,20 @@
+/** All resolvers of the orders subgraph. */
+import { connectionResolvers } from '@trestle/chassis/connection';
+import type { Resolvers } from '../generated/resolvers.ts';
+import { Invoice, Order, OrderItem, Payment, Product } from './entities.ts';
+import { Mutation } from './mutation.ts';
+import { Query } from './query.ts';
+import { User } from './user.ts';
+
+export const resolvers: Resolvers = {
+  Query,
+  Mutation,
+  User,
+  Product,
+  Order,
+  OrderItem,
+  Invoice,
+  Payment,
+  OrderConnection: connectionResolvers,
+  ProductConnection: connectionResolvers,
+};
