@@ -44,10 +44,11 @@ it('swaps while requests are under way, and none of them fails', async () => {
   for (const words of ['An account, once more.', 'An account, a third time.']) {
     await replace(original.replace('"""An account."""', `"""${words}"""`));
     await until(async () => (await describeUser()) === words);
+    const before = outcomes.length;
+    await until(() => Promise.resolve(outcomes.length >= before + 16));
   }
   running = false;
   await Promise.all(load);
-  expect(outcomes.length).toBeGreaterThan(20);
   expect(outcomes.reduce((sum, each) => sum + each, 0)).toBe(0);
 });
 

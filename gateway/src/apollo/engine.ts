@@ -67,10 +67,7 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
   };
 }
 
-function createSource(
-  upstreams: Upstreams,
-  { name, url }: { name: string; url: string },
-): GraphQLDataSource {
+function createSource(upstreams: Upstreams, { name, url }: { name: string; url: string }): GraphQLDataSource {
   const upstream = upstreams.open(name, url);
   return {
     process: async ({ request: { query, operationName, variables }, context }) => {

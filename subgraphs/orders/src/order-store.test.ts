@@ -1,0 +1,153 @@
+/** Against a real PostgreSQL, with real concurrency. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database, openDatabase } from '@trestle/chassis/database';
+import { createIds } from '@trestle/chassis/ids';
+import { type WindowArguments, readWindow, toCursor } from '@trestle/chassis/window';
+import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
+import { Registry } from 'prom-client';
+import { type OrderStore, ORDER_SORTING, createOrderStore } from './order-store.ts';
+import { type PaymentStore, createPaymentStore } from './payment-store.ts';
+import { openPrisma } from './prisma-store.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let prisma: ReturnType<typeof openPrisma>;
+let orders: OrderStore;
+let payments: PaymentStore;
+const all = { visibility: { all: true } } as const;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl: process.env['TEST_PG_URL'] ?? '' });
+  database = openDatabase({ url: testDatabase.url, metrics: new Registry(), connections: 20 });
+  prisma = openPrisma(database);
+  const dependencies = { prisma, createId: createIds({ now: Date.now }), clock: () => new Date('2026-01-01T00:00:00Z') };
+  orders = createOrderStore(dependencies);
+  payments = createPaymentStore(dependencies);
+});
+afterAll(async () => {
+  await prisma.$disconnect();
+  await database.close();
+  await testDatabase.drop();
+});
+
+const createProduct = (stock: number, price = 100) =>
+  prisma.product.create({ data: { name: 'Rope', description: '', category: 'ropes', price, currency: 'EUR', stock } }).then(({ id }) => id);
+const twenty = <T>(task: (i: number) => Promise<T>) => Promise.allSettled(Array.from({ length: 20 }, (_, i) => task(i)));
+const won = (outcomes: readonly PromiseSettledResult<unknown>[]) => outcomes.filter(({ status }) => status === 'fulfilled').length;
+const codes = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  new Set(outcomes.flatMap((each) => (each.status === 'rejected' ? [(each.reason as { code: string }).code] : [])));
+
+describe('under concurrency', () => {
+  it('sells five items to five of twenty buyers, and writes nothing for the others', async () => {
+    const productId = await createProduct(5);
+    const outcomes = await twenty((i) => orders.create(`usr_race_${String(i)}`, { productId, qty: 1 }));
+    expect([won(outcomes), codes(outcomes)]).toEqual([5, new Set(['BUSINESS_RULE_VIOLATION'])]);
+    expect(await prisma.product.findUnique({ where: { id: productId } })).toMatchObject({ stock: 0, version: 6 });
+    expect(await prisma.orderItem.count({ where: { productId } })).toBe(5);
+    expect(await prisma.invoice.count({ where: { order: { customerId: { startsWith: 'usr_race_' } } } })).toBe(5);
+  });
+
+  it('cancels an order once, returns its stock once and refunds its payment once', async () => {
+    const productId = await createProduct(3);
+    const { id, total } = await orders.create('usr_a', { productId, qty: 2 });
+    await payments.create({ amount: total, currency: 'EUR', customerId: 'usr_a', orderId: id }, all.visibility);
+    const outcomes = await twenty(() => orders.cancel(id, all));
+    expect([won(outcomes), codes(outcomes)]).toEqual([1, new Set(['BUSINESS_RULE_VIOLATION'])]);
+    expect((await prisma.product.findUnique({ where: { id: productId } }))?.stock).toBe(3);
+    expect(await prisma.payment.findMany({ where: { orderId: id } })).toMatchObject([{ status: 'REFUNDED', version: 2 }]);
+  });
+
+  it('takes one payment for an order, and either the payment or the cancellation comes first', async () => {
+    const { id, total } = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    const outcomes = await twenty(() =>
+      payments.create({ amount: total, currency: 'EUR', customerId: 'usr_a', orderId: id }, all.visibility),
+    );
+    expect([won(outcomes), codes(outcomes)]).toEqual([1, new Set(['BUSINESS_RULE_VIOLATION'])]);
+    expect(await prisma.order.findUnique({ where: { id } })).toMatchObject({ status: 'PAID', version: 2 });
+
+    const other = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    await Promise.allSettled([
+      orders.cancel(other.id, all),
+      payments.create({ amount: other.total, currency: 'EUR', customerId: 'usr_a', orderId: other.id }, all.visibility),
+    ]);
+    const [order, paid] = await Promise.all([
+      prisma.order.findUnique({ where: { id: other.id } }),
+      prisma.payment.findMany({ where: { orderId: other.id } }),
+    ]);
+    expect(order?.status).toBe('CANCELLED');
+    expect(paid.every(({ status }) => status === 'REFUNDED')).toBe(true);
+  });
+
+  it('lets one of twenty writers with the same expected version through', async () => {
+    const { id, version } = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    const outcomes = await twenty(() => orders.advance(id, 'PAID', { ...all, expectedVersions: [version] }));
+    expect([won(outcomes), codes(outcomes)]).toEqual([1, new Set(['PRECONDITION_FAILED'])]);
+  });
+});
+
+describe('writes', () => {
+  it('hide what is of others before anything else is told, then the version, then the rule', async () => {
+    const { id } = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    const other = { all: false, customerId: 'usr_b' } as const;
+    await expect(orders.cancel(id, { visibility: other, expectedVersions: [9] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(orders.cancel('ord_none', all)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(orders.advance(id, 'DELIVERED', { ...all, expectedVersions: [9] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    await expect(orders.advance(id, 'DELIVERED', { ...all, expectedVersions: [1] })).rejects.toMatchObject({
+      code: 'BUSINESS_RULE_VIOLATION',
+    });
+    await expect(payments.create({ amount: 100, currency: 'EUR', customerId: 'usr_b', orderId: id }, other)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('refuse an order that costs more than money can be written as', async () => {
+    const productId = await createProduct(1000, 2_147_483_647);
+    await expect(orders.create('usr_a', { productId, qty: 2 })).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
+    expect((await orders.create('usr_a', { productId, qty: 1 })).total).toBe(2_147_483_647);
+  });
+});
+
+describe('lists', () => {
+  const mine = { filter: {}, visibility: { all: false, customerId: 'usr_list' } } as const;
+  const walk = async (
+    args: WindowArguments<'ID' | 'STATUS' | 'TOTAL' | 'CREATED_AT' | 'UPDATED_AT'>,
+    backward: boolean,
+  ): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const window = readWindow(
+        { ...args, ...(backward ? { last: 3, before: cursor ?? null } : { first: 3, after: cursor ?? null }) },
+        ORDER_SORTING,
+      );
+      const rows = await orders.list(mine, window);
+      const page = rows.slice(0, 3);
+      ids.push(...page.map(({ id }) => id));
+      const last = page.at(-1);
+      if (rows.length <= 3 || !last) return ids;
+      cursor = toCursor(last, window.order);
+    }
+  };
+
+  it('walk every row once in either direction, by every sort, backward as the mirror of forward', async () => {
+    for (let i = 1; i <= 11; i++) {
+      const { id } = await orders.create('usr_list', { productId: await createProduct(1, (i % 4) * 100), qty: 1 });
+      if (i % 3 === 0) await orders.cancel(id, all);
+    }
+    for (const field of ['ID', 'STATUS', 'TOTAL', 'CREATED_AT', 'UPDATED_AT'] as const) {
+      for (const direction of ['ASC', 'DESC'] as const) {
+        const forward = await walk({ orderBy: [{ field, direction }] }, false);
+        expect(new Set(forward).size).toBe(11);
+        expect((await walk({ orderBy: [{ field, direction }] }, true)).reverse()).toEqual(forward);
+      }
+    }
+  });
+
+  it('give each of several customers his own page in one statement, and nothing of whom the caller may not know', async () => {
+    await orders.create('usr_other', { productId: await createProduct(1), qty: 1 });
+    const window = readWindow({ first: 2 }, ORDER_SORTING);
+    const rows = await orders.listByCustomer(['usr_list', 'usr_other', 'usr_nobody'], { filter: {}, visibility: { all: true } }, window);
+    expect(rows.map(({ customerId }) => customerId)).toEqual(['usr_list', 'usr_list', 'usr_list', 'usr_other']);
+    expect(await orders.countByCustomer(['usr_list', 'usr_other'], mine)).toEqual([{ key: 'usr_list', count: 11 }]);
+    expect(await orders.count({ filter: {}, visibility: { all: false, customerId: null } })).toBe(0);
+  });
+});
