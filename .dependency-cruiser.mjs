@@ -53,7 +53,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules|/dist/' },
-    exclude: { path: '(^|/)(dist|coverage)/.*\\.map$|^subgraphs/[^/]+/src/generated/prisma/(?!client)' },
+    exclude: { path: '(^|/)(dist|coverage)/.*\\.map$|^subgraphs/[^/]+/src/generated/(resolvers|prisma/(?!client))' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },

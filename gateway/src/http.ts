@@ -8,6 +8,8 @@ import type { Engine } from './engine.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const ALLOW = 'GET, POST, OPTIONS';
+/** As JSON and GraphQL write it: no database can store it. */
+const NUL = '\\u0000';
 
 export interface DoorOptions {
   readonly engine: Engine;
@@ -77,9 +79,11 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     if (size > MAX_BODY_BYTES) throw fail('PAYLOAD_TOO_LARGE', `The body must not be larger than ${String(MAX_BODY_BYTES)} bytes`);
     chunks.push(chunk);
   }
+  const bytes = Buffer.concat(chunks);
+  if (bytes.includes(NUL)) throw fail('VALIDATION_ERROR', 'The character U+0000 is not allowed');
   let body: unknown;
   try {
-    body = JSON.parse(Buffer.concat(chunks).toString());
+    body = JSON.parse(bytes.toString());
   } catch {
     throw fail('VALIDATION_ERROR', 'The body is not well-formed JSON');
   }

@@ -104,7 +104,7 @@ describe('GET /users', () => {
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
     ['page=0', 'page'],
-    ['cursor=nonsense', 'after'],
+    ['cursor=nonsense', 'cursor'],
     ['page=2&offset=3', 'page'],
     ['color=red', 'color'],
     ['role=user&role=admin', 'role'],

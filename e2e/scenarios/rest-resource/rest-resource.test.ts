@@ -59,6 +59,13 @@ describe('POST /users', () => {
   it.each([
     ['malformed JSON', '{"email":', {}, 400, 'VALIDATION_ERROR'],
     ['a body that is no object', '[1]', {}, 400, 'VALIDATION_ERROR'],
+    [
+      'a character that no database can store',
+      '{"email":"a@b.cd","name":"a\\u0000","password":"long enough"}',
+      {},
+      400,
+      'VALIDATION_ERROR',
+    ],
     ['XML', '<user/>', { 'content-type': 'application/xml' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), {}, 413, 'PAYLOAD_TOO_LARGE'],
   ])('answers %s with its code', async (_, body, headers, status, code) => {
@@ -102,7 +109,7 @@ describe('GET /users/{id}', () => {
   });
 
   it('answers 404 for an id that never was, and for a path that is not', async () => {
-    for (const path of ['/v1/users/usr_00000000000000000000000000', '/v1/nothing', '/v1/users/%E0%A4%A']) {
+    for (const path of ['/v1/users/usr_00000000000000000000000000', '/v1/nothing', '/v1/users/%E0%A4%A', '/v1/users/a%00b']) {
       const { status, body } = await stack.call('GET', path);
       expect([status, (body as ErrorBody).error.code]).toEqual([404, 'NOT_FOUND']);
     }

@@ -33,7 +33,10 @@ const context = { authorization: 'Bearer t', requestId: 'r' };
 const failure = (fetched: Promise<unknown>) =>
   fetched.then(
     () => undefined,
-    (error: { message: string; extensions: Record<string, unknown> }) => ({ message: error.message, ...error.extensions }),
+    (error: unknown) => {
+      const { message, extensions } = error as { message: string; extensions: Record<string, unknown> };
+      return { message, ...extensions };
+    },
   );
 
 describe('a call to a subgraph', () => {

@@ -22,14 +22,18 @@ export function hasRole(caller: Caller | null, role: Role): boolean {
 /**
  * Reads the bearer token of a request from its raw headers (`req.rawHeaders`: name, value, name, value …; `req.headers`
  * would hide a second `Authorization`). Gives undefined when there is no credential. Throws VALIDATION_ERROR for more
- * than one credential (contract §4) and UNAUTHORIZED for one of another scheme (spec §5.7).
+ * than one credential (contract §4), and UNAUTHORIZED for one of another scheme (spec §5.7): API keys have no door yet,
+ * and must not pass for anonymous.
  */
 export function readBearerToken(rawHeaders: readonly string[]): string | undefined {
-  const credentials = rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'authorization');
+  const credentials = rawHeaders.flatMap((value, i) => {
+    const name = i % 2 === 1 ? rawHeaders[i - 1]?.toLowerCase() : undefined;
+    return name === 'authorization' || name === 'x-api-key' ? [{ name, value }] : [];
+  });
   if (credentials.length > 1) throw fail('VALIDATION_ERROR', 'Send exactly one credential');
   const [credential] = credentials;
-  if (credential === undefined) return undefined;
-  const token = /^Bearer +([\w.~+/=-]+) *$/i.exec(credential)?.[1];
+  if (!credential) return undefined;
+  const token = credential.name === 'authorization' ? /^Bearer +([\w.~+/=-]+) *$/i.exec(credential.value)?.[1] : undefined;
   if (token === undefined) throw fail('UNAUTHORIZED', 'The credential is not a bearer token');
   return token;
 }

@@ -71,7 +71,14 @@ describe('a credential in the headers', () => {
 
   it('is refused when there are two, or it is of another scheme', () => {
     expect(() => readBearerToken(['authorization', 'Bearer a', 'Authorization', 'Bearer b'])).toThrow('exactly one');
-    expect(() => readBearerToken(['authorization', 'Basic YTpi'])).toThrow('not a bearer token');
+    expect(() => readBearerToken(['authorization', 'Bearer a', 'X-API-Key', 'k'])).toThrow('exactly one');
+    for (const header of [
+      ['authorization', 'Basic YTpi'],
+      ['authorization', 'ApiKey k'],
+      ['X-API-Key', 'k'],
+    ]) {
+      expect(() => readBearerToken(header)).toThrow('not a bearer token');
+    }
   });
 });
 

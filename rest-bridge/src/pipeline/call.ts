@@ -29,9 +29,16 @@ function toFault({ data, errors: all }: GatewayAnswer, errors: readonly GatewayE
     return data || all
       ? fail('NOT_FOUND', 'There is no such resource')
       : fail('UPSTREAM_ERROR', 'The service behind this one answered badly');
-  const { details } = error.extensions ?? {};
-  return fail(codeOf(error), error.message, Array.isArray(details) ? { details: details as FieldFault[] } : {});
+  const details = error.extensions?.details as readonly FieldFault[] | undefined;
+  return fail(
+    codeOf(error),
+    error.message,
+    details && { details: details.map(({ field, message }) => ({ field: PARAMETERS[field] ?? field, message })) },
+  );
 }
+
+/** What a subgraph calls otherwise than a REST client does. */
+const PARAMETERS: Readonly<Record<string, string>> = { first: 'limit', last: 'limit', after: 'cursor', before: 'cursor' };
 
 /** An error's place within the resource: `orders`, or `comments.author` for one below. */
 function toPartialError(error: GatewayError, path: readonly string[]): PartialError {

@@ -64,10 +64,16 @@ function toAllow(byMethod: ReadonlyMap<Method, { readonly row: Row }>): string {
   return [...methods, 'OPTIONS'].join(', ');
 }
 
-/** A segment that is no valid percent-encoding can't be the name of anything. */
+/** A segment that is no valid percent-encoding, or holds what no database can, can't be the name of anything. */
 function readSegments(path: string): string[] {
+  const segments = path.slice(1).split('/').map(decodeSegment);
+  if (segments.some((segment) => segment.includes('\0'))) throw fail('NOT_FOUND', 'There is no such path');
+  return segments;
+}
+
+function decodeSegment(segment: string): string {
   try {
-    return path.slice(1).split('/').map(decodeURIComponent);
+    return decodeURIComponent(segment);
   } catch {
     throw fail('NOT_FOUND', 'There is no such path');
   }

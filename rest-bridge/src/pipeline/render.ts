@@ -25,7 +25,12 @@ export interface Rendered extends Outcome {
 /** Writes an answer with its tag, or 304 or 412 in its place where the request was conditional (RFC 9110 §13.2.2). */
 export function render({ request, response, requestId }: Rendering, rendered: Rendered): void {
   const { status, body, version, headers, isRead, isAnonymous, errors } = rendered;
-  const common = { ...toCommonHeaders(requestId), 'cache-control': toCacheControl({ isRead, isAnonymous }), vary: VARY, ...headers };
+  const common = {
+    ...toCommonHeaders(requestId),
+    'cache-control': toCacheControl({ isRead, isAnonymous, isWhole: errors.length === 0 }),
+    vary: VARY,
+    ...headers,
+  };
   if (body === undefined) {
     response.writeHead(status, common).end();
     return;

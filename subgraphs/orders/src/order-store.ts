@@ -1,4 +1,5 @@
 /** Orders in PostgreSQL. Every write is one statement or one transaction that begins by locking the order's row. */
+import { prefixOf } from '@trestle/chassis/ids';
 import { type Sql, countRows, countRowsBy, given, selectPage, selectPages, sql } from '@trestle/chassis/page-query';
 import type { Sorting, Window } from '@trestle/chassis/window';
 import { fail } from '@trestle/schema/errors';
@@ -16,6 +17,7 @@ import {
   maySee,
 } from './order.ts';
 import type { ExpectedVersions, StoreDependencies } from './prisma-store.ts';
+import { MAX_INT, explainRefusal } from './product.ts';
 
 export const ORDER_SORTING: Sorting<OrderOrderField> = {
   columns: {
@@ -71,7 +73,7 @@ export function createOrderStore({ prisma, createId, clock }: StoreDependencies)
       const [order] = await prisma.$queryRaw<Order[]>`
         WITH taken AS (
           UPDATE "products" SET "stock" = "stock" - ${qty}::int, "updatedAt" = ${now}::timestamptz, "version" = "version" + 1
-          WHERE "id" = ${productId}::int AND "stock" >= ${qty}::int AND "price"::bigint * ${qty}::int <= 2147483647
+          WHERE "id" = ${productId}::int AND "stock" >= ${qty}::int AND "price"::bigint * ${qty}::int <= ${MAX_INT}::int
           RETURNING "id", "price", "currency"
         ), placed AS (
           INSERT INTO "orders" ("id", "customerId", "total", "currency", "createdAt", "updatedAt")
@@ -84,7 +86,7 @@ export function createOrderStore({ prisma, createId, clock }: StoreDependencies)
           SELECT ${createId('inv')}, "id", "total", "currency", ${now}::timestamptz, ${now}::timestamptz FROM placed
         )
         SELECT * FROM placed`;
-      if (!order) throw await explainRefusal(prisma, productId);
+      if (!order) throw explainRefusal(await prisma.product.findUnique({ where: { id: productId } }), qty);
       return order;
     },
 
@@ -93,9 +95,14 @@ export function createOrderStore({ prisma, createId, clock }: StoreDependencies)
       prisma.$transaction(async (transaction) => {
         checkCancel(await lockOrder(transaction, id, guard));
         const now = clock();
+        // Locked in the order of their ids, so that two orders for the same products don't wait for each other for ever.
         await transaction.$executeRaw`
+          WITH held AS (
+            SELECT "id" FROM "products" WHERE "id" IN (SELECT "productId" FROM "order_items" WHERE "orderId" = ${id}) ORDER BY "id" FOR UPDATE
+          )
           UPDATE "products" p SET "stock" = p."stock" + i."qty", "updatedAt" = ${now}::timestamptz, "version" = p."version" + 1
-          FROM (SELECT "productId", sum("qty")::int AS "qty" FROM "order_items" WHERE "orderId" = ${id} GROUP BY 1) i WHERE p."id" = i."productId"`;
+          FROM held, (SELECT "productId", sum("qty")::int AS "qty" FROM "order_items" WHERE "orderId" = ${id} GROUP BY 1) i
+          WHERE p."id" = held."id" AND p."id" = i."productId"`;
         await transaction.payment.updateMany({
           where: { orderId: id, status: 'SUCCEEDED' },
           data: { status: 'REFUNDED', updatedAt: now, version: { increment: 1 } },
@@ -123,20 +130,12 @@ export async function lockOrder(
   id: string,
   { visibility, expectedVersions }: WriteGuard,
 ): Promise<Order> {
-  const [order] = await transaction.$queryRaw<Order[]>`SELECT * FROM "orders" WHERE "id" = ${id} FOR UPDATE`;
+  // No text that is not an order's id gets as far as the database.
+  const [order] = prefixOf(id) === 'ord' ? await transaction.$queryRaw<Order[]>`SELECT * FROM "orders" WHERE "id" = ${id} FOR UPDATE` : [];
   if (!order || !maySee(visibility, order.customerId)) throw fail('NOT_FOUND', 'There is no such order');
   if (expectedVersions && !expectedVersions.includes(order.version))
     throw fail('PRECONDITION_FAILED', 'The order has another version than expected');
   return order;
-}
-
-async function explainRefusal(prisma: StoreDependencies['prisma'], productId: number): Promise<Error> {
-  const product = await prisma.product.findUnique({ where: { id: productId } });
-  if (!product)
-    return fail('BUSINESS_RULE_VIOLATION', 'There is no such product', { details: [{ field: 'productId', message: 'names no product' }] });
-  return fail('BUSINESS_RULE_VIOLATION', 'The order can not be filled', {
-    details: [{ field: 'qty', message: 'is more than there is, or more than one order may cost' }],
-  });
 }
 
 /** What a caller may not know of is in no list and in no total. */

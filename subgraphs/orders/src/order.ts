@@ -1,6 +1,7 @@
 /** The rules of orders (contract §3). Pure: no database, no clock. */
+import { checkText } from '@trestle/chassis/text';
 import { type Caller, hasRole } from '@trestle/identity';
-import { fail } from '@trestle/schema/errors';
+import { fail, rejectFaults } from '@trestle/schema/errors';
 
 export const ORDER_STATUSES = ['PENDING', 'PAID', 'SHIPPED', 'DELIVERED', 'CANCELLED'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
@@ -36,7 +37,7 @@ export interface Invoice {
   readonly version: number;
 }
 
-/** An account as this subgraph knows it: by its id. */
+/** An account as this subgraph knows it: by its id. Named by resolver-types.json. @public */
 export interface Customer {
   readonly id: string;
 }
@@ -49,8 +50,6 @@ const STEPS = {
   DELIVERED: { advance: null, canCancel: false },
   CANCELLED: { advance: null, canCancel: false },
 } as const satisfies Record<OrderStatus, { advance: OrderStatus | null; canCancel: boolean }>;
-
-export const CANCELLABLE = ORDER_STATUSES.filter((status) => STEPS[status].canCancel);
 
 /** An invoice counts as paid as long as its order does. */
 const PAID_STATUSES: readonly OrderStatus[] = ['PAID', 'SHIPPED', 'DELIVERED'];
@@ -80,4 +79,10 @@ export function visibilityOf(caller: Caller | null): Visibility {
 /** Whether what belongs to a customer may be known to the caller. */
 export function maySee(visibility: Visibility, customerId: string): boolean {
   return visibility.all || visibility.customerId === customerId;
+}
+
+/** Reads which orders to list. Throws VALIDATION_ERROR for a text that no database takes. */
+export function readOrderFilter<Filter extends { readonly customerId?: string | null }>(filter: Filter): Filter {
+  rejectFaults(checkText(filter.customerId ?? null, { field: 'filter.customerId', min: 0, max: 100 }));
+  return filter;
 }

@@ -24,14 +24,14 @@ export interface NewPayment {
 
 /** Reads what to pay, its currency in capitals. Throws VALIDATION_ERROR that lists every faulty field at once. */
 export function readPayment(input: NewPayment): NewPayment {
-  const currency = input.currency.toUpperCase();
   const faults: FieldFault[] = [];
   if (input.amount < 1) faults.push({ field: 'amount', message: 'must be at least 1' });
-  if (!/^[A-Z]{3}$/.test(currency)) faults.push({ field: 'currency', message: 'must be three letters (ISO 4217)' });
+  // Before the capitals are written: those of `ß` are `SS`.
+  if (!/^[A-Za-z]{3}$/.test(input.currency)) faults.push({ field: 'currency', message: 'must be three letters (ISO 4217)' });
   if (input.customerId === '' || input.customerId.length > 100 || input.customerId.includes('\0'))
     faults.push({ field: 'customerId', message: 'must be the id of an account' });
   rejectFaults(faults);
-  return { ...input, currency };
+  return { ...input, currency: input.currency.toUpperCase() };
 }
 
 /** Everybody pays for himself; administrators for anybody. Throws FORBIDDEN. */

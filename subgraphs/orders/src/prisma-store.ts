@@ -10,8 +10,11 @@ export interface StoreDependencies {
   readonly clock: Clock;
 }
 
+/** How long a transaction may wait for a connection, and then last: Prisma's own limits would fail writers that merely queue for one row. */
+const TRANSACTION_LIMITS = { maxWait: 10_000, timeout: 15_000 };
+
 export function openPrisma(database: Database): PrismaClient {
-  return new PrismaClient({ adapter: database.adapter });
+  return new PrismaClient({ adapter: database.adapter, transactionOptions: TRANSACTION_LIMITS });
 }
 
 /** Versions that a write accepts; undefined accepts any, an empty list none. */

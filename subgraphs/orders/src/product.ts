@@ -1,5 +1,6 @@
 /** The rules of products. Pure: no database, no clock. */
-import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
+import { checkText } from '@trestle/chassis/text';
+import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 
 export interface Product {
   readonly id: number;
@@ -14,10 +15,13 @@ export interface Product {
   readonly version: number;
 }
 
+/** The largest number that GraphQL's Int and PostgreSQL's integer hold: no amount of money, no id is larger. */
+export const MAX_INT = 2_147_483_647;
+
 /** Products keep the whole numbers that `productId` demands (contract §2); anything else is no product's id. */
 export function readProductId(id: string): number | undefined {
   const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : NaN;
-  return number <= 2_147_483_647 ? number : undefined;
+  return number <= MAX_INT ? number : undefined;
 }
 
 /** Reads what to buy. Throws VALIDATION_ERROR that lists every faulty field at once. */
@@ -31,4 +35,23 @@ export function readPurchase({ productId, qty }: { readonly productId: string; r
   if (qty < 1 || qty > 1000) faults.push({ field: 'qty', message: 'must be 1 to 1000' });
   rejectFaults(faults);
   return { productId: id ?? 0, qty };
+}
+
+/** Says why so many of a product could not be sold. */
+export function explainRefusal(product: Pick<Product, 'price' | 'stock'> | null, qty: number): Error {
+  const refuse = (field: string, message: string) =>
+    fail('BUSINESS_RULE_VIOLATION', 'The order can not be filled', { details: [{ field, message }] });
+  if (!product) return refuse('productId', 'names no product');
+  if (product.price * qty > MAX_INT) return refuse('qty', 'makes the order cost more than an order may');
+  return refuse('qty', 'is more than there is');
+}
+
+/** Reads which products to list. Throws VALIDATION_ERROR that lists every text that is too long or that no database takes. */
+export function readProductFilter<Filter extends { readonly [Word in 'category' | 'name' | 'search']?: string | null }>(
+  filter: Filter,
+): Filter {
+  const { category, name, search } = filter;
+  const words = Object.entries({ category, name, search });
+  rejectFaults(words.flatMap(([field, text]) => checkText(text ?? null, { field: `filter.${field}`, min: 0, max: 200 })));
+  return filter;
 }

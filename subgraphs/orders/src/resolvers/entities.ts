@@ -2,57 +2,46 @@
 import { fail } from '@trestle/schema/errors';
 import type { OrdersContext } from '../context.ts';
 import type { InvoiceResolvers, OrderItemResolvers, OrderResolvers, PaymentResolvers, ProductResolvers } from '../generated/resolvers.ts';
-import { type Order as OrderRow, isPaid, maySee } from '../order.ts';
-import { readProductId } from '../product.ts';
+import { type Order as OrderRow, isPaid } from '../order.ts';
 
 export const Product: ProductResolvers = {
-  __resolveReference({ id }, { productById }) {
-    const number = readProductId(id);
-    return number === undefined ? null : productById.load(number);
-  },
+  __resolveReference: ({ id }, { loaders }) => loaders.findProduct(id),
   id: ({ id }) => String(id),
   isAvailable: ({ stock }) => stock > 0,
 };
 
 export const Order: OrderResolvers = {
-  __resolveReference: ({ id }, { findOrder }) => findOrder(id),
+  __resolveReference: ({ id }, { loaders }) => loaders.findOrder(id),
   customer: ({ customerId }) => ({ id: customerId }),
-  items: ({ id }, _, { itemsByOrder }) => itemsByOrder.load(id),
-  invoice: ({ id }, _, { invoiceByOrder }) => invoiceByOrder.load(id),
-  payments: ({ id }, _, { paymentsByOrder }) => paymentsByOrder.load(id),
+  items: ({ id }, _, { loaders }) => loaders.itemsByOrder.load(id),
+  invoice: ({ id }, _, { loaders }) => loaders.invoiceByOrder.load(id),
+  payments: ({ id }, _, { loaders }) => loaders.paymentsByOrder.load(id),
 };
 
 export const OrderItem: OrderItemResolvers = {
-  __resolveReference: async ({ id }, context) => ifVisible(await context.itemById.load(id), context),
-  async product({ productId }, _, { productById }) {
-    const product = await productById.load(productId);
+  __resolveReference: ({ id }, { loaders }) => loaders.findItem(id),
+  async product({ productId }, _, { loaders }) {
+    const product = await loaders.findProduct(String(productId));
     if (!product) throw fail('INTERNAL_ERROR', 'An item names a product that is not there');
     return product;
   },
 };
 
 export const Invoice: InvoiceResolvers = {
-  __resolveReference: async ({ id }, context) => ifVisible(await context.invoiceById.load(id), context),
+  __resolveReference: ({ id }, { loaders }) => loaders.findInvoice(id),
   number: ({ number }) => `INV-${String(number).padStart(6, '0')}`,
   order: ({ orderId }, _, context) => requireOrder(orderId, context),
   isPaid: async ({ orderId }, _, context) => isPaid(await requireOrder(orderId, context)),
 };
 
 export const Payment: PaymentResolvers = {
-  async __resolveReference({ id }, { paymentById, visibility }) {
-    const payment = await paymentById.load(id);
-    return payment && maySee(visibility, payment.customerId) ? payment : null;
-  },
+  __resolveReference: ({ id }, { loaders }) => loaders.findPayment(id),
   customer: ({ customerId }) => ({ id: customerId }),
-  order: ({ orderId }, _, { findOrder }) => (orderId === null ? null : findOrder(orderId)),
+  order: ({ orderId }, _, { loaders }) => (orderId === null ? null : loaders.findOrder(orderId)),
 };
 
-async function ifVisible<Row extends { readonly orderId: string }>(row: Row | null, { findOrder }: OrdersContext): Promise<Row | null> {
-  return row && (await findOrder(row.orderId)) ? row : null;
-}
-
-async function requireOrder(id: string, { findOrder }: OrdersContext): Promise<OrderRow> {
-  const order = await findOrder(id);
+async function requireOrder(id: string, { loaders }: OrdersContext): Promise<OrderRow> {
+  const order = await loaders.findOrder(id);
   if (!order) throw fail('NOT_FOUND', 'There is no such order');
   return order;
 }

@@ -1,0 +1,144 @@
+/** Who is told what by the real schema (contract §3 "Who may do what"). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Caller } from '@trestle/identity';
+import { type TestOrders, callerOf, openTestOrders } from '../test-orders.ts';
+
+let orders: TestOrders;
+const owner = callerOf('usr_owner');
+const admin = callerOf('usr_admin', 'ADMIN');
+const moderator = callerOf('usr_moderator', 'MODERATOR');
+/** One of each kind that hangs on the owner's order. */
+let kinds: { __typename: string; id: string }[];
+
+beforeAll(async () => {
+  orders = await openTestOrders();
+  const { id: productId } = await orders.createProduct();
+  const order = await orders.orders.create(owner.userId, { productId, qty: 2 });
+  const visibility = { all: true } as const;
+  const payment = await orders.payments.create({ amount: 200, currency: 'EUR', customerId: owner.userId, orderId: order.id }, visibility);
+  const [item] = await orders.orders.findItems([order.id]);
+  const [invoice] = await orders.orders.findInvoices([order.id]);
+  kinds = [
+    { __typename: 'Order', id: order.id },
+    { __typename: 'OrderItem', id: item?.id ?? '' },
+    { __typename: 'Invoice', id: invoice?.id ?? '' },
+    { __typename: 'Payment', id: payment.id },
+  ];
+});
+afterAll(() => orders.close());
+
+const resolve = async (of: object[], caller?: Caller) =>
+  (
+    await orders.run<{ _entities: unknown[] }>('query ($of: [_Any!]!) { _entities(representations: $of) { ... on Node { id } } }', {
+      variables: { of },
+      ...(caller && { caller }),
+    })
+  ).data._entities;
+
+describe('an order, its items, invoice and payment', () => {
+  it('are there for their customer and administrators, and for nobody else', async () => {
+    const all = kinds.map(({ id }) => ({ id }));
+    const none = kinds.map(() => null);
+    expect(await resolve(kinds, owner)).toEqual(all);
+    expect(await resolve(kinds, admin)).toEqual(all);
+    expect(await resolve(kinds, moderator)).toEqual(none);
+    expect(await resolve(kinds)).toEqual(none);
+  });
+
+  it('are not there for ids that are none, whatever these look like', async () => {
+    for (const id of ['', 'ord_1', 'a\0b', '\ud800', '99999999999', '1'])
+      expect(await resolve([...kinds, { __typename: 'Product' }].map(({ __typename }) => ({ __typename, id })).slice(0, 4), admin)).toEqual(
+        kinds.map(() => null),
+      );
+    expect(
+      await orders.run('{ order(id: "\\u0000") { id } payment(id: "\\u0000") { id } product(id: "\\u0000") { id } }', { caller: admin }),
+    ).toEqual({
+      data: { order: null, payment: null, product: null },
+      codes: {},
+    });
+    expect((await orders.run('mutation { cancelOrder(id: "\\u0000") { id } }', { caller: admin })).codes).toEqual({
+      cancelOrder: 'NOT_FOUND',
+    });
+  });
+});
+
+describe('the orders of an account', () => {
+  const ask = (fields: string, caller?: Caller) =>
+    orders.run<{ _entities: unknown[] }>(
+      `{ _entities(representations: [{ __typename: "User", id: "usr_owner" }]) { ... on User { ${fields} } } }`,
+      {
+        ...(caller && { caller }),
+      },
+    );
+
+  it('look to others as if there were none to know of', async () => {
+    expect(await ask('orders { id } hasOrders', moderator)).toEqual({ data: { _entities: [{ orders: [], hasOrders: null }] }, codes: {} });
+    expect(await ask('ordersConnection { totalCount }', moderator)).toEqual({
+      data: { _entities: [{ ordersConnection: null }] },
+      codes: { '_entities.0.ordersConnection': 'NOT_FOUND' },
+    });
+    expect((await ask('hasOrders')).data).toEqual({ _entities: [{ hasOrders: null }] });
+    expect((await ask('hasOrders', owner)).data).toEqual({ _entities: [{ hasOrders: true }] });
+  });
+
+  it('are at most the newest 100; the connection pages through all', async () => {
+    const { id: productId } = await orders.createProduct();
+    const ids = await orders.createOrders(
+      Array.from({ length: 120 }, (_, i) => ({ customerId: 'usr_many', productId, createdAt: new Date(Date.UTC(2026, 0, 1, 0, 0, i)) })),
+    );
+    const { data } = await orders.run<{ _entities: { orders: { id: string }[] }[] }>(
+      '{ _entities(representations: [{ __typename: "User", id: "usr_many" }]) { ... on User { orders { id } } } }',
+      { caller: admin },
+    );
+    expect(data._entities[0]?.orders.map(({ id }) => id)).toEqual(ids.toReversed().slice(0, 100));
+  });
+
+  it('are found by customerId only by whom may see them', async () => {
+    const query = '{ ordersConnection(filter: { customerId: "usr_owner" }) { totalCount edges { node { total } } } }';
+    expect((await orders.run(query, { caller: admin })).data).toMatchObject({ ordersConnection: { totalCount: 1 } });
+    expect((await orders.run(query, { caller: owner })).data).toMatchObject({ ordersConnection: { totalCount: 1 } });
+    expect((await orders.run(query, { caller: moderator })).data).toEqual({ ordersConnection: { totalCount: 0, edges: [] } });
+    expect((await orders.run(query)).codes).toEqual({ ordersConnection: 'UNAUTHORIZED' });
+  });
+});
+
+describe('filters', () => {
+  it('refuse text that no database takes, and tell every faulty field', async () => {
+    expect((await orders.run('{ ordersConnection(filter: { customerId: "\\u0000" }) { totalCount } }', { caller: admin })).codes).toEqual({
+      ordersConnection: 'VALIDATION_ERROR',
+    });
+    expect((await orders.run('{ productsConnection(filter: { name: "\\u0000", search: "\\ud800" }) { totalCount } }')).codes).toEqual({
+      productsConnection: 'VALIDATION_ERROR',
+    });
+  });
+});
+
+describe('a mutation', () => {
+  it('is followed by fresh reads, also within one request', async () => {
+    const { id: productId } = await orders.createProduct();
+    const { id } = await orders.orders.create(owner.userId, { productId, qty: 1 });
+    const { data, codes } = await orders.run(
+      `mutation { createPayment(input: { amount: 100, currency: "eur", customerId: "usr_owner", orderId: "${id}" }) { order { status payments { status } } }
+       cancelOrder(id: "${id}") { payments { status order { status } } items { product { stock } } } }`,
+      { caller: owner },
+    );
+    expect(codes).toEqual({});
+    expect(data).toEqual({
+      createPayment: { order: { status: 'PAID', payments: [{ status: 'SUCCEEDED' }] } },
+      cancelOrder: { payments: [{ status: 'REFUNDED', order: { status: 'CANCELLED' } }], items: [{ product: { stock: 10 } }] },
+    });
+  });
+
+  it('of another customer is told apart from a bad one: what is hidden is NOT_FOUND, paying for others FORBIDDEN', async () => {
+    const pay = (customerId: string, orderId: string) =>
+      `mutation { createPayment(input: { amount: 200, currency: "EUR", customerId: "${customerId}", orderId: "${orderId}" }) { id } }`;
+    const id = kinds[0]?.id ?? '';
+    expect((await orders.run(pay('usr_owner', id), { caller: moderator })).codes).toEqual({ createPayment: 'FORBIDDEN' });
+    expect((await orders.run(pay('usr_moderator', id), { caller: moderator })).codes).toEqual({ createPayment: 'NOT_FOUND' });
+    expect((await orders.run(pay('usr_moderator', id), { caller: admin })).codes).toEqual({ createPayment: 'NOT_FOUND' });
+    expect((await orders.run(pay('usr_owner', id), { caller: owner })).codes).toEqual({ createPayment: 'BUSINESS_RULE_VIOLATION' });
+    expect((await orders.run(`mutation { advanceOrder(id: "${id}", to: SHIPPED) { id } }`, { caller: moderator })).codes).toEqual({
+      advanceOrder: 'FORBIDDEN',
+    });
+  });
+});

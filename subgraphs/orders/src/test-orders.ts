@@ -1,0 +1,99 @@
+/** The orders subgraph on a database of its own, for tests: its stores, its real schema, and a count of the SQL that it sends. */
+import { openDatabase } from '@trestle/chassis/database';
+import { type CreateId, createIds } from '@trestle/chassis/ids';
+import { createSubgraphSchema } from '@trestle/chassis/serve';
+import type { Caller, Role } from '@trestle/identity';
+import { createTestDatabase } from '@trestle/postgres/test-database';
+import { Fault } from '@trestle/schema/errors';
+import { type ExecutionResult, execute, parse } from 'graphql';
+import { Registry } from 'prom-client';
+import { type OrdersDependencies, createOrdersContext } from './context.ts';
+import type { OrderStatus } from './order.ts';
+import { createOrderStore } from './order-store.ts';
+import { createPaymentStore } from './payment-store.ts';
+import { openPrisma } from './prisma-store.ts';
+import { createProductStore } from './product-store.ts';
+import type { Product } from './product.ts';
+import { resolvers } from './resolvers/resolvers.ts';
+
+export interface TestOrders extends OrdersDependencies {
+  readonly prisma: ReturnType<typeof openPrisma>;
+  readonly createId: CreateId;
+  createProduct(product?: Partial<Product>): Promise<Product>;
+  /** Orders of one item each, written straight into the tables: no mutation makes so many in so little time. Gives their ids. */
+  createOrders(orders: readonly { customerId: string; productId: number; status?: OrderStatus; createdAt?: Date }[]): Promise<string[]>;
+  /** Runs an operation as a caller, anonymous unless told otherwise. */
+  run<Data>(document: string, options?: { caller?: Caller; variables?: Record<string, unknown> }): Promise<Outcome<Data>>;
+  /** How many SQL statements were sent so far. */
+  countStatements(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Outcome<Data> {
+  readonly data: Data;
+  /** The code of each error, or the message of one that was not meant for the client, by its path. */
+  readonly codes: Readonly<Record<string, string>>;
+}
+
+export const callerOf = (userId: string, role: Role = 'USER'): Caller => ({ userId, role, tokenId: 't', expiresAt: 0 });
+
+export async function openTestOrders({ clock = () => new Date('2026-01-01T00:00:00Z') } = {}): Promise<TestOrders> {
+  const testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl: process.env['TEST_PG_URL'] ?? '' });
+  const metrics = new Registry();
+  const database = openDatabase({ url: testDatabase.url, metrics });
+  const prisma = openPrisma(database);
+  const createId = createIds({ now: createTicks() });
+  const dependencies = { prisma, createId, clock };
+  const stores = {
+    orders: createOrderStore(dependencies),
+    products: createProductStore(dependencies),
+    payments: createPaymentStore(dependencies),
+  };
+  const schema = createSubgraphSchema('orders', { resolvers });
+
+  return {
+    ...stores,
+    prisma,
+    createId,
+    createProduct: (product = {}) =>
+      prisma.product.create({
+        data: { name: 'Rope', description: '', category: 'ropes', price: 100, currency: 'EUR', stock: 10, ...product },
+      }),
+    async createOrders(wanted) {
+      const orders = wanted.map(({ productId, ...order }) => ({ id: createId('ord'), productId, order }));
+      const money = { total: 100, currency: 'EUR' };
+      await prisma.order.createMany({ data: orders.map(({ id, order }) => ({ id, ...order, ...money })) });
+      await prisma.orderItem.createMany({
+        data: orders.map(({ id, productId }) => ({ id: createId('itm'), orderId: id, productId, qty: 1, unitPrice: 100, total: 100 })),
+      });
+      await prisma.invoice.createMany({ data: orders.map(({ id }) => ({ id: createId('inv'), orderId: id, ...money })) });
+      return orders.map(({ id }) => id);
+    },
+    async run<Data>(document: string, { caller, variables = {} }: { caller?: Caller; variables?: Record<string, unknown> } = {}) {
+      const contextValue = createOrdersContext({ caller: caller ?? null, requestId: 'test', denials: new Map() }, stores);
+      const result = await execute({ schema, document: parse(document), variableValues: variables, contextValue });
+      return { data: result.data as Data, codes: codesOf(result) };
+    },
+    async countStatements() {
+      const text = await metrics.metrics();
+      return Number(/^trestle_sql_statements_total (\d+)$/m.exec(text)?.[1]);
+    },
+    async close() {
+      await prisma.$disconnect();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+}
+
+/** A clock that goes on with each look at it, so that ids come in the order in which things are made. */
+function createTicks(): () => number {
+  let last = Date.UTC(2026, 0, 1);
+  return () => ++last;
+}
+
+function codesOf({ errors = [] }: ExecutionResult): Record<string, string> {
+  return Object.fromEntries(
+    errors.map(({ path = [], message, originalError }) => [path.join('.'), originalError instanceof Fault ? originalError.code : message]),
+  );
+}
