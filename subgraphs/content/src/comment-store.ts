@@ -6,8 +6,6 @@ import { createGuardedWrites } from './guarded-writes.ts';
 import { type Sight, seen } from './rights.ts';
 import { type StoreParts, type Total, createRows } from './rows-store.ts';
 
-export type CommentStore = ReturnType<typeof createCommentStore>;
-
 export function createCommentStore({ prisma, createId, clock, findDeleted }: StoreParts) {
   const rows = createRows<Comment>(prisma);
   const writes = createGuardedWrites<Comment, CommentText>({

@@ -18,9 +18,6 @@ export const MESSAGE_SORTING: Sorting<'ID'> = {
 const CHANNELS = { table: 'channels', where: [] };
 const MESSAGES = { table: 'messages', where: [] };
 
-export type ChannelStore = ReturnType<typeof createChannelStore>;
-export type MessageStore = ReturnType<typeof createMessageStore>;
-
 export function createChannelStore({ prisma }: StoreParts) {
   const rows = createRows<Channel>(prisma);
   return {

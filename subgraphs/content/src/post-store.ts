@@ -24,8 +24,6 @@ export interface PostScope {
   readonly sight: Sight;
 }
 
-export type PostStore = ReturnType<typeof createPostStore>;
-
 export function createPostStore({ prisma, createId, clock, findDeleted }: StoreParts) {
   const rows = createRows<Post>(prisma);
   const writes = createGuardedWrites<Post, PostChange, { status: { in: PostStatus[] } }>({

@@ -22,8 +22,6 @@ export interface VideoScope {
   readonly sight: Sight;
 }
 
-export type VideoStore = ReturnType<typeof createVideoStore>;
-
 export function createVideoStore({ prisma, clock, findDeleted }: StoreParts) {
   const rows = createRows<Video>(prisma);
   const writes = createGuardedWrites<Video, VideoChange>({

@@ -1,9 +1,13 @@
 /** All resolvers of the content subgraph. */
 import { connectionResolvers } from '@trestle/chassis/connection';
 import { MAX_PAGE_SIZE } from '@trestle/chassis/window';
+import type { Account } from '../account.ts';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { Mutation } from './mutation.ts';
 import { Query } from './query.ts';
+
+/** The account itself is the users subgraph's; there it is null once it was deleted. */
+const author = ({ authorId }: { readonly authorId: string }): Account => ({ id: authorId });
 
 export const resolvers: Resolvers = {
   Query,
@@ -15,12 +19,12 @@ export const resolvers: Resolvers = {
   },
   Post: {
     __resolveReference: ({ id }, { loaders }) => loaders.post.find(id),
-    author: ({ authorId }) => ({ id: authorId }),
+    author,
     comments: ({ id }, args, { loaders }) => loaders.commentsOn(args).load(id),
   },
   Comment: {
     __resolveReference: ({ id }, { loaders }) => loaders.comment.find(id),
-    author: ({ authorId }) => ({ id: authorId }),
+    author,
     post: ({ postId }, _, { loaders }) => loaders.post.need(postId),
   },
   Video: {
@@ -33,7 +37,7 @@ export const resolvers: Resolvers = {
   },
   Message: {
     __resolveReference: ({ id }, { loaders }) => loaders.message.find(id),
-    author: ({ authorId }) => ({ id: authorId }),
+    author,
     channel: ({ channelId }, _, { loaders }) => loaders.channel.need(channelId),
   },
   PostConnection: connectionResolvers,

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { createIds } from '@trestle/chassis/ids';
+import { readCommentsWindow } from './comments-window.ts';
+
+const id = createIds({ now: Date.now })('cmt');
+
+describe('the arguments of Post.comments', () => {
+  it('are 10 comments from the start unless told otherwise', () => {
+    expect(readCommentsWindow({})).toMatchObject({ limit: 10, after: undefined, backward: false });
+    expect(readCommentsWindow({ limit: null, after: null })).toMatchObject({ limit: 10, after: undefined });
+    expect(readCommentsWindow({ limit: 100 })).toMatchObject({ limit: 100 });
+  });
+
+  it('name the comment to go on from by its id or by its cursor', () => {
+    const cursor = Buffer.from(JSON.stringify(['id+', id])).toString('base64url');
+    expect(readCommentsWindow({ after: id }).after).toEqual([id]);
+    expect(readCommentsWindow({ after: cursor }).after).toEqual([id]);
+  });
+
+  it.each([
+    [{ limit: 0 }, ['limit']],
+    [{ limit: 101 }, ['limit']],
+    [{ after: 'nonsense' }, ['after']],
+    [{ after: id.replace('cmt', 'pst') }, ['after']],
+    [{ limit: -1, after: 'cmt_1' }, ['limit', 'after']],
+  ])('refuse %j and name %j', (args, fields) => {
+    let fault: unknown;
+    try {
+      readCommentsWindow(args);
+    } catch (error) {
+      fault = error;
+    }
+    expect(fault).toMatchObject({ code: 'VALIDATION_ERROR', details: fields.map((field) => ({ field })) });
+  });
+});
