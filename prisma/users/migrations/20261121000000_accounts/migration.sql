@@ -47,6 +47,7 @@ CREATE TABLE "tombstones" (
 
 -- One index for each filter and sort of `usersConnection`; the id behind each breaks ties.
 CREATE UNIQUE INDEX "users_email_key" ON "users"(lower("email"));
+CREATE INDEX "users_email_id_idx" ON "users"("email", "id");
 CREATE INDEX "users_name_id_idx" ON "users"("name", "id");
 CREATE INDEX "users_role_id_idx" ON "users"("role", "id");
 CREATE INDEX "users_isActive_id_idx" ON "users"("isActive", "id");
