@@ -17,14 +17,22 @@ export interface UsersContext extends RequestContext, UsersDependencies {
   readonly userById: DataLoader<string, User | null>;
   /** Whether an account of this id was deleted; null where it never existed or still does. */
   readonly deletedById: DataLoader<string, { readonly id: string } | null>;
+  /** Reads everything afresh from here on: a mutation may follow another one in the same request. */
+  readonly forget: () => void;
 }
 
 export function createUsersContext(request: RequestContext, dependencies: UsersDependencies): UsersContext {
   const { users } = dependencies;
+  const userById = createRowLoader(users.findByIds, ({ id }) => id);
+  const deletedById = createRowLoader(users.findDeleted, ({ id }) => id);
   return {
     ...request,
     ...dependencies,
-    userById: createRowLoader(users.findByIds, ({ id }) => id),
-    deletedById: createRowLoader(users.findDeleted, ({ id }) => id),
+    userById,
+    deletedById,
+    forget() {
+      userById.clearAll();
+      deletedById.clearAll();
+    },
   };
 }

@@ -13,6 +13,7 @@ export const Mutation: MutationResolvers = {
 
   async updateUser(_, { id, input, expectedVersions }, context) {
     const caller = requireCaller(context);
+    context.forget();
     const user = await context.userById.load(id);
     if (!user)
       throw (await context.deletedById.load(id)) ? fail('GONE', 'The account was deleted') : fail('NOT_FOUND', 'There is no such account');
@@ -22,6 +23,7 @@ export const Mutation: MutationResolvers = {
 
   async deleteUser(_, { id, expectedVersions }, context) {
     const caller = requireCaller(context);
+    context.forget();
     if (!(await context.userById.load(id))) throw fail('NOT_FOUND', 'There is no such account');
     allowDelete(caller, id);
     await context.users.delete(id, expectedVersions);
