@@ -1,0 +1,42 @@
+/** The settings of `npm start`. */
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readSettings, setting } from '@trestle/env';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** Each process must be told its neighbours' ports before they listen, so "any" is no answer here. */
+const port = () => setting.port().refine((value) => value > 0, 'must be at least 1');
+const databaseUrl = () => setting.url('postgres:', 'postgresql:').optional();
+
+export type Config = ReturnType<typeof readConfig>;
+
+export function readConfig() {
+  const settings = readSettings(
+    {
+      REST_PORT: port().default(3000),
+      GATEWAY_PORT: port().default(4000),
+      USERS_PORT: port().default(4001),
+      ORDERS_PORT: port().default(4002),
+      CONTENT_PORT: port().default(4003),
+      PG_PORT: port().default(54329),
+      DATA_DIR: setting.text().default(resolve(ROOT, '.trestle')),
+      USERS_DATABASE_URL: databaseUrl(),
+      ORDERS_DATABASE_URL: databaseUrl(),
+      CONTENT_DATABASE_URL: databaseUrl(),
+      DEMO_DATA: setting.onOff().default(true),
+      LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
+    },
+    process.env,
+  );
+  return { ...settings, DATA_DIR: resolve(settings.DATA_DIR), root: ROOT, inherited: readInherited(process.env) };
+}
+
+/** What processes get from our own environment, when it is set; all else of it stays with us. */
+const INHERITED = ['PATH', 'SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS', 'GATEWAY_TIMEOUT_MS', 'PUBLIC_URL'] as const;
+export type Inherited = (typeof INHERITED)[number];
+
+function readInherited(env: Readonly<Record<string, string | undefined>>): Partial<Record<Inherited, string>> {
+  return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+}

@@ -1,0 +1,58 @@
+/** The demo accounts with their passwords and API keys (contract §1). The keys are made at the first start and kept. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DEMO_ACCOUNTS } from './demo/accounts.ts';
+import { writePrivateFile } from './data-directory.ts';
+
+export interface DemoAccountCredentials {
+  readonly email: string;
+  readonly password: string;
+  readonly role: string;
+  readonly plan: string;
+  readonly userId: string;
+  readonly apiKey: string;
+}
+
+/** The shape that `npm run demo:credentials -- --json` prints. */
+export interface DemoCredentials {
+  readonly accounts: readonly DemoAccountCredentials[];
+  readonly oauthClients: readonly never[];
+}
+
+/** Gives the credentials of a data directory; undefined before its first start with demo data. */
+export async function readCredentials(dataDirectory: string): Promise<DemoCredentials | undefined> {
+  const text = await readFile(fileOf(dataDirectory), 'utf8').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : (JSON.parse(text) as DemoCredentials);
+}
+
+export async function ensureCredentials(dataDirectory: string): Promise<DemoCredentials> {
+  const kept = await readCredentials(dataDirectory);
+  if (kept) return kept;
+  const accounts = DEMO_ACCOUNTS.map(({ id, email, password, role, plan }) => ({
+    email,
+    password,
+    role,
+    plan,
+    userId: id,
+    apiKey: `trestle_${randomBytes(32).toString('base64url')}`,
+  }));
+  const made: DemoCredentials = { accounts, oauthClients: [] };
+  await writePrivateFile(fileOf(dataDirectory), `${JSON.stringify(made, undefined, 2)}\n`);
+  return made;
+}
+
+/** A table for people, two spaces between the columns. */
+export function toTable({ accounts }: DemoCredentials): string {
+  const rows = [['email', 'password', 'role', 'plan', 'API key']];
+  rows.push(...accounts.map(({ email, password, role, plan, apiKey }) => [email, password, role, plan, apiKey]));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd()).join('\n');
+}
+
+function fileOf(dataDirectory: string): string {
+  return join(dataDirectory, 'demo-credentials.json');
+}

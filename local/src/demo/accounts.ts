@@ -1,0 +1,45 @@
+/** The accounts that a newcomer logs in with (contract §1). Their passwords are public: demo data only. */
+import { createRandom } from './random.ts';
+import { STORY_BEGINS, later } from './timeline.ts';
+
+const ACCOUNTS = [
+  {
+    name: 'Marguerite Lindqvist',
+    bio: 'Keeps the yard running and the books straight.',
+    email: 'admin@example.com',
+    password: 'admin-Passw0rd!',
+    role: 'ADMIN',
+    plan: 'enterprise',
+  },
+  {
+    name: 'Tobias Achterberg',
+    bio: 'Reads every comment, and has a kind word for most.',
+    email: 'moderator@example.com',
+    password: 'moderator-Passw0rd!',
+    role: 'MODERATOR',
+    plan: 'pro',
+  },
+  {
+    name: 'Ada Okonkwo',
+    bio: 'Structural engineer. Timber by day, footbridges by weekend.',
+    email: 'ada@example.com',
+    password: 'ada-Passw0rd!',
+    role: 'USER',
+    plan: 'pro',
+  },
+  {
+    name: 'Bob Tanaka',
+    bio: 'Learning to weld. Owner of far too many clamps.',
+    email: 'bob@example.com',
+    password: 'bob-Passw0rd!',
+    role: 'USER',
+    plan: 'free',
+  },
+] as const;
+
+const random = createRandom('accounts');
+
+export const DEMO_ACCOUNTS = ACCOUNTS.map((account, index) => {
+  const createdAt = later(STORY_BEGINS, index * 60_000);
+  return { ...account, createdAt, id: random.id('usr', createdAt), keyId: random.id('key', createdAt) };
+});

@@ -1,0 +1,116 @@
+/** What the people of the demo write, and what others say to it. */
+import type { Person } from './people.ts';
+import { ANECDOTES, ANSWERS, CLOSERS, OPENERS, REACTIONS, REMARKS, TITLES } from './phrases.ts';
+import { createRandom, type Random } from './random.ts';
+import type { Subject } from './subject.ts';
+import { CRAFT } from './subjects-craft.ts';
+import { STRUCTURES } from './subjects-structures.ts';
+import { DAY, HOUR, at, later } from './timeline.ts';
+
+export interface Post {
+  readonly id: string;
+  readonly authorId: string;
+  readonly title: string;
+  readonly body: string;
+  readonly status: 'DRAFT' | 'PUBLISHED' | 'ARCHIVED';
+  readonly tags: readonly string[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly version: number;
+}
+
+export interface Comment {
+  readonly id: string;
+  readonly postId: string;
+  readonly authorId: string;
+  readonly body: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly version: number;
+}
+
+const SUBJECTS = [...STRUCTURES, ...CRAFT];
+const POSTS_ON_A_SUBJECT = 5;
+const THREAD_LENGTHS = [0, 1, 2, 3, 3, 4, 5, 8, 13];
+/** Each subject is taken up again by somebody else, weeks later. */
+const POSTS = SUBJECTS.length * POSTS_ON_A_SUBJECT;
+
+/** The posts, the oldest first, each with its comments. People write only after they have joined. */
+export function createPosts(people: readonly Person[]): { posts: Post[]; comments: Comment[] } {
+  const random = createRandom('posts');
+  const rounds = Array.from({ length: POSTS_ON_A_SUBJECT }, (_, round) => SUBJECTS.map((subject) => ({ subject, round })));
+  const threads = rounds.flat().map(({ subject, round }, index) => {
+    const createdAt = at(0.02 + (0.95 * index) / POSTS + random.integer(0, 9) / 10_000);
+    const author = chooseAuthor(people, { random, index, createdAt });
+    const post = writePost(random, { subject, round, index, author, createdAt });
+    return { post, comments: post.status === 'DRAFT' ? [] : discuss(random, { subject, post, people }) };
+  });
+  return { posts: threads.map(({ post }) => post), comments: threads.flatMap(({ comments }) => comments) };
+}
+
+/** Every tenth post is by one of the four that a newcomer logs in as, so that each of them has some. */
+function chooseAuthor(people: readonly Person[], { random, index, createdAt }: { random: Random; index: number; createdAt: Date }): Person {
+  const known = people.slice(0, 4);
+  const present = people.filter((person) => person.createdAt < createdAt);
+  return index % 10 < 2 ? random.pick(known.slice(2)) : random.pick(index % 10 === 2 ? known : present);
+}
+
+interface Assignment {
+  readonly subject: Subject;
+  readonly round: number;
+  readonly index: number;
+  readonly author: Person;
+  readonly createdAt: Date;
+}
+
+function writePost(random: Random, { subject, round, index, author, createdAt }: Assignment): Post {
+  const about = (text: string) => text.replaceAll('{s}', subject.name).replaceAll('{S}', capitalize(subject.name));
+  const [first, second, third] = random.sample(subject.facts, 3);
+  const paragraphs = [
+    about(random.pick(OPENERS)),
+    `${first ?? ''} ${random.pick(ANECDOTES)}`,
+    `${second ?? ''} ${third ?? ''}`,
+    random.pick(CLOSERS),
+  ];
+  // Five of each subject's titles differ, and no two posts share one.
+  const title = about(TITLES[(index + round * 3) % TITLES.length] ?? '');
+  const status = random.pick(['DRAFT', 'PUBLISHED', 'PUBLISHED', 'PUBLISHED', 'PUBLISHED', 'PUBLISHED', 'ARCHIVED'] as const);
+  const edits = random.integer(0, 2);
+  const version = { DRAFT: 1, PUBLISHED: 2, ARCHIVED: 3 }[status] + edits;
+  return {
+    id: random.id('pst', createdAt),
+    authorId: author.id,
+    title,
+    body: paragraphs.join('\n\n'),
+    status,
+    tags: random.sample(subject.tags, random.integer(1, 3)).toSorted(),
+    createdAt,
+    updatedAt: version === 1 ? createdAt : later(createdAt, random.integer(1, 30 * 24) * HOUR),
+    version,
+  };
+}
+
+function discuss(random: Random, { subject, post, people }: { subject: Subject; post: Post; people: readonly Person[] }): Comment[] {
+  let time = post.createdAt;
+  return Array.from({ length: random.pick(THREAD_LENGTHS) }, (_, index) => {
+    time = later(time, random.integer(1, 40) * HOUR);
+    const present = people.filter((person) => person.createdAt < time && person.id !== post.authorId);
+    const isAnswer = index > 0 && random.chance(0.2);
+    const authorId = isAnswer ? post.authorId : random.pick(present).id;
+    const remark = random.pick(REMARKS).replaceAll('{s}', subject.name);
+    const isEdited = random.chance(0.1);
+    return {
+      id: random.id('cmt', time),
+      postId: post.id,
+      authorId,
+      body: isAnswer ? random.pick(ANSWERS) : random.pick([`${random.pick(REACTIONS)} ${remark}`, random.pick(REACTIONS), remark]),
+      createdAt: time,
+      updatedAt: isEdited ? later(time, random.integer(1, 20) * 60_000) : time,
+      version: isEdited ? 2 : 1,
+    };
+  }).filter(({ createdAt }) => createdAt.getTime() < later(post.createdAt, 60 * DAY).getTime());
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

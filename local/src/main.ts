@@ -1,0 +1,57 @@
+/** `npm start`: everything on one machine, until Ctrl-C. */
+import { readConfig } from './config.ts';
+import { toSummary } from './summary.ts';
+import { createSupervisor } from './supervisor.ts';
+
+/** npm passes on the Ctrl-C that the terminal has sent to us as well: only a later one is a second one. */
+const SAME_SIGNAL_MS = 500;
+
+// A terminal that was closed must not keep us from stopping in order.
+process.stdout.on('error', () => undefined);
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+const startedAt = Date.now();
+const config = readConfig();
+const supervisor = createSupervisor(config, say);
+let stoppingSince: number | undefined;
+
+function stop(signal: NodeJS.Signals): void {
+  if (stoppingSince !== undefined) {
+    if (Date.now() - stoppingSince < SAME_SIGNAL_MS) return;
+    supervisor.kill();
+    process.exit(130);
+  }
+  stoppingSince = Date.now();
+  say(signal === 'SIGINT' ? '\nStopping … (Ctrl-C again to stop at once)' : 'Stopping …');
+  void end(0);
+}
+
+async function end(code: number): Promise<void> {
+  try {
+    await supervisor.stop();
+    if (code === 0) say('Stopped. Your data is kept for the next start.');
+    process.exit(code);
+  } catch (error) {
+    process.stderr.write(`${toMessage(error)}\n`);
+    process.exit(1);
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+
+try {
+  const credentials = await supervisor.start();
+  say(toSummary({ config, credentials, seconds: (Date.now() - startedAt) / 1000 }));
+} catch (error) {
+  // Whoever stopped us while we were starting has been told so already.
+  if (stoppingSince === undefined) {
+    stoppingSince = Date.now();
+    process.stderr.write(`\nTrestle could not start.\n${toMessage(error)}\n`);
+    await end(1);
+  }
+}
+
+function toMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return config.LOG_LEVEL === 'debug' ? (error.stack ?? error.message) : error.message;
+}

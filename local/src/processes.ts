@@ -1,0 +1,68 @@
+/** Which processes there are, and exactly what each may know. */
+import { join } from 'node:path';
+import type { Config, Inherited } from './config.ts';
+import { type DatabaseUrls, SUBGRAPHS, type SubgraphName } from './databases.ts';
+import type { TokenKeyFiles } from './token-keys.ts';
+
+export interface ProcessPlan {
+  readonly name: string;
+  readonly entry: string;
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const HOST = '127.0.0.1';
+
+export interface PlanOptions {
+  readonly config: Config;
+  readonly databaseUrls: DatabaseUrls;
+  readonly keys: TokenKeyFiles;
+}
+
+/** Gives the processes in groups, in the order to start; a group needs only those before it, and is stopped before them. */
+export function planProcesses({ config, databaseUrls, keys }: PlanOptions): ProcessPlan[][] {
+  const inherit = (...names: Inherited[]) =>
+    Object.fromEntries(names.flatMap((name) => (config.inherited[name] === undefined ? [] : [[name, config.inherited[name]]])));
+  const shared = { ...inherit('PATH'), HOST, LOG_LEVEL: config.LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile };
+  const plan = (name: string, room: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
+    name,
+    entry: join(config.root, room, 'dist', 'main.js'),
+    port,
+    env: { ...shared, ...env },
+  });
+
+  const ports = { users: config.USERS_PORT, orders: config.ORDERS_PORT, content: config.CONTENT_PORT };
+  const subgraph = (name: SubgraphName) => {
+    const env = { [`${upper(name)}_PORT`]: String(ports[name]), [`${upper(name)}_DATABASE_URL`]: databaseUrls[name] };
+    // Only the owner of the accounts signs tokens.
+    return plan(name, `subgraphs/${name}`, {
+      port: ports[name],
+      env: name === 'users' ? { ...env, TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile } : env,
+    });
+  };
+  const gateway = plan('gateway', 'gateway', {
+    port: config.GATEWAY_PORT,
+    env: {
+      ...inherit('SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS'),
+      GATEWAY_PORT: String(config.GATEWAY_PORT),
+      ...Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${upper(name)}`, graphqlAt(ports[name])])),
+    },
+  });
+  const bridge = plan('rest-bridge', 'rest-bridge', {
+    port: config.REST_PORT,
+    env: {
+      ...inherit('GATEWAY_TIMEOUT_MS', 'PUBLIC_URL'),
+      REST_PORT: String(config.REST_PORT),
+      GATEWAY_URL: graphqlAt(config.GATEWAY_PORT),
+    },
+  });
+  return [SUBGRAPHS.map(subgraph), [gateway], [bridge]];
+}
+
+function graphqlAt(port: number): string {
+  return `http://${HOST}:${String(port)}/graphql`;
+}
+
+function upper(name: SubgraphName): string {
+  return name.toUpperCase();
+}

@@ -1,0 +1,123 @@
+/** Keeps one process running: starts it, waits until it can serve, and starts it again when it ends by itself. */
+import { createWriteStream, existsSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Child, startChild } from './child.ts';
+import type { ProcessPlan } from './processes.ts';
+
+export interface SupervisedProcess {
+  readonly name: string;
+  /** Resolves once it can serve. Rejects, with what it complained about, when it ends before. */
+  start(): Promise<void>;
+  /** Tells it to end and resolves when it is gone. */
+  stop(): Promise<void>;
+  kill(): void;
+}
+
+export interface SuperviseOptions {
+  readonly plan: ProcessPlan;
+  readonly logDirectory: string;
+  readonly say: (line: string) => void;
+}
+
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 30_000;
+/** A run this long counts as stable: the next failure starts anew with the shortest pause. */
+const STABLE_MS = 30_000;
+const READY_POLL_MS = 50;
+const READY_PATIENCE_MS = 60_000;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
+
+/** Nothing runs until `start`. */
+export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions): SupervisedProcess {
+  const end = new AbortController();
+  const isOver = () => end.signal.aborted;
+  const log = openLog(join(logDirectory, `${plan.name}.log`));
+  const launch = () => startChild({ plan, log: log.write, say });
+  let child: Child | undefined;
+
+  const keepRunning = async (first: Child) => {
+    let failures = 0;
+    for (let current = first; ;) {
+      const how = await current.ended;
+      if (isOver()) return;
+      failures = Date.now() - current.startedAt >= STABLE_MS ? 1 : failures + 1;
+      const pause = toPause(failures);
+      say(`${plan.name} ended unexpectedly (${how}${toReason(current)}); starting it again in ${(pause / 1000).toFixed(1)} s`);
+      await delay(pause, undefined, { signal: end.signal }).catch(() => undefined);
+      if (isOver()) return;
+      child = current = launch();
+      void waitUntilReady(current, plan, end.signal).then(
+        () => {
+          say(`${plan.name} is ready again`);
+        },
+        () => undefined,
+      );
+    }
+  };
+
+  return {
+    name: plan.name,
+    async start() {
+      child = launch();
+      await waitUntilReady(child, plan, end.signal);
+      void keepRunning(child);
+    },
+    async stop() {
+      end.abort();
+      child?.signal('SIGTERM');
+      await child?.ended;
+      await log.close();
+    },
+    kill() {
+      end.abort();
+      child?.signal('SIGKILL');
+    },
+  };
+}
+
+/** The pause before the next start grows twofold with each failure in a row, from a quarter of a second to half a minute. */
+export function toPause(failures: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS);
+}
+
+function toReason(child: Child): string {
+  const reason = child.complaints().find((line) => /error/i.test(line));
+  return reason === undefined ? '' : `: ${reason.trim()}`;
+}
+
+async function waitUntilReady(child: Child, { name, port }: ProcessPlan, signal: AbortSignal): Promise<void> {
+  const ended: { how?: string } = {};
+  void child.ended.then((how) => (ended.how = how));
+  const deadline = Date.now() + READY_PATIENCE_MS;
+  while (!(await isReady(port))) {
+    signal.throwIfAborted();
+    if (ended.how !== undefined) throw new Error([`${name} did not start (${ended.how}):`, ...child.complaints()].join('\n  '));
+    if (Date.now() > deadline) throw new Error(`${name} was not ready after ${String(READY_PATIENCE_MS / 1000)} s; see its log`);
+    await delay(READY_POLL_MS);
+  }
+}
+
+async function isReady(port: number): Promise<boolean> {
+  try {
+    const { status } = await fetch(`http://127.0.0.1:${String(port)}/readyz`, { signal: AbortSignal.timeout(2000) });
+    return status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** Appends to the log of earlier runs; a large one is put aside first, and the one before it goes. */
+function openLog(path: string): { write: (line: string) => void; close: () => Promise<void> } {
+  if (existsSync(path) && statSync(path).size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  // A full disk must not end what still serves.
+  stream.on('error', () => undefined);
+  return {
+    write: (line) => stream.write(`${line}\n`),
+    close: () =>
+      new Promise((resolve) => {
+        stream.end(resolve);
+      }),
+  };
+}

@@ -1,0 +1,118 @@
+/** Brings everything up in order, and takes it down again in the reverse one. */
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isLeftRunning } from '@trestle/postgres/embedded';
+import type { Config } from './config.ts';
+import { type DemoCredentials, ensureCredentials } from './credentials.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
+import { openDatabases } from './databases.ts';
+import { loadDemoData } from './demo/load.ts';
+import { type WantedPort, findPortFaults } from './ports.ts';
+import { planProcesses } from './processes.ts';
+import { stopInOrder } from './stop-in-order.ts';
+import { superviseProcess } from './supervised-process.ts';
+import { ensureTokenKeys } from './token-keys.ts';
+
+export interface Supervisor {
+  /** Resolves when every process can serve; gives the credentials of the demo accounts, if there are any. */
+  start(): Promise<DemoCredentials | undefined>;
+  /** Takes down what has been started so far; resolves when nothing is left. */
+  stop(): Promise<void>;
+  /** Ends all processes at once, without giving them time. */
+  kill(): void;
+}
+
+/** Processes of a supervisor that was killed drain for 5 s and let go of their ports. */
+const ABANDONED_PATIENCE_MS = 8000;
+const POLL_MS = 100;
+
+export function createSupervisor(config: Config, say: (line: string) => void): Supervisor {
+  const end = new AbortController();
+  const stops: (() => Promise<void>)[] = [];
+  let kill: () => void = () => undefined;
+  let starting: Promise<unknown> = Promise.resolve();
+
+  const start = async () => {
+    const directory = await openDataDirectory(config.DATA_DIR);
+    stops.push(() => directory.release());
+    await requirePorts(config, directory, end.signal);
+    const databases = await openDatabases({
+      given: toGiven(config),
+      dataDir: directory.postgres,
+      port: config.PG_PORT,
+      migrations: join(config.root, 'prisma'),
+      say,
+    });
+    stops.push(() => databases.stop());
+    end.signal.throwIfAborted();
+    const keys = await ensureTokenKeys(directory.keys);
+    const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
+    const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, say }));
+    end.signal.throwIfAborted();
+    say('Starting users, orders, content, gateway and rest-bridge …');
+    const groups = planProcesses({ config, databaseUrls: databases.urls, keys }).map((group) =>
+      group.map((plan) => superviseProcess({ plan, logDirectory: directory.logs, say })),
+    );
+    stops.push(() => stopInOrder(groups));
+    kill = () => {
+      for (const process of groups.flat()) process.kill();
+    };
+    const stopWaiting = onAbort(end.signal);
+    await Promise.race([Promise.all(groups.flat().map((process) => process.start())), stopWaiting]);
+    return isDemo ? credentials : undefined;
+  };
+
+  return {
+    start() {
+      const started = start();
+      starting = started.catch(() => undefined);
+      return started;
+    },
+    async stop() {
+      end.abort();
+      await starting;
+      for (const stop of stops.splice(0).toReversed()) await stop();
+    },
+    kill: () => {
+      kill();
+    },
+  };
+}
+
+/** Throws unless all ports are to be had; nothing has been started by then. */
+async function requirePorts(config: Config, directory: DataDirectory, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + (directory.wasAbandoned ? ABANDONED_PATIENCE_MS : 0);
+  for (;;) {
+    const faults = await findPortFaults(await listPorts(config, directory));
+    signal.throwIfAborted();
+    if (faults.length === 0) return;
+    if (Date.now() >= deadline) throw new Error(faults.join('\n'));
+    await delay(POLL_MS);
+  }
+}
+
+async function listPorts(config: Config, directory: DataDirectory): Promise<WantedPort[]> {
+  const settings = ['REST_PORT', 'GATEWAY_PORT', 'USERS_PORT', 'ORDERS_PORT', 'CONTENT_PORT'] as const;
+  const wanted: WantedPort[] = settings.map((setting) => ({ setting, port: config[setting] }));
+  const isEmbedded = Object.keys(toGiven(config)).length < 3;
+  const isOurs = isEmbedded && (await isLeftRunning({ dataDir: directory.postgres, port: config.PG_PORT }));
+  return isEmbedded && !isOurs ? [...wanted, { setting: 'PG_PORT', port: config.PG_PORT }] : wanted;
+}
+
+function toGiven(config: Config) {
+  return {
+    ...(config.USERS_DATABASE_URL !== undefined && { users: config.USERS_DATABASE_URL }),
+    ...(config.ORDERS_DATABASE_URL !== undefined && { orders: config.ORDERS_DATABASE_URL }),
+    ...(config.CONTENT_DATABASE_URL !== undefined && { content: config.CONTENT_DATABASE_URL }),
+  };
+}
+
+function onAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const refuse = () => {
+      reject(new Error('Stopped while starting', { cause: signal.reason }));
+    };
+    if (signal.aborted) refuse();
+    else signal.addEventListener('abort', refuse, { once: true });
+  });
+}
