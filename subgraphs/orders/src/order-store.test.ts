@@ -14,13 +14,14 @@ let database: Database;
 let prisma: ReturnType<typeof openPrisma>;
 let orders: OrderStore;
 let payments: PaymentStore;
+const createId = createIds({ now: Date.now });
 const all = { visibility: { all: true } } as const;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl: process.env['TEST_PG_URL'] ?? '' });
   database = openDatabase({ url: testDatabase.url, metrics: new Registry(), connections: 20 });
   prisma = openPrisma(database);
-  const dependencies = { prisma, createId: createIds({ now: Date.now }), clock: () => new Date('2026-01-01T00:00:00Z') };
+  const dependencies = { prisma, createId, clock: () => new Date('2026-01-01T00:00:00Z') };
   orders = createOrderStore(dependencies);
   payments = createPaymentStore(dependencies);
 });
@@ -76,6 +77,29 @@ describe('under concurrency', () => {
     ]);
     expect(order?.status).toBe('CANCELLED');
     expect(paid.every(({ status }) => status === 'REFUNDED')).toBe(true);
+  });
+
+  it('cancels orders for the same products in whatever order they name them, without a deadlock', async () => {
+    const products = await Promise.all(Array.from({ length: 5 }, () => createProduct(10)));
+    const placed = await Promise.all(
+      Array.from({ length: 20 }, async (_, i) => {
+        const id = createId('ord');
+        const lines = (i % 2 === 0 ? products : products.toReversed()).map((productId) => ({ id: createId('itm'), productId }));
+        await prisma.order.create({
+          data: {
+            id,
+            customerId: 'usr_a',
+            total: 500,
+            currency: 'EUR',
+            items: { create: lines.map((line) => ({ ...line, qty: 1, unitPrice: 100, total: 100 })) },
+          },
+        });
+        return id;
+      }),
+    );
+    expect(won(await twenty((i) => orders.cancel(placed[i] ?? '', all)))).toBe(20);
+    const left = await prisma.product.findMany({ where: { id: { in: products } } });
+    expect(left.map(({ stock }) => stock)).toEqual([30, 30, 30, 30, 30]);
   });
 
   it('lets one of twenty writers with the same expected version through', async () => {

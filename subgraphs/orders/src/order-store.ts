@@ -98,7 +98,7 @@ export function createOrderStore({ prisma, createId, clock }: StoreDependencies)
         // Locked in the order of their ids, so that two orders for the same products don't wait for each other for ever.
         await transaction.$executeRaw`
           WITH held AS (
-            SELECT "id" FROM "products" WHERE "id" IN (SELECT "productId" FROM "order_items" WHERE "orderId" = ${id}) ORDER BY "id" FOR UPDATE
+            SELECT "id" FROM "products" WHERE "id" IN (SELECT "productId" FROM "order_items" WHERE "orderId" = ${id}) ORDER BY "id" FOR NO KEY UPDATE
           )
           UPDATE "products" p SET "stock" = p."stock" + i."qty", "updatedAt" = ${now}::timestamptz, "version" = p."version" + 1
           FROM held, (SELECT "productId", sum("qty")::int AS "qty" FROM "order_items" WHERE "orderId" = ${id} GROUP BY 1) i

@@ -3,7 +3,7 @@ import type { Caller } from '@trestle/identity';
 import fc from 'fast-check';
 import { ORDER_STATUSES, type OrderStatus, checkAdvance, checkCancel, isPaid, maySee, visibilityOf } from './order.ts';
 import { allowPayment, checkSettles, readPayment } from './payment.ts';
-import { readProductId, readPurchase } from './product.ts';
+import { explainRefusal, readProductId, readPurchase } from './product.ts';
 
 const caller = (role: Caller['role']): Caller => ({ userId: 'usr_a', role, tokenId: 't', expiresAt: 0 });
 const passes = (task: () => void): boolean => {
@@ -89,6 +89,17 @@ describe('a purchase', () => {
   });
 });
 
+describe('an order that was not filled', () => {
+  const faultOf = (...args: Parameters<typeof explainRefusal>) =>
+    (explainRefusal(...args) as unknown as { details: { field: string; message: string }[] }).details;
+
+  it('names the field that is at fault', () => {
+    expect(faultOf(null, 1)).toMatchObject([{ field: 'productId' }]);
+    expect(faultOf({ price: 100, stock: 4 }, 5)).toMatchObject([{ field: 'qty', message: 'is more than there is' }]);
+    expect(faultOf({ price: 2_147_483_647, stock: 9 }, 2)).toMatchObject([{ field: 'qty', message: expect.stringContaining('cost') }]);
+  });
+});
+
 describe('a payment', () => {
   const order = {
     id: 'o',
@@ -107,6 +118,10 @@ describe('a payment', () => {
     expect(() => readPayment({ amount: 0, currency: 'euro', customerId: '' })).toThrow(
       expect.objectContaining({ details: [expect.anything(), expect.anything(), expect.anything()] }),
     );
+  });
+
+  it.each(['aß', 'ﬁx', 'eıd', 'eu', 'euro', 'e r', ''])('refuses %p as a currency, though its capitals may look like one', (currency) => {
+    expect(() => readPayment({ ...payment, currency })).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
   });
 
   it('is for oneself; administrators pay for anybody', () => {

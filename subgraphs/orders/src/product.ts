@@ -46,10 +46,15 @@ export function explainRefusal(product: Pick<Product, 'price' | 'stock'> | null,
   return refuse('qty', 'is more than there is');
 }
 
+/** What clients write by hand to find products by. */
+interface ProductWords {
+  readonly category?: string | null;
+  readonly name?: string | null;
+  readonly search?: string | null;
+}
+
 /** Reads which products to list. Throws VALIDATION_ERROR that lists every text that is too long or that no database takes. */
-export function readProductFilter<Filter extends { readonly [Word in 'category' | 'name' | 'search']?: string | null }>(
-  filter: Filter,
-): Filter {
+export function readProductFilter<Filter extends ProductWords>(filter: Filter): Filter {
   const { category, name, search } = filter;
   const words = Object.entries({ category, name, search });
   rejectFaults(words.flatMap(([field, text]) => checkText(text ?? null, { field: `filter.${field}`, min: 0, max: 200 })));

@@ -37,13 +37,14 @@ export interface Outcome<Data> {
 
 export const callerOf = (userId: string, role: Role = 'USER'): Caller => ({ userId, role, tokenId: 't', expiresAt: 0 });
 
-export async function openTestOrders({ clock = () => new Date('2026-01-01T00:00:00Z') } = {}): Promise<TestOrders> {
-  const testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl: process.env['TEST_PG_URL'] ?? '' });
+/** `adminUrl` is that of the server of the test run. */
+export async function openTestOrders(adminUrl = ''): Promise<TestOrders> {
+  const testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl });
   const metrics = new Registry();
   const database = openDatabase({ url: testDatabase.url, metrics });
   const prisma = openPrisma(database);
   const createId = createIds({ now: createTicks() });
-  const dependencies = { prisma, createId, clock };
+  const dependencies = { prisma, createId, clock: () => new Date('2026-01-01T00:00:00Z') };
   const stores = {
     orders: createOrderStore(dependencies),
     products: createProductStore(dependencies),
@@ -69,7 +70,10 @@ export async function openTestOrders({ clock = () => new Date('2026-01-01T00:00:
       await prisma.invoice.createMany({ data: orders.map(({ id }) => ({ id: createId('inv'), orderId: id, ...money })) });
       return orders.map(({ id }) => id);
     },
-    async run<Data>(document: string, { caller, variables = {} }: { caller?: Caller; variables?: Record<string, unknown> } = {}) {
+    async run<Data>(
+      document: string,
+      { caller, variables = {} }: { caller?: Caller; variables?: Record<string, unknown> } = {},
+    ): Promise<Outcome<Data>> {
       const contextValue = createOrdersContext({ caller: caller ?? null, requestId: 'test', denials: new Map() }, stores);
       const result = await execute({ schema, document: parse(document), variableValues: variables, contextValue });
       return { data: result.data as Data, codes: codesOf(result) };

@@ -7,7 +7,7 @@ const admin = callerOf('usr_admin', 'ADMIN');
 const users = Array.from({ length: 50 }, (_, i) => `usr_${String(i)}`);
 
 beforeAll(async () => {
-  orders = await openTestOrders();
+  orders = await openTestOrders(process.env['TEST_PG_URL']);
   const products = await Promise.all(Array.from({ length: 10 }, () => orders.createProduct()));
   await orders.createOrders(
     users.flatMap((customerId, i) => products.slice(0, i % 4).map(({ id: productId }) => ({ customerId, productId }))),
@@ -18,10 +18,10 @@ afterAll(() => orders.close());
 const ENTITIES = (fields: string) => `query ($of: [_Any!]!) { _entities(representations: $of) { ... on User { ${fields} } } }`;
 
 /** Runs a query on the first `count` accounts; gives the data and how many statements it took. */
-async function ask<Data>(count: number, fields: string) {
+async function ask(count: number, fields: string) {
   const variables = { of: users.slice(0, count).map((id) => ({ __typename: 'User', id })) };
   const before = await orders.countStatements();
-  const { data, codes } = await orders.run<{ _entities: Data[] }>(ENTITIES(fields), { caller: admin, variables });
+  const { data, codes } = await orders.run<{ _entities: unknown[] }>(ENTITIES(fields), { caller: admin, variables });
   expect(codes).toEqual({});
   return { entities: data._entities, statements: (await orders.countStatements()) - before };
 }
@@ -40,7 +40,7 @@ describe('of 50 accounts as of 2', () => {
   });
 
   it('reads the right orders for each', async () => {
-    const { entities } = await ask<{ orders: object[]; hasOrders: boolean; ordersConnection: object }>(
+    const { entities } = await ask(
       50,
       'orders { customer { id } } hasOrders ordersConnection(first: 1) { totalCount pageInfo { hasNextPage } }',
     );

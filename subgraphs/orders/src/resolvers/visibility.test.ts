@@ -11,7 +11,7 @@ const moderator = callerOf('usr_moderator', 'MODERATOR');
 let kinds: { __typename: string; id: string }[];
 
 beforeAll(async () => {
-  orders = await openTestOrders();
+  orders = await openTestOrders(process.env['TEST_PG_URL']);
   const { id: productId } = await orders.createProduct();
   const order = await orders.orders.create(owner.userId, { productId, qty: 2 });
   const visibility = { all: true } as const;
@@ -27,13 +27,14 @@ beforeAll(async () => {
 });
 afterAll(() => orders.close());
 
-const resolve = async (of: object[], caller?: Caller) =>
-  (
-    await orders.run<{ _entities: unknown[] }>('query ($of: [_Any!]!) { _entities(representations: $of) { ... on Node { id } } }', {
-      variables: { of },
-      ...(caller && { caller }),
-    })
-  ).data._entities;
+async function resolve(of: object[], caller?: Caller): Promise<unknown[]> {
+  const { data, codes } = await orders.run<{ _entities: unknown[] }>(
+    'query ($of: [_Any!]!) { _entities(representations: $of) { ... on Node { id } } }',
+    { variables: { of }, ...(caller && { caller }) },
+  );
+  expect(codes).toEqual({});
+  return data._entities;
+}
 
 describe('an order, its items, invoice and payment', () => {
   it('are there for their customer and administrators, and for nobody else', async () => {
@@ -46,10 +47,9 @@ describe('an order, its items, invoice and payment', () => {
   });
 
   it('are not there for ids that are none, whatever these look like', async () => {
-    for (const id of ['', 'ord_1', 'a\0b', '\ud800', '99999999999', '1'])
-      expect(await resolve([...kinds, { __typename: 'Product' }].map(({ __typename }) => ({ __typename, id })).slice(0, 4), admin)).toEqual(
-        kinds.map(() => null),
-      );
+    for (const id of ['', 'ord_1', 'a\0b', '\ud800', '99999999999', '1e0'])
+      for (const { __typename } of [...kinds, { __typename: 'Product' }])
+        expect(await resolve([{ __typename, id }], admin)).toEqual([null]);
     expect(
       await orders.run('{ order(id: "\\u0000") { id } payment(id: "\\u0000") { id } product(id: "\\u0000") { id } }', { caller: admin }),
     ).toEqual({
@@ -107,7 +107,7 @@ describe('filters', () => {
     expect((await orders.run('{ ordersConnection(filter: { customerId: "\\u0000" }) { totalCount } }', { caller: admin })).codes).toEqual({
       ordersConnection: 'VALIDATION_ERROR',
     });
-    expect((await orders.run('{ productsConnection(filter: { name: "\\u0000", search: "\\ud800" }) { totalCount } }')).codes).toEqual({
+    expect((await orders.run('{ productsConnection(filter: { name: "\\u0000", search: "\\u0000" }) { totalCount } }')).codes).toEqual({
       productsConnection: 'VALIDATION_ERROR',
     });
   });
