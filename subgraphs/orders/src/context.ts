@@ -1,18 +1,9 @@
 /** What the resolvers of the orders subgraph work with. */
 import type { RequestContext } from '@trestle/chassis/context';
-import type { OrderStore } from './order-store.ts';
 import { type Visibility, visibilityOf } from './order.ts';
-import { type OrdersLoaders, createOrdersLoaders } from './orders-loaders.ts';
-import type { PaymentStore } from './payment-store.ts';
-import type { ProductStore } from './product-store.ts';
+import { type OrdersLoaders, type OrdersStores, createOrdersLoaders } from './orders-loaders.ts';
 
-export interface OrdersDependencies {
-  readonly orders: OrderStore;
-  readonly products: ProductStore;
-  readonly payments: PaymentStore;
-}
-
-export interface OrdersContext extends RequestContext, OrdersDependencies {
+export interface OrdersContext extends RequestContext, OrdersStores {
   readonly visibility: Visibility;
   /** What this request has read so far, and reads in batches. */
   readonly loaders: OrdersLoaders;
@@ -20,18 +11,18 @@ export interface OrdersContext extends RequestContext, OrdersDependencies {
   readonly forget: () => void;
 }
 
-export function createOrdersContext(request: RequestContext, dependencies: OrdersDependencies): OrdersContext {
+export function createOrdersContext(request: RequestContext, stores: OrdersStores): OrdersContext {
   const visibility = visibilityOf(request.caller);
-  let loaders = createOrdersLoaders(dependencies, visibility);
+  let loaders = createOrdersLoaders(stores, visibility);
   return {
     ...request,
-    ...dependencies,
+    ...stores,
     visibility,
     get loaders() {
       return loaders;
     },
     forget() {
-      loaders = createOrdersLoaders(dependencies, visibility);
+      loaders = createOrdersLoaders(stores, visibility);
     },
   };
 }

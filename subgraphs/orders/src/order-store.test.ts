@@ -79,7 +79,7 @@ describe('under concurrency', () => {
     expect(paid.every(({ status }) => status === 'REFUNDED')).toBe(true);
   });
 
-  it('cancels orders for the same products in whatever order they name them, without a deadlock', async () => {
+  it('returns the stock of every product when twenty orders for the same products are cancelled at once', async () => {
     const products = await Promise.all(Array.from({ length: 5 }, () => createProduct(10)));
     const placed = await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {

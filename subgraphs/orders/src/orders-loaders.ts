@@ -3,15 +3,22 @@ import { prefixOf } from '@trestle/chassis/ids';
 import { createGroupLoader, createLoadersByArguments, createRowLoader } from '@trestle/chassis/loaders';
 import { MAX_PAGE_SIZE, type Window, readWindow } from '@trestle/chassis/window';
 import DataLoader from 'dataloader';
-import type { OrdersDependencies } from './context.ts';
 import type { OrderFilter } from './generated/resolvers.ts';
-import { ORDER_SORTING } from './order-store.ts';
+import { ORDER_SORTING, type OrderStore } from './order-store.ts';
 import { type Order, type Visibility, maySee } from './order.ts';
+import type { PaymentStore } from './payment-store.ts';
+import type { ProductStore } from './product-store.ts';
 import { readProductId } from './product.ts';
+
+export interface OrdersStores {
+  readonly orders: OrderStore;
+  readonly products: ProductStore;
+  readonly payments: PaymentStore;
+}
 
 export type OrdersLoaders = ReturnType<typeof createOrdersLoaders>;
 
-export function createOrdersLoaders({ orders, products, payments }: OrdersDependencies, visibility: Visibility) {
+export function createOrdersLoaders({ orders, products, payments }: OrdersStores, visibility: Visibility) {
   const orderById = createFinder('ord', orders.findByIds);
   const itemById = createFinder('itm', orders.findItemsByIds);
   const invoiceById = createFinder('inv', orders.findInvoicesByIds);

@@ -7,16 +7,17 @@ import { createTestDatabase } from '@trestle/postgres/test-database';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, execute, parse } from 'graphql';
 import { Registry } from 'prom-client';
-import { type OrdersDependencies, createOrdersContext } from './context.ts';
+import { createOrdersContext } from './context.ts';
 import type { OrderStatus } from './order.ts';
 import { createOrderStore } from './order-store.ts';
+import type { OrdersStores } from './orders-loaders.ts';
 import { createPaymentStore } from './payment-store.ts';
 import { openPrisma } from './prisma-store.ts';
 import { createProductStore } from './product-store.ts';
 import type { Product } from './product.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
-export interface TestOrders extends OrdersDependencies {
+export interface TestOrders extends OrdersStores {
   readonly prisma: ReturnType<typeof openPrisma>;
   readonly createId: CreateId;
   createProduct(product?: Partial<Product>): Promise<Product>;
