@@ -1,6 +1,6 @@
 /** The accounts that a newcomer logs in with (contract §1). Their passwords are public: demo data only. */
 import { createRandom } from './random.ts';
-import { STORY_BEGINS, later } from './timeline.ts';
+import { MINUTE, STORY_BEGINS, later } from './timeline.ts';
 
 const ACCOUNTS = [
   {
@@ -40,6 +40,6 @@ const ACCOUNTS = [
 const random = createRandom('accounts');
 
 export const DEMO_ACCOUNTS = ACCOUNTS.map((account, index) => {
-  const createdAt = later(STORY_BEGINS, index * 60_000);
+  const createdAt = later(STORY_BEGINS, index * MINUTE);
   return { ...account, createdAt, id: random.id('usr', createdAt), keyId: random.id('key', createdAt) };
 });

@@ -121,7 +121,7 @@ export function createPeople(): Person[] {
     const updatedAt = later(createdAt, random.integer(1, 90) * DAY);
     return { id, email, name, bio, age: 29 + index * 6, role, plan, isActive: true, createdAt, updatedAt, version: 2 };
   });
-  const neighbours = NAMES.map((name, index): Person => {
+  const neighbours = random.sample(NAMES, NAMES.length).map((name, index): Person => {
     const createdAt = later(at((0.9 * (index + 1)) / NAMES.length), -random.integer(0, 5 * DAY));
     const changes = random.integer(0, 3);
     return {

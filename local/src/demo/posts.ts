@@ -5,7 +5,7 @@ import { createRandom, type Random } from './random.ts';
 import type { Subject } from './subject.ts';
 import { CRAFT } from './subjects-craft.ts';
 import { STRUCTURES } from './subjects-structures.ts';
-import { DAY, HOUR, at, later } from './timeline.ts';
+import { HOUR, MINUTE, STORY_ENDS, at, later } from './timeline.ts';
 
 export interface Post {
   readonly id: string;
@@ -91,24 +91,29 @@ function writePost(random: Random, { subject, round, index, author, createdAt }:
 }
 
 function discuss(random: Random, { subject, post, people }: { subject: Subject; post: Post; people: readonly Person[] }): Comment[] {
+  // Nobody says what somebody else has said already.
+  const length = random.pick(THREAD_LENGTHS);
+  const reactions = random.sample(REACTIONS, length);
+  const remarks = random.sample(REMARKS, length);
+  const answers = random.sample(ANSWERS, length);
   let time = post.createdAt;
-  return Array.from({ length: random.pick(THREAD_LENGTHS) }, (_, index) => {
+  return Array.from({ length }, (_, index) => {
     time = later(time, random.integer(1, 40) * HOUR);
+    const answer = index > 0 && random.chance(0.2) ? answers.pop() : undefined;
     const present = people.filter((person) => person.createdAt < time && person.id !== post.authorId);
-    const isAnswer = index > 0 && random.chance(0.2);
-    const authorId = isAnswer ? post.authorId : random.pick(present).id;
-    const remark = random.pick(REMARKS).replaceAll('{s}', subject.name);
+    const kinds = random.pick([[reactions, remarks], [reactions], [remarks]]);
+    const said = kinds.map((phrases) => phrases.pop()).join(' ');
     const isEdited = random.chance(0.1);
     return {
       id: random.id('cmt', time),
       postId: post.id,
-      authorId,
-      body: isAnswer ? random.pick(ANSWERS) : random.pick([`${random.pick(REACTIONS)} ${remark}`, random.pick(REACTIONS), remark]),
+      authorId: answer === undefined ? random.pick(present).id : post.authorId,
+      body: answer ?? said.replaceAll('{s}', subject.name),
       createdAt: time,
-      updatedAt: isEdited ? later(time, random.integer(1, 20) * 60_000) : time,
+      updatedAt: isEdited ? later(time, random.integer(1, 20) * MINUTE) : time,
       version: isEdited ? 2 : 1,
     };
-  }).filter(({ createdAt }) => createdAt.getTime() < later(post.createdAt, 60 * DAY).getTime());
+  }).filter(({ createdAt }) => createdAt < STORY_ENDS);
 }
 
 function capitalize(text: string): string {

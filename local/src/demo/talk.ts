@@ -1,7 +1,7 @@
 /** Channels with what was said there, and videos. */
 import type { Person } from './people.ts';
 import { createRandom } from './random.ts';
-import { HOUR, STORY_BEGINS, at, later } from './timeline.ts';
+import { HOUR, MINUTE, STORY_BEGINS, at, later } from './timeline.ts';
 
 export interface Channel {
   readonly id: string;
@@ -139,7 +139,7 @@ export function createTalk(people: readonly Person[]): { channels: Channel[]; me
     const channel = { id: random.id('chn', createdAt), name, topic, createdAt, updatedAt: createdAt, version: 1 };
     let speaker = '';
     const messages = lines.map((body, line): Message => {
-      const time = later(at(0.1 + (0.88 * line) / lines.length), random.integer(0, 9 * 60) * 60_000);
+      const time = later(at(0.1 + (0.88 * line) / lines.length), random.integer(0, 9 * 60) * MINUTE);
       const others = people.filter((person) => person.createdAt < time && person.id !== speaker);
       speaker = random.pick(random.chance(0.3) ? others.filter((person) => people.indexOf(person) < 4) : others).id;
       return { id: random.id('msg', time), channelId: channel.id, authorId: speaker, body, createdAt: time, updatedAt: time, version: 1 };

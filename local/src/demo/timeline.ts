@@ -1,6 +1,6 @@
 /** When the demo's story takes place: a year that is over, on every machine's clock. Times are whole seconds, as in the databases. */
 
-const MINUTE = 60_000;
+export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
