@@ -1,5 +1,5 @@
 /** `npm start`: everything on one machine, until Ctrl-C. */
-import { readConfig } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { toSummary } from './summary.ts';
 import { createSupervisor } from './supervisor.ts';
 
@@ -11,7 +11,7 @@ process.stdout.on('error', () => undefined);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const startedAt = Date.now();
-const config = readConfig();
+const config = readConfigOrExit();
 const supervisor = createSupervisor(config, say);
 let stoppingSince: number | undefined;
 
@@ -48,6 +48,15 @@ try {
     stoppingSince = Date.now();
     process.stderr.write(`\nTrestle could not start.\n${toMessage(error)}\n`);
     await end(1);
+  }
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig();
+  } catch (error) {
+    process.stderr.write(`Trestle could not start.\n${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
   }
 }
 

@@ -36,6 +36,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     const directory = await openDataDirectory(config.DATA_DIR);
     stops.push(() => directory.release());
     await requirePorts(config, directory, end.signal);
+    say('Starting PostgreSQL and bringing the databases up to date …');
     const databases = await openDatabases({
       given: toGiven(config),
       dataDir: directory.postgres,

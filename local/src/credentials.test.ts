@@ -1,0 +1,29 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from '@jest/globals';
+import { ensureCredentials, readCredentials } from './credentials.ts';
+
+it('makes the API keys of the demo accounts once and keeps them for nobody else to read', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-credentials-'));
+  try {
+    expect(await readCredentials(home)).toBeUndefined();
+    const made = await ensureCredentials(home);
+    expect(await ensureCredentials(home)).toEqual(made);
+    expect(await readCredentials(home)).toEqual(made);
+    expect((await stat(join(home, 'demo-credentials.json'))).mode & 0o077).toBe(0);
+    expect(made.oauthClients).toEqual([]);
+    expect(made.accounts.map(({ email, password, role, plan }) => [email, password, role, plan])).toEqual([
+      ['admin@example.com', 'admin-Passw0rd!', 'ADMIN', 'enterprise'],
+      ['moderator@example.com', 'moderator-Passw0rd!', 'MODERATOR', 'pro'],
+      ['ada@example.com', 'ada-Passw0rd!', 'USER', 'pro'],
+      ['bob@example.com', 'bob-Passw0rd!', 'USER', 'free'],
+    ]);
+    for (const { userId, apiKey } of made.accounts) {
+      expect(userId).toMatch(/^usr_[0-9a-hjkmnp-tv-z]{26}$/);
+      expect(apiKey).toMatch(/^trestle_[\w-]{43}$/);
+    }
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+});

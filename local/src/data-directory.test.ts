@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openDataDirectory, writePrivateFile } from './data-directory.ts';
+import { ensureTokenKeys } from './token-keys.ts';
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-directory-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+describe('the data directory', () => {
+  it('belongs to one supervisor at a time', async () => {
+    const first = await openDataDirectory(join(home, 'data'));
+    await expect(openDataDirectory(join(home, 'data'))).rejects.toThrow(/runs on .* already: stop it first/);
+    await first.release();
+    const second = await openDataDirectory(join(home, 'data'));
+    expect(second.wasAbandoned).toBe(false);
+    await second.release();
+  });
+
+  it('is taken over from a supervisor that was killed', async () => {
+    const path = join(home, 'data');
+    await (await openDataDirectory(path)).release();
+    const script = `require('node:net').createServer().listen(process.argv[1], () => console.log('listens'))`;
+    const owner = spawn(process.execPath, ['-e', script, join(path, 'supervisor.sock')], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await owner.stdout.take(1).toArray();
+    await expect(openDataDirectory(path)).rejects.toThrow('already');
+    const ended = new Promise((resolve) => owner.once('exit', resolve));
+    owner.kill('SIGKILL');
+    await ended;
+
+    const taken = await openDataDirectory(path);
+    expect(taken.wasAbandoned).toBe(true);
+    await expect(openDataDirectory(path)).rejects.toThrow('already');
+    await taken.release();
+    expect(await readdir(path)).toEqual(['keys', 'logs']);
+  });
+
+  it('shows keys and logs to nobody else', async () => {
+    const directory = await openDataDirectory(join(home, 'data'));
+    await writePrivateFile(join(directory.path, 'secret'), 'text');
+    const { privateKeyFile } = await ensureTokenKeys(directory.keys);
+    for (const path of [directory.keys, directory.logs, join(directory.path, 'secret'), privateKeyFile])
+      expect((await stat(path)).mode & 0o077).toBe(0);
+    await directory.release();
+  });
+});
+
+it('makes the token keys once', async () => {
+  const first = await ensureTokenKeys(home);
+  const made = await stat(first.privateKeyFile);
+  expect(await ensureTokenKeys(home)).toEqual(first);
+  expect((await stat(first.privateKeyFile)).ino).toBe(made.ino);
+  expect(await readdir(home)).toEqual(['tokens']);
+});

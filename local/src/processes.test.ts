@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals';
+import type { Config } from './config.ts';
+import { planProcesses } from './processes.ts';
+
+const config: Config = {
+  REST_PORT: 1,
+  GATEWAY_PORT: 2,
+  USERS_PORT: 3,
+  ORDERS_PORT: 4,
+  CONTENT_PORT: 5,
+  PG_PORT: 6,
+  DATA_DIR: '/data',
+  DEMO_DATA: true,
+  LOG_LEVEL: 'warn',
+  root: '/app',
+  inherited: { PATH: '/bin', SUPERGRAPH_FILE: 'other.graphql' },
+  USERS_DATABASE_URL: undefined,
+  ORDERS_DATABASE_URL: undefined,
+  CONTENT_DATABASE_URL: undefined,
+};
+const keys = { privateKeyFile: 'private.pem', publicKeyFile: 'public.pem' };
+const databaseUrls = { users: 'pg:users', orders: 'pg:orders', content: 'pg:content' };
+
+it('gives each process exactly the environment it needs, and the private key to users only', () => {
+  const plans = planProcesses({ config, databaseUrls, keys }).flat();
+  const shared = { PATH: '/bin', HOST: '127.0.0.1', LOG_LEVEL: 'warn', TOKEN_PUBLIC_KEY_FILE: 'public.pem' };
+  expect(Object.fromEntries(plans.map(({ name, env }) => [name, env]))).toEqual({
+    users: { ...shared, USERS_PORT: '3', USERS_DATABASE_URL: 'pg:users', TOKEN_PRIVATE_KEY_FILE: 'private.pem' },
+    orders: { ...shared, ORDERS_PORT: '4', ORDERS_DATABASE_URL: 'pg:orders' },
+    content: { ...shared, CONTENT_PORT: '5', CONTENT_DATABASE_URL: 'pg:content' },
+    gateway: {
+      ...shared,
+      GATEWAY_PORT: '2',
+      SUPERGRAPH_FILE: 'other.graphql',
+      SUBGRAPH_URL_USERS: 'http://127.0.0.1:3/graphql',
+      SUBGRAPH_URL_ORDERS: 'http://127.0.0.1:4/graphql',
+      SUBGRAPH_URL_CONTENT: 'http://127.0.0.1:5/graphql',
+    },
+    'rest-bridge': { ...shared, REST_PORT: '1', GATEWAY_URL: 'http://127.0.0.1:2/graphql' },
+  });
+});
+
+it('starts the subgraphs, then the gateway, then the bridge', () => {
+  const groups = planProcesses({ config, databaseUrls, keys });
+  expect(groups.map((group) => group.map(({ name }) => name))).toEqual([['users', 'orders', 'content'], ['gateway'], ['rest-bridge']]);
+  expect(groups[0]?.[0]?.entry).toBe('/app/subgraphs/users/dist/main.js');
+});

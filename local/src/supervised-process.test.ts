@@ -1,0 +1,110 @@
+/** Tries the supervision on real processes: small servers that behave as they are told. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { stopInOrder } from './stop-in-order.ts';
+import { type SupervisedProcess, superviseProcess, toPause } from './supervised-process.ts';
+
+const SERVER = `
+  import { createServer } from 'node:http';
+  if (process.env.FAIL) {
+    console.log(JSON.stringify({ level: 'error', time: '2026-01-31T12:00:00Z', msg: process.env.FAIL }));
+    process.exit(3);
+  }
+  createServer((request, response) => {
+    if (request.url === '/readyz') response.end('{}');
+    else response.end(String(process.pid));
+  }).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('{"level":"info","msg":"listening"}'));
+  process.on('SIGTERM', () => { if (!process.env.STUBBORN) process.exit(0); });
+  process.on('disconnect', () => process.exit(0));
+`;
+
+describe('a supervised process', () => {
+  let home: string;
+  let said: string[];
+  const made: SupervisedProcess[] = [];
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'trestle-supervised-'));
+    await writeFile(join(home, 'main.mjs'), SERVER);
+    said = [];
+  });
+  afterEach(async () => {
+    for (const process of made.splice(0)) {
+      process.kill();
+      await process.stop();
+    }
+    await rm(home, { recursive: true, force: true });
+  });
+
+  async function make(name: string, env: Record<string, string> = {}) {
+    const port = await findFreePort();
+    const plan = { name, entry: join(home, 'main.mjs'), port, env: { PORT: String(port), ...env } };
+    const process = superviseProcess({ plan, logDirectory: home, say: (line) => said.push(line) });
+    made.push(process);
+    return { process, pid: () => fetch(`http://127.0.0.1:${String(port)}/`).then(async (reply) => Number(await reply.text())) };
+  }
+
+  it('has started once it can serve, and its lines are in its log', async () => {
+    const { process, pid } = await make('users');
+    await process.start();
+    expect(await pid()).toBeGreaterThan(0);
+    await process.stop();
+    await expect(pid()).rejects.toThrow();
+    expect(await readFile(join(home, 'users.log'), 'utf8')).toContain('listening');
+    expect(said).toEqual([]);
+  });
+
+  it('that ends before it can serve fails the start and tells why', async () => {
+    const { process } = await make('users', { FAIL: 'no key' });
+    await expect(process.start()).rejects.toThrow('users did not start (code 3):\n  12:00:00 users error: no key');
+  });
+
+  it('is started again when it ends by itself, and both is said in one line', async () => {
+    const { process: supervised, pid } = await make('users');
+    await supervised.start();
+    const first = await pid();
+    process.kill(first, 'SIGKILL');
+    await until(() => said.includes('users is ready again'));
+    expect(await pid()).not.toBe(first);
+    expect(said).toEqual(['users ended unexpectedly (SIGKILL); starting it again in 0.3 s', 'users is ready again']);
+  });
+
+  it('is stopped in the reverse order of the start; one that does not listen is killed in time', async () => {
+    const stubborn = await make('users', { STUBBORN: '1' });
+    const gateway = await make('gateway');
+    await Promise.all([stubborn.process.start(), gateway.process.start()]);
+    const startedAt = Date.now();
+    await stopInOrder([[stubborn.process], [gateway.process]]);
+    expect(Date.now() - startedAt).toBeLessThan(7000);
+    await expect(stubborn.pid()).rejects.toThrow();
+    await expect(gateway.pid()).rejects.toThrow();
+    expect(said).toEqual([]);
+  });
+});
+
+it('waits longer after each failure, and at most half a minute', () => {
+  expect([1, 2, 3, 4].map(toPause)).toEqual([250, 500, 1000, 2000]);
+  expect(toPause(50)).toBe(30_000);
+});
+
+async function until(check: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!check()) {
+    if (Date.now() > deadline) throw new Error('The condition did not come about within 20 s');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => {
+        resolve(port);
+      });
+    });
+  });
+}
