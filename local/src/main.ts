@@ -40,8 +40,8 @@ async function end(code: number): Promise<void> {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
 
 try {
-  const credentials = await supervisor.start();
-  say(toSummary({ config, credentials, seconds: (Date.now() - startedAt) / 1000 }));
+  const started = await supervisor.start();
+  say(toSummary({ config, started, seconds: (Date.now() - startedAt) / 1000 }));
 } catch (error) {
   // Whoever stopped us while we were starting has been told so already.
   if (stoppingSince === undefined) {

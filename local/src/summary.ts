@@ -1,18 +1,19 @@
 /** What the person at the terminal reads once everything runs: addresses, accounts and three lines to paste. */
 import type { Config } from './config.ts';
-import { type DemoCredentials, toTable } from './credentials.ts';
+import { toTable } from './credentials.ts';
+import type { Started } from './supervisor.ts';
 
 export interface SummaryOptions {
   readonly config: Config;
-  /** Undefined when there are no demo accounts. */
-  readonly credentials: DemoCredentials | undefined;
+  readonly started: Started;
   readonly seconds: number;
 }
 
-export function toSummary({ config, credentials, seconds }: SummaryOptions): string {
+export function toSummary({ config, started: { credentials, postgresPort }, seconds }: SummaryOptions): string {
   const rest = `http://localhost:${String(config.REST_PORT)}`;
   const graphql = `http://localhost:${String(config.GATEWAY_PORT)}/graphql`;
   const subgraphs = [config.USERS_PORT, config.ORDERS_PORT, config.CONTENT_PORT].map((port) => `http://localhost:${String(port)}/graphql`);
+  const postgres = postgresPort === undefined ? [] : [`  PostgreSQL 127.0.0.1:${String(postgresPort)}`];
   const accounts = credentials
     ? ['Demo accounts (npm run demo:credentials prints them again)', '', toTable(credentials), '', ...toTour(rest, graphql)]
     : [];
@@ -23,6 +24,7 @@ export function toSummary({ config, credentials, seconds }: SummaryOptions): str
     `  REST       ${rest}`,
     `  GraphQL    ${graphql}`,
     `  subgraphs  ${subgraphs.join('  ')}`,
+    ...postgres,
     ...(config.inherited.PUBLIC_URL === undefined ? [] : [`  public     ${config.inherited.PUBLIC_URL}`]),
     `  data       ${config.DATA_DIR} (logs in logs/)`,
     '',
@@ -33,13 +35,18 @@ export function toSummary({ config, credentials, seconds }: SummaryOptions): str
 }
 
 const JSON_BODY = `-H 'content-type: application/json' -d`;
+const QUERY = '{ me { name posts { title comments { totalCount } } orders { status total items { qty product { name } } } } }';
 
+/** A login, a query across three databases, and the same people by REST. */
 function toTour(rest: string, graphql: string): string[] {
+  const login = `curl -s ${rest}/v1/auth/login ${JSON_BODY} '{"email":"ada@example.com","password":"ada-Passw0rd!"}'`;
   return [
     'Three lines to paste:',
     '',
-    `curl -s ${rest}/v1/auth/login ${JSON_BODY} '{"email":"ada@example.com","password":"ada-Passw0rd!"}'`,
-    `curl -s ${graphql} ${JSON_BODY} '{"query":"{ users(pagination: {limit: 3}) { name posts { title } } }"}'`,
+    `TOKEN=$(${login} | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/'); echo "$TOKEN"`,
+    '',
+    `curl -s ${graphql} -H "authorization: Bearer $TOKEN" ${JSON_BODY} '{"query":"${QUERY}"}'`,
+    '',
     `curl -s '${rest}/v1/users?role=user&sort=-createdAt&fields=id,name&limit=5'`,
     '',
   ];

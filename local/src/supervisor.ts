@@ -13,9 +13,16 @@ import { stopInOrder } from './stop-in-order.ts';
 import { superviseProcess } from './supervised-process.ts';
 import { ensureTokenKeys } from './token-keys.ts';
 
+export interface Started {
+  /** Of the demo accounts; undefined when there are none. */
+  readonly credentials: DemoCredentials | undefined;
+  /** Of the embedded server; undefined when the settings name all databases. */
+  readonly postgresPort: number | undefined;
+}
+
 export interface Supervisor {
-  /** Resolves when every process can serve; gives the credentials of the demo accounts, if there are any. */
-  start(): Promise<DemoCredentials | undefined>;
+  /** Resolves when every process can serve. */
+  start(): Promise<Started>;
   /** Takes down what has been started so far; resolves when nothing is left. */
   stop(): Promise<void>;
   /** Ends all processes at once, without giving them time. */
@@ -32,7 +39,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
   let kill: () => void = () => undefined;
   let starting: Promise<unknown> = Promise.resolve();
 
-  const start = async () => {
+  const start = async (): Promise<Started> => {
     const directory = await openDataDirectory(config.DATA_DIR);
     stops.push(() => directory.release());
     await requirePorts(config, directory, end.signal);
@@ -60,7 +67,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     };
     const stopWaiting = onAbort(end.signal);
     await Promise.race([Promise.all(groups.flat().map((process) => process.start())), stopWaiting]);
-    return isDemo ? credentials : undefined;
+    return { credentials: isDemo ? credentials : undefined, postgresPort: databases.embedded?.port };
   };
 
   return {

@@ -1,0 +1,201 @@
+/** `npm start` from the outside: it starts everything, mends what crashes, and leaves nothing behind (issue 2, contract §1). */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmod, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request, until } from '../../stack/client.ts';
+import {
+  PORT_SETTINGS,
+  type Ports,
+  type SupervisorProcess,
+  areFree,
+  chooseFreePorts,
+  findChildren,
+  readDemoCredentials,
+  startSupervisor,
+} from './supervisor-process.ts';
+
+interface Credentials {
+  readonly accounts: readonly { email: string; password: string; role: string; plan: string; userId: string; apiKey: string }[];
+  readonly oauthClients: readonly unknown[];
+}
+
+let home: string;
+let dataDirectory: string;
+let ports: Ports;
+let trestle: SupervisorProcess;
+
+const rest = () => `http://localhost:${String(ports.REST_PORT)}`;
+const start = async () => {
+  trestle = startSupervisor({ ports, dataDirectory });
+  await trestle.says('Trestle is ready');
+  await trestle.says('Ctrl-C');
+};
+const stop = async () => {
+  trestle.child.kill('SIGTERM');
+  return trestle.ended;
+};
+const logIn = async ({ email, password }: { email: string; password: string }) => {
+  const { body } = await request(`${rest()}/v1/auth/login`, { method: 'POST', body: { email, password } });
+  return body as { accessToken: string; user: { id: string } };
+};
+const ADA = { email: 'ada@example.com', password: 'ada-Passw0rd!' };
+const ask = async (query: string, token?: string) => {
+  const url = `http://localhost:${String(ports.GATEWAY_PORT)}/graphql`;
+  return (await request(url, { method: 'POST', body: { query }, token })).body as { data: unknown; errors?: unknown };
+};
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-start-'));
+  // What mkdtemp makes is closed to others; started by root, PostgreSQL runs as nobody.
+  await chmod(home, 0o755);
+  dataDirectory = join(home, 'data');
+  ports = await chooseFreePorts();
+  await start();
+});
+afterAll(async () => {
+  await stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+describe('once it is ready', () => {
+  it('has started within 25 s and says where everything is', () => {
+    expect(Number(/ready,? after ([\d.]+) s/.exec(trestle.output())?.[1])).toBeLessThan(25);
+    for (const setting of PORT_SETTINGS) expect(trestle.output()).toContain(String(ports[setting]));
+    expect(trestle.output()).toContain(dataDirectory);
+    expect(trestle.output()).not.toContain('/graphql/graphql');
+  });
+
+  const withCurl = spawnSync('curl', ['--version']).status === 0 ? it : it.skip;
+  withCurl('prints three lines that work as they are pasted', () => {
+    const lines = trestle
+      .output()
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line.includes('curl -s'));
+    expect(lines).toHaveLength(3);
+    const answers = execFileSync('sh', ['-c', lines.join('\necho\n')], { encoding: 'utf8' })
+      .trim()
+      .split(/\n+/);
+    const [login, federated, list] = answers;
+    expect(login).toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]+/);
+    const { data, errors } = JSON.parse(federated ?? '') as { data: { me: Record<string, unknown[]> }; errors?: unknown };
+    expect(errors).toBeUndefined();
+    expect(data.me).toMatchObject({ name: 'Ada Okonkwo' });
+    expect(data.me['posts']?.length).toBeGreaterThan(5);
+    expect(data.me['orders']?.length).toBeGreaterThan(5);
+    const { data: users } = JSON.parse(list ?? '') as { data: object[] };
+    expect(users).toHaveLength(5);
+    for (const user of users) expect(Object.keys(user).sort()).toEqual(['id', 'name']);
+  });
+
+  it('gives demo credentials that work, in the shape of the contract, readable by their owner only', async () => {
+    const credentials = readDemoCredentials(dataDirectory) as Credentials;
+    expect(credentials.oauthClients).toEqual([]);
+    expect(credentials.accounts.map(({ email, role, plan }) => [email, role, plan])).toEqual([
+      ['admin@example.com', 'ADMIN', 'enterprise'],
+      ['moderator@example.com', 'MODERATOR', 'pro'],
+      ['ada@example.com', 'USER', 'pro'],
+      ['bob@example.com', 'USER', 'free'],
+    ]);
+    for (const account of credentials.accounts) {
+      expect((await logIn(account)).user.id).toBe(account.userId);
+      expect(trestle.output()).toContain(account.apiKey);
+    }
+    const names = await readdir(dataDirectory, { recursive: true });
+    const secrets = names.filter((name) => /credentials|private/.test(name));
+    expect(secrets.length).toBeGreaterThanOrEqual(2);
+    for (const name of secrets) expect((await stat(join(dataDirectory, name))).mode & 0o077).toBe(0);
+  });
+
+  it('starts a process again that was killed, and says so', async () => {
+    const [victim] = findChildren(trestle.child.pid ?? 0, 'subgraphs/orders');
+    process.kill(victim ?? 0, 'SIGKILL');
+    await trestle.says('orders ended unexpectedly (SIGKILL)');
+    await trestle.says('orders is ready again');
+    expect(findChildren(trestle.child.pid ?? 0, 'subgraphs/orders')).not.toEqual([victim]);
+    await until(async () => (await ask('{ productsConnection(first: 1) { totalCount } }')).errors === undefined);
+  });
+
+  it('starts PostgreSQL again when it was killed, and loses nothing', async () => {
+    const { accessToken } = await logIn(ADA);
+    const created = await request(`${rest()}/v1/orders`, { method: 'POST', body: { productId: 1, qty: 1 }, token: accessToken });
+    expect(created.status).toBe(201);
+    const [pid] = (await readFile(join(dataDirectory, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+    await trestle.says('PostgreSQL is ready again');
+    const { id } = created.body as { id: string };
+    await until(async () => (await request(`${rest()}/v1/orders/${id}`, { method: 'GET', token: accessToken })).status === 200);
+  });
+
+  it('refuses a second start on the same directory, and names it', async () => {
+    const second = startSupervisor({ ports: await chooseFreePorts(), dataDirectory });
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`Trestle runs on ${dataDirectory} already`);
+  });
+
+  it('names every taken port with its setting, and starts nothing', async () => {
+    const elsewhere = join(home, 'elsewhere');
+    const second = startSupervisor({ ports, dataDirectory: elsewhere });
+    expect(await second.ended).toBe(1);
+    for (const setting of PORT_SETTINGS) expect(second.output()).toMatch(new RegExp(`Port ${String(ports[setting])} is taken.*${setting}`));
+    expect(await readdir(elsewhere)).not.toContain('postgres');
+  });
+});
+
+describe('at the end', () => {
+  it('stops all within 10 s of SIGTERM, leaves no process behind, and keeps the data for the next start', async () => {
+    const { accessToken, user } = await logIn(ADA);
+    const bio = `Crossed a bridge at ${new Date().toISOString()}`;
+    await request(`${rest()}/v1/users/${user.id}`, { method: 'PATCH', body: { bio }, token: accessToken });
+    const children = findChildren(trestle.child.pid ?? 0, '');
+    expect(children).toHaveLength(6);
+
+    const began = Date.now();
+    expect(await stop()).toBe(0);
+    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(await areFree(ports)).toBe(true);
+    for (const pid of children) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+
+    await start();
+    expect(trestle.output()).not.toContain('Loading demo data');
+    // The keys were kept as well: the token of before is still good.
+    expect(await ask('{ me { bio } }', accessToken)).toEqual({ data: { me: { bio } } });
+  });
+
+  it('leaves no process of ours behind when it is killed itself, and starts again on what is there', async () => {
+    trestle.child.kill('SIGKILL');
+    expect(await trestle.ended).toBe('SIGKILL');
+    await start();
+    expect(await ask('{ productsConnection(first: 1) { totalCount } }')).toEqual({ data: { productsConnection: { totalCount: 64 } } });
+    expect(await stop()).toBe(0);
+    expect(await areFree(ports)).toBe(true);
+    await start();
+  });
+
+  it('kills within 10 s what does not end by itself', async () => {
+    const [stuck] = findChildren(trestle.child.pid ?? 0, 'subgraphs/content');
+    process.kill(stuck ?? 0, 'SIGSTOP');
+    const began = Date.now();
+    expect(await stop()).toBe(0);
+    expect(Date.now() - began).toBeLessThan(10_000);
+    expect(await areFree(ports)).toBe(true);
+    await start();
+  });
+
+  it('ends at once at the second Ctrl-C', async () => {
+    const [stuck] = findChildren(trestle.child.pid ?? 0, 'subgraphs/content');
+    process.kill(stuck ?? 0, 'SIGSTOP');
+    const began = Date.now();
+    trestle.child.kill('SIGINT');
+    // npm passes one Ctrl-C on twice, so that only a later one counts as the second.
+    await until(async () => {
+      trestle.child.kill('SIGINT');
+      return Promise.resolve(trestle.child.exitCode !== null);
+    });
+    expect(await trestle.ended).toBe(130);
+    expect(Date.now() - began).toBeLessThan(2000);
+    await until(() => areFree(ports));
+  });
+});
