@@ -1,5 +1,5 @@
 /** Comments in PostgreSQL. Who may see the post is part of every statement that reads its comments or adds one. */
-import { type Sql, join, sql } from '@trestle/chassis/page-query';
+import { type Sql, given, join, sql } from '@trestle/chassis/page-query';
 import type { Window } from '@trestle/chassis/window';
 import type { Comment, CommentText } from './comment.ts';
 import { createGuardedWrites } from './guarded-writes.ts';
@@ -24,7 +24,7 @@ export function createCommentStore({ prisma, createId, clock, findDeleted }: Sto
       rows.pages({ ...within(sight), window }, { by: 'postId', keys: postIds }),
 
     countByPosts: (postIds: readonly string[], sight: Sight): Promise<Total[]> =>
-      rows.totals(within(sight), { by: 'postId', keys: postIds }),
+      rows.totals(within(sight, postIds), { by: 'postId', keys: postIds }),
 
     /** Gives null when there is no such post to see; the lock keeps it from being deleted in between. */
     async create({ postId, authorId, body }: Pick<Comment, 'postId' | 'authorId' | 'body'>, sight: Sight): Promise<Comment | null> {
@@ -42,7 +42,14 @@ export function createCommentStore({ prisma, createId, clock, findDeleted }: Sto
   };
 }
 
-function within(sight: Sight): { table: string; where: Sql[] } {
-  const where = seen(sight, 'authorId').map((condition) => sql`t."postId" IN (SELECT t."id" FROM "posts" t WHERE ${condition})`);
+/**
+ * The comments whose posts can be seen. To count them the posts are named a second time, else PostgreSQL may look through all posts there
+ * are; pages go post by post and look only at that one as it is.
+ */
+function within(sight: Sight, postIds?: readonly string[]): { table: string; where: Sql[] } {
+  const asked = given(postIds, (ids) => sql`t."id" = ANY(${ids}::text[])`);
+  const where = seen(sight, 'authorId').map((visible) => {
+    return sql`t."postId" IN (SELECT t."id" FROM "posts" t WHERE ${join([visible, ...asked], ' AND ')})`;
+  });
   return { table: 'comments', where };
 }
