@@ -17,11 +17,12 @@ const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {
 
 /** Writes an error for the client; what is not meant for the client becomes INTERNAL_ERROR. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
-  const cause = unwrapResolverError(error);
+  const cause = causeOf(error);
   const place = { ...(formatted.path && { path: formatted.path }), ...(formatted.locations && { locations: formatted.locations }) };
   if (cause instanceof Fault) {
     const { code, message, details } = cause;
-    return { message, ...place, extensions: { code, ...(details && { details }) } };
+    const requestId = formatted.extensions?.['requestId'];
+    return { message, ...place, extensions: { code, ...(details && { details }), ...(requestId !== undefined && { requestId }) } };
   }
   const code = isClientError(error) ? APOLLO_CODES[String(formatted.extensions?.['code'])] : undefined;
   if (code) return { message: formatted.message, ...place, extensions: { code } };
@@ -50,6 +51,11 @@ export function createErrorPlugin(log: Log): ApolloServerPlugin<RequestContext> 
         },
       }),
   };
+}
+
+/** A refused credential has no path, as it comes before any field; Apollo would not look for its cause. It brings its request's id along. */
+function causeOf(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError instanceof Fault ? error.originalError : unwrapResolverError(error);
 }
 
 /** graphql-js itself throws plain GraphQLErrors for bad documents and variables; a resolver's error has an original one. */

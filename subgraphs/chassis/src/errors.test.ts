@@ -1,0 +1,59 @@
+/** Errors as a real Apollo server sends them (contract §3). */
+import { describe, expect, it } from '@jest/globals';
+import { ApolloServer, HeaderMap } from '@apollo/server';
+import { createLog } from '@trestle/log';
+import { fail } from '@trestle/schema/errors';
+import { GraphQLError } from 'graphql';
+import type { RequestContext } from './context.ts';
+import { createErrorPlugin, formatError } from './errors.ts';
+
+async function ask(createContext: () => RequestContext): Promise<{ status: number | undefined; errors: unknown[] }> {
+  const server = new ApolloServer<RequestContext>({
+    typeDefs: 'type Query { fault: String, bug: String }',
+    resolvers: {
+      Query: {
+        fault() {
+          throw fail('NOT_FOUND', 'No such thing', { details: [{ field: 'id', message: 'is unknown' }] });
+        },
+        bug() {
+          throw new Error('password is hunter2');
+        },
+      },
+    },
+    formatError,
+    plugins: [createErrorPlugin(createLog({ service: 'test', level: 'silent' }))],
+    stopOnTerminationSignals: false,
+  });
+  await server.start();
+  const headers = new HeaderMap([['content-type', 'application/json']]);
+  const request = { method: 'POST', headers, search: '', body: { query: '{ fault bug }' } };
+  const { status, body } = await server.executeHTTPGraphQLRequest({
+    httpGraphQLRequest: request,
+    context: () => Promise.resolve().then(createContext),
+  });
+  await server.stop();
+  const text = body.kind === 'complete' ? body.string : '';
+  return { status, errors: (JSON.parse(text) as { errors: unknown[] }).errors };
+}
+
+describe('an error', () => {
+  it('has its code, its details and the id of the request; what is not meant for the client is masked', async () => {
+    const { errors } = await ask(() => ({ caller: null, requestId: 'r1', denials: new Map() }));
+    const details = [{ field: 'id', message: 'is unknown' }];
+    expect(errors).toMatchObject([
+      { message: 'No such thing', path: ['fault'], extensions: { code: 'NOT_FOUND', details, requestId: 'r1' } },
+      { message: 'Something went wrong on our side', path: ['bug'], extensions: { code: 'INTERNAL_ERROR', requestId: 'r1' } },
+    ]);
+    expect(JSON.stringify(errors)).not.toContain('hunter2');
+  });
+
+  it('of a refused credential keeps its code, its status and the id of the request', async () => {
+    const refused = fail('UNAUTHORIZED', 'The token is not valid');
+    const { status, errors } = await ask(() => {
+      const extensions = { code: refused.code, requestId: 'r2', http: { status: 401 } };
+      throw new GraphQLError(refused.message, { originalError: refused, extensions });
+    });
+    expect(status).toBe(401);
+    expect(errors).toEqual([{ message: 'The token is not valid', extensions: { code: 'UNAUTHORIZED', requestId: 'r2' } }]);
+  });
+});
