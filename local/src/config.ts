@@ -30,7 +30,13 @@ export function readConfig() {
     },
     process.env,
   );
-  return { ...settings, DATA_DIR: resolve(settings.DATA_DIR), root: ROOT, inherited: readInherited(process.env) };
+  return {
+    ...settings,
+    DATA_DIR: resolve(settings.DATA_DIR),
+    root: ROOT,
+    inherited: readInherited(process.env),
+    isUnderNpm: process.env['npm_lifecycle_event'] !== undefined,
+  };
 }
 
 /** What processes get from our own environment, when it is set; all else of it stays with us. */

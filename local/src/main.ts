@@ -5,6 +5,7 @@ import { createSupervisor } from './supervisor.ts';
 
 /** npm passes on the Ctrl-C that the terminal has sent to us as well: only a later one is a second one. */
 const SAME_SIGNAL_MS = 500;
+const PARENT_POLL_MS = 200;
 
 // A terminal that was closed must not keep us from stopping in order.
 process.stdout.on('error', () => undefined);
@@ -26,6 +27,17 @@ function stop(signal: NodeJS.Signals): void {
   void end(0);
 }
 
+/** npm passes a signal to the shell between us, which ends and leaves us behind without a word. */
+function stopWithParent(): void {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    if (stoppingSince === undefined) stop('SIGTERM');
+  }, PARENT_POLL_MS);
+  watch.unref();
+}
+
 async function end(code: number): Promise<void> {
   try {
     await supervisor.stop();
@@ -38,6 +50,7 @@ async function end(code: number): Promise<void> {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+if (config.isUnderNpm) stopWithParent();
 
 try {
   const started = await supervisor.start();

@@ -13,6 +13,7 @@ const config: Config = {
   DEMO_DATA: true,
   LOG_LEVEL: 'warn',
   root: '/app',
+  isUnderNpm: true,
   inherited: { PATH: '/bin', SUPERGRAPH_FILE: 'other.graphql' },
   USERS_DATABASE_URL: undefined,
   ORDERS_DATABASE_URL: undefined,
