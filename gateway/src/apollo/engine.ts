@@ -4,7 +4,7 @@ import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
 import { ERRORS } from '@trestle/schema/errors';
-import { GraphQLError, OperationTypeNode } from 'graphql';
+import { GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Engine, EngineContext } from '../engine.ts';
 import { formatError } from '../errors.ts';
 import { MAX_TOKENS, limitOperations } from '../limits/limits.ts';
@@ -53,7 +53,12 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
       });
       // Chunks come for @defer only, which a gateway's schema does not have.
       const text = reply.body.kind === 'complete' ? reply.body.string : '';
-      return { status: reply.status ?? 200, headers: Object.fromEntries(reply.headers), body: text };
+      const status = reply.status ?? 200;
+      return {
+        status,
+        headers: Object.fromEntries(reply.headers),
+        body: status < 400 ? text : completeErrors(text, { status, requestId: context.requestId }),
+      };
     },
     swap: (sdl) =>
       new Promise((resolve) => {
@@ -65,6 +70,16 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
       await upstreams.close();
     },
   };
+}
+
+/** Requests that Apollo Server refuses before it knows an operation pass no plugin: their errors get what ours have here. */
+function completeErrors(text: string, { status, requestId }: { status: number; requestId: string }): string {
+  const { errors, ...rest } = JSON.parse(text) as { errors: GraphQLFormattedError[] };
+  const code = status === ERRORS.METHOD_NOT_ALLOWED.status ? { code: 'METHOD_NOT_ALLOWED' } : {};
+  return JSON.stringify({
+    errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, ...code, requestId } })),
+    ...rest,
+  });
 }
 
 function createSource(upstreams: Upstreams, { name, url }: { name: string; url: string }): GraphQLDataSource {

@@ -1,0 +1,57 @@
+/** What the gateway's HTTP door refuses, each with its status, its code and the request's id (contract §3, §5, §6). */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { request } from '../../stack/client.ts';
+import { type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+
+const nest = (levels: number): string => (levels === 0 ? '{ id }' : `{ author { posts ${nest(levels - 1)} } }`);
+
+it.each([
+  ['a mutation by GET', 'GET', '?query=mutation%7BdeleteUser(id:%22x%22)%7D', undefined, 405, 'METHOD_NOT_ALLOWED'],
+  ['another method', 'PUT', '', '{}', 405, 'METHOD_NOT_ALLOWED'],
+  ['malformed JSON', 'POST', '', '{"query":', 400, 'VALIDATION_ERROR'],
+  ['a list of requests', 'POST', '', [], 400, 'VALIDATION_ERROR'],
+  ['a request without an operation', 'POST', '', {}, 400, 'VALIDATION_ERROR'],
+  ['variables that are no object', 'POST', '', { query: '{ __typename }', variables: 'x' }, 400, 'VALIDATION_ERROR'],
+  [
+    'a variable of the wrong type',
+    'POST',
+    '',
+    { query: 'query($id: ID!) { user(id: $id) { id } }', variables: { id: {} } },
+    400,
+    'VALIDATION_ERROR',
+  ],
+  ['a field that is not', 'POST', '', { query: '{ nope }' }, 400, 'VALIDATION_ERROR'],
+  ['an operation that is too deep', 'POST', '', { query: `{ users { posts ${nest(6)} } }` }, 400, 'VALIDATION_ERROR'],
+  ['a character that no database can store', 'POST', '', { query: '{ searchUsers(query: "a\\u0000") { id } }' }, 400, 'VALIDATION_ERROR'],
+  ['a subscription', 'POST', '', { query: 'subscription { userCreated { id } }' }, 501, 'NOT_IMPLEMENTED'],
+  ['more than 1 MiB', 'POST', '', { query: `# ${'x'.repeat(1024 * 1024)}` }, 413, 'PAYLOAD_TOO_LARGE'],
+])('refuses %s', async (_, method, search, body, status, code) => {
+  const headers = { 'apollo-require-preflight': 'yes' };
+  const reply = await request(`${stack.gateway}/graphql${search}`, { method, headers, ...(body !== undefined && { body }) });
+  expect(reply.status).toBe(status);
+  const { errors } = reply.body as { errors: { extensions: { code: string; requestId: string } }[] };
+  expect(errors[0]?.extensions.code).toBe(code);
+  expect(errors[0]?.extensions.requestId).toBe(reply.headers.get('x-request-id'));
+});
+
+it('answers a query by GET once a preflight is sure, and refuses one that a foreign page could send', async () => {
+  const url = `${stack.gateway}/graphql?query=%7B__typename%7D`;
+  expect((await request(url, { method: 'GET', headers: { 'apollo-require-preflight': 'yes' } })).body).toEqual({
+    data: { __typename: 'Query' },
+  });
+  expect((await request(url, { method: 'GET' })).status).toBe(400);
+});
+
+it('tells which fields of an input are wrong, in the words of the subgraph', async () => {
+  const { errors } = await stack.graphql('{ users(pagination: { limit: 101, page: 0 }) { id } }');
+  expect(errors[0]?.extensions).toMatchObject({
+    code: 'VALIDATION_ERROR',
+    details: [{ field: 'pagination.page' }, { field: 'pagination.limit' }],
+  });
+});
