@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './embedded.ts';
 
@@ -29,16 +29,18 @@ describe('the embedded PostgreSQL', () => {
     return server;
   };
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'trestle-embedded-'));
     // What mkdtemp makes is closed to others; a server that a root process starts runs as nobody.
     await chmod(home, 0o755);
+  });
+  beforeEach(() => {
     servers = [];
   });
   afterEach(async () => {
     for (const server of servers) await server.stop();
-    await rm(home, { recursive: true, force: true });
   });
+  afterAll(() => rm(home, { recursive: true, force: true }));
 
   it('keeps data when it is stopped and started again', async () => {
     const first = await start();
@@ -71,8 +73,8 @@ describe('the embedded PostgreSQL', () => {
     }
   });
 
-  it('gives two starters at the same instant one server', async () => {
-    const both = await Promise.all([start(), start()]);
+  it('gives two starters at the same instant one server, on a cluster made once', async () => {
+    const both = await Promise.all([start({ dataDir: join(home, 'new') }), start({ dataDir: join(home, 'new') })]);
     expect(both.map(({ attached }) => attached).sort()).toEqual([false, true]);
     expect(both[0].port).toBe(both[1].port);
   });
@@ -98,12 +100,12 @@ describe('the embedded PostgreSQL', () => {
 
   it('recovers at the next start when the server itself was killed', async () => {
     const first = await start();
-    await query(first.url('postgres'), 'CREATE TABLE kept AS SELECT 42 AS answer');
+    await query(first.url('postgres'), 'CREATE TABLE recovered AS SELECT 42 AS answer');
     const [pid] = (await readFile(join(first.dataDir, 'postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(pid), 'SIGKILL');
     const second = await start();
     expect(second.attached).toBe(false);
-    expect(await query(second.url('postgres'), 'SELECT answer FROM kept')).toEqual([[42]]);
+    expect(await query(second.url('postgres'), 'SELECT answer FROM recovered')).toEqual([[42]]);
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
