@@ -6,6 +6,8 @@ import type { Probes } from './probes.ts';
 
 /** How long requests in hand may take once the process was told to stop. */
 const DRAIN_MS = 5000;
+/** How long everything may take from then on; `npm start` gives its processes 10 s. */
+const STOP_LIMIT_MS = 8000;
 
 export interface ServiceOptions {
   readonly log: Log;
@@ -67,6 +69,8 @@ export async function runProcess(log: Log, start: () => Promise<() => Promise<vo
       if (stopping) return;
       stopping = true;
       log.info('stopping', { signal });
+      // Whatever hangs on the way down, the log included, a process that was told to stop is gone in time.
+      setTimeout(() => process.exit(1), STOP_LIMIT_MS);
       stop().then(
         () => process.exit(0),
         (error: unknown) => {
