@@ -6,12 +6,14 @@ const onlyConfigReadsTheEnvironment = {
   message: 'Only config.ts reads the environment.',
 };
 
+const NODE_GLOBALS = ['process', 'globalThis', 'console', 'performance', 'fetch', 'URL', 'Buffer', 'setImmediate'];
+
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '.trestle/**'] },
   js.configs.recommended,
   {
     files: ['**/*.mjs'],
-    languageOptions: { globals: { process: 'readonly', globalThis: 'readonly' } },
+    languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },
   },
   {
     files: ['**/*.ts'],

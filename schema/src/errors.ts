@@ -18,11 +18,13 @@ export const ERRORS = {
   GONE: { status: 410, meaning: 'It existed and was deleted for good.' },
   PRECONDITION_FAILED: { status: 412, meaning: 'The resource has another version than the caller expects.' },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than allowed.' },
+  URI_TOO_LONG: { status: 414, meaning: 'The URL is longer than allowed.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is in a format that is not understood.' },
   RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The range lies outside of the representation.' },
   BUSINESS_RULE_VIOLATION: { status: 422, meaning: 'The request is well-formed but a rule of the domain forbids it.' },
   PRECONDITION_REQUIRED: { status: 428, meaning: 'The request must be conditional.' },
   RATE_LIMIT_EXCEEDED: { status: 429, meaning: 'Too many requests; see `Retry-After`.' },
+  REQUEST_HEADER_FIELDS_TOO_LARGE: { status: 431, meaning: 'The headers are larger than allowed.' },
   INTERNAL_ERROR: { status: 500, meaning: 'Something broke on our side; quote the request id.' },
   NOT_IMPLEMENTED: { status: 501, meaning: 'The server does not support this method.' },
   UPSTREAM_ERROR: { status: 502, meaning: 'A service behind this one answered badly or not at all.' },
@@ -43,17 +45,21 @@ export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: ErrorCode;
   readonly details: readonly FieldFault[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, message: string, { details, cause }: FaultOptions = {}) {
+  constructor(code: ErrorCode, message: string, { details, cause, retryAfterSeconds }: FaultOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
 export interface FaultOptions {
   readonly details?: readonly FieldFault[];
   readonly cause?: unknown;
+  /** When it is worth another try (`Retry-After`, spec §7.3). */
+  readonly retryAfterSeconds?: number;
 }
 
 /**

@@ -1,4 +1,4 @@
-/** `npm run generate`: Prisma clients and resolver types of every subgraph; does nothing where their sources did not change. */
+/** `npm run generate`: Prisma clients and resolver types of every subgraph, and the client's types; does nothing where their sources did not change. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,27 +6,45 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import openapiTS, { astToString } from 'openapi-typescript';
 import { generateResolverTypes } from './resolver-types.ts';
-import { SUBGRAPH_NAMES, type SubgraphName, readSubgraphSdl } from './sdl.ts';
+import { SUBGRAPH_NAMES, type SubgraphName, readSubgraphSdl, schemaPath } from './sdl.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const require = createRequire(import.meta.url);
 const prismaCli = join(dirname(require.resolve('prisma/package.json')), 'build/index.js');
 
-await Promise.all(SUBGRAPH_NAMES.map(generate));
+await Promise.all([...SUBGRAPH_NAMES.map(generateSubgraph), generateClient()]);
 
-async function generate(name: SubgraphName): Promise<void> {
-  const target = join(root, 'subgraphs', name, 'src/generated');
+async function generateSubgraph(name: SubgraphName): Promise<void> {
+  const sources = [schemaPath(`${name}.graphql`), join(root, 'prisma', name, 'schema.prisma'), typesConfig(name)];
+  await refresh(`subgraphs/${name}/src/generated`, sources, async (target) => {
+    const options = JSON.parse(readFileSync(typesConfig(name), 'utf8')) as { mappers: Record<string, string>; contextType: string };
+    const [types] = await Promise.all([generateResolverTypes({ sdl: readSubgraphSdl(name), ...options }), generatePrismaClient(name)]);
+    writeFileSync(join(target, 'resolvers.ts'), types);
+  });
+}
+
+async function generateClient(): Promise<void> {
+  const documents = ['v1', 'v2'].map((version) => ({ version, file: schemaPath(`openapi/${version}.json`) }));
+  const sources = documents.map(({ file }) => file);
+  await refresh('packages/client/src/generated', sources, async (target) => {
+    for (const { version, file } of documents)
+      writeFileSync(join(target, `${version}.ts`), astToString(await openapiTS(readFileSync(file, 'utf8'))));
+  });
+}
+
+/** Makes a room's generated folder anew unless it was made from the same sources by the same tools. */
+async function refresh(place: string, sources: readonly string[], make: (target: string) => Promise<void>): Promise<void> {
+  const target = join(root, place);
   const stamp = join(target, 'sources.sha256');
-  const hash = hashSources(name);
+  const hash = hashFiles([...sources, ...tools()]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  const options = JSON.parse(readFileSync(typesConfig(name), 'utf8')) as { mappers: Record<string, string>; contextType: string };
-  const [types] = await Promise.all([generateResolverTypes({ sdl: readSubgraphSdl(name), ...options }), generatePrismaClient(name)]);
-  writeFileSync(join(target, 'resolvers.ts'), types);
+  await make(target);
   writeFileSync(stamp, hash);
-  process.stdout.write(`generated subgraphs/${name}/src/generated\n`);
+  process.stdout.write(`generated ${place}\n`);
 }
 
 /** `prisma generate` needs no engine but stops to look for one: any executable will do (see docs/adr/0002). */
@@ -36,14 +54,20 @@ async function generatePrismaClient(name: SubgraphName): Promise<void> {
   await promisify(execFile)(process.execPath, [prismaCli, 'generate', '--config', config], { cwd: root, env });
 }
 
-function hashSources(name: SubgraphName): string {
-  const hash = createHash('sha256').update(readSubgraphSdl(name));
+function tools(): string[] {
   const room = fileURLToPath(new URL('.', import.meta.url));
-  const files = readdirSync(room).filter((file) => /^(generate|resolver-types)\.[jt]s$/.test(file));
-  for (const file of [join(root, 'prisma', name, 'schema.prisma'), typesConfig(name), ...files.map((file) => join(room, file))]) {
-    hash.update(readFileSync(file));
-  }
-  return hash.update(readFileSync(require.resolve('prisma/package.json'))).digest('hex');
+  const own = readdirSync(room).filter((file) => /^(generate|resolver-types)\.[jt]s$/.test(file));
+  return [
+    ...own.map((file) => join(room, file)),
+    require.resolve('prisma/package.json'),
+    require.resolve('openapi-typescript/package.json'),
+  ];
+}
+
+function hashFiles(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest('hex');
 }
 
 function typesConfig(name: SubgraphName): string {

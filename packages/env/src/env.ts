@@ -37,6 +37,16 @@ export const setting = {
         return z.NEVER;
       }
     }),
+  /** A setting that names a file, and gives what `read` makes of its text; the message of an Error thrown there is told. */
+  fileOf: <T>(read: (text: string) => T) =>
+    setting.file().transform((text, context) => {
+      try {
+        return read(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof SyntaxError ? 'is not well-formed' : (error as Error).message });
+        return z.NEVER;
+      }
+    }),
 };
 
 /** The environment does not fit; the message has one line for each bad setting and never shows a value. */

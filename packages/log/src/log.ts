@@ -22,23 +22,51 @@ export interface LogFields {
   readonly error?: unknown;
 }
 
-export type Log = Record<Exclude<LogLevel, 'silent'>, (message: string, fields?: LogFields) => void>;
+export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: string, fields?: LogFields) => void> {
+  /** One line for a request that was answered. These are written together, up to a quarter of a second late; all others at once. */
+  access(fields: Omit<LogFields, 'error'>): void;
+}
+
+const ACCESS_DELAY_MS = 250;
+const ACCESS_BYTES = 8 * 1024;
 
 /** Makes the log of a process; lines go to standard output. */
 export function createLog({ service, level }: { service: string; level: LogLevel }): Log {
-  const out = pino({
-    level,
-    base: { service },
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-  });
+  const destination = pino.destination({ dest: 1, sync: false, minLength: ACCESS_BYTES });
+  const out = pino(
+    {
+      level,
+      base: { service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  const flush = () => {
+    destination.flushSync();
+  };
+  process.on('exit', flush);
+  let timer: NodeJS.Timeout | undefined;
   const write =
     (at: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) => {
       const { error, ...rest } = fields;
       out[at](error === undefined ? rest : { ...rest, error: describeError(error) }, mask(message));
+      flush();
     };
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    access(fields) {
+      out.info(fields, 'request');
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        flush();
+      }, ACCESS_DELAY_MS).unref();
+    },
+  };
 }
 
 interface ErrorDescription {

@@ -17,6 +17,8 @@ export interface EmbeddedPostgresOptions {
   readonly port?: number;
   /** More arguments for the server, such as `-c`, `fsync=off`. */
   readonly flags?: readonly string[];
+  /** Is given what the server writes to its log. */
+  readonly onLog?: (text: string) => void;
 }
 
 export interface EmbeddedPostgres {
@@ -40,7 +42,12 @@ const POLL_MS = 50;
 const STOP_PATIENCE_MS = 3000;
 
 /** Starts or attaches; the server listens on loopback only. Throws when the port is taken or the binaries don't run here. */
-export async function startEmbeddedPostgres({ dataDir: wanted, port, flags = [] }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({
+  dataDir: wanted,
+  port,
+  flags = [],
+  onLog,
+}: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const binaries = await findBinaries();
   const dataDir = await toReachable(resolve(wanted));
   if (!existsSync(join(dataDir, 'PG_VERSION'))) await createCluster(binaries, dataDir);
@@ -53,7 +60,7 @@ export async function startEmbeddedPostgres({ dataDir: wanted, port, flags = [] 
     if (running && (await answers(urlAt(running.port)('postgres')))) {
       return { url: urlAt(running.port), port: running.port, dataDir, attached: true, ...own(dataDir, running.pid) };
     }
-    const launched = await launch(binaries, { dataDir, port: port ?? (await findFreePort()), flags });
+    const launched = await launch(binaries, { dataDir, port: port ?? (await findFreePort()), flags, onLog });
     if ('pid' in launched) {
       return { url: urlAt(launched.port), port: launched.port, dataDir, attached: false, ...own(dataDir, launched.pid) };
     }
@@ -144,6 +151,7 @@ interface Launch {
   readonly dataDir: string;
   readonly port: number;
   readonly flags: readonly string[];
+  readonly onLog: ((text: string) => void) | undefined;
 }
 
 interface Failure {
@@ -153,7 +161,7 @@ interface Failure {
 }
 
 /** Resolves when the server is ready, or has ended instead. */
-function launch(binaries: string, { dataDir, port, flags }: Launch): Promise<{ pid: number; port: number } | Failure> {
+function launch(binaries: string, { dataDir, port, flags, onLog }: Launch): Promise<{ pid: number; port: number } | Failure> {
   return new Promise((settle) => {
     const args = ['-D', dataDir, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'log_checkpoints=off', ...flags];
     // Its own process group: Ctrl-C in a terminal must reach us alone, so that PostgreSQL ends last.
@@ -162,6 +170,7 @@ function launch(binaries: string, { dataDir, port, flags }: Launch): Promise<{ p
     let log = '';
     let ready = false;
     child.stderr.on('data', (chunk: Buffer) => {
+      onLog?.(chunk.toString());
       log = (log + chunk.toString()).slice(-8192);
       if (ready || child.pid === undefined || !log.includes('ready to accept connections')) return;
       ready = true;

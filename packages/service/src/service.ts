@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Log } from '@trestle/log';
 import type { Probes } from './probes.ts';
+import { type Door, keepDoor } from './refusals.ts';
 
 /** How long requests in hand may take once the process was told to stop. */
 const DRAIN_MS = 5000;
@@ -17,6 +18,13 @@ export interface ServiceOptions {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** Largest size of all headers together, in bytes (contract §6). */
   readonly maxHeaderBytes?: number;
+  /** How long a client may take to send its headers, and the whole of its request; slower ones get 408. */
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  /** How long a connection is kept without a request. */
+  readonly keepAliveTimeoutMs?: number;
+  /** The process's own envelope for what no handler sees; without it that of spec §7.1. */
+  readonly toRefusalAnswer?: Door['toRefusalAnswer'];
 }
 
 export interface Service {
@@ -26,10 +34,9 @@ export interface Service {
 }
 
 /** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
-export async function startService({ log, port, host, probes, handle, maxHeaderBytes = 16 * 1024 }: ServiceOptions): Promise<Service> {
-  const server = createServer({ maxHeaderSize: maxHeaderBytes }, (request, response) => {
-    if (!probes.answer(request, response)) handle(request, response);
-  });
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { log, port, host } = options;
+  const server = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -50,6 +57,38 @@ export async function startService({ log, port, host, probes, handle, maxHeaderB
         server.closeIdleConnections();
       }),
   };
+}
+
+function createHttpServer({
+  log,
+  probes,
+  handle,
+  toRefusalAnswer,
+  maxHeaderBytes = 16 * 1024,
+  headersTimeoutMs = 10_000,
+  requestTimeoutMs = 60_000,
+  keepAliveTimeoutMs = 5000,
+}: ServiceOptions) {
+  const server = createServer({
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // How late a timeout may be noticed.
+    connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
+    // Else Node answers for itself, without a body.
+    requireHostHeader: false,
+  });
+  // Else Node drops headers beyond the thousandth in silence, a second credential among them; their size is limited anyway.
+  server.maxHeadersCount = 0;
+  keepDoor(server, {
+    log,
+    toRefusalAnswer,
+    handle: (request, response) => {
+      if (!probes.answer(request, response)) handle(request, response);
+    },
+  });
+  return server;
 }
 
 /**
