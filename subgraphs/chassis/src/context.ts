@@ -10,12 +10,22 @@ export interface Denial {
   count: number;
 }
 
+/** A client's word that a request with the same key is the same request (spec §8). */
+export interface IdempotencyKey {
+  readonly key: string;
+  /** Method and path of the client's own request, as the bridge tells them, e.g. `POST /payments`; else empty. */
+  readonly scope: string;
+  /** Whether anything of the response was kept from an earlier request; told to the client at the end. */
+  replayed: boolean;
+}
+
 export interface RequestContext {
   /** Who is calling; null for anonymous callers. */
   readonly caller: Caller | null;
   readonly requestId: string;
   /** By field coordinate; filled by the auth directive, told to the client at the end. */
   readonly denials: Map<string, Denial>;
+  readonly idempotency: IdempotencyKey | null;
 }
 
 /** The caller of a request that needs one. Throws UNAUTHORIZED for anonymous callers (spec §5.7). */

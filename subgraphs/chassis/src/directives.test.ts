@@ -37,6 +37,7 @@ async function run(
     caller: role ? { userId, role, tokenId: 't', expiresAt: 0 } : null,
     requestId: 'r',
     denials: new Map(),
+    idempotency: null,
   };
   return { ...(await graphql({ schema, source, rootValue: root, contextValue })), denials: contextValue.denials };
 }

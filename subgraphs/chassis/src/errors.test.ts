@@ -13,7 +13,7 @@ async function ask(createContext: () => RequestContext): Promise<{ status: numbe
     resolvers: {
       Query: {
         fault() {
-          throw fail('NOT_FOUND', 'No such thing', { details: [{ field: 'id', message: 'is unknown' }] });
+          throw fail('NOT_FOUND', 'No such thing', { details: [{ field: 'id', message: 'is unknown' }], retryAfterSeconds: 1 });
         },
         bug() {
           throw new Error('password is hunter2');
@@ -37,11 +37,11 @@ async function ask(createContext: () => RequestContext): Promise<{ status: numbe
 }
 
 describe('an error', () => {
-  it('has its code, its details and the id of the request; what is not meant for the client is masked', async () => {
-    const { errors } = await ask(() => ({ caller: null, requestId: 'r1', denials: new Map() }));
+  it('has its code, its details, when to come back and the id of the request; what is not meant for the client is masked', async () => {
+    const { errors } = await ask(() => ({ caller: null, requestId: 'r1', denials: new Map(), idempotency: null }));
     const details = [{ field: 'id', message: 'is unknown' }];
     expect(errors).toMatchObject([
-      { message: 'No such thing', path: ['fault'], extensions: { code: 'NOT_FOUND', details, requestId: 'r1' } },
+      { message: 'No such thing', path: ['fault'], extensions: { code: 'NOT_FOUND', details, retryAfter: 1, requestId: 'r1' } },
       { message: 'Something went wrong on our side', path: ['bug'], extensions: { code: 'INTERNAL_ERROR', requestId: 'r1' } },
     ]);
     expect(JSON.stringify(errors)).not.toContain('hunter2');

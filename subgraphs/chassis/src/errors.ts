@@ -20,9 +20,14 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const cause = causeOf(error);
   const place = { ...(formatted.path && { path: formatted.path }), ...(formatted.locations && { locations: formatted.locations }) };
   if (cause instanceof Fault) {
-    const { code, message, details } = cause;
+    const { code, message, details, retryAfterSeconds: retryAfter } = cause;
     const requestId = formatted.extensions?.['requestId'];
-    return { message, ...place, extensions: { code, ...(details && { details }), ...(requestId !== undefined && { requestId }) } };
+    const shown = {
+      ...(details && { details }),
+      ...(retryAfter !== undefined && { retryAfter }),
+      ...(requestId !== undefined && { requestId }),
+    };
+    return { message, ...place, extensions: { code, ...shown } };
   }
   const code = isClientError(error) ? APOLLO_CODES[String(formatted.extensions?.['code'])] : undefined;
   if (code) return { message: formatted.message, ...place, extensions: { code } };

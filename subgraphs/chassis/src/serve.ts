@@ -20,6 +20,7 @@ import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext } from './context.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
+import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
 import { DateTime } from './scalars.ts';
 import { applyUpper } from './upper-directive.ts';
 
@@ -28,6 +29,8 @@ export interface Subgraph<Context extends RequestContext> {
   readonly authRules?: AuthRules;
   /** Adds the subgraph's own stores and loaders to a request's context. */
   readonly createContext: (request: RequestContext) => Context;
+  /** Deletes what has expired; called again and again while the process runs. */
+  readonly sweep?: () => Promise<void>;
   /** Ends what the subgraph itself opened. */
   readonly close?: () => Promise<void>;
 }
@@ -39,6 +42,8 @@ export interface SubgraphOptions<Context extends RequestContext> {
   readonly settings: { readonly HOST: string; readonly LOG_LEVEL: LogLevel; readonly TOKEN_PUBLIC_KEY_FILE: string };
   readonly create: (database: Database) => Subgraph<Context>;
 }
+
+const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 
 /** Runs a subgraph process from its `main.ts` until it is told to stop. */
 export async function runSubgraph<Context extends RequestContext>(options: SubgraphOptions<Context>): Promise<void> {
@@ -54,7 +59,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     const server = new ApolloServer<RequestContext>({
       schema: createSubgraphSchema(name, subgraph),
       formatError,
-      plugins: [createErrorPlugin(log), ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginUsageReportingDisabled()],
+      plugins: [createErrorPlugin(log), replayPlugin, ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginUsageReportingDisabled()],
       introspection: true,
       csrfPrevention: false,
       stopOnTerminationSignals: false,
@@ -70,7 +75,13 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
         expressMiddleware(server, { context: ({ req }) => Promise.resolve(subgraph.createContext(readRequest(req, verifier))) }),
       );
     const service = await startService({ log, port, host: settings.HOST, probes, handle: app });
+    const sweeping = setInterval(() => {
+      subgraph.sweep?.().catch((error: unknown) => {
+        log.error('sweep failed', { error });
+      });
+    }, SWEEP_INTERVAL_MS).unref();
     return async () => {
+      clearInterval(sweeping);
       await service.stop();
       await server.stop();
       await subgraph.close?.();
@@ -98,7 +109,8 @@ function readRequest(request: IncomingMessage, verifier: TokenVerifier): Request
   const requestId = typeof sentId === 'string' && UUID.test(sentId) ? sentId : randomUUID();
   try {
     const token = readBearerToken(request.rawHeaders);
-    return { caller: token === undefined ? null : verifier.verify(token), requestId, denials: new Map() };
+    const caller = token === undefined ? null : verifier.verify(token);
+    return { caller, requestId, denials: new Map(), idempotency: readIdempotencyKey(request.headers) };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const { code, message } = error;

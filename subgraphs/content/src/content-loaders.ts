@@ -1,11 +1,12 @@
 /** The batched reads of one request, each bound to what its caller may see. */
 import { createLoadersByArguments, createRowLoader } from '@trestle/chassis/loaders';
-import { type WindowArguments, readWindow } from '@trestle/chassis/window';
+import { type Window, type WindowArguments, readWindow } from '@trestle/chassis/window';
 import type { Caller } from '@trestle/identity';
-import type { Comment } from './comment.ts';
+import { COMMENT_SORTING } from './comment-store.ts';
+import { type Comment, readCommentFilter } from './comment.ts';
 import { type CommentsArguments, readCommentsWindow } from './comments-window.ts';
 import type { ContentStores } from './content-store.ts';
-import type { PostFilter, PostOrderField } from './generated/resolvers.ts';
+import type { CommentFilter, CommentOrderField, PostFilter, PostOrderField } from './generated/resolvers.ts';
 import { createLookup } from './lookup.ts';
 import { MESSAGE_SORTING } from './message-store.ts';
 import type { Message } from './message.ts';
@@ -18,6 +19,8 @@ export type ContentLoaders = ReturnType<typeof createContentLoaders>;
 
 export type PostsArguments = WindowArguments<PostOrderField> & { readonly filter?: PostFilter | null };
 
+export type CommentWindowArguments = WindowArguments<CommentOrderField> & { readonly filter?: CommentFilter | null };
+
 export function createContentLoaders(caller: Caller | null, stores: ContentStores) {
   const { posts, comments, videos, channels, messages } = stores;
   const postsSeen = postSight(caller);
@@ -25,6 +28,14 @@ export function createContentLoaders(caller: Caller | null, stores: ContentStore
   const wasDeleted = async (id: string) => (await tombstones.load(id)) !== null;
   /** Channels and messages are not there for anonymous callers. */
   const ifLoggedIn = <Row>(load: (ids: readonly string[]) => Promise<Row[]>) => (caller ? load : () => Promise.resolve<Row[]>([]));
+
+  const pagesOfComments = (window: Window, filter: CommentFilter) =>
+    createPages<Comment>({
+      window,
+      parentOf: ({ postId }) => postId,
+      list: (postIds, bounds) => comments.listByPosts(postIds, { filter, sight: postsSeen }, bounds),
+      count: (postIds) => comments.countByPosts(postIds, { filter, sight: postsSeen }),
+    });
 
   return {
     post: createLookup({ noun: 'post', prefix: 'pst', load: (ids) => posts.findByIds(ids, postsSeen), wasDeleted }),
@@ -44,14 +55,10 @@ export function createContentLoaders(caller: Caller | null, stores: ContentStore
       });
     }),
 
-    /** Comments by the post they are about. */
-    commentsOn: createLoadersByArguments((args: CommentsArguments) =>
-      createPages<Comment>({
-        window: readCommentsWindow(args),
-        parentOf: ({ postId }) => postId,
-        list: (postIds, window) => comments.listByPosts(postIds, postsSeen, window),
-        count: (postIds) => comments.countByPosts(postIds, postsSeen),
-      }),
+    /** Comments by the post they are about: the oldest first (spec §2.3), or as a window on them. */
+    commentsOn: createLoadersByArguments((args: CommentsArguments) => pagesOfComments(readCommentsWindow(args), {})),
+    commentWindowsOn: createLoadersByArguments((args: CommentWindowArguments) =>
+      pagesOfComments(readWindow(args, COMMENT_SORTING), readCommentFilter(args.filter ?? {})),
     ),
 
     /** Messages by the channel they were said in. */

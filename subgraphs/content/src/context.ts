@@ -1,5 +1,6 @@
 /** What the resolvers of the content subgraph work with. */
 import type { RequestContext } from '@trestle/chassis/context';
+import type { Idempotency, MutationCall } from '@trestle/chassis/idempotency';
 import type { ContentStores } from './content-store.ts';
 import { type ContentLoaders, createContentLoaders } from './content-loaders.ts';
 
@@ -9,13 +10,16 @@ export interface ContentContext extends RequestContext {
   readonly loaders: ContentLoaders;
   /** Reads everything afresh from here on, because a mutation is about to change it. */
   readonly forget: () => void;
+  /** Runs a write that makes something: once for an Idempotency-Key (spec §8). */
+  readonly create: <Row>(call: MutationCall, write: (stores: ContentStores) => Promise<Row>) => Promise<Row>;
 }
 
-export function createContentContext(request: RequestContext, stores: ContentStores): ContentContext {
+export function createContentContext(request: RequestContext, { stores, once }: Idempotency<ContentStores>): ContentContext {
   let loaders = createContentLoaders(request.caller, stores);
   return {
     ...request,
     stores,
+    create: (call, write) => once(request, call, write),
     get loaders() {
       return loaders;
     },

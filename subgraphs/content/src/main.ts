@@ -15,7 +15,7 @@ await runSubgraph({
   databaseUrl: config.CONTENT_DATABASE_URL,
   settings: config,
   create: (database) => {
-    const { close, ...stores } = openContentStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
-    return { resolvers, createContext: (request) => createContentContext(request, stores), close };
+    const { idempotency, close } = openContentStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
+    return { resolvers, createContext: (request) => createContentContext(request, idempotency), sweep: idempotency.sweep, close };
   },
 });

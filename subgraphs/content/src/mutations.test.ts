@@ -124,6 +124,14 @@ describe('a post', () => {
     expect(await mutate('anonymous', create('{ title: "T" }'))).toBe('UNAUTHORIZED');
   });
 
+  it('is made for another account by administrators only', async () => {
+    const by = (id: string) => `createPost(input: { title: "T", authorId: "${id}" }) { author { id } }`;
+    expect(await mutate('other', by('usr_other'))).toEqual({ author: { id: 'usr_other' } });
+    expect(await mutate('moderator', by('usr_other'))).toBe('FORBIDDEN');
+    expect(await mutate('administrator', by('usr_other'))).toEqual({ author: { id: 'usr_other' } });
+    expect(await mutate('administrator', by('\\u0000'))).toBe('VALIDATION_ERROR');
+  });
+
   it('that is hidden is NOT_FOUND to another, whatever else is wrong', async () => {
     const { id } = await content.createPost('usr_owner', { status: 'DRAFT' });
     expect(await mutate('other', `updatePost(id: "${id}", input: { title: "" }, expectedVersions: [9]) { id }`)).toBe('NOT_FOUND');

@@ -5,7 +5,7 @@ import type { PostFilter, PostOrderField } from './generated/resolvers.ts';
 import { type ExpectedVersions, createGuardedWrites } from './guarded-writes.ts';
 import { type NewPost, POST_STATUSES, type Post, type PostChange, type PostStatus, statusesBefore } from './post.ts';
 import { type Sight, seen } from './rights.ts';
-import { type StoreParts, type Total, createRows } from './rows-store.ts';
+import { type Rows, type StoreParts, type Total, createRows } from './rows-store.ts';
 
 export const POST_SORTING: Sorting<PostOrderField> = {
   columns: {
@@ -71,7 +71,7 @@ export function createPostStore({ prisma, createId, clock, findDeleted }: StoreP
 }
 
 /** What a filter and a sight let through; each condition is served by an index of its own. */
-function within({ filter, sight }: PostScope): { table: string; where: Sql[] } {
+function within({ filter, sight }: PostScope): Rows {
   const where = [
     ...seen(sight, 'authorId'),
     ...given(filter.status, (status) => sql`t."status" = ${status}::"PostStatus"`),
@@ -82,9 +82,12 @@ function within({ filter, sight }: PostScope): { table: string; where: Sql[] } {
     ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
     ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
     ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
-    ...given(filter.search, (words) => sql`to_tsvector('english', ${searched(filter)}) @@ websearch_to_tsquery('english', ${words})`),
   ];
-  return { table: 'posts', where };
+  const [search] = given(
+    filter.search,
+    (words) => sql`to_tsvector('english', ${searched(filter)}) @@ websearch_to_tsquery('english', ${words})`,
+  );
+  return { table: 'posts', where, search };
 }
 
 /** The text to search, written as in the index that serves it. */

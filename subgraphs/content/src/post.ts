@@ -1,6 +1,6 @@
 /** The rules of posts (contract §3). Pure: no database, no clock. */
 import { checkText } from '@trestle/chassis/text';
-import type { Caller } from '@trestle/identity';
+import { type Caller, hasRole } from '@trestle/identity';
 import { fail, rejectFaults } from '@trestle/schema/errors';
 import { type Sight, allowChange, sightOf } from './rights.ts';
 import { checkTags, toTag, toTags } from './tags.ts';
@@ -56,6 +56,12 @@ export function postSight(caller: Caller | null): Sight {
 /** Throws FORBIDDEN unless the caller is the author, a moderator or an administrator. */
 export function allowPostChange(caller: Caller, { authorId }: Post): void {
   allowChange(caller, { noun: 'post', ownerId: authorId, overseer: 'MODERATOR' });
+}
+
+/** Everybody writes for himself; administrators for anybody. Throws FORBIDDEN, and VALIDATION_ERROR for what is no account's id. */
+export function allowPostBy(caller: Caller, authorId: string): void {
+  if (caller.userId !== authorId && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'You may write posts of your own only');
+  rejectFaults(checkText(authorId, { field: 'authorId', min: 1, max: 100 }));
 }
 
 /** The states from which a post may go to this one; to stay is allowed and no change. */

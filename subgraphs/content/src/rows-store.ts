@@ -2,11 +2,12 @@
 import type { Clock } from '@trestle/chassis/clock';
 import type { CreateId } from '@trestle/chassis/ids';
 import { type PageQuery, type Sql, countRows, countRowsBy, join, name, selectPage, selectPages, sql } from '@trestle/chassis/page-query';
-import type { PrismaClient } from './generated/prisma/client.ts';
+import type { Prisma } from './generated/prisma/client.ts';
 
 /** What every store is built on. */
 export interface StoreParts {
-  readonly prisma: PrismaClient;
+  /** The pool's client, or that of a transaction. */
+  readonly prisma: Prisma.TransactionClient;
   readonly createId: CreateId;
   readonly clock: Clock;
   readonly findDeleted: (ids: readonly string[]) => Promise<{ id: string }[]>;
@@ -19,7 +20,7 @@ export interface Total {
 }
 
 /** A table and the conditions that hold for all that is read of it; the table goes by the name `t`. */
-type Rows = Pick<PageQuery, 'table' | 'where'>;
+export type Rows = Omit<PageQuery, 'window'>;
 /** Many parents at once: the column that names a row's parent, and the parents. */
 interface Parents {
   readonly by: string;
@@ -27,7 +28,7 @@ interface Parents {
 }
 
 /** Each function runs one statement. */
-export function createRows<Row>(prisma: PrismaClient) {
+export function createRows<Row>(prisma: Prisma.TransactionClient) {
   return {
     findByIds: ({ table, where }: Rows, ids: readonly string[]): Promise<Row[]> =>
       prisma.$queryRaw<Row[]>(selectByIds({ table, where }, ids)),

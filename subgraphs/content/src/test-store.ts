@@ -45,7 +45,8 @@ export async function openTestContent(
   const database = openDatabase({ url: testDatabase.url, metrics });
   const prisma = new PrismaClient({ adapter: database.adapter });
   const createId = createIds({ now: createTicks() });
-  const { close, ...stores } = openContentStores({ database, createId, clock });
+  const { idempotency, close } = openContentStores({ database, createId, clock });
+  const { stores } = idempotency;
   const schema = createSubgraphSchema('content', { resolvers });
 
   return {
@@ -58,7 +59,10 @@ export async function openTestContent(
       document: string,
       { caller, variables = {} }: { caller?: Caller; variables?: Record<string, unknown> } = {},
     ): Promise<Outcome<Data>> {
-      const contextValue = createContentContext({ caller: caller ?? null, requestId: 'test', denials: new Map() }, stores);
+      const contextValue = createContentContext(
+        { caller: caller ?? null, requestId: 'test', denials: new Map(), idempotency: null },
+        idempotency,
+      );
       const result = await execute({ schema, document: parse(document), variableValues: variables, contextValue });
       return { data: result.data as Data, codes: codesOf(result) };
     },

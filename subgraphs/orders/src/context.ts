@@ -1,17 +1,19 @@
 /** What the resolvers of the orders subgraph work with. */
 import type { RequestContext } from '@trestle/chassis/context';
+import type { Idempotency, MutationCall } from '@trestle/chassis/idempotency';
 import { type Visibility, visibilityOf } from './order.ts';
-import { type OrdersLoaders, type OrdersStores, createOrdersLoaders } from './orders-loaders.ts';
+import { type OrdersLoaders, createOrdersLoaders } from './orders-loaders.ts';
+import type { OrdersStores } from './orders-stores.ts';
 
 export interface OrdersContext extends RequestContext, OrdersStores {
   readonly visibility: Visibility;
   /** What this request has read so far, and reads in batches. */
   readonly loaders: OrdersLoaders;
-  /** Reads everything afresh from here on, because a mutation has changed it. */
-  readonly forget: () => void;
+  /** Runs a write, once for an Idempotency-Key; whatever is read from here on is read afresh, because the write has changed it. */
+  readonly write: <Row>(call: MutationCall, work: (stores: OrdersStores) => Promise<Row>) => Promise<Row>;
 }
 
-export function createOrdersContext(request: RequestContext, stores: OrdersStores): OrdersContext {
+export function createOrdersContext(request: RequestContext, { stores, once }: Idempotency<OrdersStores>): OrdersContext {
   const visibility = visibilityOf(request.caller);
   let loaders = createOrdersLoaders(stores, visibility);
   return {
@@ -21,8 +23,10 @@ export function createOrdersContext(request: RequestContext, stores: OrdersStore
     get loaders() {
       return loaders;
     },
-    forget() {
+    async write(call, work) {
+      const row = await once(request, call, work);
       loaders = createOrdersLoaders(stores, visibility);
+      return row;
     },
   };
 }

@@ -1,13 +1,12 @@
 /** The orders process. */
 import { systemClock } from '@trestle/chassis/clock';
+import { createIdempotency } from '@trestle/chassis/idempotency';
 import { createIds } from '@trestle/chassis/ids';
 import { runSubgraph } from '@trestle/chassis/serve';
 import { readConfig } from './config.ts';
 import { createOrdersContext } from './context.ts';
-import { createOrderStore } from './order-store.ts';
-import { createPaymentStore } from './payment-store.ts';
+import { createOrdersStores } from './orders-stores.ts';
 import { openPrisma } from './prisma-store.ts';
-import { createProductStore } from './product-store.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
 const config = readConfig();
@@ -19,12 +18,17 @@ await runSubgraph({
   settings: config,
   create: (database) => {
     const prisma = openPrisma(database);
-    const dependencies = { prisma, createId: createIds({ now: Date.now }), clock: systemClock };
-    const stores = {
-      orders: createOrderStore(dependencies),
-      products: createProductStore(dependencies),
-      payments: createPaymentStore(dependencies),
+    const dependencies = { createId: createIds({ now: Date.now }), clock: systemClock };
+    const idempotency = createIdempotency({
+      prisma,
+      createStores: (client) => createOrdersStores({ ...dependencies, prisma: client }),
+      clock: systemClock,
+    });
+    return {
+      resolvers,
+      createContext: (request) => createOrdersContext(request, idempotency),
+      sweep: idempotency.sweep,
+      close: () => prisma.$disconnect(),
     };
-    return { resolvers, createContext: (request) => createOrdersContext(request, stores), close: () => prisma.$disconnect() };
   },
 });

@@ -139,9 +139,14 @@ export async function lockOrder(
 }
 
 /** What a caller may not know of is in no list and in no total. */
+export function ofVisible(visibility: Visibility): Sql[] {
+  if (visibility.all) return [];
+  return [visibility.customerId === null ? sql`false` : sql`t."customerId" = ${visibility.customerId}`];
+}
+
 function conditions({ filter, visibility }: OrderListing): Sql[] {
   return [
-    ...(visibility.all ? [] : [visibility.customerId === null ? sql`false` : sql`t."customerId" = ${visibility.customerId}`]),
+    ...ofVisible(visibility),
     ...given(filter.status, (status) => sql`t."status" = ${status}::"OrderStatus"`),
     ...given(filter.customerId, (customerId) => sql`t."customerId" = ${customerId}`),
     ...given(filter.total, (total) => sql`t."total" = ${total}::int`),

@@ -4,17 +4,10 @@ import { createGroupLoader, createLoadersByArguments, createRowLoader } from '@t
 import { MAX_PAGE_SIZE, type Window, readWindow } from '@trestle/chassis/window';
 import DataLoader from 'dataloader';
 import type { OrderFilter } from './generated/resolvers.ts';
-import { ORDER_SORTING, type OrderStore } from './order-store.ts';
+import { ORDER_SORTING } from './order-store.ts';
 import { type Order, type Visibility, maySee } from './order.ts';
-import type { PaymentStore } from './payment-store.ts';
-import type { ProductStore } from './product-store.ts';
+import type { OrdersStores } from './orders-stores.ts';
 import { readProductId } from './product.ts';
-
-export interface OrdersStores {
-  readonly orders: OrderStore;
-  readonly products: ProductStore;
-  readonly payments: PaymentStore;
-}
 
 export type OrdersLoaders = ReturnType<typeof createOrdersLoaders>;
 

@@ -1,9 +1,26 @@
 /** Payments in PostgreSQL. */
+import { type Sql, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
+import type { Sorting, Window } from '@trestle/chassis/window';
 import { fail } from '@trestle/schema/errors';
+import type { PaymentFilter, PaymentOrderField } from './generated/resolvers.ts';
 import type { Visibility } from './order.ts';
-import { lockOrder } from './order-store.ts';
+import { lockOrder, ofVisible } from './order-store.ts';
 import { type NewPayment, type Payment, checkSettles } from './payment.ts';
 import type { StoreDependencies } from './prisma-store.ts';
+
+export const PAYMENT_SORTING: Sorting<PaymentOrderField> = {
+  columns: {
+    ID: { column: 'id', type: 'text' },
+    AMOUNT: { column: 'amount', type: 'int4' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
+  },
+  default: { field: 'CREATED_AT', direction: 'DESC' },
+};
+
+export interface PaymentListing {
+  readonly filter: PaymentFilter;
+  readonly visibility: Visibility;
+}
 
 export type PaymentStore = ReturnType<typeof createPaymentStore>;
 
@@ -12,6 +29,14 @@ export function createPaymentStore({ prisma, createId, clock }: StoreDependencie
     findByIds: (ids: readonly string[]): Promise<Payment[]> => prisma.payment.findMany({ where: { id: { in: [...ids] } } }),
     findByOrders: (orderIds: readonly string[]): Promise<Payment[]> =>
       prisma.payment.findMany({ where: { orderId: { in: [...orderIds] } }, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] }),
+
+    list: (listing: PaymentListing, window: Window): Promise<Payment[]> =>
+      prisma.$queryRaw<Payment[]>(selectPage({ table: 'payments', where: conditions(listing), window })),
+
+    async count(listing: PaymentListing): Promise<number> {
+      const [row] = await prisma.$queryRaw<{ count: number }[]>(countRows({ table: 'payments', where: conditions(listing) }));
+      return row?.count ?? 0;
+    },
 
     /**
      * Takes the money and, in the same transaction and under the order's row lock, marks the order paid; who comes second finds it paid.
@@ -32,4 +57,18 @@ export function createPaymentStore({ prisma, createId, clock }: StoreDependencie
         });
       }),
   };
+}
+
+function conditions({ filter, visibility }: PaymentListing): Sql[] {
+  return [
+    ...ofVisible(visibility),
+    ...given(filter.status, (status) => sql`t."status" = ${status}::"PaymentStatus"`),
+    ...given(filter.customerId, (customerId) => sql`t."customerId" = ${customerId}`),
+    ...given(filter.orderId, (orderId) => sql`t."orderId" = ${orderId}`),
+    ...given(filter.amount, (amount) => sql`t."amount" = ${amount}::int`),
+    ...given(filter.amountGte, (amount) => sql`t."amount" >= ${amount}::int`),
+    ...given(filter.amountLte, (amount) => sql`t."amount" <= ${amount}::int`),
+    ...given(filter.createdAtGte, (time) => sql`t."createdAt" >= ${time}::timestamptz`),
+    ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
+  ];
 }

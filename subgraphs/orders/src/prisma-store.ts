@@ -2,10 +2,11 @@
 import type { Clock } from '@trestle/chassis/clock';
 import type { Database } from '@trestle/chassis/database';
 import type { CreateId } from '@trestle/chassis/ids';
-import { PrismaClient } from './generated/prisma/client.ts';
+import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 
 export interface StoreDependencies {
-  readonly prisma: PrismaClient;
+  /** The pool's client, or that of a transaction; a transaction within a transaction is a savepoint. */
+  readonly prisma: Prisma.TransactionClient;
   readonly createId: CreateId;
   readonly clock: Clock;
 }

@@ -1,9 +1,10 @@
-/** Products in PostgreSQL. */
+/** Products in PostgreSQL. Every write is one statement. */
 import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
 import type { Sorting, Window } from '@trestle/chassis/window';
+import { fail } from '@trestle/schema/errors';
 import type { ProductFilter, ProductOrderField } from './generated/resolvers.ts';
-import type { StoreDependencies } from './prisma-store.ts';
-import type { Product } from './product.ts';
+import type { ExpectedVersions, StoreDependencies } from './prisma-store.ts';
+import type { NewProduct, Product, ProductChange } from './product.ts';
 
 export const PRODUCT_SORTING: Sorting<ProductOrderField> = {
   columns: {
@@ -20,7 +21,7 @@ export const PRODUCT_SORTING: Sorting<ProductOrderField> = {
 
 export type ProductStore = ReturnType<typeof createProductStore>;
 
-export function createProductStore({ prisma }: Pick<StoreDependencies, 'prisma'>) {
+export function createProductStore({ prisma, clock }: Pick<StoreDependencies, 'prisma' | 'clock'>) {
   return {
     findByIds: (ids: readonly number[]): Promise<Product[]> => prisma.product.findMany({ where: { id: { in: [...ids] } } }),
 
@@ -30,6 +31,23 @@ export function createProductStore({ prisma }: Pick<StoreDependencies, 'prisma'>
     async count(filter: ProductFilter): Promise<number> {
       const [row] = await prisma.$queryRaw<{ count: number }[]>(countRows({ table: 'products', where: conditions(filter) }));
       return row?.count ?? 0;
+    },
+
+    create(product: NewProduct): Promise<Product> {
+      const now = clock();
+      return prisma.product.create({ data: { ...product, createdAt: now, updatedAt: now } });
+    },
+
+    /** Throws NOT_FOUND or PRECONDITION_FAILED, and then has changed nothing. A change of nothing leaves the version. */
+    async update(id: number, change: ProductChange, expectedVersions: ExpectedVersions): Promise<Product> {
+      const where = { id, ...(expectedVersions && { version: { in: [...expectedVersions] } }) };
+      const data = { ...change, updatedAt: clock(), version: { increment: 1 } };
+      const changes = Object.keys(change).length > 0;
+      const [product] = changes ? await prisma.product.updateManyAndReturn({ where, data }) : await prisma.product.findMany({ where });
+      if (product) return product;
+      throw (await prisma.product.findUnique({ where: { id }, select: { id: true } }))
+        ? fail('PRECONDITION_FAILED', 'The product has another version than expected')
+        : fail('NOT_FOUND', 'There is no such product');
     },
   };
 }

@@ -1,5 +1,8 @@
 /** The orders subgraph on a database of its own, for tests: its stores, its real schema, and a count of the SQL that it sends. */
+import type { Clock } from '@trestle/chassis/clock';
+import type { IdempotencyKey } from '@trestle/chassis/context';
 import { openDatabase } from '@trestle/chassis/database';
+import { type Idempotency, createIdempotency } from '@trestle/chassis/idempotency';
 import { type CreateId, createIds } from '@trestle/chassis/ids';
 import { createSubgraphSchema } from '@trestle/chassis/serve';
 import type { Caller, Role } from '@trestle/identity';
@@ -9,25 +12,29 @@ import { type ExecutionResult, execute, parse } from 'graphql';
 import { Registry } from 'prom-client';
 import { createOrdersContext } from './context.ts';
 import type { OrderStatus } from './order.ts';
-import { createOrderStore } from './order-store.ts';
-import type { OrdersStores } from './orders-loaders.ts';
-import { createPaymentStore } from './payment-store.ts';
+import { type OrdersStores, createOrdersStores } from './orders-stores.ts';
 import { openPrisma } from './prisma-store.ts';
-import { createProductStore } from './product-store.ts';
 import type { Product } from './product.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
 export interface TestOrders extends OrdersStores {
+  readonly idempotency: Idempotency<OrdersStores>;
   readonly prisma: ReturnType<typeof openPrisma>;
   readonly createId: CreateId;
   createProduct(product?: Partial<Product>): Promise<Product>;
   /** Orders of one item each, written straight into the tables: no mutation makes so many in so little time. Gives their ids. */
   createOrders(orders: readonly { customerId: string; productId: number; status?: OrderStatus; createdAt?: Date }[]): Promise<string[]>;
   /** Runs an operation as a caller, anonymous unless told otherwise. */
-  run<Data>(document: string, options?: { caller?: Caller; variables?: Record<string, unknown> }): Promise<Outcome<Data>>;
+  run<Data>(document: string, options?: RunOptions): Promise<Outcome<Data>>;
   /** How many SQL statements were sent so far. */
   countStatements(): Promise<number>;
   close(): Promise<void>;
+}
+
+export interface RunOptions {
+  readonly caller?: Caller;
+  readonly variables?: Record<string, unknown>;
+  readonly idempotency?: IdempotencyKey;
 }
 
 export interface Outcome<Data> {
@@ -39,22 +46,25 @@ export interface Outcome<Data> {
 export const callerOf = (userId: string, role: Role = 'USER'): Caller => ({ userId, role, tokenId: 't', expiresAt: 0 });
 
 /** `adminUrl` is that of the server of the test run. */
-export async function openTestOrders(adminUrl = ''): Promise<TestOrders> {
+export async function openTestOrders(
+  adminUrl = '',
+  { clock = () => new Date('2026-01-01T00:00:00Z') }: { clock?: Clock } = {},
+): Promise<TestOrders> {
   const testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl });
   const metrics = new Registry();
   const database = openDatabase({ url: testDatabase.url, metrics });
   const prisma = openPrisma(database);
   const createId = createIds({ now: createTicks() });
-  const dependencies = { prisma, createId, clock: () => new Date('2026-01-01T00:00:00Z') };
-  const stores = {
-    orders: createOrderStore(dependencies),
-    products: createProductStore(dependencies),
-    payments: createPaymentStore(dependencies),
-  };
+  const idempotency = createIdempotency({
+    prisma,
+    createStores: (client) => createOrdersStores({ prisma: client, createId, clock }),
+    clock,
+  });
   const schema = createSubgraphSchema('orders', { resolvers });
 
   return {
-    ...stores,
+    ...idempotency.stores,
+    idempotency,
     prisma,
     createId,
     createProduct: (product = {}) =>
@@ -71,11 +81,9 @@ export async function openTestOrders(adminUrl = ''): Promise<TestOrders> {
       await prisma.invoice.createMany({ data: orders.map(({ id }) => ({ id: createId('inv'), orderId: id, ...money })) });
       return orders.map(({ id }) => id);
     },
-    async run<Data>(
-      document: string,
-      { caller, variables = {} }: { caller?: Caller; variables?: Record<string, unknown> } = {},
-    ): Promise<Outcome<Data>> {
-      const contextValue = createOrdersContext({ caller: caller ?? null, requestId: 'test', denials: new Map() }, stores);
+    async run<Data>(document: string, { caller, variables = {}, idempotency: key }: RunOptions = {}): Promise<Outcome<Data>> {
+      const request = { caller: caller ?? null, requestId: 'test', denials: new Map(), idempotency: key ?? null };
+      const contextValue = createOrdersContext(request, idempotency);
       const result = await execute({ schema, document: parse(document), variableValues: variables, contextValue });
       return { data: result.data as Data, codes: codesOf(result) };
     },

@@ -1,5 +1,6 @@
 /** What the resolvers of the users subgraph work with. */
 import type { RequestContext } from '@trestle/chassis/context';
+import type { Idempotency, MutationCall } from '@trestle/chassis/idempotency';
 import { createRowLoader } from '@trestle/chassis/loaders';
 import type { TokenIssuer } from '@trestle/identity/tokens';
 import type DataLoader from 'dataloader';
@@ -8,12 +9,14 @@ import type { UserStore } from './user-store.ts';
 import type { User } from './user.ts';
 
 export interface UsersDependencies {
-  readonly users: UserStore;
   readonly passwords: Passwords;
   readonly tokens: TokenIssuer;
 }
 
 export interface UsersContext extends RequestContext, UsersDependencies {
+  readonly users: UserStore;
+  /** Runs a write that makes something: once for an Idempotency-Key (spec §8). */
+  readonly create: <Row>(call: MutationCall, write: (users: UserStore) => Promise<Row>) => Promise<Row>;
   readonly userById: DataLoader<string, User | null>;
   /** Whether an account of this id was deleted; null where it never existed or still does. */
   readonly deletedById: DataLoader<string, { readonly id: string } | null>;
@@ -21,13 +24,18 @@ export interface UsersContext extends RequestContext, UsersDependencies {
   readonly forget: () => void;
 }
 
-export function createUsersContext(request: RequestContext, dependencies: UsersDependencies): UsersContext {
-  const { users } = dependencies;
+export function createUsersContext(
+  request: RequestContext,
+  { stores: users, once }: Idempotency<UserStore>,
+  dependencies: UsersDependencies,
+): UsersContext {
   const userById = createRowLoader(users.findByIds, ({ id }) => id);
   const deletedById = createRowLoader(users.findDeleted, ({ id }) => id);
   return {
     ...request,
     ...dependencies,
+    users,
+    create: (call, write) => once(request, call, write),
     userById,
     deletedById,
     forget() {

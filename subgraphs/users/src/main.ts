@@ -1,5 +1,6 @@
 /** The users process. */
 import { systemClock } from '@trestle/chassis/clock';
+import type { RequestContext } from '@trestle/chassis/context';
 import { createIds } from '@trestle/chassis/ids';
 import { runSubgraph } from '@trestle/chassis/serve';
 import { createTokenIssuer } from '@trestle/identity/tokens';
@@ -7,7 +8,7 @@ import { readConfig } from './config.ts';
 import { createUsersContext } from './context.ts';
 import { createPasswords } from './passwords.ts';
 import { authRules, resolvers } from './resolvers/resolvers.ts';
-import { createUserStore } from './user-store.ts';
+import { openUserStore } from './user-store.ts';
 
 const config = readConfig();
 
@@ -17,12 +18,12 @@ await runSubgraph({
   databaseUrl: config.USERS_DATABASE_URL,
   settings: config,
   create: (database) => {
-    const users = createUserStore({ database, createId: createIds({ now: Date.now }), clock: systemClock });
+    const { idempotency, close } = openUserStore({ database, createId: createIds({ now: Date.now }), clock: systemClock });
     const dependencies = {
-      users,
       passwords: createPasswords(),
       tokens: createTokenIssuer({ privateKeyPem: config.TOKEN_PRIVATE_KEY_FILE }),
     };
-    return { resolvers, authRules, createContext: (request) => createUsersContext(request, dependencies), close: users.close };
+    const createContext = (request: RequestContext) => createUsersContext(request, idempotency, dependencies);
+    return { resolvers, authRules, createContext, sweep: idempotency.sweep, close };
   },
 });

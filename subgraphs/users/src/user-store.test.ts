@@ -5,20 +5,23 @@ import { createIds } from '@trestle/chassis/ids';
 import { readWindow } from '@trestle/chassis/window';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { Registry } from 'prom-client';
-import { USER_SORTING, type UserStore, createUserStore } from './user-store.ts';
+import { USER_SORTING, type UserStore, openUserStore } from './user-store.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
 let users: UserStore;
+let close: () => Promise<void>;
 let now = new Date('2026-01-01T00:00:00Z');
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
   database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
-  users = createUserStore({ database, createId: createIds({ now: Date.now }), clock: () => now });
+  const opened = openUserStore({ database, createId: createIds({ now: Date.now }), clock: () => now });
+  users = opened.idempotency.stores;
+  close = opened.close;
 });
 afterAll(async () => {
-  await users.close();
+  await close();
   await database.close();
   await testDatabase.drop();
 });
@@ -33,6 +36,29 @@ describe('writes', () => {
     const { id } = await make();
     await expect(users.update(id, { email: 'ADA@EXAMPLE.ORG' }, undefined)).rejects.toMatchObject({ code: 'CONFLICT' });
     expect((await users.findForLogin('ada@EXAMPLE.org'))?.name).toBe('Ada');
+  });
+
+  it('make an account at an id of choice once, however many try, and never where one was deleted', async () => {
+    const id = createIds({ now: Date.now })('usr');
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, i) =>
+        users.createAt(id, { email: `first${String(i)}@example.org`, name: 'First', password: '' }, 'hash'),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(new Set(outcomes.flatMap((each) => (each.status === 'rejected' ? [(each.reason as { code: string }).code] : [])))).toEqual(
+      new Set(['PRECONDITION_FAILED']),
+    );
+    const [made] = await users.findByIds([id]);
+    expect(made).toMatchObject({ version: 1, role: 'USER', isActive: true, bio: null });
+    const other = createIds({ now: Date.now })('usr');
+    await expect(users.createAt(other, { email: made?.email ?? '', name: 'X', password: '' }, 'hash')).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
+    await users.delete(id, undefined);
+    await expect(users.createAt(id, { email: 'again@example.org', name: 'X', password: '' }, 'hash')).rejects.toMatchObject({
+      code: 'GONE',
+    });
   });
 
   it('let exactly one of twenty concurrent changes with the same expected version through', async () => {

@@ -1,6 +1,7 @@
 /** Accounts in PostgreSQL. Every write is one statement, so that it happens whole or not at all. */
 import type { Clock } from '@trestle/chassis/clock';
 import type { Database } from '@trestle/chassis/database';
+import { createIdempotency } from '@trestle/chassis/idempotency';
 import type { CreateId } from '@trestle/chassis/ids';
 import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
 import type { Sorting, Window } from '@trestle/chassis/window';
@@ -28,9 +29,31 @@ export type ExpectedVersions = readonly number[] | null | undefined;
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
-export function createUserStore({ database, createId, clock }: { database: Database; createId: CreateId; clock: Clock }) {
-  const prisma = new PrismaClient({ adapter: database.adapter, omit: { user: { passwordHash: true, plan: true } } });
+interface Parts {
+  readonly createId: CreateId;
+  readonly clock: Clock;
+}
 
+/** The store on the database, and what makes its writes happen once for an Idempotency-Key. */
+export function openUserStore({ database, ...parts }: Parts & { readonly database: Database }) {
+  const prisma = openPrisma(database);
+  const idempotency = createIdempotency<UserClient, UserStore>({
+    prisma,
+    createStores: (client) => createUserStore({ ...parts, prisma: client }),
+    clock: parts.clock,
+  });
+  return { idempotency, close: () => prisma.$disconnect() };
+}
+
+/** No query gives a password's hash or a plan unless it says so. */
+function openPrisma(database: Database) {
+  return new PrismaClient({ adapter: database.adapter, omit: { user: { passwordHash: true, plan: true } } });
+}
+
+/** The pool's client, or that of a transaction. */
+type UserClient = Omit<ReturnType<typeof openPrisma>, '$connect' | '$disconnect' | '$on' | '$use' | '$extends' | '$transaction'>;
+
+function createUserStore({ prisma, createId, clock }: Parts & { readonly prisma: UserClient }) {
   /** Says why a guarded write found no row. */
   async function explainMiss(id: string): Promise<Error> {
     if (await prisma.user.findUnique({ where: { id }, select: { id: true } })) {
@@ -56,10 +79,12 @@ export function createUserStore({ database, createId, clock }: { database: Datab
     },
 
     list: (filter: UserFilter, window: Window): Promise<User[]> =>
-      prisma.$queryRaw<User[]>(selectPage({ table: 'users', where: conditions(filter), window })),
+      prisma.$queryRaw<User[]>(selectPage({ table: 'users', where: conditions(filter), search: searchOf(filter), window })),
 
     async count(filter: UserFilter): Promise<number> {
-      const [row] = await prisma.$queryRaw<{ count: number }[]>(countRows({ table: 'users', where: conditions(filter) }));
+      const [row] = await prisma.$queryRaw<{ count: number }[]>(
+        countRows({ table: 'users', where: conditions(filter), search: searchOf(filter) }),
+      );
       return row?.count ?? 0;
     },
 
@@ -68,6 +93,24 @@ export function createUserStore({ database, createId, clock }: { database: Datab
       const now = clock();
       const data = { id: createId('usr'), email, name, bio: bio ?? null, passwordHash, createdAt: now, updatedAt: now };
       return prisma.user.create({ data }).catch(rethrowDuplicate);
+    },
+
+    /**
+     * Makes an account at an id of somebody's choice, in one statement that finds no tombstone there. Throws GONE for an id that was
+     * used, PRECONDITION_FAILED when somebody else was first, CONFLICT when another account has the e-mail address.
+     */
+    async createAt(id: string, { bio, age, role, isActive, ...user }: UserChange & NewUser, passwordHash: string): Promise<User> {
+      const now = clock();
+      const [made] = await prisma.$queryRaw<User[]>`
+        INSERT INTO "users" ("id", "email", "name", "bio", "age", "role", "isActive", "passwordHash", "createdAt", "updatedAt")
+        SELECT ${id}, ${user.email}, ${user.name}, ${bio ?? null}, ${age ?? null}::int, ${role ?? 'USER'}::"Role", ${isActive ?? true},
+          ${passwordHash}, ${now}::timestamptz, ${now}::timestamptz
+        WHERE NOT EXISTS (SELECT FROM "tombstones" WHERE "id" = ${id})
+        ON CONFLICT DO NOTHING
+        RETURNING "id", "email", "name", "bio", "age", "role", "isActive", "createdAt", "updatedAt", "version"`;
+      if (made) return made;
+      const miss = await explainMiss(id);
+      throw 'code' in miss && miss.code === 'NOT_FOUND' ? duplicate() : miss;
     },
 
     /** Throws PRECONDITION_FAILED, GONE, NOT_FOUND or CONFLICT, and then has changed nothing. */
@@ -93,8 +136,6 @@ export function createUserStore({ database, createId, clock }: { database: Datab
           'code' in miss && miss.code === 'GONE' ? fail('NOT_FOUND', 'There is no such account') : miss,
         );
     },
-
-    close: () => prisma.$disconnect(),
   };
 }
 
@@ -112,13 +153,17 @@ function conditions(filter: UserFilter): Sql[] {
     ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
     ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
     ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
-    ...given(filter.search, (text) => sql`(t."name" ILIKE ${containing(text)} OR t."bio" ILIKE ${containing(text)})`),
   ];
 }
 
+function searchOf({ search }: UserFilter): Sql | undefined {
+  return given(search, (text) => sql`(t."name" ILIKE ${containing(text)} OR t."bio" ILIKE ${containing(text)})`)[0];
+}
+
 function rethrowDuplicate(error: unknown): never {
-  if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') {
-    throw fail('CONFLICT', 'Another account has this e-mail address', { details: [{ field: 'email', message: 'is taken' }] });
-  }
-  throw error;
+  throw error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002' ? duplicate() : error;
+}
+
+function duplicate(): Error {
+  return fail('CONFLICT', 'Another account has this e-mail address', { details: [{ field: 'email', message: 'is taken' }] });
 }

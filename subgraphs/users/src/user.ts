@@ -1,4 +1,5 @@
 /** The rules of accounts (contract §3). Pure: no database, no clock. */
+import { prefixOf } from '@trestle/chassis/ids';
 import { checkText } from '@trestle/chassis/text';
 import { type Caller, type Role, hasRole } from '@trestle/identity';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
@@ -67,6 +68,32 @@ export function readUserChange(input: UserInput): UserChange {
     ...(isActive === null ? [{ field: 'isActive', message: 'must not be null' }] : []),
   ]);
   return input as UserChange;
+}
+
+/** A whole account, as a PUT sends it (spec §4.1). */
+export interface UserReplacement extends UserInput {
+  readonly email: string;
+  readonly name: string;
+  readonly password?: string | null;
+}
+
+/** What a replacement changes of an account that is there: it clears bio and age unless it gives them. Throws VALIDATION_ERROR. */
+export function readReplacement({ password, bio = null, age = null, ...rest }: UserReplacement): UserChange {
+  if (password != null) rejectFaults([{ field: 'password', message: 'is only for a new account' }]);
+  return readUserChange({ ...rest, bio, age });
+}
+
+/** What a replacement makes where no account was. Throws VALIDATION_ERROR that lists every faulty field at once. */
+export function readFirst({ password, bio = null, age = null, ...rest }: UserReplacement): UserChange & NewUser {
+  if (password == null) rejectFaults([{ field: 'password', message: 'is required for a new account' }]);
+  const user = { email: rest.email, name: rest.name, password: password ?? '', bio };
+  checkNewUser(user);
+  return { ...user, ...readUserChange({ ...rest, bio, age }) };
+}
+
+/** Only administrators make accounts at ids of their choice, and only such as we might have given out; others find nothing there. Throws NOT_FOUND. */
+export function allowFirst(caller: Caller, id: string): void {
+  if (!hasRole(caller, 'ADMIN') || prefixOf(id) !== 'usr') throw fail('NOT_FOUND', 'There is no such account');
 }
 
 /**

@@ -3,19 +3,24 @@
  * VALIDATION_ERROR, and from the store PRECONDITION_FAILED and BUSINESS_RULE_VIOLATION.
  */
 import { requireCaller } from '@trestle/chassis/context';
+import { prefixOf } from '@trestle/chassis/ids';
 import type { Caller } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import { allowCommentChange, readCommentText } from '../comment.ts';
+import type { ContentStores } from '../content-store.ts';
 import type { ContentContext } from '../context.ts';
 import type { MutationResolvers } from '../generated/resolvers.ts';
 import { allowMessageChange, readMessageText } from '../message.ts';
-import { allowPostChange, postSight, readNewPost, readPostChange } from '../post.ts';
+import { allowPostBy, allowPostChange, postSight, readNewPost, readPostChange } from '../post.ts';
 import { allowVideoChange, readVideoChange } from '../video.ts';
 
 export const Mutation: MutationResolvers = {
-  createPost(_, { input }, context) {
+  createPost(_, args, context, info) {
     const caller = begin(context);
-    return context.stores.posts.create(caller.userId, readNewPost(input));
+    const authorId = args.input.authorId ?? caller.userId;
+    allowPostBy(caller, authorId);
+    const post = readNewPost(args.input);
+    return context.create({ args, info }, ({ posts }) => posts.create(authorId, post));
   },
 
   async updatePost(_, { id, input, expectedVersions }, context) {
@@ -32,13 +37,16 @@ export const Mutation: MutationResolvers = {
     return true;
   },
 
-  async createComment(_, { input }, context) {
+  createComment(_, args, context, info) {
     const caller = begin(context);
-    const { id: postId } = await context.loaders.post.need(input.postId);
-    const comment = { postId, authorId: caller.userId, ...readCommentText(input) };
-    const created = await context.stores.comments.create(comment, postSight(caller));
-    if (!created) throw fail('GONE', 'The post was deleted');
-    return created;
+    const { postId } = args.input;
+    return context.create({ args, info }, async (stores) => {
+      await needPost(stores, postId, caller);
+      const comment = { postId, authorId: caller.userId, ...readCommentText(args.input) };
+      const created = await stores.comments.create(comment, postSight(caller));
+      if (!created) throw fail('GONE', 'The post was deleted');
+      return created;
+    });
   },
 
   async updateComment(_, { id, input, expectedVersions }, context) {
@@ -67,10 +75,14 @@ export const Mutation: MutationResolvers = {
     return true;
   },
 
-  async createMessage(_, { input }, context) {
+  createMessage(_, args, context, info) {
     const caller = begin(context);
-    const { id: channelId } = await context.loaders.channel.need(input.channelId);
-    return context.stores.messages.create({ channelId, authorId: caller.userId, ...readMessageText(input) });
+    const { channelId } = args.input;
+    return context.create({ args, info }, async ({ channels, messages }) => {
+      const [channel] = prefixOf(channelId) === 'chn' ? await channels.findByIds([channelId]) : [];
+      if (!channel) throw fail('NOT_FOUND', 'There is no such channel');
+      return messages.create({ channelId, authorId: caller.userId, ...readMessageText(args.input) });
+    });
   },
 
   async updateMessage(_, { id, input, expectedVersions }, context) {
@@ -91,4 +103,11 @@ export const Mutation: MutationResolvers = {
 function begin(context: ContentContext): Caller {
   context.forget();
   return requireCaller(context);
+}
+
+/** Looked for within the write, so that a retry is answered also when the post is there no more (spec §8). Throws NOT_FOUND or GONE. */
+async function needPost({ posts, findDeleted }: ContentStores, id: string, caller: Caller): Promise<void> {
+  const isPost = prefixOf(id) === 'pst';
+  if (isPost && (await posts.findByIds([id], postSight(caller))).length > 0) return;
+  throw isPost && (await findDeleted([id])).length > 0 ? fail('GONE', 'The post was deleted') : fail('NOT_FOUND', 'There is no such post');
 }

@@ -1,6 +1,8 @@
 /** What can be read of content (contract §3). */
 import { toConnection } from '@trestle/chassis/connection';
 import { readWindow } from '@trestle/chassis/window';
+import { COMMENT_SORTING } from '../comment-store.ts';
+import { readCommentFilter } from '../comment.ts';
 import type { QueryResolvers } from '../generated/resolvers.ts';
 import { CHANNEL_SORTING } from '../message-store.ts';
 import { POST_SORTING } from '../post-store.ts';
@@ -19,6 +21,12 @@ export const Query: QueryResolvers = {
     const window = readWindow(args, POST_SORTING);
     const scope = { filter: readPostFilter(args.filter ?? {}), sight: postSight(caller) };
     return toConnection(await posts.list(scope, window), window, () => posts.count(scope));
+  },
+
+  async commentsConnection(_, args, { caller, stores: { comments } }) {
+    const window = readWindow(args, COMMENT_SORTING);
+    const scope = { filter: readCommentFilter(args.filter ?? {}), sight: postSight(caller) };
+    return toConnection(await comments.list(scope, window), window, () => comments.count(scope));
   },
 
   async videosConnection(_, args, { caller, stores: { videos } }) {

@@ -15,12 +15,17 @@ export const resolvers: Resolvers = {
   User: {
     __resolveReference: ({ id }) => ({ id }),
     posts: async ({ id }, _, { loaders }) => (await loaders.postsBy({ first: MAX_PAGE_SIZE }).load(id)).edges.map(({ node }) => node),
+    post: async (account, { id }, { loaders }) => {
+      const post = await loaders.post.findOrGone(id);
+      return post?.authorId === account.id ? post : null;
+    },
     postsConnection: ({ id }, args, { loaders }) => loaders.postsBy(args).load(id),
   },
   Post: {
     __resolveReference: ({ id }, { loaders }) => loaders.post.find(id),
     author,
     comments: ({ id }, args, { loaders }) => loaders.commentsOn(args).load(id),
+    commentsConnection: ({ id }, args, { loaders }) => loaders.commentWindowsOn(args).load(id),
   },
   Comment: {
     __resolveReference: ({ id }, { loaders }) => loaders.comment.find(id),

@@ -25,6 +25,7 @@ export const OrderItem: OrderItemResolvers = {
     if (!product) throw fail('INTERNAL_ERROR', 'An item names a product that is not there');
     return product;
   },
+  currency: async ({ orderId }, _, context) => (await requireOrder(orderId, context)).currency,
 };
 
 export const Invoice: InvoiceResolvers = {

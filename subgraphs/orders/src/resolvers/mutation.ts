@@ -1,33 +1,41 @@
-/** What can be changed of orders and payments (contract §3). */
+/** What can be changed of orders, payments and products (contract §3). */
 import { requireCaller } from '@trestle/chassis/context';
-import type { OrdersContext } from '../context.ts';
 import type { MutationResolvers } from '../generated/resolvers.ts';
 import { allowPayment, readPayment } from '../payment.ts';
-import { readPurchase } from '../product.ts';
+import { readNewProduct, readProductChange, readPurchase, requireProductId } from '../product.ts';
 
 export const Mutation: MutationResolvers = {
-  createOrder: (_, { input }, context) => changed(context, context.orders.create(requireCaller(context).userId, readPurchase(input))),
-
-  cancelOrder(_, { id, expectedVersions }, context) {
-    const { orders, visibility } = context;
-    return changed(context, orders.cancel(id, { visibility, expectedVersions }));
+  createOrder(_, args, context, info) {
+    const purchase = readPurchase(args.input);
+    const { userId } = requireCaller(context);
+    return context.write({ args, info }, ({ orders }) => orders.create(userId, purchase));
   },
 
-  advanceOrder(_, { id, to, expectedVersions }, context) {
-    const { orders, visibility } = context;
-    return changed(context, orders.advance(id, to, { visibility, expectedVersions }));
+  cancelOrder(_, args, { write, visibility }, info) {
+    const { id, expectedVersions } = args;
+    return write({ args, info }, ({ orders }) => orders.cancel(id, { visibility, expectedVersions }));
   },
 
-  createPayment(_, { input }, context) {
-    const payment = readPayment(input);
+  advanceOrder(_, args, { write, visibility }, info) {
+    const { id, to, expectedVersions } = args;
+    return write({ args, info }, ({ orders }) => orders.advance(id, to, { visibility, expectedVersions }));
+  },
+
+  createPayment(_, args, context, info) {
+    const payment = readPayment(args.input);
     allowPayment(requireCaller(context), payment);
-    return changed(context, context.payments.create(payment, context.visibility));
+    return context.write({ args, info }, ({ payments }) => payments.create(payment, context.visibility));
+  },
+
+  createProduct(_, args, { write }, info) {
+    const product = readNewProduct(args.input);
+    return write({ args, info }, ({ products }) => products.create(product));
+  },
+
+  updateProduct(_, args, { write }, info) {
+    const { input, expectedVersions } = args;
+    const id = requireProductId(args.id);
+    const change = readProductChange(input);
+    return write({ args, info }, ({ products }) => products.update(id, change, expectedVersions));
   },
 };
-
-/** One request may hold several mutations: what an earlier one read is old after a later one. */
-async function changed<Row>({ forget }: OrdersContext, write: Promise<Row>): Promise<Row> {
-  const row = await write;
-  forget();
-  return row;
-}

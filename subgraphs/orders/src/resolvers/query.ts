@@ -4,6 +4,8 @@ import { readWindow } from '@trestle/chassis/window';
 import type { QueryResolvers } from '../generated/resolvers.ts';
 import { ORDER_SORTING } from '../order-store.ts';
 import { readOrderFilter } from '../order.ts';
+import { PAYMENT_SORTING } from '../payment-store.ts';
+import { readPaymentFilter } from '../payment.ts';
 import { PRODUCT_SORTING } from '../product-store.ts';
 import { readProductFilter } from '../product.ts';
 
@@ -25,4 +27,10 @@ export const Query: QueryResolvers = {
   },
 
   payment: (_, { id }, { loaders }) => loaders.findPayment(id),
+
+  async paymentsConnection(_, args, { payments, visibility }) {
+    const window = readWindow(args, PAYMENT_SORTING);
+    const listing = { filter: readPaymentFilter(args.filter ?? {}), visibility };
+    return toConnection(await payments.list(listing, window), window, () => payments.count(listing));
+  },
 };

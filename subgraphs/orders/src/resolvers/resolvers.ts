@@ -17,4 +17,5 @@ export const resolvers: Resolvers = {
   Payment,
   OrderConnection: connectionResolvers,
   ProductConnection: connectionResolvers,
+  PaymentConnection: connectionResolvers,
 };

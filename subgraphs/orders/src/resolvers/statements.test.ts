@@ -28,6 +28,7 @@ async function ask(count: number, fields: string) {
 
 describe('of 50 accounts as of 2', () => {
   it.each([
+    ['the currencies of items', 'orders { items { currency } }', 3],
     ['orders, items and products', 'orders { items { product { name } } }', 3],
     ['invoices and payments', 'orders { invoice { number isPaid order { id } } payments { id } }', 4],
     ['pages of orders', 'ordersConnection(first: 2, orderBy: [{ field: TOTAL }]) { edges { node { id } } }', 1],

@@ -102,6 +102,24 @@ describe('the orders of an account', () => {
   });
 });
 
+describe('payments', () => {
+  it('are listed to their customer, all of them to administrators, and to nobody else', async () => {
+    const ask = (filter: string, caller?: Caller) =>
+      orders.run(`{ paymentsConnection(filter: { ${filter} }) { totalCount edges { node { id } } } }`, { ...(caller && { caller }) });
+    const id = kinds.find(({ __typename }) => __typename === 'Payment')?.id;
+    const one = { paymentsConnection: { totalCount: 1, edges: [{ node: { id } }] } };
+    const none = { paymentsConnection: { totalCount: 0, edges: [] } };
+    const ofOrder = `orderId: "${kinds[0]?.id ?? ''}"`;
+    for (const filter of [ofOrder, `${ofOrder}, customerId: "usr_owner"`]) {
+      expect((await ask(filter, owner)).data).toEqual(one);
+      expect((await ask(filter, admin)).data).toEqual(one);
+      expect((await ask(filter, moderator)).data).toEqual(none);
+      expect((await ask(filter)).codes).toEqual({ paymentsConnection: 'UNAUTHORIZED' });
+    }
+    expect((await ask('customerId: "\\u0000", orderId: "\\u0000"', admin)).codes).toEqual({ paymentsConnection: 'VALIDATION_ERROR' });
+  });
+});
+
 describe('filters', () => {
   it('refuse text that no database takes, and tell every faulty field', async () => {
     expect((await orders.run('{ ordersConnection(filter: { customerId: "\\u0000" }) { totalCount } }', { caller: admin })).codes).toEqual({

@@ -1,13 +1,16 @@
 /** What can be changed of accounts (spec §4.5, contract §3). */
 import { requireCaller } from '@trestle/chassis/context';
-import { fail } from '@trestle/schema/errors';
+import { Fault, fail } from '@trestle/schema/errors';
 import type { MutationResolvers } from '../generated/resolvers.ts';
-import { allowChange, allowDelete, checkNewUser, readUserChange } from '../user.ts';
+import { allowChange, allowDelete, allowFirst, checkNewUser, readFirst, readReplacement, readUserChange } from '../user.ts';
 
 export const Mutation: MutationResolvers = {
-  async createUser(_, { input }, { users, passwords }) {
+  async createUser(_, args, { create, passwords }, info) {
+    const { input } = args;
     checkNewUser(input);
-    const user = await users.create(input, await passwords.hash(input.password));
+    const hash = await passwords.hash(input.password);
+    // What is kept for a retry is the account without its password's hash: the store never gives that.
+    const user = await create({ args, info }, (users) => users.create(input, hash));
     return { ...user, isProven: true };
   },
 
@@ -19,6 +22,24 @@ export const Mutation: MutationResolvers = {
       throw (await context.deletedById.load(id)) ? fail('GONE', 'The account was deleted') : fail('NOT_FOUND', 'There is no such account');
     const change = allowChange(caller, user, readUserChange(input));
     return context.users.update(id, change, expectedVersions);
+  },
+
+  async replaceUser(_, { id, input, expectedVersions }, context) {
+    const caller = requireCaller(context);
+    context.forget();
+    const user = await context.userById.load(id);
+    if (user) return context.users.update(id, allowChange(caller, user, readReplacement(input)), expectedVersions);
+    if (await context.deletedById.load(id)) throw fail('GONE', 'The account was deleted');
+    allowFirst(caller, id);
+    const first = readFirst(input);
+    if (expectedVersions && !expectedVersions.includes(0))
+      throw fail('PRECONDITION_FAILED', 'The account has another version than expected');
+    const made = context.users.createAt(id, first, await context.passwords.hash(first.password));
+    // Somebody else was first: without a condition, none has failed.
+    return made.catch((error: unknown) => {
+      const isLate = error instanceof Fault && error.code === 'PRECONDITION_FAILED' && !expectedVersions;
+      throw isLate ? fail('CONFLICT', 'The account was made at the same moment; try again') : error;
+    });
   },
 
   async deleteUser(_, { id, expectedVersions }, context) {
