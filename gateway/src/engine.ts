@@ -1,5 +1,6 @@
 /** What stands behind the gateway's doors. One engine today, Apollo's; another can take its place behind this interface. */
 import type { Caller } from '@trestle/identity';
+import type { Trail } from './trail.ts';
 
 /** One GraphQL request as it came through a door, with its caller already known. */
 export interface EngineRequest {
@@ -12,12 +13,15 @@ export interface EngineRequest {
   readonly context: EngineContext;
 }
 
-/** What goes along to the subgraphs. */
+/** What goes along to the subgraphs, and what comes back beside their answers. */
 export interface EngineContext {
   readonly caller: Caller | null;
   /** The caller's own credential, forwarded as it came; nothing for anonymous callers. */
   readonly authorization: string | undefined;
   readonly requestId: string;
+  /** Sent with mutations only, as nothing else has to happen once. */
+  readonly mutationHeaders: Readonly<Record<string, string>>;
+  readonly trail: Trail;
 }
 
 export interface EngineReply {

@@ -12,12 +12,13 @@ describe('an error that leaves', () => {
         stacktrace: ['at x'],
         url: 'http://10.0.0.1',
         details: [{ field: 'id', message: 'x' }],
+        retryAfter: 1,
       },
     };
     expect(formatError(error, undefined)).toEqual({
       message: 'No such order',
       path: ['order'],
-      extensions: { code: 'NOT_FOUND', service: 'orders', details: [{ field: 'id', message: 'x' }] },
+      extensions: { code: 'NOT_FOUND', service: 'orders', details: [{ field: 'id', message: 'x' }], retryAfter: 1 },
     });
   });
 

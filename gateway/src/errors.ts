@@ -14,7 +14,7 @@ const CLIENT_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** What of an error's extensions a client may see besides its code. */
-const SHOWN = ['details', 'masked', 'coordinate', 'requires', 'count', 'service'] as const;
+const SHOWN = ['details', 'retryAfter', 'masked', 'coordinate', 'requires', 'count', 'service'] as const;
 
 /** Writes an error for the client; whatever has no code of ours becomes INTERNAL_ERROR and says nothing. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {

@@ -5,6 +5,7 @@ import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode, Fault, fail } from '@trestle/schema/errors';
 import { readContext, readRequestId } from './caller.ts';
 import type { Engine } from './engine.ts';
+import { toTrailHeaders } from './trail.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const ALLOW = 'GET, POST, OPTIONS';
@@ -38,7 +39,7 @@ export function createHttpDoor({
     }
     const milliseconds = performance.now() - started;
     observe(response.statusCode, milliseconds / 1000);
-    log.info('request', {
+    log.access({
       requestId,
       method: request.method ?? '',
       route: '/graphql',
@@ -62,7 +63,8 @@ export function createHttpDoor({
       Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
     );
     const reply = await engine.respond({ method, headers, search: mark < 0 ? '' : url.slice(mark), body, context });
-    send(response, { status: reply.status, headers: { ...reply.headers, 'cache-control': 'no-store' }, text: reply.body });
+    const told = { ...reply.headers, ...toTrailHeaders(context.trail, context.caller), 'cache-control': 'no-store' };
+    send(response, { status: reply.status, headers: told, text: reply.body });
   }
 
   return (request, response) => void answer(request, response);
@@ -104,7 +106,8 @@ function refuse(response: ServerResponse, { error, requestId, log }: { error: un
     UNAUTHORIZED: { 'www-authenticate': 'Bearer realm="api"' },
     PAYLOAD_TOO_LARGE: { connection: 'close' },
   };
-  const text = JSON.stringify({ errors: [{ message: fault.message, extensions: { code: fault.code, requestId } }] });
+  const extensions = { code: fault.code, ...(fault.details && { details: fault.details }), requestId };
+  const text = JSON.stringify({ errors: [{ message: fault.message, extensions }] });
   send(response, {
     status: ERRORS[fault.code].status,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headers[fault.code] },

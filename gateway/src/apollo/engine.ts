@@ -3,11 +3,11 @@ import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
-import { ERRORS } from '@trestle/schema/errors';
+import { ERRORS, type Fault, fail } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
 import type { Engine, EngineContext } from '../engine.ts';
 import { formatError } from '../errors.ts';
-import { MAX_TOKENS, limitOperations } from '../limits/limits.ts';
+import { MAX_TOKENS, limitOperations, limitVariables } from '../limits/limits.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { createErrorPlugin } from './error-plugin.ts';
 
@@ -35,7 +35,7 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
     parseOptions: { maxLexicalTokens: MAX_TOKENS },
     plugins: [
       createErrorPlugin(log),
-      refuseSubscriptions,
+      refuseBeforePlanning,
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
     ],
@@ -92,20 +92,25 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
   };
 }
 
-/** Subscriptions are in the schema, and have no door yet. */
-const refuseSubscriptions: ApolloServerPlugin<EngineContext> = {
+/** What a valid document does not tell: subscriptions are in the schema, and have no door yet; variables come beside it. */
+const refuseBeforePlanning: ApolloServerPlugin<EngineContext> = {
   requestDidStart: () =>
     Promise.resolve({
-      didResolveOperation: ({ operation }) => {
-        if (operation?.operation === OperationTypeNode.SUBSCRIPTION) throw notImplemented();
+      didResolveOperation: ({ operation, request }) => {
+        try {
+          if (operation?.operation === OperationTypeNode.SUBSCRIPTION) throw fail('NOT_IMPLEMENTED', 'Subscriptions have no door yet');
+          limitVariables(request.variables);
+        } catch (fault) {
+          throw toGraphQLError(fault as Fault);
+        }
         return Promise.resolve();
       },
     }),
 };
 
-function notImplemented(): GraphQLError {
-  const extensions = { code: 'NOT_IMPLEMENTED', http: { status: ERRORS.NOT_IMPLEMENTED.status } };
-  return new GraphQLError('Subscriptions have no door yet', { extensions });
+function toGraphQLError(fault: Fault): GraphQLError {
+  const { code, message, details } = fault;
+  return new GraphQLError(message, { originalError: fault, extensions: { code, details, http: { status: ERRORS[code].status } } });
 }
 
 function toHeaderMap(headers: ReadonlyMap<string, string>): HeaderMap {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate } from 'graphql';
-import { MAX_ALIASES, MAX_DEPTH, limitOperations } from './limits.ts';
+import { MAX_ALIASES, MAX_DEPTH, MAX_VALUE_DEPTH, limitOperations, limitVariables } from './limits.ts';
 
-const schema = buildSchema('type Query { node: Node } type Node { id: ID, node: Node }');
+const schema = buildSchema('scalar Any type Query { node(any: Any): Node } type Node { id: ID, node: Node }');
 const check = (source: string) => validate(schema, parse(source), [...specifiedRules, limitOperations]).map(({ message }) => message);
 const nest = (levels: number): string => (levels === 1 ? '{ __typename }' : `{ node ${nest(levels - 1)} }`);
 
@@ -23,11 +23,45 @@ describe('the limits of contract §6', () => {
     ]);
   });
 
+  it('count the braces of fragments within fragments, which have no depth of fields', () => {
+    const inline = (levels: number) => `{ node { ${'... { '.repeat(levels)}id${' }'.repeat(levels)} } }`;
+    expect(check(inline(48))).toEqual([]);
+    expect(check(inline(49))).toEqual(['The operation has selections nested to level 51; the limit is 50']);
+  });
+
   it('count aliases, also those that a fragment multiplies', () => {
     const aliases = (count: number) => Array.from({ length: count }, (_, i) => `a${String(i)}: id`).join(' ');
     expect(check(`{ node { ${aliases(MAX_ALIASES)} } }`)).toEqual([]);
     expect(check(`{ node { ${aliases(MAX_ALIASES + 1)} } }`)).toEqual(['The operation has aliases 31; the limit is 30']);
     expect(check(`{ x: node { ...f } y: node { ...f } } fragment f on Node { ${aliases(15)} }`)).toHaveLength(1);
+  });
+
+  it.each([
+    ['an argument', (value: string) => `{ node(any: ${value}) { id } }`],
+    ['a default', (value: string) => `query ($any: Any = ${value}) { node(any: $any) { id } }`],
+    ['a fragment', (value: string) => `{ ...f } fragment f on Query { node(any: ${value}) { id } }`],
+  ])('count the levels of lists and objects in the value of %s', (_, write) => {
+    const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect(check(write(lists(MAX_VALUE_DEPTH)))).toEqual([]);
+    expect(check(write(`[${lists(3)} ${lists(MAX_VALUE_DEPTH)} 1]`))).toEqual(['The operation has a value of depth 11; the limit is 10']);
+    expect(check(write(`{ a: [{ b: ${lists(27)} }] }`))).toEqual(['The operation has a value of depth 30; the limit is 10']);
+  });
+
+  it('count the levels of variables, however many, and name each that has too many', () => {
+    const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+    limitVariables(undefined);
+    limitVariables({ a: nested(MAX_VALUE_DEPTH), b: null, c: { d: 'x'.repeat(99) } });
+    expect(() => {
+      limitVariables({ a: [nested(MAX_VALUE_DEPTH)], b: nested(1), c: { d: nested(100_000) } });
+    }).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION_ERROR',
+        details: [
+          { field: 'variables.a', message: 'has a value of depth 11; the limit is 10' },
+          { field: 'variables.c', message: 'has a value of depth 100001; the limit is 10' },
+        ],
+      }),
+    );
   });
 
   it('let the standard introspection query pass', () => {

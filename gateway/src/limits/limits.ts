@@ -1,10 +1,15 @@
 /** Limits on what one operation may ask for (contract §6), as validation rules: what is too much is never planned. */
-import { type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import { fail } from '@trestle/schema/errors';
+import { type ASTNode, type ASTVisitor, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
 
 export const MAX_DEPTH = 12;
 export const MAX_ALIASES = 30;
-/** More tokens than this are not even parsed. */
-export const MAX_TOKENS = 10_000;
+/** Levels of braces, which fragments within fragments add to without any field: what is too deep overflows the planner's stack. */
+export const MAX_SELECTION_LEVELS = 50;
+/** Levels of lists and objects in one value. Apollo's planner takes twice the time for each further level of a literal. */
+export const MAX_VALUE_DEPTH = 10;
+/** More tokens than this are not even parsed: so few can't be nested so deep that parser or validation overflow the stack. */
+export const MAX_TOKENS = 4000;
 
 interface Measure {
   readonly depth: number;
@@ -16,7 +21,7 @@ const NOTHING: Measure = { depth: 0, aliases: 0 };
 /** Reports VALIDATION_ERROR that names limit and value. Introspection is not measured: the standard query is deeper than any limit. */
 export function limitOperations(context: ValidationContext): ASTVisitor {
   const measured = new Map<string, Measure>();
-  const report = (name: string, { limit, value, node }: { limit: number; value: number; node: FieldNode | undefined }) => {
+  const report = (name: string, { limit, value, node }: { limit: number; value: number; node: ASTNode | undefined }) => {
     if (value > limit) {
       const message = `The operation has ${name} ${String(value)}; the limit is ${String(limit)}`;
       context.reportError(new GraphQLError(message, { ...(node && { nodes: [node] }), extensions: { code: 'VALIDATION_ERROR' } }));
@@ -46,6 +51,23 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
     return { depth: below.depth + 1, aliases: below.aliases + (selection.alias ? 1 : 0) };
   };
 
+  /** Reports how deep nodes of one kind stand in each other, as written; once for the outermost. */
+  const limitLevels = (name: string, limit: number) => {
+    let level = 0;
+    let deepest = 0;
+    return {
+      enter() {
+        deepest = Math.max(deepest, ++level);
+      },
+      leave(node: ASTNode) {
+        if (--level > 0) return;
+        report(name, { limit, value: deepest, node });
+        deepest = 0;
+      },
+    };
+  };
+  const values = limitLevels('a value of depth', MAX_VALUE_DEPTH);
+
   return {
     OperationDefinition({ selectionSet }) {
       const { depth, aliases } = measureSet(selectionSet);
@@ -53,5 +75,33 @@ export function limitOperations(context: ValidationContext): ASTVisitor {
       report('depth', { limit: MAX_DEPTH, value: depth, node });
       report('aliases', { limit: MAX_ALIASES, value: aliases, node });
     },
+    // Also those of directives, and the defaults of variables.
+    ListValue: values,
+    ObjectValue: values,
+    SelectionSet: limitLevels('selections nested to level', MAX_SELECTION_LEVELS),
   };
+}
+
+/** Throws VALIDATION_ERROR that names limit and value for variables of which one is nested too deep. */
+export function limitVariables(variables: Readonly<Record<string, unknown>> = {}): void {
+  const details = Object.entries(variables)
+    .map(([name, value]) => ({ name, depth: depthOf(value) }))
+    .filter(({ depth }) => depth > MAX_VALUE_DEPTH)
+    .map(({ name, depth }) => ({
+      field: `variables.${name}`,
+      message: `has a value of depth ${String(depth)}; the limit is ${String(MAX_VALUE_DEPTH)}`,
+    }));
+  if (details.length > 0) throw fail('VALIDATION_ERROR', 'The variables are nested too deep', { details });
+}
+
+/** Level by level instead of by recursion: what is as deep as a whole body must not overflow the stack. */
+function depthOf(value: unknown): number {
+  let depth = 0;
+  for (let level = [value].filter(isNested); level.length > 0; depth++)
+    level = level.flatMap((each) => Object.values(each) as unknown[]).filter(isNested);
+  return depth;
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }

@@ -3,6 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
+import { createTrail } from '../trail.ts';
 import { type Upstreams, createUpstreams } from './upstream.ts';
 
 const servers: Server[] = [];
@@ -29,7 +30,8 @@ function open(url: string, urls = new Map<string, string>()) {
   return { upstream: upstreams.open('Stock', url), metrics };
 }
 
-const context = { authorization: 'Bearer t', requestId: 'r' };
+const mutationHeaders = { 'idempotency-key': 'k', 'idempotency-scope': 'POST /payments' };
+const createContext = () => ({ authorization: 'Bearer t', requestId: 'r', mutationHeaders, trail: createTrail() });
 const failure = (fetched: Promise<unknown>) =>
   fetched.then(
     () => undefined,
@@ -47,7 +49,7 @@ describe('a call to a subgraph', () => {
       response.end('{"data":{"a":1}}');
     });
     const { upstream, metrics } = open('http://nowhere.invalid/graphql', new Map([['stock', url]]));
-    expect(await upstream.fetch({ query: '{ a }' }, context)).toEqual({ data: { a: 1 } });
+    expect(await upstream.fetch({ query: '{ a }' }, createContext())).toEqual({ data: { a: 1 } });
     expect(seen).toMatchObject({ authorization: 'Bearer t', 'x-request-id': 'r' });
     expect(await metrics.metrics()).toContain('trestle_subgraph_fetch_duration_seconds_count{subgraph="Stock",outcome="data"} 1');
   });
@@ -58,15 +60,34 @@ describe('a call to a subgraph', () => {
       seen = request.headers;
       response.end('{"data":null}');
     });
-    await open(url).upstream.fetch({ query: '{ a }' }, { ...context, authorization: undefined });
+    await open(url).upstream.fetch({ query: '{ a }' }, { ...createContext(), authorization: undefined });
     expect(seen).not.toHaveProperty('authorization');
+  });
+
+  it("carries the client's Idempotency-Key with a mutation only, and leaves in the trail that the answer is a replay and how long it took", async () => {
+    const seen: IncomingMessage['headers'][] = [];
+    const url = await listen((request, response) => {
+      seen.push(request.headers);
+      response.setHeader('idempotent-replayed', seen.length === 1 ? 'false' : 'true').end('{"data":{"a":1}}');
+    });
+    const { upstream } = open(url);
+    const context = createContext();
+    await upstream.fetch({ query: '{ mutation }' }, context);
+    expect(context.trail.isReplayed).toBe(false);
+    const first = context.trail.durationsMs.get('Stock') ?? 0;
+    await upstream.fetch({ query: 'mutation M { a }' }, context);
+    expect(seen[0]).not.toHaveProperty('idempotency-key');
+    expect(seen[1]).toMatchObject(mutationHeaders);
+    expect(context.trail.isReplayed).toBe(true);
+    expect(first).toBeGreaterThan(0);
+    expect(context.trail.durationsMs.get('Stock')).toBeGreaterThan(first);
   });
 
   it('that is slow to begin, or to end, is UPSTREAM_TIMEOUT and names the subgraph', async () => {
     const silent = await listen(() => undefined);
     const halting = await listen((_, response) => response.write('{"data":'));
     for (const url of [silent, halting]) {
-      expect(await failure(open(url).upstream.fetch({ query: '{ a }' }, context))).toEqual({
+      expect(await failure(open(url).upstream.fetch({ query: '{ a }' }, createContext()))).toEqual({
         message: 'The subgraph Stock took too long',
         code: 'UPSTREAM_TIMEOUT',
         service: 'Stock',
@@ -80,7 +101,7 @@ describe('a call to a subgraph', () => {
     ['is cut off', '{"data":'],
   ])('whose answer %s is UPSTREAM_ERROR and tells no address', async (_, text) => {
     const url = await listen((__, response) => response.end(text));
-    expect(await failure(open(url).upstream.fetch({ query: '{ a }' }, context))).toEqual({
+    expect(await failure(open(url).upstream.fetch({ query: '{ a }' }, createContext()))).toEqual({
       message: 'The subgraph Stock did not answer',
       code: 'UPSTREAM_ERROR',
       service: 'Stock',
@@ -89,6 +110,6 @@ describe('a call to a subgraph', () => {
 
   it('that nobody takes is UPSTREAM_ERROR', async () => {
     const { upstream } = open('http://127.0.0.1:9/graphql');
-    expect(await failure(upstream.fetch({ query: '{ a }' }, context))).toMatchObject({ code: 'UPSTREAM_ERROR', service: 'Stock' });
+    expect(await failure(upstream.fetch({ query: '{ a }' }, createContext()))).toMatchObject({ code: 'UPSTREAM_ERROR', service: 'Stock' });
   });
 });

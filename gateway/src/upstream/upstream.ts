@@ -19,9 +19,11 @@ export interface UpstreamAnswer {
   readonly errors?: readonly { readonly message: string }[];
 }
 
+export type UpstreamContext = Omit<EngineContext, 'caller'>;
+
 export interface Upstream {
-  /** Throws UPSTREAM_TIMEOUT or UPSTREAM_ERROR with the subgraph's name. */
-  fetch(request: UpstreamRequest, context: Pick<EngineContext, 'authorization' | 'requestId'>): Promise<UpstreamAnswer>;
+  /** Leaves in the trail how long it took and whether the answer is a replay. Throws UPSTREAM_TIMEOUT or UPSTREAM_ERROR with the subgraph's name. */
+  fetch(request: UpstreamRequest, context: UpstreamContext): Promise<UpstreamAnswer>;
 }
 
 export interface Upstreams {
@@ -64,17 +66,22 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
       const pool = poolOf(origin);
       const path = pathname + search;
       return {
-        async fetch(request, { authorization, requestId }) {
+        async fetch(request, context) {
+          const { trail } = context;
           const end = durations.startTimer({ subgraph: name });
-          const headers = { 'content-type': 'application/json', 'x-request-id': requestId, ...(authorization && { authorization }) };
+          const finish = (outcome: string) => {
+            trail.durationsMs.set(name, (trail.durationsMs.get(name) ?? 0) + end({ outcome }) * 1000);
+          };
           try {
-            const { body } = await pool.request({ method: 'POST', path, headers, body: JSON.stringify(request) });
+            const sent = { method: 'POST', path, headers: toHeaders(request, context), body: JSON.stringify(request) } as const;
+            const { body, headers } = await pool.request(sent);
             const answer = readAnswer(await body.json());
-            end({ outcome: answer.errors ? 'errors' : 'data' });
+            if (headers['idempotent-replayed'] === 'true') trail.isReplayed = true;
+            finish(answer.errors ? 'errors' : 'data');
             return answer;
           } catch (cause) {
             const fault = toFault(name, cause);
-            end({ outcome: String(fault.extensions['code']) });
+            finish(String(fault.extensions['code']));
             throw fault;
           }
         },
@@ -83,6 +90,16 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
     close: async () => {
       await Promise.all(Array.from(pools.values(), (pool) => pool.destroy()));
     },
+  };
+}
+
+/** All that a subgraph is told of a client's request. */
+function toHeaders({ query }: UpstreamRequest, { authorization, requestId, mutationHeaders }: UpstreamContext): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'x-request-id': requestId,
+    ...(authorization && { authorization }),
+    ...(query?.startsWith('mutation') && mutationHeaders),
   };
 }
 
