@@ -1,6 +1,7 @@
 /** The settings of the bridge's process. */
 import { readSettings, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
+import { type Lifecycle, readLifecycles } from './versions/versions.ts';
 
 export function readConfig() {
   return readSettings(
@@ -11,6 +12,12 @@ export function readConfig() {
       GATEWAY_URL: setting.url('http:', 'https:').default('http://127.0.0.1:4000/graphql'),
       GATEWAY_TIMEOUT_MS: setting.integer(100, 300_000).default(15_000),
       TOKEN_PUBLIC_KEY_FILE: setting.file(),
+      API_VERSIONS_FILE: setting.fileOf(readLifecycles).default(new Map<number, Lifecycle>()),
+      HEADERS_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
+      REQUEST_TIMEOUT_MS: setting.integer(100, 600_000).default(60_000),
+      MAINTENANCE_FILE: setting.text().optional(),
+      MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),
+      MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).default(500),
     },
     process.env,
   );

@@ -7,11 +7,13 @@ const CONNECT_TIMEOUT_MS = 2000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface GatewayRequest {
-  readonly text: string;
+  /** The request's JSON up to its variables, which stand last. */
+  readonly documentStart: string;
   readonly variables: Readonly<Record<string, unknown>>;
   /** The caller's own credential, as sent. */
   readonly authorization: string | undefined;
   readonly requestId: string;
+  readonly idempotency?: { readonly key: string; readonly scope: string } | undefined;
 }
 
 export interface GatewayError {
@@ -23,6 +25,10 @@ export interface GatewayError {
 export interface GatewayAnswer {
   readonly data?: Readonly<Record<string, unknown>> | null;
   readonly errors?: readonly GatewayError[];
+  /** Whether a subgraph gave what it had kept under the idempotency key. */
+  readonly isReplayed: boolean;
+  /** The gateway's own `Server-Timing`, which it sends to those who may see it. */
+  readonly serverTiming: string | undefined;
 }
 
 export interface GatewayClient {
@@ -42,15 +48,26 @@ export function createGatewayClient({ url, timeoutMs }: { readonly url: string; 
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   return {
-    async execute({ text, variables, authorization, requestId }) {
+    async execute({ documentStart, variables, authorization, requestId, idempotency }) {
+      const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': requestId };
+      if (authorization) headers['authorization'] = authorization;
+      if (idempotency) {
+        headers['idempotency-key'] = idempotency.key;
+        headers['idempotency-scope'] = idempotency.scope;
+      }
       try {
-        const { body } = await pool.request({
-          method: 'POST',
+        const { text, replayed, timing } = await post(pool, {
           path: pathname,
-          headers: { 'content-type': 'application/json', 'x-request-id': requestId, ...(authorization && { authorization }) },
-          body: JSON.stringify({ query: text, variables }),
+          headers,
+          body: `${documentStart}${JSON.stringify(variables)}}`,
         });
-        return (await body.json()) as GatewayAnswer;
+        const { data, errors: failures } = JSON.parse(text) as Pick<GatewayAnswer, 'data' | 'errors'>;
+        return {
+          ...(data !== undefined && { data }),
+          ...(failures && { errors: failures }),
+          isReplayed: replayed === 'true',
+          serverTiming: timing,
+        };
       } catch (cause) {
         if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
           throw fail('UPSTREAM_TIMEOUT', 'The service behind this one took too long', { cause });
@@ -65,4 +82,45 @@ export function createGatewayClient({ url, timeoutMs }: { readonly url: string; 
     },
     close: () => pool.destroy(),
   };
+}
+
+interface Post {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+interface Posted {
+  readonly text: string;
+  readonly replayed: string | undefined;
+  readonly timing: string | undefined;
+}
+
+/** The whole answer as text, without a stream in between: on the hot path that is a third of what a request costs. */
+function post(pool: Pool, { path, headers, body }: Post): Promise<Posted> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let replayed: string | undefined;
+    let timing: string | undefined;
+    pool.dispatch(
+      { method: 'POST', path, headers, body },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart(_, __, sent) {
+          replayed = sent['idempotent-replayed'] as string | undefined;
+          timing = sent['server-timing'] as string | undefined;
+        },
+        onResponseData(_, chunk) {
+          chunks.push(chunk);
+        },
+        onResponseEnd() {
+          const [only, ...others] = chunks;
+          resolve({ text: only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString(), replayed, timing });
+        },
+        onResponseError(_, error) {
+          reject(error);
+        },
+      },
+    );
+  });
 }

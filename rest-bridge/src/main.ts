@@ -9,9 +9,13 @@ import { buildSchema } from 'graphql';
 import { Histogram } from 'prom-client';
 import { readConfig } from './config.ts';
 import { createGatewayClient } from './gateway-client.ts';
+import { watchMaintenance } from './http/maintenance.ts';
+import { createLoadGuard } from './http/overload.ts';
 import { compileRows } from './pipeline/compile.ts';
-import { createPipeline } from './pipeline/pipeline.ts';
+import { type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
+import { withDocuments } from './routes/documents.ts';
 import { rows } from './routes/table.ts';
+import { createVersions } from './versions/versions.ts';
 
 const config = readConfig();
 const log = createLog({ service: 'rest-bridge', level: config.LOG_LEVEL });
@@ -25,20 +29,54 @@ await runProcess(log, async () => {
     labelNames: ['route', 'method', 'status'],
     registers: [probes.metrics],
   });
+  const schema = buildSchema(readApiSdl());
+  const allRows = withDocuments(rows, schema);
+  const versions = createVersions(config.API_VERSIONS_FILE);
+  const load = createLoadGuard({ maxInFlight: config.MAX_IN_FLIGHT, maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS });
+  const maintenance = await watchMaintenance(config.MAINTENANCE_FILE);
   const pipeline = createPipeline({
-    table: compileRows(rows, buildSchema(readApiSdl())),
+    versions,
+    tables: new Map(versions.known.map((version) => [version, compileRows(allRows, { schema, version })])),
     verifier: createTokenVerifier({ publicKeyPem: config.TOKEN_PUBLIC_KEY_FILE }),
     gateway,
+    load,
+    maintenance,
     log,
-    observe: ({ route, method, status, seconds }) => {
-      durations.observe({ route, method, status: String(status) }, seconds);
-    },
+    observe: createObserver(durations),
   });
   // One mount: the pipeline matches for itself, so that a request passes no chain of middlewares.
-  const app = express().disable('x-powered-by').disable('etag').use(pipeline);
-  const service = await startService({ log, port: config.REST_PORT, host: config.HOST, probes, handle: app });
+  // A router alone, since an application would give every request and response another prototype, which costs more than the rest.
+  const router = express.Router().use(pipeline);
+  const service = await startService({
+    log,
+    port: config.REST_PORT,
+    host: config.HOST,
+    probes,
+    handle: (request, response) => {
+      router(request as express.Request, response as express.Response, (error: unknown) => {
+        // The pipeline answers its own errors; one that even its renderer could not answer ends the connection.
+        log.error('could not answer', { error });
+        response.destroy();
+      });
+    },
+    headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+  });
   return async () => {
     await service.stop();
+    load.close();
+    maintenance.close();
     await gateway.close();
   };
 });
+
+/** Finds the histogram's series by a lookup, since prom-client hashes its labels each time. */
+function createObserver(durations: Histogram<'route' | 'method' | 'status'>): PipelineDependencies['observe'] {
+  const series = new Map<string, { observe(seconds: number): void }>();
+  return ({ route, method, status, seconds }) => {
+    const key = `${route} ${method} ${String(status)}`;
+    let one = series.get(key);
+    if (!one) series.set(key, (one = durations.labels({ route, method, status: String(status) })));
+    one.observe(seconds);
+  };
+}

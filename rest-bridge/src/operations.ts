@@ -18,10 +18,12 @@ import {
 import type { Shape } from './query/shape.ts';
 import { type Projection, createProjection } from './reply/projection.ts';
 import type { Resource } from './reply/resource.ts';
+import type { ReaderContext } from './query/reading.ts';
 
 /** What is sent for a row and a shape, and how the answer is read. */
 export interface Prepared {
-  readonly text: string;
+  /** The request's JSON up to its variables, so that the document is escaped once and not for each request. */
+  readonly documentStart: string;
   /** The names that lead from `data` to the answer; a list's answer is its connection. */
   readonly path: readonly string[];
   readonly projection: Projection;
@@ -44,15 +46,16 @@ export function readOperations(): Map<string, OperationDefinitionNode> {
 }
 
 /** Throws at start when the operation, with the resource's usual fields, does not fit the schema. */
-export function createPrepare(schema: GraphQLSchema, operation: OperationDefinitionNode, resource: Resource): Prepare {
+export function createPrepare({ schema, version }: ReaderContext, operation: OperationDefinitionNode, resource: Resource): Prepare {
   const path = findAnswer(operation);
   const cache = new Map<string, Prepared>();
   const prepare: Prepare = (shape) => {
     const key = `${shape.fields?.join(',') ?? '*'}|${shape.include.join(',')}`;
     let prepared = cache.get(key);
     if (!prepared) {
-      const projection = createProjection(resource, shape);
-      prepared = { text: rewrite(schema, operation, projection.selection), path, projection };
+      const projection = createProjection(resource, shape, version);
+      const text = rewrite(schema, operation, projection.selection);
+      prepared = { documentStart: `{"query":${JSON.stringify(text)},"variables":`, path, projection };
       if (cache.size < REMEMBERED_SHAPES) cache.set(key, prepared);
     }
     return prepared;
@@ -74,14 +77,15 @@ function rewrite(schema: GraphQLSchema, operation: OperationDefinitionNode, sele
   return stripIgnoredCharacters(print(document));
 }
 
-/** The way to the answer: down to the marked field, or to the connection whose edges hold it, or to the payload beside it. */
+/**
+ * The way to the answer: down to the marked field, or to the connection whose edges hold it, or to the payload of a mutation. A query
+ * without a mark is answered by all of its data.
+ */
 function findAnswer(operation: OperationDefinitionNode): string[] {
   const path = findResource(operation.selectionSet) ?? [];
   const edges = path.indexOf('edges');
   if (edges >= 0) return path.slice(0, edges);
-  return operation.operation === OperationTypeNode.MUTATION || path.length === 0
-    ? [responseName(operation.selectionSet.selections[0] as FieldNode)]
-    : path;
+  return operation.operation === OperationTypeNode.MUTATION ? [responseName(operation.selectionSet.selections[0] as FieldNode)] : path;
 }
 
 function findResource(selectionSet: SelectionSetNode): string[] | undefined {

@@ -1,7 +1,7 @@
 /** What caches may do with an answer (contract §4). No I/O. */
 
 /** Everything that may change an answer to the same URL. */
-export const VARY = 'Authorization, X-API-Key, API-Version, Accept';
+export const VARY = 'Authorization, X-API-Key, API-Version, Accept, Accept-Encoding';
 
 /** What is not whole must not be kept. What was seen by right of a credential is never public; anonymous answers may be kept, and are checked again each time. */
 export function toCacheControl({

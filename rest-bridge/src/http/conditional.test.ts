@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { isNotModified, matchesStrongly, readExpectedVersions, toEtag } from './conditional.ts';
+import fc from 'fast-check';
+import { allowsRange, judgeRead, readWriteConditions, toEtag, toExpectedVersions } from './conditional.ts';
 
 const bytes = Buffer.from('{}');
+const etag = '"v3-abc"';
+const lastModified = 'Wed, 21 Oct 2026 07:28:00 GMT';
+const earlier = 'Wed, 21 Oct 2026 07:27:59 GMT';
+const later = 'Wed, 21 Oct 2026 07:28:01 GMT';
 
 describe('an ETag', () => {
   it('is strong and changes with the bytes and with the version', () => {
@@ -12,38 +17,98 @@ describe('an ETag', () => {
   });
 });
 
-describe('If-Match', () => {
+describe('a read', () => {
+  it.each([
+    [{}, 'go on'],
+    [{ 'if-match': '*' }, 'go on'],
+    [{ 'if-match': `"x", ${etag}` }, 'go on'],
+    [{ 'if-match': `W/${etag}` }, 'failed'],
+    [{ 'if-match': '"x"' }, 'failed'],
+    [{ 'if-match': '"x"', 'if-none-match': etag }, 'failed'],
+    [{ 'if-unmodified-since': earlier }, 'failed'],
+    [{ 'if-unmodified-since': lastModified }, 'go on'],
+    [{ 'if-unmodified-since': earlier, 'if-match': etag }, 'go on'],
+    [{ 'if-none-match': etag }, 'not modified'],
+    [{ 'if-none-match': `W/${etag}` }, 'not modified'],
+    [{ 'if-none-match': '*' }, 'not modified'],
+    [{ 'if-none-match': `"a", ${etag}` }, 'not modified'],
+    [{ 'if-none-match': '"a"' }, 'go on'],
+    [{ 'if-none-match': '"a"', 'if-modified-since': later }, 'go on'],
+    [{ 'if-modified-since': lastModified }, 'not modified'],
+    [{ 'if-modified-since': earlier }, 'go on'],
+    [{ 'if-modified-since': 'yesterday' }, 'go on'],
+    [{ 'if-modified-since': '2026-12-01' }, 'go on'],
+  ] as const)('with %j: %s', (headers, verdict) => {
+    expect(judgeRead(headers, { etag, lastModified })).toBe(verdict);
+  });
+
+  it('knows nothing of dates where there is none', () => {
+    expect(judgeRead({ 'if-modified-since': later, 'if-unmodified-since': earlier }, { etag })).toBe('go on');
+  });
+
+  it('takes a range only of exactly these bytes', () => {
+    expect([undefined, etag, `W/${etag}`, '"x"', lastModified].map((ifRange) => allowsRange(ifRange, etag))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('a write', () => {
   it.each([
     [undefined, undefined],
     ['*', undefined],
     ['"v3-abc"', [3]],
+    ['"v3-abc-br"', [3]],
     ['"v3-abc", "v4-x"', [3, 4]],
     ['W/"v3-abc"', []],
     ['"nonsense"', []],
     ['', []],
     ['"v3-a,b", W/"v9-x","v5"', [3, 5]],
-  ])('%p accepts the versions %p', (header, versions) => {
-    expect(readExpectedVersions(header)).toEqual(versions);
+  ])('with If-Match %p accepts the versions %p', (ifMatch, versions) => {
+    expect(readWriteConditions({ 'if-match': ifMatch }).expectedVersions).toEqual(versions);
   });
 
-  it('compares strongly for reads', () => {
-    const etag = toEtag(bytes, 1);
-    expect([
-      matchesStrongly(undefined, etag),
-      matchesStrongly('*', etag),
-      matchesStrongly(`"x", ${etag}`, etag),
-      matchesStrongly(`W/${etag}`, etag),
-    ]).toEqual([true, true, true, false]);
+  const found = { version: 3, changedAt: '2026-10-21T07:28:00Z' };
+  const missing = { version: 0, changedAt: undefined };
+  it.each([
+    [{}, found, [3]],
+    [{ 'if-match': '*' }, found, [3]],
+    [{ 'if-match': '*' }, missing, []],
+    [{ 'if-match': '"v3-x"' }, found, [3]],
+    [{ 'if-match': '"v2-x"' }, found, []],
+    [{ 'if-unmodified-since': earlier }, found, []],
+    [{ 'if-unmodified-since': lastModified }, found, [3]],
+    [{ 'if-unmodified-since': earlier }, missing, [0]],
+    [{ 'if-none-match': '*' }, found, []],
+    [{ 'if-none-match': '*' }, missing, [0]],
+    [{ 'if-none-match': 'W/"v3-x"' }, found, []],
+    [{ 'if-none-match': '"v2-x"' }, found, [3]],
+  ])('with %j, when %j is there, goes for the versions %j', (headers, resource, versions) => {
+    expect(toExpectedVersions(readWriteConditions(headers), resource)).toEqual(versions);
   });
-});
 
-it('If-None-Match compares weakly, lists and * too', () => {
-  const etag = toEtag(bytes, 1);
-  expect([
-    isNotModified(undefined, etag),
-    isNotModified('*', etag),
-    isNotModified(`W/${etag}`, etag),
-    isNotModified(`"a", ${etag}`, etag),
-    isNotModified('"a"', etag),
-  ]).toEqual([false, true, true, true, false]);
+  it('finds every version in a list of tags, whatever stands between them', () => {
+    const version = fc.integer({ min: 1, max: 999_999_999 });
+    const separator = fc.constantFrom(',', ', ', ' , ', ',,');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(version, separator), { minLength: 1, maxLength: 20 }), (tags) => {
+        const header = tags.map(([number, between]) => `"v${String(number)}-x"${between}`).join('');
+        expect(readWriteConditions({ 'if-match': header }).expectedVersions).toEqual(tags.map(([number]) => number));
+      }),
+    );
+  });
+
+  it('reads any text without throwing', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const headers = { 'if-match': text, 'if-none-match': text, 'if-unmodified-since': text, 'if-modified-since': text };
+        readWriteConditions(headers);
+        judgeRead(headers, { etag, lastModified });
+      }),
+    );
+  });
 });

@@ -1,47 +1,36 @@
-/** Stage 1: from a URL and a method to a row (spec §9.1, RFC 9110 §15.5.6). No I/O. */
+/** Stage 2: from a path and a method to a row (RFC 9110 §9.3.7, §15.5.6). No I/O. */
 import { fail } from '@trestle/schema/errors';
-import type { Method, Row } from '../routes/row.ts';
+import type { Method, Outcome } from '../routes/row.ts';
 import type { Table } from '../routes/table.ts';
 import type { CompiledRow } from './compile.ts';
+import type { Located } from './locate.ts';
 
 export interface Matched {
   readonly compiled: CompiledRow;
   readonly params: Readonly<Record<string, string>>;
-  readonly prefix: string;
-  readonly path: string;
-  readonly search: URLSearchParams;
-  readonly isHead: boolean;
 }
 
-/** A path that is answered without a row. */
-export interface Shortcut {
-  readonly status: 200 | 301 | 308;
-  readonly headers: Readonly<Record<string, string>>;
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Throws NOT_IMPLEMENTED for a method that the server does not know: that comes before any question of the path. */
+export function requireMethod(method: string): void {
+  if (!METHODS.includes(method)) throw fail('NOT_IMPLEMENTED', 'The server does not know this method');
 }
 
-const METHODS = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
-const PREFIX = /^(?:\/api)?\/v1(?=\/|$)/;
-
-/** Throws NOT_FOUND for an unknown path, NotAllowed for a known one with another method, NOT_IMPLEMENTED for an unknown method. */
-export function match(
-  table: Table<CompiledRow>,
-  { method = 'GET', url = '/' }: { method?: string | undefined; url?: string | undefined },
-): Matched | Shortcut {
-  if (!METHODS.has(method)) throw fail('NOT_IMPLEMENTED', 'The server does not know this method');
-  const mark = url.indexOf('?');
-  const pathname = mark < 0 ? url : url.slice(0, mark);
-  const search = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
-  if (pathname.length > 1 && pathname.endsWith('/')) return toSlashless(method, { pathname, query: mark < 0 ? '' : url.slice(mark) });
-
-  const prefix = PREFIX.exec(pathname)?.[0] ?? '';
-  const path = pathname.slice(prefix.length);
+/**
+ * Gives the row, or the answer of a path that needs none: a redirect, or the methods it takes. Throws NOT_FOUND for an unknown path,
+ * NotAllowed for a known one with another method.
+ */
+export function match(table: Table<CompiledRow>, method: string, { prefix, path, search }: Located): Matched | Outcome {
+  if (path === '*' && method === 'OPTIONS') return toMethods(METHODS.join(', '));
+  if (prefix.length + path.length > 1 && path.endsWith('/')) return toSlashless(method, { pathname: prefix + path, search });
   const found = table(readSegments(path));
   if (!found) throw fail('NOT_FOUND', 'There is no such path');
-  const allow = toAllow(found.byMethod);
-  if (method === 'OPTIONS') return { status: 200, headers: { allow } };
   const compiled = found.byMethod.get((method === 'HEAD' ? 'GET' : method) as Method);
-  if (!compiled) throw new NotAllowed(allow);
-  return { compiled, params: found.params, prefix, path, search, isHead: method === 'HEAD' };
+  if (compiled) return { compiled, params: found.params };
+  const allow = toAllow(found.byMethod);
+  if (method === 'OPTIONS') return toMethods(allow, found.byMethod);
+  throw new NotAllowed(allow);
 }
 
 /** The method is wrong; the renderer says METHOD_NOT_ALLOWED and which are right. */
@@ -53,28 +42,39 @@ export class NotAllowed extends Error {
   }
 }
 
+function toMethods(allow: string, byMethod?: ReadonlyMap<Method, CompiledRow>): Outcome {
+  const accepts = {
+    ...(byMethod?.get('POST')?.takesBody && { 'accept-post': 'application/json' }),
+    ...(byMethod?.get('PATCH') && { 'accept-patch': 'application/json, application/merge-patch+json' }),
+  };
+  return { status: 200, headers: { allow, ...accepts } };
+}
+
 /** 301 lets clients change the method to GET, so that everything else gets 308 (contract §4). */
-function toSlashless(method: string, { pathname, query }: { pathname: string; query: string }): Shortcut {
+function toSlashless(method: string, { pathname, search }: { pathname: string; search: URLSearchParams }): Outcome {
+  const query = search.size > 0 ? `?${search.toString()}` : '';
+  // One slash in front: `//host/` would lead away.
   const location = `/${pathname.replace(/^\/+|\/+$/g, '')}${query}`;
   return { status: method === 'GET' || method === 'HEAD' ? 301 : 308, headers: { location } };
 }
 
-function toAllow(byMethod: ReadonlyMap<Method, { readonly row: Row }>): string {
+function toAllow(byMethod: ReadonlyMap<Method, CompiledRow>): string {
   const methods = [...byMethod.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...methods, 'OPTIONS'].join(', ');
 }
 
 /** A segment that is no valid percent-encoding, or holds what no database can, can't be the name of anything. */
 function readSegments(path: string): string[] {
-  const segments = path.slice(1).split('/').map(decodeSegment);
-  if (segments.some((segment) => segment.includes('\0'))) throw fail('NOT_FOUND', 'There is no such path');
-  return segments;
+  const segments = path.slice(1).split('/');
+  return path.includes('%') ? segments.map(decodeSegment) : segments;
 }
 
 function decodeSegment(segment: string): string {
   try {
-    return decodeURIComponent(segment);
+    const decoded = decodeURIComponent(segment);
+    if (!decoded.includes('\0')) return decoded;
   } catch {
-    throw fail('NOT_FOUND', 'There is no such path');
+    // Told below.
   }
+  throw fail('NOT_FOUND', 'There is no such path');
 }

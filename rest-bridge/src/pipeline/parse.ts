@@ -1,27 +1,40 @@
-/** Stage 3: what is asked for, with every fault told at once (spec §7.2). */
+/** Stage 5: what is asked for, with every fault told at once (spec §7.2). */
 import type { IncomingMessage } from 'node:http';
 import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
 import { readJsonBody, requireJson } from '../http/body.ts';
-import type { Prepared } from '../operations.ts';
+import { type IdempotencyKey, readIdempotencyKey } from '../idempotency/idempotency-key.ts';
 import { createParameters } from '../query/parameters.ts';
-import { readShape } from '../query/shape.ts';
-import type { Reading } from '../routes/row.ts';
-import type { Matched } from './match.ts';
+import { type Shape, readShape } from '../query/shape.ts';
+import type { Reading } from '../query/reading.ts';
+import { resourceAt } from '../versions/transform.ts';
+import type { CompiledOperation } from './compile.ts';
+import type { Located } from './locate.ts';
 
 export interface Parsed {
   readonly reading: Reading;
-  readonly prepared: Prepared;
+  readonly shape: Shape;
+  readonly idempotency: IdempotencyKey | undefined;
 }
 
-/** Throws VALIDATION_ERROR with all faults of query and body, UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE. */
-export async function parse({ compiled, params, search }: Matched, request: IncomingMessage): Promise<Parsed> {
-  const { row, read, prepare } = compiled;
+export interface ParseRequest {
+  readonly located: Located;
+  readonly params: Readonly<Record<string, string>>;
+  readonly request: IncomingMessage;
+}
+
+/** Throws VALIDATION_ERROR with all faults of headers, query and body, UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE. */
+export async function parse(compiled: CompiledOperation, { located, params, request }: ParseRequest): Promise<Parsed> {
+  const { row, takesBody, isMutation, read } = compiled;
   const faults: FieldFault[] = [];
-  if (row.takesBody) requireJson(request);
-  const body = row.takesBody ? await readJsonBody(request) : undefined;
-  const query = createParameters(search);
+  if (takesBody) requireJson(request, row.method);
+  const body = takesBody ? await readJsonBody(request) : undefined;
+  const query = createParameters(located.search);
+  query.take('version');
+  const idempotency = readIdempotencyKey(row, { headers: request.headers, path: located.path }, faults);
   const reading = read({ params, query, body }, faults);
-  const shape = readShape(query, row.resource, faults);
+  const resource = resourceAt(row.resource, located.version);
+  // A write is not sent twice because something beside it failed, so that nothing may come along with it.
+  const shape = readShape(query, isMutation ? { ...resource, include: {} } : resource, faults);
   rejectFaults([...faults, ...query.faults()]);
-  return { reading, prepared: prepare(shape) };
+  return { reading, shape, idempotency };
 }

@@ -1,23 +1,33 @@
-/** The way of a request: match → admit → parse → check → call → render, each stage a function in a file of its own. */
+/** The way of a request: locate → match → admit → negotiate → parse → check → call → render, each stage a function in a file of its own. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
-import { ERRORS } from '@trestle/schema/errors';
+import { ERRORS, fail } from '@trestle/schema/errors';
 import type { GatewayClient } from '../gateway-client.ts';
+import type { LoadGuard } from '../http/overload.ts';
+import type { Maintenance } from '../http/maintenance.ts';
+import type { Outcome } from '../routes/row.ts';
 import type { Table } from '../routes/table.ts';
-import { admit } from './admit.ts';
-import { call } from './call.ts';
-import { check } from './check.ts';
+import { DEFAULT_VERSION, type Versions } from '../versions/versions.ts';
+import { type Admitted, admit } from './admit.ts';
+import { type Asked, type PartialError, call } from './call.ts';
+import { check, refuseFaulty } from './check.ts';
 import type { CompiledRow } from './compile.ts';
-import { type Matched, match } from './match.ts';
+import { type Located, locate } from './locate.ts';
+import { type Matched, match, requireMethod } from './match.ts';
+import { negotiate } from './negotiate.ts';
 import { parse } from './parse.ts';
-import { type Rendering, render, renderError, renderShortcut } from './render.ts';
+import { renderError } from './render-error.ts';
+import { type Exchange, render } from './render.ts';
 
 export interface PipelineDependencies {
-  readonly table: Table<CompiledRow>;
+  readonly versions: Versions;
+  readonly tables: ReadonlyMap<number, Table<CompiledRow>>;
   readonly verifier: TokenVerifier;
   readonly gateway: GatewayClient;
+  readonly load: LoadGuard;
+  readonly maintenance: Maintenance;
   readonly log: Log;
   /** Called once a request, when its answer has been written. */
   readonly observe: (request: {
@@ -36,38 +46,105 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { log, observe } = dependencies;
   return async (request, response) => {
     const started = performance.now();
-    const sentId = request.headers['x-request-id'];
-    const requestId = typeof sentId === 'string' && UUID.test(sentId) ? sentId : randomUUID();
-    const rendering = { request, response, requestId };
-    const trace = { route: 'unmatched' };
+    const requestId = readRequestId(request);
+    const walk: Walk = { exchange: toExchange({ request, response, requestId }), route: 'unmatched' };
     try {
-      await run(dependencies, rendering, trace);
+      await run(dependencies, walk);
     } catch (error) {
-      const code = renderError(rendering, error);
-      if (ERRORS[code].status >= 500) log.error('request failed', { requestId, route: trace.route, code, error });
+      const code = await renderError(walk.exchange, error);
+      if (ERRORS[code].status >= 500) log.error('request failed', { requestId, route: walk.route, code, error });
     }
     const milliseconds = performance.now() - started;
-    const { method = '', statusCode: status } = { method: request.method, statusCode: response.statusCode };
-    observe({ route: trace.route, method, status, seconds: milliseconds / 1000 });
-    log.info('request', { requestId, method, route: trace.route, status, durationMs: Math.round(milliseconds) });
+    const { method = '' } = request;
+    const { route } = walk;
+    observe({ route, method, status: response.statusCode, seconds: milliseconds / 1000 });
+    log.access({ requestId, method, route, status: response.statusCode, durationMs: Math.round(milliseconds) });
   };
 }
 
-async function run({ table, verifier, gateway }: PipelineDependencies, rendering: Rendering, trace: { route: string }): Promise<void> {
-  const { request, requestId } = rendering;
-  const matched = match(table, request);
-  if ('status' in matched) {
-    renderShortcut(rendering, matched);
-    return;
+/** What is known of a request so far: an error anywhere on the way needs it to leave. */
+interface Walk {
+  exchange: Exchange;
+  route: string;
+}
+
+async function run(dependencies: PipelineDependencies, walk: Walk): Promise<void> {
+  const { versions, tables, verifier, load, maintenance } = dependencies;
+  const { request } = walk.exchange;
+  maintenance.check();
+  const leave = load.enter();
+  try {
+    requireMethod(request.method ?? '');
+    const located = locate(versions, request);
+    const standing = versions.standing(located.version, located);
+    walk.exchange = toExchange(walk.exchange, located.version, standing.headers);
+    if (standing.isSunset) throw fail('GONE', 'This version of the API is no more');
+    const matched = match(tables.get(located.version) ?? never(), request.method ?? '', located);
+    if ('status' in matched) {
+      await render(walk.exchange, { ...matched, isAnonymous: true, errors: [] });
+      return;
+    }
+    const { row } = matched.compiled;
+    walk.route = row.path;
+    const admitted = admit(request.rawHeaders, verifier, row);
+    const answer = await answerRow(dependencies, { exchange: walk.exchange, located, matched, admitted });
+    await render(walk.exchange, { errors: [], ...answer, isAnonymous: admitted.caller === null });
+  } finally {
+    leave();
   }
-  const { row } = matched.compiled;
-  trace.route = row.path;
-  const { caller, authorization } = admit(row, request.rawHeaders, verifier);
-  const { reading, prepared } = await parse(matched, request);
-  const variables = { ...reading.variables, ...check(row, request.headers['if-match']) };
-  const { root, errors } = await call(gateway, { text: prepared.text, variables, authorization, requestId }, prepared.path);
-  const { prefix, path, search, params } = matched satisfies Matched;
-  const show = (data: unknown) => prepared.projection.show(data, prefix);
-  const outcome = row.reply(root, show, { prefix, path, search, params, reading });
-  render(rendering, { ...outcome, errors, isRead: row.method === 'GET', isAnonymous: caller === null });
+}
+
+interface Admission {
+  readonly exchange: Exchange;
+  readonly located: Located;
+  readonly matched: Matched;
+  readonly admitted: Admitted;
+}
+
+interface RowAnswer extends Outcome {
+  readonly errors?: readonly PartialError[];
+}
+
+async function answerRow({ gateway }: PipelineDependencies, { exchange, located, matched, admitted }: Admission): Promise<RowAnswer> {
+  const { compiled, params } = matched;
+  const { request, requestId } = exchange;
+  const alternative = negotiate(compiled, request.headers.accept, located.version);
+  if (!('read' in compiled)) return compiled.row.answer({ ...located, params, caller: admitted.caller });
+
+  const asked: Asked = { gateway, variables: params, authorization: admitted.authorization, requestId };
+  const refuse = (error: unknown) => refuseFaulty(error, { compiled, headers: request.headers, asked });
+  const { reading, shape, idempotency } = await parse(compiled, { located, params, request }).catch(refuse);
+  const expectedVersions = await check(compiled, { headers: request.headers, asked });
+  const variables = expectedVersions === undefined ? reading.variables : { ...reading.variables, expectedVersions };
+  const plan = { prepare: alternative?.prepare ?? compiled.prepare, shape, isMutation: compiled.isMutation };
+  const { root, prepared, errors, isReplayed, serverTiming } = await call({ ...asked, variables, idempotency }, plan).catch(refuse);
+  const show = (data: unknown) => prepared.projection.show(data, located.prefix);
+  const outcome = compiled.row.reply(root, show, { ...located, params, reading });
+  const headers = {
+    ...outcome.headers,
+    ...(isReplayed && { 'idempotent-replayed': 'true' }),
+    ...(serverTiming !== undefined && { 'server-timing': serverTiming }),
+  };
+  if (!alternative) return { ...outcome, headers, errors };
+  const bytes = await alternative.write(outcome.body as Record<string, unknown>);
+  return { ...outcome, headers, errors, document: { type: alternative.type, bytes } };
+}
+
+/** Ids of clients are echoed when they are UUIDs, and replaced otherwise (spec §1). */
+function readRequestId({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && UUID.test(sent) ? sent : randomUUID();
+}
+
+function toExchange(
+  { request, response, requestId }: Omit<Exchange, 'headers'>,
+  version: number = DEFAULT_VERSION,
+  standing: Readonly<Record<string, string>> = {},
+): Exchange {
+  const headers = { 'x-request-id': requestId, 'api-version': String(version), 'x-content-type-options': 'nosniff', ...standing };
+  return { request, response, requestId, headers };
+}
+
+function never(): never {
+  throw new Error('A version has no table');
 }

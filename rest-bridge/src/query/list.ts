@@ -8,32 +8,35 @@ import {
   isEnumType,
   isInputObjectType,
 } from 'graphql';
-import type { Reading } from '../routes/row.ts';
-import { readPaging, toWindow } from './paging.ts';
+import type { ReaderContext, Reading } from './reading.ts';
+import { defaultPaging, readPaging, toWindow } from './paging.ts';
 import type { Parameters } from './parameters.ts';
 import { readText } from './values.ts';
 
 export interface ListRule {
-  readonly filter: string;
-  readonly order: string;
+  /** The GraphQL input type whose fields become query parameters. */
+  readonly filter?: string;
+  /** The GraphQL enum whose values become names for `sort`. */
+  readonly order?: string;
+  /** Other names for parameters: `{minPrice: 'price_gte'}`. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Filters that the path already settles. */
   readonly without?: readonly string[];
 }
 
-interface Filter {
+/** A query parameter and the field of the filter that it fills. */
+export interface Filter {
   readonly parameter: string;
   readonly field: string;
   readonly type: GraphQLInputType;
+  readonly description: string | undefined;
 }
 
 /** Throws at start when the schema lacks a type that the row names. */
-export function createListReader(schema: GraphQLSchema, rule: ListRule): (query: Parameters, faults: FieldFault[]) => Reading {
-  const filters = readFilters(requireInput(schema, rule.filter), rule);
-  const sorts = new Map(
-    requireEnum(schema, rule.order)
-      .getValues()
-      .map(({ name }) => [toCamelCase(name), name]),
-  );
+export function createListReader({ schema, version }: ReaderContext, rule: ListRule): (query: Parameters, faults: FieldFault[]) => Reading {
+  const filters = readFilters(schema, rule);
+  const sorts = readSorts(schema, rule);
+  const fallback = defaultPaging(version);
   return (query, faults) => {
     const filter: Record<string, unknown> = {};
     for (const { parameter, field, type } of filters) {
@@ -43,9 +46,9 @@ export function createListReader(schema: GraphQLSchema, rule: ListRule): (query:
       if ('fault' in read) faults.push({ field: parameter, message: read.fault });
       else filter[field] = read.value;
     }
-    const orderBy = readSort(query, { sorts, faults });
-    const paging = readPaging(query, faults);
-    return { paging, variables: { filter, ...(orderBy && { orderBy }), ...toWindow(paging) } };
+    const orderBy = sorts.size > 0 ? readSort(query, { sorts, faults }) : undefined;
+    const paging = readPaging(query, { faults, fallback });
+    return { paging, variables: { ...(rule.filter && { filter }), ...(orderBy && { orderBy }), ...toWindow(paging) } };
   };
 }
 
@@ -71,14 +74,25 @@ function readSort(
 }
 
 /** `ageGte` is `age_gte`, `search` is `q`, `searchIn` is `in`; an alias stands beside the name it stands for. */
-function readFilters(input: GraphQLInputObjectType, { aliases = {}, without = [] }: ListRule): Filter[] {
-  const own = Object.values(input.getFields())
+export function readFilters(schema: GraphQLSchema, { filter, aliases = {}, without = [] }: ListRule): Filter[] {
+  if (filter === undefined) return [];
+  const own = Object.values(requireInput(schema, filter).getFields())
     .filter(({ name }) => !without.includes(name))
-    .map(({ name, type }) => ({ parameter: toParameter(name), field: name, type }));
+    .map(({ name, type, description }) => ({ parameter: toParameter(name), field: name, type, description: description ?? undefined }));
   const more = Object.entries(aliases).flatMap(([alias, parameter]) =>
-    own.filter((filter) => filter.parameter === parameter).map((filter) => ({ ...filter, parameter: alias })),
+    own.filter((one) => one.parameter === parameter).map((one) => ({ ...one, parameter: alias })),
   );
   return [...own, ...more];
+}
+
+/** What a list can be sorted by: the parameter's names, and the enum's. */
+export function readSorts(schema: GraphQLSchema, { order }: ListRule): Map<string, string> {
+  if (order === undefined) return new Map();
+  return new Map(
+    requireEnum(schema, order)
+      .getValues()
+      .map(({ name }) => [toCamelCase(name), name]),
+  );
 }
 
 function toParameter(field: string): string {

@@ -1,12 +1,15 @@
 /** Reads the body of a login (contract §4). No I/O. */
 import type { FieldFault } from '@trestle/schema/errors';
-import type { Reading, RowRequest } from '../routes/row.ts';
+import type { Reading, RowRequest } from './reading.ts';
+
+const FIELDS = ['email', 'password'];
 
 export function readLogin({ body }: RowRequest, faults: FieldFault[]): Reading {
   const given = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  for (const field of ['email', 'password']) {
+  for (const field of FIELDS) {
     if (given[field] === undefined) faults.push({ field, message: 'is required' });
     else if (typeof given[field] !== 'string') faults.push({ field, message: 'must be a text' });
   }
+  for (const field of Object.keys(given)) if (!FIELDS.includes(field)) faults.push({ field, message: 'is not a field that can be sent' });
   return { variables: { email: given['email'], password: given['password'] } };
 }

@@ -1,5 +1,6 @@
 /** Reads paging parameters into one of four variants (spec §4.3, contract §4). No I/O. */
 import type { FieldFault } from '@trestle/schema/errors';
+import { changesUpTo } from '../versions/changelog.ts';
 import type { Parameters } from './parameters.ts';
 
 export type Paging =
@@ -11,8 +12,9 @@ export type Paging =
 const MAX_LIMIT = 100;
 const MAX_OFFSET = 1_000_000;
 const DEFAULT_LIMIT = 10;
-/** Cursors to the page before carry this mark in front of the gateway's own. */
+/** Cursors to the page before carry this mark in front of the gateway's own, inside of the base64 (spec §4.4). */
 const BACKWARD = '~';
+const BASE64URL = /^[\w-]+={0,2}$/;
 
 /** Which parameter makes which variant; two of different variants don't mix. */
 const MARKS = [
@@ -22,11 +24,21 @@ const MARKS = [
   ['after', 'cursor'],
 ] as const;
 
-/** The default is `page=1&limit=10`. */
-export function readPaging(query: Parameters, faults: FieldFault[]): Paging {
+/** How lists of a version are paged when no parameter says how: by page, or from version 2 on by cursor (contract §4). */
+export function defaultPaging(version: number): 'page' | 'cursor' {
+  return changesUpTo(version).findLast((change) => change.kind === 'paging')?.variant ?? 'page';
+}
+
+interface PagingRule {
+  readonly faults: FieldFault[];
+  readonly fallback: 'page' | 'cursor';
+}
+
+/** The default is ten rows from the start. */
+export function readPaging(query: Parameters, { faults, fallback: usual }: PagingRule): Paging {
   const marks = MARKS.filter(([name]) => query.has(name));
-  const variant = marks[0]?.[1] ?? 'page';
   const page = query.has('page') ? 'page' : undefined;
+  const variant = marks[0]?.[1] ?? page ?? usual;
   if (marks.length > 1) faults.push({ field: marks[1]?.[0] ?? '', message: `does not go with ${marks[0]?.[0] ?? ''}` });
   if (page && (variant === 'offset' || variant === 'cursor'))
     faults.push({ field: page, message: `does not go with ${marks[0]?.[0] ?? ''}` });
@@ -69,14 +81,22 @@ export function toWindow(paging: Paging): Record<string, unknown> {
       return { first: paging.perPage, offset: (paging.page - 1) * paging.perPage, withTotal: true };
     case 'offset':
       return { first: paging.limit, offset: paging.offset, withTotal: true };
-    case 'cursor':
-      return paging.cursor.startsWith(BACKWARD)
-        ? { last: paging.limit, before: paging.cursor.slice(1), withTotal: false }
-        : { first: paging.limit, ...(paging.cursor && { after: paging.cursor }), withTotal: false };
+    case 'cursor': {
+      const before = readBackward(paging.cursor);
+      return before === undefined
+        ? { first: paging.limit, ...(paging.cursor && { after: paging.cursor }), withTotal: false }
+        : { last: paging.limit, before, withTotal: false };
+    }
   }
 }
 
 /** The cursor that leads to the page before the one that begins at `startCursor`. */
 export function toBackwardCursor(startCursor: string): string {
-  return `${BACKWARD}${startCursor}`;
+  return Buffer.concat([Buffer.from(BACKWARD), Buffer.from(startCursor, 'base64url')]).toString('base64url');
+}
+
+function readBackward(cursor: string): string | undefined {
+  if (!BASE64URL.test(cursor)) return undefined;
+  const bytes = Buffer.from(cursor, 'base64url');
+  return bytes.subarray(0, 1).toString() === BACKWARD ? bytes.subarray(1).toString('base64url') : undefined;
 }

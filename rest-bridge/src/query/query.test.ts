@@ -60,7 +60,7 @@ describe('paging', () => {
   const read = (query: string) => {
     const faults: FieldFault[] = [];
     const parameters = createParameters(new URLSearchParams(query));
-    const paging = readPaging(parameters, faults);
+    const paging = readPaging(parameters, { faults, fallback: 'page' });
     return { paging, faults: [...faults, ...parameters.faults()].map(({ field }) => field) };
   };
 

@@ -4,8 +4,14 @@
 export interface FieldView {
   /** What to ask the gateway for, e.g. `name` or `customer { id name }`. */
   readonly select: string;
+  /** What else to ask for, when the value is made of two. */
+  readonly beside?: string;
   /** From what was selected to what is shown; the value itself when absent. */
-  readonly show?: (value: unknown) => unknown;
+  readonly show?: (value: unknown, beside: unknown) => unknown;
+  /** Whether other resources show through, so that this one's own last change says nothing of the value. */
+  readonly isForeign?: boolean;
+  /** JSON Schema of the value, where it can't be told from the GraphQL type. */
+  readonly schema?: object;
 }
 
 /** A related resource that comes along when a client asks for it by `include`. */
@@ -54,5 +60,14 @@ export function lowerCase(name: string): FieldView {
 
 /** A related account: its id and name. */
 export function person(name: string): FieldView {
-  return { select: `${name} { id name }` };
+  return {
+    select: `${name} { id name }`,
+    isForeign: true,
+    schema: {
+      description: 'The account; null once it is deleted.',
+      type: ['object', 'null'],
+      properties: { id: { type: 'string' }, name: { type: 'string' } },
+      required: ['id', 'name'],
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import { type FieldView, type Resource, lowerCase, person, plain } from './resource.ts';
 
 /** Products keep the whole numbers that `productId` demands (contract §2). */
-const productId: FieldView = { select: 'id', show: Number };
+const productId: FieldView = { select: 'id', show: Number, schema: { type: 'integer', description: "The product's id." } };
 
 export const USER: Resource = {
   type: 'User',
@@ -58,6 +58,7 @@ export const ORDER_ITEM: Resource = {
     product: {
       select: 'product { id name }',
       show: (product) => ({ ...(product as { id: string; name: string }), id: Number((product as { id: string }).id) }),
+      schema: { type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } }, required: ['id', 'name'] },
     },
     ...plain('qty', 'unitPrice', 'total'),
   },
@@ -66,12 +67,49 @@ export const ORDER_ITEM: Resource = {
   isVersioned: false,
 };
 
+export const PAYMENT: Resource = {
+  type: 'Payment',
+  fields: {
+    ...plain('id', 'amount', 'currency'),
+    status: lowerCase('status'),
+    customer: person('customer'),
+    orderId: {
+      select: 'order { id }',
+      show: (order) => (order as { id: string } | null)?.id ?? null,
+      schema: { type: ['string', 'null'], description: 'The order that it settled.' },
+    },
+    ...plain('createdAt', 'updatedAt', 'version'),
+  },
+  usual: ['id', 'amount', 'currency', 'status', 'customer', 'orderId', 'createdAt', 'updatedAt'],
+  include: {},
+  isVersioned: true,
+};
+
 export const INVOICE: Resource = {
   type: 'Invoice',
   fields: plain('id', 'number', 'total', 'currency', 'isPaid', 'createdAt', 'updatedAt', 'version'),
   usual: ['id', 'number', 'total', 'currency', 'isPaid', 'createdAt', 'updatedAt'],
   include: {},
   isVersioned: true,
+};
+
+/** What is written on a PDF. */
+export const INVOICE_DOCUMENT: Resource = {
+  ...INVOICE,
+  fields: {
+    ...INVOICE.fields,
+    customer: {
+      select: 'order { customer { name } }',
+      show: (order) => (order as { customer: { name: string } | null }).customer,
+      isForeign: true,
+    },
+    items: {
+      select: 'order { items { qty unitPrice total product { name } } }',
+      show: (order) => (order as { items: unknown[] }).items,
+      isForeign: true,
+    },
+  },
+  usual: [...INVOICE.usual, 'customer', 'items'],
 };
 
 export const PRODUCT: Resource = {
@@ -91,7 +129,11 @@ export const POST: Resource = {
     ...plain('id', 'title', 'body'),
     status: lowerCase('status'),
     tags: { select: 'tags' },
-    authorId: { select: 'author { id }', show: (author) => (author as { id: string } | null)?.id ?? null },
+    authorId: {
+      select: 'author { id }',
+      show: (author) => (author as { id: string } | null)?.id ?? null,
+      schema: { type: ['string', 'null'], description: 'Who wrote it; null once the account is deleted.' },
+    },
     ...plain('createdAt', 'updatedAt', 'version'),
   },
   usual: ['id', 'title', 'body', 'status', 'tags', 'authorId', 'createdAt', 'updatedAt'],
@@ -118,6 +160,42 @@ export const COMMENT: Resource = {
   include: {},
   isVersioned: true,
 };
+
+export const VIDEO: Resource = {
+  type: 'Video',
+  fields: {
+    ...plain('id', 'title'),
+    status: lowerCase('status'),
+    owner: person('owner'),
+    ...plain('durationSeconds', 'createdAt', 'updatedAt', 'version'),
+  },
+  usual: ['id', 'title', 'status', 'owner', 'durationSeconds', 'createdAt', 'updatedAt'],
+  include: {},
+  isVersioned: true,
+};
+
+export const CHANNEL: Resource = {
+  type: 'Channel',
+  fields: plain('id', 'name', 'topic', 'createdAt', 'updatedAt', 'version'),
+  usual: ['id', 'name', 'topic', 'createdAt', 'updatedAt'],
+  include: {},
+  isVersioned: true,
+};
+
+export const MESSAGE: Resource = {
+  type: 'Message',
+  fields: {
+    ...plain('id', 'body'),
+    author: person('author'),
+    ...plain('createdAt', 'updatedAt', 'version'),
+  },
+  usual: ['id', 'body', 'author', 'createdAt', 'updatedAt'],
+  include: {},
+  isVersioned: true,
+};
+
+/** What a search finds has a shape of its own (`reply/search.ts`). */
+export const SEARCH_RESULT: Resource = { type: 'SearchResult', fields: {}, usual: [], include: {}, isVersioned: false };
 
 /** An account as it comes along with something it wrote. */
 const AUTHOR: Resource = { ...USER, usual: ['id', 'name', 'bio', 'role'], include: {} };

@@ -9,9 +9,12 @@ export const authRows: readonly Row[] = [
     path: '/auth/login',
     operation: 'Login',
     resource: USER,
+    summary: 'Gives an access token for an e-mail address and its password',
     needsCaller: false,
-    takesBody: true,
-    createReader: () => readLogin,
+    // A login changes nothing, and its token must not be kept.
+    idempotency: 'without effect',
+    reads: { kind: 'own', takesBody: true, createReader: () => readLogin },
+    answers: { status: 200, shape: 'login' },
     reply: (answer, show) => {
       const { token, expiresIn, user } = answer as { token: string; expiresIn: number; user: unknown };
       return { status: 200, body: { accessToken: token, tokenType: 'Bearer', expiresIn, user: show(user).body } };

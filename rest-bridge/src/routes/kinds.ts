@@ -1,124 +1,152 @@
 /** The kinds of rows there are: a table of routes is written with these and nothing else (spec §4.1, §4.4). */
-import { createBodyReader } from '../query/body.ts';
-import { createListReader } from '../query/list.ts';
+import { fail } from '@trestle/schema/errors';
+import type { ListRule } from '../query/list.ts';
 import { toListBody } from '../reply/list.ts';
 import type { Resource } from '../reply/resource.ts';
-import type { Reading, Row, RowRequest, Shown } from './row.ts';
+import type { Alternative, LocalRow, Method, OperationRow, Outcome, Shown } from './row.ts';
 
 interface Common {
   readonly path: string;
   readonly operation: string;
   readonly resource: Resource;
+  readonly summary: string;
   readonly needsCaller?: boolean;
   readonly spec: string;
 }
 
-export interface ListOptions extends Common {
-  /** The GraphQL input type whose fields become query parameters. */
-  readonly filter: string;
-  /** The GraphQL enum whose values become names for `sort`. */
-  readonly order: string;
-  /** Other names for parameters: `{minPrice: 'price_gte'}`. */
-  readonly aliases?: Readonly<Record<string, string>>;
-  /** Filters that the path already settles. */
-  readonly without?: readonly string[];
-}
-
 /** `GET` of one resource: 200, or 404 when there is none (spec §7.3). */
-export function getOne(options: Common): Row {
+export function getOne(options: Common & { readonly alternatives?: readonly Alternative[] }): OperationRow {
   return {
     ...base('GET', options),
-    createReader: () => readParams,
+    ...(options.alternatives && { alternatives: options.alternatives }),
+    reads: { kind: 'path' },
+    answers: { status: 200, shape: 'resource' },
     reply: (answer, show) => shown(200, show(answer)),
   };
 }
 
 /** `GET` of a list in its envelope (spec §4.4). */
-export function getList(options: ListOptions): Row {
-  return {
-    ...base('GET', options),
-    createReader: (schema) => {
-      const readList = createListReader(schema, options);
-      return (request, faults) => {
-        const list = readList(request.query, faults);
-        return { ...list, variables: { ...request.params, ...list.variables } };
-      };
-    },
-    reply: toListBody,
-  };
+export function getList(options: Common & ListRule): OperationRow {
+  return { ...base('GET', options), reads: { kind: 'list', rule: options }, answers: { status: 200, shape: 'list' }, reply: toListBody };
 }
 
 /** `GET` of a short list that belongs to one resource and has no pages: `{data: […]}`. */
-export function getParts(options: Common): Row {
+export function getParts(options: Common): OperationRow {
   return {
     ...base('GET', options),
-    createReader: () => readParams,
+    reads: { kind: 'path' },
+    answers: { status: 200, shape: 'parts' },
     reply: (answer, show) => ({ status: 200, body: { data: (answer as unknown[]).map((part) => show(part).body) } }),
   };
 }
 
+interface CreateOptions extends Common {
+  readonly input: string;
+  readonly location: (body: Record<string, unknown>) => string;
+  /** Fields that the path gives, by their names there. */
+  readonly fromPath?: Readonly<Record<string, string>>;
+  readonly idempotency?: 'needed';
+}
+
 /** `POST` of a new resource: 201 with `Location` (spec §4.1). */
-export function create(options: Common & { readonly input: string; readonly location: (body: Record<string, unknown>) => string }): Row {
+export function create({ location, ...options }: CreateOptions): OperationRow {
+  const { input, fromPath, resource, idempotency } = options;
   return {
     ...base('POST', options),
-    takesBody: true,
-    createReader: (schema) => {
-      const readBody = createBodyReader(schema, { input: options.input, mode: 'create', resource: options.resource });
-      return ({ params, body }, faults) => ({ variables: { ...params, input: readBody(body, faults) } });
-    },
+    ...(idempotency && { idempotency }),
+    reads: { kind: 'body', rule: { input, mode: 'create', resource, ...(fromPath && { fromPath }) } },
+    answers: { status: 201, shape: 'resource' },
     reply: (answer, show, { prefix }) => {
-      const { body, version } = show(answer);
-      return { status: 201, body, version, headers: { location: `${prefix}${options.location(body)}` } };
+      const one = show(answer);
+      return { ...shown(201, one), headers: { location: `${prefix}${location({ ...(answer as object), ...one.body })}` } };
     },
   };
 }
 
+interface ReplaceOptions extends Common {
+  readonly input: string;
+  readonly required: readonly string[];
+  /** What a replacement clears when it leaves it out, and to what. */
+  readonly cleared: Readonly<Record<string, unknown>>;
+  readonly mayCreate?: boolean;
+}
+
 /** `PUT`: replaces the whole resource; fields left out are cleared, those named `required` must be there (spec §4.1). */
-export function replace(
-  options: Common & { readonly input: string; readonly required: readonly string[]; readonly cleared: readonly string[] },
-): Row {
-  return write('PUT', options, { mode: 'replace', required: options.required, cleared: options.cleared });
+export function replace(options: ReplaceOptions): OperationRow {
+  const { input, resource, required, cleared, mayCreate = false } = options;
+  return {
+    ...base('PUT', options),
+    mayCreate,
+    changes: 'itself',
+    reads: { kind: 'body', rule: { input, mode: 'replace', resource, required, cleared } },
+    answers: { status: 200, shape: 'resource' },
+    reply: (answer, show, { prefix, path }) => {
+      const one = show(answer);
+      // What has its first version has just been made.
+      return mayCreate && one.version === 1 ? { ...shown(201, one), headers: { location: `${prefix}${path}` } } : shown(200, one);
+    },
+  };
 }
 
 /** `PATCH`: changes the fields that are there; `null` clears (RFC 7396). */
-export function merge(options: Common & { readonly input: string }): Row {
-  return write('PATCH', options, { mode: 'merge' });
-}
-
-/** `DELETE`: 204 (spec §4.1). */
-export function remove(options: Common): Row {
-  return { ...base('DELETE', options), createReader: () => readParams, reply: () => ({ status: 204 }) };
-}
-
-/** `POST` of an action on a resource, without a body: 200 with the resource as it then is. */
-export function act(options: Common): Row {
-  return { ...base('POST', options), createReader: () => readParams, reply: (answer, show) => shown(200, show(answer)) };
-}
-
-function write(
-  method: 'PUT' | 'PATCH',
-  options: Common & { readonly input: string },
-  rule: { mode: 'replace' | 'merge'; required?: readonly string[]; cleared?: readonly string[] },
-): Row {
+export function merge(options: Common & { readonly input: string }): OperationRow {
+  const { input, resource } = options;
   return {
-    ...base(method, options),
-    takesBody: true,
-    createReader: (schema) => {
-      const readBody = createBodyReader(schema, { input: options.input, resource: options.resource, ...rule });
-      return ({ params, body }, faults) => ({ variables: { ...params, input: readBody(body, faults) } });
-    },
+    ...base('PATCH', options),
+    changes: 'itself',
+    reads: { kind: 'body', rule: { input, mode: 'merge', resource } },
+    answers: { status: 200, shape: 'resource' },
     reply: (answer, show) => shown(200, show(answer)),
   };
 }
 
-function base(method: Row['method'], { path, operation, resource, needsCaller = false, spec }: Common) {
-  return { method, path, operation, resource, needsCaller, spec, takesBody: false };
+/** `DELETE`: 204 (spec §4.1). */
+export function remove(options: Common): OperationRow {
+  return {
+    ...base('DELETE', options),
+    changes: 'itself',
+    reads: { kind: 'path' },
+    answers: { status: 204, shape: 'nothing' },
+    reply: () => ({ status: 204 }),
+  };
 }
 
-function readParams({ params }: RowRequest): Reading {
-  return { variables: params };
+/** `POST` of an action on the resource above, without a body: 200 with the resource as it then is. */
+export function act(options: Common): OperationRow {
+  return {
+    ...base('POST', options),
+    changes: 'above',
+    reads: { kind: 'path' },
+    answers: { status: 200, shape: 'resource' },
+    reply: (answer, show) => shown(200, show(answer)),
+  };
 }
 
-function shown(status: number, { body, version }: Shown) {
-  return { status, body, version };
+interface AnnouncedOptions {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly needsCaller?: boolean;
+  readonly spec: string;
+}
+
+/** A route that is promised and has nothing behind it yet: 501, never an invented result. */
+export function announced({ needsCaller = true, ...options }: AnnouncedOptions): LocalRow {
+  return {
+    ...options,
+    needsCaller,
+    types: ['application/json'],
+    answers: { status: 501, shape: 'announced' },
+    answer: () => {
+      throw fail('NOT_IMPLEMENTED', 'This is announced, and not there yet');
+    },
+  };
+}
+
+function base(method: Method, { path, operation, resource, summary, needsCaller = false, spec }: Common) {
+  return { method, path, operation, resource, summary, needsCaller, spec };
+}
+
+function shown(status: number, { body, version, changedAt }: Shown): Outcome {
+  return { status, body, version, changedAt };
 }

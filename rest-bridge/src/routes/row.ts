@@ -1,62 +1,104 @@
 /** A route is a row: what it matches, the operation it names, how its request is read and its answer shown (design.md). */
-import type { FieldFault } from '@trestle/schema/errors';
-import type { GraphQLSchema } from 'graphql';
-import type { Paging } from '../query/paging.ts';
-import type { Parameters } from '../query/parameters.ts';
+import type { Caller } from '@trestle/identity';
+import type { BodyRule } from '../query/body.ts';
+import type { ListRule } from '../query/list.ts';
+import type { Reader, ReaderContext, Reading } from '../query/reading.ts';
 import type { Resource } from '../reply/resource.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-export interface Row {
+interface RowBase {
   readonly method: Method;
   /** Below the version prefix; `{name}` stands for one segment. */
   readonly path: string;
-  /** The name of an operation in `operations/`. */
-  readonly operation: string;
-  readonly resource: Resource;
+  /** What it does, in a few words, for the documentation. */
+  readonly summary: string;
   /** Whether an anonymous caller gets 401 before anything else is looked at. */
   readonly needsCaller: boolean;
-  readonly takesBody: boolean;
-  /** Called once at start with the public schema, from which names and types of parameters and bodies are taken. */
-  readonly createReader: (schema: GraphQLSchema) => Reader;
-  readonly reply: Replier;
   /** The clause that asks for the row. */
   readonly spec: string;
 }
 
-export interface RowRequest {
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Parameters;
-  /** The parsed JSON body; undefined for a row that takes none. */
-  readonly body: unknown;
+/** A row with one operation at the gateway behind it. */
+export interface OperationRow extends RowBase {
+  /** The name of an operation in `operations/`. */
+  readonly operation: string;
+  readonly resource: Resource;
+  readonly reads: Reads;
+  readonly answers: Answers;
+  readonly reply: Replier;
+  /** Whose version the conditions of a write are checked against: the resource at this path, or the one whose action it is. */
+  readonly changes?: 'itself' | 'above';
+  /** Whether the write makes the resource when it is missing. */
+  readonly mayCreate?: boolean;
+  /** Whether a retry may be told by `Idempotency-Key`; `needed` answers 400 without one (contract §4). Every POST takes one. */
+  readonly idempotency?: 'needed' | 'without effect';
+  /** Other media types for the same thing. */
+  readonly alternatives?: readonly Alternative[];
 }
 
-/** What a request asks for, once it is understood. */
-export interface Reading {
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly paging?: Paging;
+/** A row that the bridge answers by itself. */
+export interface LocalRow extends RowBase {
+  /** The media types it may answer in. */
+  readonly types: readonly string[];
+  readonly answer: (request: LocalRequest) => Outcome;
+  readonly answers: Answers;
 }
 
-/** Reads a request into variables; adds what is wrong to `faults` instead of throwing, so that all faults are told at once. */
-export type Reader = (request: RowRequest, faults: FieldFault[]) => Reading;
+export type Row = OperationRow | LocalRow;
 
-export interface ReplyRequest {
+/** What of a request is read besides the values in its path. */
+export type Reads =
+  | { readonly kind: 'path' }
+  | { readonly kind: 'list'; readonly rule: ListRule }
+  | { readonly kind: 'body'; readonly rule: BodyRule }
+  | { readonly kind: 'own'; readonly takesBody: boolean; readonly createReader: (context: ReaderContext) => Reader };
+
+/** What stands in a successful answer. */
+export type Answers =
+  | { readonly status: 200 | 201; readonly shape: 'resource' | 'list' | 'parts' }
+  | { readonly status: 200; readonly shape: 'login' | 'search' | 'document' }
+  | { readonly status: 204 | 307; readonly shape: 'nothing' }
+  | { readonly status: 501; readonly shape: 'announced' };
+
+export interface Alternative {
+  readonly type: string;
+  /** What has to be fetched to write it. */
+  readonly resource: Resource;
+  readonly write: (body: Readonly<Record<string, unknown>>) => Promise<Buffer>;
+}
+
+/** Where a request came in. */
+export interface Place {
   /** The version prefix as the client wrote it, e.g. `/v1`; empty for an unversioned path. */
   readonly prefix: string;
   /** The path below the prefix, and the query as sent. */
   readonly path: string;
   readonly search: URLSearchParams;
   readonly params: Readonly<Record<string, string>>;
+  readonly version: number;
+}
+
+export interface LocalRequest extends Place {
+  readonly caller: Caller | null;
+}
+
+export interface ReplyRequest extends Place {
   readonly reading: Reading;
 }
 
-/** The answer before HTTP's own concerns: `body` is undefined for an answer without one. */
+/** The answer before HTTP's own concerns. */
 export interface Outcome {
   readonly status: number;
-  readonly body?: object;
+  /** Shown as JSON; undefined for an answer without a body. */
+  readonly body?: object | undefined;
+  /** Bytes of another type, in place of `body`. */
+  readonly document?: { readonly type: string; readonly bytes: Buffer };
   readonly headers?: Readonly<Record<string, string>>;
   /** The resource's version, carried by its ETag. */
   readonly version?: number | undefined;
+  /** When the resource last changed, for `Last-Modified`; absent where other resources show through. */
+  readonly changedAt?: string | undefined;
 }
 
 /** `answer` is what the operation gave at its root; `show` turns a resource's data into its representation. */
@@ -65,4 +107,5 @@ export type Replier = (answer: unknown, show: (data: unknown) => Shown, request:
 export interface Shown {
   readonly body: Record<string, unknown>;
   readonly version: number | undefined;
+  readonly changedAt: string | undefined;
 }

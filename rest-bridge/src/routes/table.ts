@@ -1,12 +1,28 @@
 /** All rows, compiled into one tree of path segments: matching costs a step a segment, whatever the number of rows. */
+import { announcedRows } from './announced.ts';
 import { authRows } from './auth.ts';
+import { channelRows } from './channels.ts';
 import { orderRows } from './orders.ts';
+import { paymentRows } from './payments.ts';
 import { postRows } from './posts.ts';
 import { productRows } from './products.ts';
 import type { Method, Row } from './row.ts';
+import { searchRows } from './search.ts';
 import { userRows } from './users.ts';
+import { videoRows } from './videos.ts';
 
-export const rows: readonly Row[] = [...authRows, ...userRows, ...orderRows, ...productRows, ...postRows];
+export const rows: readonly Row[] = [
+  ...authRows,
+  ...userRows,
+  ...orderRows,
+  ...paymentRows,
+  ...productRows,
+  ...postRows,
+  ...videoRows,
+  ...channelRows,
+  ...searchRows,
+  ...announcedRows,
+];
 
 /** What stands behind a path: its rows by method, and the values of its `{…}` segments. */
 export interface Match<R> {

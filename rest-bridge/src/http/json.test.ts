@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals';
+import { Fault } from '@trestle/schema/errors';
+import fc from 'fast-check';
+import { parseJson } from './json.ts';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+describe('a text that is refused', () => {
+  it.each([
+    ...[
+      '',
+      ' ',
+      '{',
+      '}',
+      '[',
+      ']',
+      '[1,]',
+      '[,1]',
+      '[1 2]',
+      '{"a"}',
+      '{"a":}',
+      '{"a":1,}',
+      '{,}',
+      '{a:1}',
+      "{'a':1}",
+      '{"a":1 "b":2}',
+      '{"a":1}}',
+      '[1]]',
+      '{}{}',
+      '[] x',
+    ],
+    ...['nul', 'True', 'undefined', 'NaN', 'Infinity', '-', '+1', '01', '1.', '.5', '1e', '1e+', '0x10', '1_000', '--1', '1.2.3', '-NaN'],
+    ...[
+      '"',
+      '"a',
+      'a"',
+      '"\\x"',
+      '"\\u12"',
+      '"\\u12g4"',
+      '"\t"',
+      '"\n"',
+      '"\\',
+      "'a'",
+      '"a" "b"',
+      '/**/1',
+      '1//',
+      '#1',
+      '\ufeff1',
+      '\u00a01',
+      '\f1',
+      '[\u20281]',
+    ],
+    ...[
+      '{"a":1,"a":2}',
+      '{"a":{"b":1,"b":1}}',
+      '[{"a":1,"\\u0061":2}]',
+      '{"":1,"":2}',
+      '"\\ud800"',
+      '"\\udc00\\ud800"',
+      '{"\\ud800":1}',
+      '["\\ud83dx"]',
+    ],
+    ...['1e400', '-1e400', '9007199254740993', '-9007199254740993', '123456789012345678901234567890', '[[1e999]]'],
+    ...['['.repeat(65) + ']'.repeat(65), '['.repeat(100_000), '{"a":'.repeat(70) + '1' + '}'.repeat(70), '[{'.repeat(50_000)],
+  ])('%j', (text) => {
+    expect(() => parse(text)).toThrow(Fault);
+    expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
+  });
+
+  it.each([[[0xff]], [[0x22, 0xc3, 0x28, 0x22]], [[0x22, 0xed, 0xa0, 0x80, 0x22]], [[0x22, 0xc0, 0xaf, 0x22]], [[0xfe, 0xff, 0x00, 0x31]]])(
+    'bytes %j that are not UTF-8',
+    (bytes) => {
+      expect(() => parseJson(Buffer.from(bytes))).toThrow(Fault);
+    },
+  );
+});
+
+describe('a text that is taken', () => {
+  it.each([
+    '0',
+    '-0',
+    '1.5e3',
+    '9007199254740991',
+    '"\\ud83d\\ude00"',
+    '"😀"',
+    '"[[[[{{{{"',
+    '{"a":1,"b":{"a":1}}',
+    '[{"a":1},{"a":2}]',
+    '"\\"a\\":"',
+    ' \t\r\n[ ] ',
+    'null',
+    `${'['.repeat(64)}${']'.repeat(64)}`,
+  ])('%s', (text) => {
+    expect(parse(text)).toEqual(JSON.parse(text));
+  });
+
+  it('is whatever JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        const text = JSON.stringify(value);
+        // Doubles that are written as whole numbers beyond 2^53 would not come back exactly elsewhere.
+        fc.pre(!/(?<![\d.eE"+-])-?\d{16,}(?![\d.eE])/.test(text) && text.isWellFormed() && !/\\u[dD][89a-fA-F]/.test(text));
+        expect(parse(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('makes a field of __proto__, and nothing else of it', () => {
+    const value = parse('{"__proto__":{"isAdmin":true}}') as Record<string, unknown>;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined();
+  });
+});

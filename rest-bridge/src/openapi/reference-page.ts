@@ -1,0 +1,118 @@
+/** The OpenAPI document as a page to read: plain HTML, no script, nothing fetched (contract §4). No I/O. */
+import type { OpenApi, Operation } from './document.ts';
+import type { JsonSchema } from './schemas.ts';
+
+const STYLE = `
+  :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); --soft: color-mix(in srgb, currentColor 6%, transparent) }
+  body { font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 19rem minmax(0, 60rem) }
+  nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); font-size: .85rem }
+  nav ul { list-style: none; padding: 0; margin: .25rem 0 1rem }
+  nav a { text-decoration: none; color: inherit } nav a:hover { text-decoration: underline }
+  main { padding: 1.5rem 2.5rem 6rem } section { border-top: 1px solid var(--line); padding-top: 1rem; margin-top: 2rem }
+  code, pre { font-family: ui-monospace, monospace; font-size: .85em } pre { background: var(--soft); padding: .75rem; overflow: auto; border-radius: 6px }
+  table { border-collapse: collapse; width: 100%; font-size: .9rem } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line) }
+  .method { display: inline-block; min-width: 4.2em; font-weight: 700 } h3 { font-size: 1.05rem } details { margin: .5rem 0 }
+  @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto } main { padding: 1rem } }`;
+
+export function toReferencePage(document: OpenApi): string {
+  const { info, tags, paths } = document;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
+  );
+  const groups = tags.map(({ name }) => ({ name, members: operations.filter(({ operation }) => operation.tags.includes(name)) }));
+  const contents = groups.map(({ name, members }) => {
+    const links = members.map(({ path, method, operation }) => {
+      return `<li><a href="#${operation.operationId}"><span class="method">${method}</span> ${escape(path)}</a></li>`;
+    });
+    return `<strong>${escape(name)}</strong><ul>${links.join('')}</ul>`;
+  });
+  const sections = groups.flatMap(({ members }) => members.map((member) => toSection(document, member)));
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(info.title)} ${escape(info.version)}</title><style>${STYLE}</style></head>
+<body><nav aria-label="Contents"><p><a href="#errors">Errors</a></p>${contents.join('')}</nav>
+<main><h1>${escape(info.title)} ${escape(info.version)}</h1><p>${prose(info.description)}</p>
+<p>For machines: <a href="openapi.json"><code>openapi.json</code></a></p>
+${sections.join('\n')}
+${toErrors(document)}</main></body></html>
+`;
+}
+
+interface Member {
+  readonly path: string;
+  readonly method: string;
+  readonly operation: Operation;
+}
+
+function toSection(document: OpenApi, { path, method, operation }: Member): string {
+  const { operationId, summary, requestBody, parameters, responses } = operation;
+  const needsCaller = JSON.stringify(operation['security']) === '[{"bearer":[]}]';
+  const body = requestBody && firstExample(requestBody);
+  const [status, success] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
+  const answer = success && firstExample(success);
+  return `<section id="${operationId}"><h2><span class="method">${method}</span> <code>${escape(path)}</code></h2>
+<p>${prose(summary)}.${needsCaller ? ' Needs a token.' : ''} ${prose(textOf(operation['description']))}</p>
+${toParameterTable(document, parameters)}
+<h3>Ask</h3><pre>${escape(toCurl(document, { path, method, operation, body }))}</pre>
+${status === undefined ? '' : `<h3>Answer ${status}</h3>${answer === undefined ? '' : `<pre>${escape(JSON.stringify(answer, null, 2))}</pre>`}`}
+<details><summary>Every status</summary><table>${Object.entries(responses)
+    .map(([code, response]) => `<tr><td>${code}</td><td>${prose(textOf(resolve(document, response)['description']))}</td></tr>`)
+    .join('')}</table></details></section>`;
+}
+
+function toParameterTable(document: OpenApi, parameters: readonly JsonSchema[]): string {
+  const rows = parameters.map((parameter) => {
+    const { name, in: place, description, required, schema } = resolve(document, parameter) as JsonSchema & { schema: JsonSchema };
+    const kind = [schema['type'], ...(Array.isArray(schema['enum']) ? [(schema['enum'] as string[]).join(' | ')] : [])].join(': ');
+    return `<tr><td><code>${escape(String(name))}</code>${required === true ? ' *' : ''}</td><td>${escape(String(place))}</td><td>${escape(kind)}</td><td>${prose(String(description))}</td></tr>`;
+  });
+  return `<details><summary>Parameters</summary><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${rows.join('')}</table></details>`;
+}
+
+/** A line to paste; ids stand for themselves. */
+function toCurl(document: OpenApi, { path, method, operation, body }: Member & { body: unknown }): string {
+  const [server] = document['servers'] as { url: string }[];
+  const isNeeded = operation.parameters.some((parameter) => parameter['name'] === 'Idempotency-Key' && parameter['required'] === true);
+  const parts = [
+    `curl -s -i ${method === 'GET' ? '' : `-X ${method} `}"http://localhost:3000${server?.url ?? ''}${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`,
+    ...(JSON.stringify(operation['security']).includes('{}') ? [] : ['-H "authorization: Bearer $TOKEN"']),
+    ...(isNeeded ? ['-H "idempotency-key: $(uuidgen)"'] : []),
+    ...(body === undefined ? [] : [`-H 'content-type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
+  ];
+  return parts.join(' \\\n  ');
+}
+
+function toErrors({ components }: OpenApi): string {
+  const rows = Object.entries(components['responses'] ?? {}).flatMap(([code, { content, description }]) => {
+    const problem = (content as Record<string, { example: { status: number } }> | undefined)?.['application/problem+json']?.example;
+    return problem
+      ? [`<tr><td>${String(problem.status)}</td><td><code>${code}</code></td><td>${prose(String(description))}</td></tr>`]
+      : [];
+  });
+  return `<section id="errors"><h2>Errors</h2><pre>${escape('{"error": {"code", "message", "details": [{"field", "message"}], "requestId"}}')}</pre>
+<table><tr><th>Status</th><th>Code</th><th>Meaning</th></tr>${rows.join('')}</table></section>`;
+}
+
+function firstExample(holder: JsonSchema): unknown {
+  return (holder['content'] as Record<string, { example?: unknown }> | undefined)?.['application/json']?.example;
+}
+
+function resolve({ components }: OpenApi, value: JsonSchema): JsonSchema {
+  const [, , kind = '', name = ''] = typeof value['$ref'] === 'string' ? value['$ref'].split('/') : [];
+  return components[kind]?.[name] ?? value;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** Backticks become code. */
+function prose(text: string): string {
+  return escape(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
