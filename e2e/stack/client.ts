@@ -28,7 +28,8 @@ export async function request(url: string, { method, body, token, headers = {} }
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = text !== '' && (response.headers.get('content-type') ?? '').includes('json');
+  // A part of a JSON text is none.
+  const isJson = text !== '' && response.status !== 206 && (response.headers.get('content-type') ?? '').includes('json');
   return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
 }
 

@@ -10,9 +10,12 @@ export interface RunningProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
+/** This file is run as it is by tests, and compiled by benchmarks. */
+const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url));
+
 /** Starts `<room>/dist/main.js` and resolves when it listens. Rejects with what it wrote when it ends before. */
 export async function startProcess(room: string, env: Readonly<Record<string, string>>): Promise<RunningProcess> {
-  const entry = fileURLToPath(new URL(`../../${room}/dist/main.js`, import.meta.url));
+  const entry = `${ROOT}${room}/dist/main.js`;
   const child = spawn(process.execPath, [entry], {
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'info', HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -6,6 +6,7 @@ import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { type Reply, request } from './client.ts';
+import { createOpenApiCheck } from './openapi-check.ts';
 import { type RunningProcess, startProcess } from './process.ts';
 
 export const SUBGRAPHS = ['users', 'orders', 'content'] as const;
@@ -24,6 +25,7 @@ export interface Stack {
   /** Runs SQL in a subgraph's database. */
   sql<Row extends object>(subgraph: SubgraphName, text: string, values?: readonly unknown[]): Promise<Row[]>;
   graphql<Data>(query: string, options?: { variables?: object; token?: string | undefined }): Promise<GraphqlReply<Data>>;
+  /** Asks the bridge; the answer must be one that its OpenAPI document describes. */
   call(
     method: string,
     path: string,
@@ -36,6 +38,8 @@ export interface Stack {
   kill(subgraph: SubgraphName): Promise<void>;
   /** Starts a killed subgraph again where it was. */
   revive(subgraph: SubgraphName): Promise<void>;
+  /** Starts one more bridge in front of the same gateway, with settings of its own; it ends with the stack. */
+  startBridge(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   stop(): Promise<void>;
 }
 
@@ -67,7 +71,14 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
   const subgraphs = await eachSubgraph((name) => startSubgraph(name));
   const urls = Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${subgraphs[name].url}/graphql`]));
   const gateway = await startProcess('gateway', { ...keyFiles, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
-  const bridge = await startProcess('rest-bridge', { ...keyFiles, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql` });
+  const bridges: RunningProcess[] = [];
+  const startBridge = async (env: Readonly<Record<string, string>> = {}) => {
+    const started = await startProcess('rest-bridge', { ...keyFiles, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql`, ...env });
+    bridges.push(started);
+    return started;
+  };
+  const bridge = await startBridge();
+  const check = createOpenApiCheck(bridge.url);
   const issuer = createTokenIssuer({ privateKeyPem: keys.privateKeyPem });
 
   const stack: Stack = {
@@ -84,7 +95,11 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
       const { data, errors } = JSON.parse(text) as Partial<GraphqlReply<Data>>;
       return { status, headers, text, data, errors: errors ?? [] };
     },
-    call: (method, path, options = {}) => request(`${bridge.url}${path}`, { method, ...options }),
+    async call(method, path, options = {}) {
+      const reply = await request(`${bridge.url}${path}`, { method, ...options });
+      await check({ method, path, reply });
+      return reply;
+    },
     issueToken: (id, role) => issuer.issue({ id, role }).token,
     async createAccount(name, role = 'USER') {
       const email = `${name.toLowerCase().replace(/\W+/g, '.')}@example.org`;
@@ -97,8 +112,9 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     async revive(name) {
       subgraphs[name] = await startSubgraph(name, subgraphs[name].port);
     },
+    startBridge,
     async stop() {
-      await Promise.all([bridge, gateway, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
+      await Promise.all([...bridges, gateway, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
       await Promise.all(SUBGRAPHS.map((name) => pools[name].end()));
       await Promise.all(SUBGRAPHS.map((name) => databases[name].drop()));
       await rm(home, { recursive: true, force: true });

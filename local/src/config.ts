@@ -40,7 +40,10 @@ export function readConfig() {
 }
 
 /** What processes get from our own environment, when it is set; all else of it stays with us. */
-const INHERITED = ['PATH', 'SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS', 'GATEWAY_TIMEOUT_MS', 'PUBLIC_URL'] as const;
+const INHERITED = [
+  ...(['PATH', 'SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS', 'GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'API_VERSIONS_FILE'] as const),
+  ...(['HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE'] as const),
+] as const;
 export type Inherited = (typeof INHERITED)[number];
 
 function readInherited(env: Readonly<Record<string, string | undefined>>): Partial<Record<Inherited, string>> {

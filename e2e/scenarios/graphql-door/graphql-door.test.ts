@@ -28,6 +28,22 @@ it.each([
   ],
   ['a field that is not', 'POST', '', { query: '{ nope }' }, 400, 'VALIDATION_ERROR'],
   ['an operation that is too deep', 'POST', '', { query: `{ users { posts ${nest(6)} } }` }, 400, 'VALIDATION_ERROR'],
+  [
+    'fragments nested too deep',
+    'POST',
+    '',
+    { query: `{ users { ${'... { '.repeat(1300)}id${' }'.repeat(1300)} } }` },
+    400,
+    'VALIDATION_ERROR',
+  ],
+  [
+    'more than can be parsed',
+    'POST',
+    '',
+    { query: `{ users { ${'... { '.repeat(9999)}id${' }'.repeat(9999)} } }` },
+    400,
+    'VALIDATION_ERROR',
+  ],
   ['a character that no database can store', 'POST', '', { query: '{ searchUsers(query: "a\\u0000") { id } }' }, 400, 'VALIDATION_ERROR'],
   ['a subscription', 'POST', '', { query: 'subscription { userCreated { id } }' }, 501, 'NOT_IMPLEMENTED'],
   ['more than 1 MiB', 'POST', '', { query: `# ${'x'.repeat(1024 * 1024)}` }, 413, 'PAYLOAD_TOO_LARGE'],
@@ -38,6 +54,24 @@ it.each([
   const { errors } = reply.body as { errors: { extensions: { code: string; requestId: string } }[] };
   expect(errors[0]?.extensions.code).toBe(code);
   expect(errors[0]?.extensions.requestId).toBe(reply.headers.get('x-request-id'));
+});
+
+const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const QUERY = '{ productsConnection(filter: { createdAtGte: $at }) { totalCount } }';
+
+it.each([
+  ['a literal', JSON.stringify({ query: QUERY.replace('$at', lists(30)) })],
+  ['a default', JSON.stringify({ query: `query ($at: DateTime = ${lists(30)}) ${QUERY}` })],
+  // Written by hand, as JSON.stringify does not go that deep.
+  ['a variable', `{ "query": "query ($at: DateTime) ${QUERY}", "variables": { "at": ${lists(100_000)} } }`],
+])('refuses %s that is nested too deep before it is planned, and serves on', async (_, body) => {
+  const started = performance.now();
+  const refused = await request(`${stack.gateway}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  expect(refused).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'VALIDATION_ERROR' } }] } });
+  expect(refused.text).toContain('the limit is 10');
+  expect((await stack.graphql('{ productsConnection { totalCount } }')).data).toEqual({ productsConnection: { totalCount: 0 } });
+  // Planned, 30 levels take minutes.
+  expect(performance.now() - started).toBeLessThan(5000);
 });
 
 it('answers a query by GET once a preflight is sure, and refuses one that a foreign page could send', async () => {

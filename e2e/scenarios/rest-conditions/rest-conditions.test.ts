@@ -1,0 +1,195 @@
+/** Conditional requests, ranges and encodings over real processes (RFC 9110 §13, §14; spec §1, §7.3; contract §4). */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+let bob: Account;
+let admin: Account;
+beforeAll(async () => {
+  stack = await startStack();
+  [ada, bob, admin] = [await stack.createAccount('Ada'), await stack.createAccount('Bob'), await stack.createAccount('Root', 'ADMIN')];
+});
+afterAll(() => stack.stop());
+
+const tagOf = (reply: { headers: Headers }) => reply.headers.get('etag') ?? '';
+const show = (token?: string, headers: Record<string, string> = {}) => stack.call('GET', `/v1/users/${ada.id}`, { token, headers });
+const patch = (headers: Record<string, string>, body: unknown = { bio: 'x' }, token = ada.token) =>
+  stack.call('PATCH', `/v1/users/${ada.id}`, { token, headers, body });
+const past = new Date(0).toUTCString();
+const future = new Date(Date.now() + 86_400_000).toUTCString();
+
+describe('a read', () => {
+  it('answers 304 with the headers it owes, and nothing else of the representation', async () => {
+    const first = await show();
+    const second = await show(undefined, { 'if-none-match': `"x", W/${tagOf(first)}` });
+    expect([second.status, second.text]).toEqual([304, '']);
+    for (const name of ['etag', 'vary', 'cache-control', 'last-modified']) expect(second.headers.get(name)).toBe(first.headers.get(name));
+    expect(second.headers.get('content-type')).toBeNull();
+  });
+
+  it('goes by dates only where there is no tag', async () => {
+    const { headers } = await show();
+    const changed = headers.get('last-modified') ?? '';
+    const statuses = [
+      await show(undefined, { 'if-modified-since': changed }),
+      await show(undefined, { 'if-modified-since': past }),
+      await show(undefined, { 'if-modified-since': future, 'if-none-match': '"x"' }),
+      await show(undefined, { 'if-unmodified-since': past }),
+      await show(undefined, { 'if-unmodified-since': changed }),
+      await show(undefined, { 'if-match': '"x"', 'if-none-match': tagOf(await show()) }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([304, 200, 200, 412, 200, 412]);
+  });
+
+  it('has no date where other resources show through', async () => {
+    expect((await stack.call('GET', `/v1/users/${ada.id}?include=posts`)).headers.get('last-modified')).toBeNull();
+  });
+
+  it('is public only when nobody asked by name', async () => {
+    const [anonymous, own] = [await show(), await show(ada.token)];
+    expect(anonymous.headers.get('cache-control')).toMatch(/^public/);
+    expect(own.headers.get('cache-control')).toMatch(/^private/);
+    expect(tagOf(anonymous)).not.toBe(tagOf(own));
+    for (const name of ['Authorization', 'X-API-Key', 'Accept', 'Accept-Encoding', 'API-Version'])
+      expect(anonymous.headers.get('vary')?.split(', ')).toContain(name);
+  });
+});
+
+describe('a write', () => {
+  it('takes any tag that carries the current version, whatever it was a tag of', async () => {
+    const sparse = await stack.call('GET', `/v1/users/${ada.id}?fields=name`);
+    expect((await patch({ 'if-match': tagOf(sparse) })).status).toBe(200);
+    expect((await patch({ 'if-match': tagOf(sparse) })).status).toBe(412);
+  });
+
+  it('lets exactly one of twenty concurrent changes with one tag through', async () => {
+    const etag = tagOf(await show());
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => patch({ 'if-match': etag }, { bio: String(i) })));
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(412)]);
+  });
+
+  it.each([
+    ['If-Match: *', { 'if-match': '*' }, 200],
+    ['an old date', { 'if-unmodified-since': past }, 412],
+    ['a later date', { 'if-unmodified-since': future }, 200],
+    ['If-None-Match: *', { 'if-none-match': '*' }, 412],
+    ['a tag of another version in If-None-Match', { 'if-none-match': '"v999999-x"' }, 200],
+    ['a weak tag', { 'if-match': 'W/"v1-x"' }, 412],
+  ])('with %s', async (_, headers, status) => {
+    expect((await patch(headers)).status).toBe(status);
+  });
+
+  it('is refused for what is missing, forbidden or of the wrong type before its version, and for its version before its body', async () => {
+    const stale = { 'if-match': '"v999999-x"' };
+    const wrong = { age: 'old' };
+    expect((await patch(stale, wrong)).status).toBe(412);
+    expect((await patch(stale, '{')).status).toBe(412);
+    expect((await patch({ 'if-match': tagOf(await show()) }, wrong)).status).toBe(400);
+    expect((await patch({}, wrong)).status).toBe(400);
+    expect((await patch({ ...stale, 'content-type': 'text/plain' }, 'x')).status).toBe(415);
+    expect((await stack.call('PATCH', '/v1/users/usr_none', { token: ada.token, headers: stale, body: wrong })).status).toBe(404);
+    expect((await stack.call('PATCH', `/v1/users/${ada.id}`, { headers: stale, body: wrong })).status).toBe(401);
+    expect((await patch(stale, { bio: 'x' }, bob.token)).status).toBe(403);
+  });
+
+  it('of an action goes by the tag of its order', async () => {
+    const [product] = await stack.sql<{ id: number }>(
+      'orders',
+      `INSERT INTO products (name, description, category, price, currency, stock) VALUES ('Rope', '', 'ropes', 100, 'EUR', 10) RETURNING id`,
+    );
+    const order = await stack.call('POST', '/v1/orders', { token: ada.token, body: { productId: product?.id, qty: 1 } });
+    const { id } = order.body as { id: string };
+    const cancel = (headers: Record<string, string>) => stack.call('POST', `/v1/orders/${id}/cancel`, { token: ada.token, headers });
+    expect((await cancel({ 'if-match': '"v7-x"' })).status).toBe(412);
+    expect((await cancel({ 'if-unmodified-since': past })).status).toBe(412);
+    expect((await cancel({ 'if-match': tagOf(order) })).status).toBe(200);
+  });
+});
+
+describe('PUT', () => {
+  const id = 'usr_0123456789abcdefghjkmnpqrs';
+  const put = (headers: Record<string, string>, body: object, token = admin.token) =>
+    stack.call('PUT', `/v1/users/${id}`, { token, headers, body });
+  const whole = { email: 'put@example.org', name: 'Put', password: 'a-long-password' };
+
+  it('makes what is missing, for administrators, and only if nothing is there when it is asked for so', async () => {
+    expect((await put({}, whole, ada.token)).status).toBe(404);
+    expect((await put({ 'if-match': '*' }, whole)).status).toBe(412);
+    expect((await put({ 'if-match': '"v1-x"' }, whole)).status).toBe(412);
+    expect((await put({}, { email: 'put@example.org', name: 'Put' })).status).toBe(400);
+    const made = await put({ 'if-none-match': '*' }, whole);
+    expect([made.status, made.headers.get('location')]).toEqual([201, `/v1/users/${id}`]);
+    expect((await put({ 'if-none-match': '*' }, whole)).status).toBe(412);
+    const known = { email: whole.email, name: whole.name };
+    expect((await put({}, { ...known, bio: 'here' })).status).toBe(200);
+    expect((await put({ 'if-match': '*' }, known)).body).toMatchObject({ bio: null });
+    expect((await stack.call('DELETE', `/v1/users/${id}`, { token: admin.token })).status).toBe(204);
+    expect((await put({}, whole)).status).toBe(410);
+    expect((await stack.call('DELETE', `/v1/users/${id}`, { token: admin.token })).status).toBe(404);
+    expect((await stack.call('GET', `/v1/users/${id}`)).status).toBe(410);
+  });
+});
+
+describe('a range', () => {
+  const get = (headers: Record<string, string>) => stack.call('GET', `/v1/users/${ada.id}`, { headers });
+
+  it('of one part, from the end, open, and several', async () => {
+    const whole = await get({});
+    const size = whole.text.length;
+    const one = await get({ range: 'bytes=0-9' });
+    expect([one.status, one.text, one.headers.get('content-range')]).toEqual([206, whole.text.slice(0, 10), `bytes 0-9/${String(size)}`]);
+    expect((await get({ range: 'bytes=-5' })).text).toBe(whole.text.slice(-5));
+    expect((await get({ range: `bytes=5-` })).text).toBe(whole.text.slice(5));
+    const several = await get({ range: 'bytes=0-1,4-5' });
+    expect(several.headers.get('content-type')).toMatch(/^multipart\/byteranges; boundary=/);
+    expect(several.text).toContain(`Content-Range: bytes 4-5/${String(size)}`);
+    expect(whole.headers.get('accept-ranges')).toBe('bytes');
+  });
+
+  it('that nobody has is 416, one that nobody understands is passed over, and 304 comes first', async () => {
+    const { headers, text } = await get({});
+    const beyond = await get({ range: 'bytes=99999-' });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${String(text.length)}`]);
+    expect(beyond.body).toMatchObject({ error: { code: 'RANGE_NOT_SATISFIABLE' } });
+    expect((await get({ range: 'lines=1-2' })).status).toBe(200);
+    expect((await get({ range: 'bytes=0-1', 'if-range': '"x"' })).status).toBe(200);
+    expect((await get({ range: 'bytes=0-1', 'if-range': headers.get('etag') ?? '' })).status).toBe(206);
+    expect((await get({ range: 'bytes=0-1', 'if-none-match': headers.get('etag') ?? '' })).status).toBe(304);
+    expect((await stack.call('HEAD', `/v1/users/${ada.id}`, { headers: { range: 'bytes=0-1' } })).status).toBe(200);
+  });
+});
+
+describe('an encoding', () => {
+  /** `fetch` would decode it by itself. */
+  const raw = async (encoding: string, headers: Record<string, string> = {}) => {
+    const { request } = await import('node:http');
+    return new Promise<{ status: number; headers: Record<string, string | undefined>; bytes: Buffer }>((resolve, reject) => {
+      request(`${stack.rest}/v1/users?limit=100`, { headers: { 'accept-encoding': encoding, ...headers } }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('end', () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers as Record<string, string | undefined>,
+            bytes: Buffer.concat(chunks),
+          });
+        });
+      })
+        .on('error', reject)
+        .end();
+    });
+  };
+
+  it('has a tag of its own, which is good for 304', async () => {
+    for (let i = 0; i < 6; i++) await stack.createAccount(`Extra ${String(i)}`);
+    const [plain, br, gzip] = [await raw('identity'), await raw('br, gzip;q=0.5'), await raw('gzip')];
+    expect([plain, br, gzip].map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'br', 'gzip']);
+    expect(new Set([plain, br, gzip].map(({ headers }) => headers['etag'])).size).toBe(3);
+    expect(brotliDecompressSync(br.bytes).equals(plain.bytes)).toBe(true);
+    expect(gunzipSync(gzip.bytes).equals(plain.bytes)).toBe(true);
+    expect((await raw('br', { 'if-none-match': br.headers['etag'] ?? '' })).status).toBe(304);
+    expect((await raw('br', { 'if-none-match': plain.headers['etag'] ?? '' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,223 @@
+/** What the front door refuses, and in which form (spec §7, contract §4 to §6). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request, until } from '../../stack/client.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+let admin: Account;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-limits-'));
+  stack = await startStack();
+  [ada, admin] = [await stack.createAccount('Ada'), await stack.createAccount('Root', 'ADMIN')];
+});
+afterAll(async () => {
+  await stack.stop();
+  await rm(home, { recursive: true });
+});
+
+const codeOf = (body: unknown) => (body as { error?: { code: string } } | undefined)?.error?.code;
+const post = (body: unknown, headers: Record<string, string> = {}) => stack.call('POST', '/v1/users', { body, headers });
+
+/** Sends bytes over a bare socket and gives all that comes back until the other side closes. */
+function raw(url: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      resolve(answer);
+    });
+  });
+}
+
+describe('a body', () => {
+  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  it.each([
+    ['nothing', ''],
+    ['half an object', '{"a":1'],
+    ['a comma too many', '{"a":1,}'],
+    ['text around it', '{} x'],
+    ['single quotes', "{'a':1}"],
+    ['a comment', '{/**/}'],
+    ['NaN', '{"a":NaN}'],
+    ['a huge number', '{"a":1e999}'],
+    ['a whole number beyond 2^53', '{"a":9007199254740993}'],
+    ['a name twice', '{"email":"a@example.org","email":"b@example.org"}'],
+    ['a name twice, once escaped', '{"a":1,"\\u0061":2}'],
+    ['half of a pair', '{"name":"\\ud800"}'],
+    ['deep nesting', nested(65)],
+    ['very deep nesting', nested(400_000)],
+    ['a BOM', '\ufeff{}'],
+    ['a bare text', '"a"'],
+    ['null', 'null'],
+    ['a list', '[]'],
+  ])('of %s is 400', async (_, body) => {
+    const reply = await post(body, { 'content-type': 'application/json' });
+    expect([reply.status, codeOf(reply.body)]).toEqual([400, 'VALIDATION_ERROR']);
+  });
+
+  it('that is not UTF-8 is 400', async () => {
+    const head = `POST /v1/users HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n`;
+    const socketText = await new Promise<string>((resolve, reject) => {
+      let answer = '';
+      const socket = connect(Number(new URL(stack.rest).port), '127.0.0.1', () => {
+        socket.write(Buffer.concat([Buffer.from(`${head}{"name":"`), Buffer.from([0xff]), Buffer.from('"}')]));
+      });
+      socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+      socket.on('error', reject);
+      socket.on('close', () => {
+        resolve(answer);
+      });
+    });
+    expect(socketText).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('of another type, or compressed, is 415 and tells what is taken', async () => {
+    const xml = await post('<a/>', { 'content-type': 'application/xml' });
+    expect([xml.status, xml.headers.get('accept-post')]).toEqual([415, 'application/json']);
+    const path = `/v1/users/${ada.id}`;
+    const wrong = await stack.call('PATCH', path, { token: ada.token, body: 'x', headers: { 'content-type': 'text/plain' } });
+    expect([wrong.status, wrong.headers.get('accept-patch')]).toEqual([415, 'application/json, application/merge-patch+json']);
+    const merge = await stack.call('PATCH', path, {
+      token: ada.token,
+      body: '{"bio":null}',
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    expect(merge.status).toBe(200);
+    expect((await post('{}', { 'content-type': 'application/json; charset=latin1' })).status).toBe(415);
+    expect((await post('{}', { 'content-encoding': 'gzip' })).status).toBe(415);
+  });
+
+  it('beyond 1 MiB is 413, as is one that says so beforehand', async () => {
+    expect((await post({ email: 'big@example.org', name: 'x'.repeat(1024 * 1024), password: 'long-enough' })).status).toBe(413);
+    const head = 'POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n';
+    expect(await raw(stack.rest, head)).toMatch(/^HTTP\/1\.1 413 [\s\S]*PAYLOAD_TOO_LARGE/);
+  });
+});
+
+describe('a request', () => {
+  it('that is faulty is told every fault at once', async () => {
+    const list = await stack.call('GET', '/v1/users?age_gte=old&role=king&limit=0&color=red&fields=nose&sort=nose');
+    expect((list.body as { error: { details: { field: string }[] } }).error.details.map(({ field }) => field).sort()).toEqual(
+      ['age_gte', 'color', 'fields', 'limit', 'role', 'sort'].sort(),
+    );
+  });
+
+  it('for JSON only as a problem gets errors as problems', async () => {
+    const problem = await stack.call('GET', '/v1/users/usr_none', { headers: { accept: 'application/problem+json' } });
+    expect(problem.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(problem.body).toMatchObject({ status: 404, title: 'Not Found', code: 'NOT_FOUND', requestId: expect.any(String) });
+    expect((await stack.call('GET', `/v1/users/${ada.id}`, { headers: { accept: 'application/problem+json' } })).status).toBe(200);
+    const both = await stack.call('GET', '/v1/users/usr_none', { headers: { accept: 'application/problem+json, application/json' } });
+    expect(codeOf(both.body)).toBe('NOT_FOUND');
+  });
+
+  it('for what is not there is 406', async () => {
+    const reply = await stack.call('GET', '/v1/users', { headers: { accept: 'text/html' } });
+    expect([reply.status, codeOf(reply.body)]).toEqual([406, 'NOT_ACCEPTABLE']);
+    expect((await stack.call('GET', '/v1/users', { headers: { accept: 'text/html, */*;q=0.1' } })).status).toBe(200);
+    expect((await stack.call('GET', '/v1/users', { headers: { accept: 'application/json;q=0' } })).status).toBe(406);
+  });
+
+  it('by another method is 405 with what is allowed, by one that nobody knows 501', async () => {
+    const wrong = await stack.call('DELETE', '/v1/users', { token: admin.token });
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
+    const options = await stack.call('OPTIONS', '/v1/users');
+    expect([options.status, options.headers.get('allow'), options.headers.get('accept-post')]).toEqual([
+      200,
+      'GET, HEAD, POST, OPTIONS',
+      'application/json',
+    ]);
+    expect((await stack.call('PROPFIND', '/v1/users')).status).toBe(501);
+    expect(await raw(stack.rest, 'BREW /v1/users HTTP/1.1\r\nHost: a\r\n\r\n')).toMatch(/^HTTP\/1\.1 501 [\s\S]*NOT_IMPLEMENTED/);
+    const all = await raw(stack.rest, 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    expect(all).toMatch(/^HTTP\/1\.1 200 [\s\S]*allow: GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE/i);
+  });
+
+  it('with a URL beyond 8 KiB is 414, with headers beyond 16 KiB 431, twice as long as it says 400', async () => {
+    expect((await stack.call('GET', `/v1/users?name=${'x'.repeat(8 * 1024)}`)).status).toBe(414);
+    expect(await raw(stack.rest, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 [\s\S]*requestId/,
+    );
+    const smuggled = 'POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+    expect(await raw(stack.rest, smuggled)).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it('that comes too slowly is 408, headers and body alike', async () => {
+    const { url } = await stack.startBridge({ HEADERS_TIMEOUT_MS: '300', REQUEST_TIMEOUT_MS: '600' });
+    expect(await raw(url, 'GET /v1/users HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 408 [\s\S]*REQUEST_TIMEOUT/);
+    const head = 'POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"em';
+    expect(await raw(url, head)).toMatch(/^HTTP\/1\.1 408 [\s\S]*REQUEST_TIMEOUT/);
+  });
+
+  it('keeps its id when that is a UUID, and gets one otherwise', async () => {
+    const id = '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11';
+    const [own, other] = [
+      await stack.call('GET', '/v1/nothing', { headers: { 'x-request-id': id } }),
+      await stack.call('GET', '/v1/nothing', { headers: { 'x-request-id': 'not one' } }),
+    ];
+    expect([own.headers.get('x-request-id'), (own.body as { error: { requestId: string } }).error.requestId]).toEqual([id, id]);
+    expect(other.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  it('of an administrator, and of nobody else, is told where the time went', async () => {
+    expect((await stack.call('GET', `/v1/users/${ada.id}`, { token: admin.token })).headers.get('server-timing')).toMatch(
+      /users;dur=[\d.]+/,
+    );
+    expect((await stack.call('GET', `/v1/users/${ada.id}`, { token: ada.token })).headers.get('server-timing')).toBeNull();
+  });
+});
+
+describe('the description of the API', () => {
+  it('is there for machines in both versions, and once compressed is not compressed again', async () => {
+    for (const version of [1, 2]) {
+      const reply = await stack.call('GET', `/v${String(version)}/openapi.json`);
+      expect(reply.body).toMatchObject({ openapi: '3.1.0', info: { version: `${String(version)}.0.0` } });
+      expect(
+        (await stack.call('GET', `/v${String(version)}/openapi.json`, { headers: { 'if-none-match': reply.headers.get('etag') ?? '' } }))
+          .status,
+      ).toBe(304);
+    }
+    expect((await stack.call('GET', '/openapi.json')).headers.get('api-version')).toBe('1');
+  });
+
+  it('is there as a page that may run and fetch nothing', async () => {
+    const page = await stack.call('GET', '/docs');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
+    expect((await stack.call('GET', '/docs', { headers: { accept: 'application/json' } })).status).toBe(406);
+    expect((await stack.call('GET', '/docs?nonsense=1')).status).toBe(400);
+  });
+});
+
+describe('503', () => {
+  it('comes while the maintenance file is there, with when to come back, and probes go on', async () => {
+    const file = join(home, 'maintenance');
+    const { url } = await stack.startBridge({ MAINTENANCE_FILE: file });
+    const get = (path: string) => request(`${url}${path}`, { method: 'GET' });
+    expect((await get('/v1/products')).status).toBe(200);
+    await writeFile(file, '30\n');
+    await until(async () => (await get('/v1/products')).status === 503);
+    const down = await get('/v1/products');
+    expect([codeOf(down.body), down.headers.get('retry-after')]).toEqual(['SERVICE_UNAVAILABLE', '30']);
+    expect((await get('/livez')).status).toBe(200);
+    await rm(file);
+    await until(async () => (await get('/v1/products')).status === 200);
+  });
+
+  it('comes when too much is in hand, and only then', async () => {
+    const { url } = await stack.startBridge({ MAX_IN_FLIGHT: '2' });
+    const replies = await Promise.all(Array.from({ length: 30 }, () => request(`${url}/v1/products`, { method: 'GET' })));
+    const statuses = replies.map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 503]));
+    expect(replies.find(({ status }) => status === 503)?.headers.get('retry-after')).toBe('2');
+    expect((await request(`${url}/v1/products`, { method: 'GET' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,136 @@
+/** Versions of the REST API: selectors, shapes, the end of a version (spec §9, contract §4). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from '../../stack/client.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+let productId: number;
+let orderId: string;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-versions-'));
+  stack = await startStack();
+  ada = await stack.createAccount('Ada');
+  const [product] = await stack.sql<{ id: number }>(
+    'orders',
+    `INSERT INTO products (name, description, category, price, currency, stock) VALUES ('Rope', '', 'ropes', 1250, 'EUR', 100) RETURNING id`,
+  );
+  productId = product?.id ?? 0;
+  const order = await stack.call('POST', '/v1/orders', { token: ada.token, body: { productId, qty: 2 } });
+  orderId = (order.body as { id: string }).id;
+});
+afterAll(async () => {
+  await stack.stop();
+  await rm(home, { recursive: true });
+});
+
+const get = (path: string, headers: Record<string, string> = {}, token?: string) => stack.call('GET', path, { headers, token });
+const version = async (path: string, headers: Record<string, string> = {}) => {
+  const reply = await get(path, headers);
+  return reply.status === 200 ? reply.headers.get('api-version') : reply.status;
+};
+
+describe('a version is chosen', () => {
+  it.each([
+    ['/v1/products', {}, '1'],
+    ['/v2/products', {}, '2'],
+    ['/api/v2/products', {}, '2'],
+    ['/products', {}, '1'],
+    ['/api/products', {}, '1'],
+    ['/products', { 'api-version': '2' }, '2'],
+    ['/products', { 'api-version': '2025-12-24' }, '1'],
+    ['/products', { 'api-version': '2026-11-01' }, '2'],
+    ['/products', { 'api-version': '2999-01-01' }, '2'],
+    ['/products', { accept: 'application/vnd.trestle.v2+json' }, '2'],
+    ['/products?version=2', {}, '2'],
+    ['/v2/products?version=2', { 'api-version': '2', accept: 'application/vnd.trestle.v2+json' }, '2'],
+    ['/v1/products', { 'api-version': '2' }, 400],
+    ['/v2/products?version=1', {}, 400],
+    ['/v1/products', { accept: 'application/vnd.trestle.v2+json' }, 400],
+    ['/products?version=1', { 'api-version': '2026-11-01' }, 400],
+    ['/v3/products', {}, 404],
+    ['/v01/products', {}, 404],
+    ['/products', { accept: 'application/vnd.trestle.v3+json' }, 406],
+    ['/products?version=3', {}, 400],
+    ['/products', { 'api-version': '3' }, 400],
+    ['/products', { 'api-version': '2020-01-01' }, 400],
+    ['/products', { 'api-version': '2026-02-30' }, 400],
+    ['/products', { 'api-version': 'latest' }, 400],
+  ])('by %s with %j: %s', async (path, headers, expected) => {
+    expect(await version(path, headers)).toBe(expected);
+  });
+
+  it('and told by every answer, errors too', async () => {
+    expect((await get('/v2/nothing')).headers.get('api-version')).toBe('2');
+    expect((await get('/v3/products')).headers.get('api-version')).toBe('1');
+    expect((await stack.call('POST', '/v2/products/1', {})).headers.get('api-version')).toBe('2');
+  });
+});
+
+describe('version 2', () => {
+  it('shows money as an object, in every resource that has some', async () => {
+    const rope = { amount: 1250, currency: 'EUR' };
+    const sum = { amount: 2500, currency: 'EUR' };
+    const order = (await get(`/v2/orders/${orderId}?include=items,invoice`, {}, ada.token)).body;
+    expect(order).toMatchObject({ total: sum, items: [{ unitPrice: rope, total: sum }], invoice: { total: sum } });
+    expect(order).not.toHaveProperty('currency');
+    expect((await get(`/v2/products/${String(productId)}?fields=price`)).body).toEqual({ price: rope });
+    expect((await get(`/v1/products/${String(productId)}?fields=price,currency`)).body).toEqual({ price: 1250, currency: 'EUR' });
+    expect((await get(`/v2/products/${String(productId)}?fields=currency`)).status).toBe(400);
+  });
+
+  it('takes money as an object', async () => {
+    const pay = (path: string, body: object, key: string) =>
+      stack.call('POST', path, { token: ada.token, body: { customerId: ada.id, ...body }, headers: { 'idempotency-key': key } });
+    const paid = await pay('/v2/payments', { amount: { amount: 500, currency: 'EUR' } }, 'v2-object');
+    expect([paid.status, paid.body]).toMatchObject([201, { amount: { amount: 500, currency: 'EUR' } }]);
+    expect(paid.headers.get('location')).toMatch(/^\/v2\/payments\/pay_/);
+    expect((await pay('/v2/payments', { amount: 500, currency: 'EUR' }, 'v2-plain')).body).toMatchObject({
+      error: { code: 'VALIDATION_ERROR', details: [{ field: 'currency' }, { field: 'amount' }] },
+    });
+    expect((await pay('/v1/payments', { amount: { amount: 500, currency: 'EUR' } }, 'v1-object')).status).toBe(400);
+  });
+
+  it('pages lists by cursor when nothing says how', async () => {
+    const second = (await get('/v2/products')).body as { pagination: object };
+    expect(Object.keys(second.pagination)).toEqual(['limit', 'hasNextPage', 'hasPrevPage', 'nextCursor', 'prevCursor']);
+    expect(Object.keys(((await get('/v2/products?page=1')).body as { pagination: object }).pagination)).toContain('totalPages');
+    expect(Object.keys(((await get('/v1/products')).body as { pagination: object }).pagination)).toContain('totalPages');
+  });
+});
+
+describe('the end of a version', () => {
+  const withDates = async (dates: object) => {
+    const file = join(home, `${String(Math.random()).slice(2)}.json`);
+    await writeFile(file, JSON.stringify({ '1': dates }));
+    const { url } = await stack.startBridge({ API_VERSIONS_FILE: file });
+    return (path: string) => request(`${url}${path}`, { method: 'GET' });
+  };
+
+  it('is announced by every answer of it, and by no other', async () => {
+    const ask = await withDates({ deprecatedAt: '2026-01-01T00:00:00Z', sunsetAt: '2099-01-01T00:00:00Z' });
+    for (const path of ['/v1/products', '/v1/nothing', '/products']) {
+      const { headers } = await ask(path);
+      expect([headers.get('deprecation'), headers.get('sunset')]).toEqual(['true', 'Thu, 01 Jan 2099 00:00:00 GMT']);
+    }
+    expect((await ask('/api/v1/users?limit=1')).headers.get('link')).toMatch(/<\/api\/v2\/users>; rel="successor-version"/);
+    expect((await ask('/v2/products')).headers.get('deprecation')).toBeNull();
+  });
+
+  it('is 410 with the link to what comes after it', async () => {
+    const ask = await withDates({ deprecatedAt: '2025-01-01T00:00:00Z', sunsetAt: '2026-01-01T00:00:00Z' });
+    const gone = await ask('/v1/users/usr_x?fields=id');
+    expect([gone.status, gone.body]).toMatchObject([410, { error: { code: 'GONE' } }]);
+    expect(gone.headers.get('link')).toBe('</v2/users/usr_x>; rel="successor-version"');
+    expect((await ask('/v2/products')).status).toBe(200);
+  });
+
+  it('has to be written as it must, or the bridge does not start', async () => {
+    await expect(withDates({ deprecatedAt: 'soon' })).rejects.toThrow(/API_VERSIONS_FILE: needs 1.deprecatedAt as an ISO time/);
+    await expect(withDates({ deprecatedAt: '2026-01-01', sunsetAt: '2025-01-01' })).rejects.toThrow(/sunsetAt before/);
+  });
+});
