@@ -1,0 +1,18 @@
+/** An embedded PostgreSQL for one run. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
+
+/** Runs `work` with the server, whose log goes to `onLog`; it and its files are gone afterwards. */
+export async function withPostgres({ flags = [], onLog }, work) {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-bench-'));
+  const server = await startEmbeddedPostgres({ dataDir: home, flags, onLog });
+  process.env.TEST_PG_URL = server.url('postgres');
+  try {
+    return await work(server);
+  } finally {
+    await server.stop();
+    await rm(home, { recursive: true, force: true });
+  }
+}
