@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
+import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
 import { ERRORS, type ErrorCode, Fault, fail } from '@trestle/schema/errors';
 import { readContext, readRequestId } from './caller.ts';
 import type { Engine } from './engine.ts';
@@ -68,6 +69,11 @@ export function createHttpDoor({
   }
 
   return (request, response) => void answer(request, response);
+}
+
+/** What was refused before it was a request is told as GraphQL tells errors. */
+export function toRefusalAnswer({ code, message, requestId }: Refusal): RefusalAnswer {
+  return { body: { errors: [{ message, extensions: { code, requestId } }] }, headers: { 'x-content-type-options': 'nosniff' } };
 }
 
 /** Throws UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR. */

@@ -7,7 +7,7 @@ import { createProbes } from '@trestle/service/probes';
 import { Histogram } from 'prom-client';
 import { createApolloEngine } from './apollo/engine.ts';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
-import { createHttpDoor } from './http.ts';
+import { createHttpDoor, toRefusalAnswer } from './http.ts';
 import { watchSupergraph } from './supergraph/watch.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
@@ -45,7 +45,7 @@ await runProcess(log, async () => {
       durations.observe({ status: String(status) }, seconds);
     },
   });
-  const service = await startService({ log, port: config.GATEWAY_PORT, host: config.HOST, probes, handle });
+  const service = await startService({ log, port: config.GATEWAY_PORT, host: config.HOST, probes, handle, toRefusalAnswer });
   return async () => {
     supergraph.stop();
     await service.stop();

@@ -13,6 +13,7 @@ import { watchMaintenance } from './http/maintenance.ts';
 import { createLoadGuard } from './http/overload.ts';
 import { compileRows } from './pipeline/compile.ts';
 import { type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
+import { toRefusalAnswer } from './pipeline/render-error.ts';
 import { withDocuments } from './routes/documents.ts';
 import { rows } from './routes/table.ts';
 import { createVersions } from './versions/versions.ts';
@@ -61,6 +62,7 @@ await runProcess(log, async () => {
     },
     headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    toRefusalAnswer,
   });
   return async () => {
     await service.stop();

@@ -1,5 +1,6 @@
 /** Writes masked JSON lines. The fields are a closed set, so that bodies, tokens and e-mail addresses can't be passed (spec §5.10). */
 import { pino } from 'pino';
+import { createBatch } from './batch.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -27,12 +28,9 @@ export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: strin
   access(fields: Omit<LogFields, 'error'>): void;
 }
 
-const ACCESS_DELAY_MS = 250;
-const ACCESS_BYTES = 8 * 1024;
-
 /** Makes the log of a process; lines go to standard output. */
 export function createLog({ service, level }: { service: string; level: LogLevel }): Log {
-  const destination = pino.destination({ dest: 1, sync: false, minLength: ACCESS_BYTES });
+  const batch = createBatch();
   const out = pino(
     {
       level,
@@ -40,19 +38,15 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    batch,
   );
-  const flush = () => {
-    destination.flushSync();
-  };
-  process.on('exit', flush);
-  let timer: NodeJS.Timeout | undefined;
+  process.on('exit', batch.flush);
   const write =
     (at: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) => {
       const { error, ...rest } = fields;
       out[at](error === undefined ? rest : { ...rest, error: describeError(error) }, mask(message));
-      flush();
+      batch.flush();
     };
   return {
     debug: write('debug'),
@@ -61,10 +55,6 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     error: write('error'),
     access(fields) {
       out.info(fields, 'request');
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        flush();
-      }, ACCESS_DELAY_MS).unref();
     },
   };
 }

@@ -11,10 +11,13 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
 
-/** The best coding that the client takes; what is small stays as it is. Never fails: who takes nothing gets the plain bytes. */
+/** The best coding that the client takes; what is small stays as it is unless plain bytes are refused. Never fails: who takes nothing gets those. */
 export function chooseEncoding(acceptEncoding: string | undefined, sizeBytes: number): Encoding {
-  if (acceptEncoding === undefined || sizeBytes < MIN_BYTES) return 'identity';
+  if (acceptEncoding === undefined) return 'identity';
+  const isSmall = sizeBytes < MIN_BYTES;
+  if (isSmall && !acceptEncoding.includes('q=0')) return 'identity';
   const weights = readWeights(acceptEncoding);
+  if (isSmall && (weights.get('identity') ?? weights.get('*')) !== 0) return 'identity';
   const weightOf = (coding: Encoding, fallback = 0) => weights.get(coding) ?? weights.get('*') ?? fallback;
   const [br, gz] = [weightOf('br'), weights.get('gzip') ?? weights.get('x-gzip') ?? weightOf('gzip')];
   const best = br >= gz ? ({ coding: 'br', weight: br } as const) : ({ coding: 'gzip', weight: gz } as const);

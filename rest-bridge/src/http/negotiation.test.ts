@@ -48,8 +48,10 @@ describe('Accept-Encoding', () => {
     expect(chooseEncoding(header, 5000)).toBe(encoding);
   });
 
-  it('leaves small answers as they are', () => {
+  it('leaves small answers as they are, unless plain bytes are refused', () => {
     expect(chooseEncoding('br, gzip', 1000)).toBe('identity');
+    expect(chooseEncoding('gzip, identity;q=0', 1000)).toBe('gzip');
+    expect(chooseEncoding('br;q=0.5, *;q=0', 1000)).toBe('br');
   });
 
   it('gives back what went in, under a tag of its own that keeps the version', async () => {

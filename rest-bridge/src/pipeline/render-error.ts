@@ -1,8 +1,10 @@
 /** Where errors leave: the envelope of spec §7.1, or a problem document for those who take nothing else (RFC 9457). */
 import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode, Fault } from '@trestle/schema/errors';
+import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
 import { acceptedTypes } from '../http/body.ts';
 import { VARY } from '../http/caching.ts';
+import { DEFAULT_VERSION } from '../versions/versions.ts';
 import { NotAllowed } from './match.ts';
 import { wantsProblem } from './negotiate.ts';
 import { type Exchange, Unsatisfiable, mergeHeaders, sendEncoded } from './render.ts';
@@ -29,8 +31,16 @@ export async function renderError(exchange: Exchange, error: unknown): Promise<E
   return fault.code;
 }
 
-/** The envelope of spec §7.1, also for errors that leave before there is a pipeline. */
-export function toEnvelope({ code, message, details }: Pick<Fault, 'code' | 'message' | 'details'>, requestId: string): object {
+/** What was refused before it was a request: nobody knows which version it would have asked for, and every answer names one (spec §9). */
+export function toRefusalAnswer({ requestId, ...refusal }: Refusal): RefusalAnswer {
+  return {
+    body: toEnvelope(refusal, requestId),
+    headers: { 'api-version': String(DEFAULT_VERSION), 'x-content-type-options': 'nosniff' },
+  };
+}
+
+/** The envelope of spec §7.1. */
+function toEnvelope({ code, message, details }: Omit<Refusal, 'requestId'> & { details?: Fault['details'] }, requestId: string): object {
   return { error: { code, message, ...(details && { details }), requestId } };
 }
 

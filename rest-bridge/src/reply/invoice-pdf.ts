@@ -53,12 +53,12 @@ export function toInvoicePdf(body: Readonly<Record<string, unknown>>): Promise<B
   document.fontSize(11).moveDown();
   document.text(`Number: ${invoice.number}`);
   document.text(`Date: ${invoice.createdAt.slice(0, 10)}`);
-  document.text(`Customer: ${invoice.customer?.name ?? 'deleted account'}`);
+  document.text(`Customer: ${toPlainLine(invoice.customer?.name ?? 'deleted account')}`);
   document.text(invoice.isPaid ? 'Paid' : 'Open');
   document.moveDown(2);
   writeRow(document, ['Product', 'Qty', 'Price', 'Total']);
   for (const { product, qty, unitPrice, total } of invoice.items)
-    writeRow(document, [product.name, String(qty), format(unitPrice), format(total)]);
+    writeRow(document, [toPlainLine(product.name), String(qty), format(unitPrice), format(total)]);
   document.moveDown(0.5).fontSize(13);
   writeRow(document, ['', '', 'Sum', format(amount)]);
   document.end();
@@ -76,6 +76,11 @@ function writeRow(document: Document, cells: readonly string[]): void {
   });
   document.x = MARGIN;
   document.y = y + LINE_HEIGHT;
+}
+
+/** A name must not break its line or turn the text after it around: no control characters, line separators or bidirectional overrides. */
+function toPlainLine(name: string): string {
+  return name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, ' ');
 }
 
 /** Minor units in the currency's own number of decimals (ISO 4217); two for one that nobody knows. */
