@@ -40,7 +40,9 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     },
     batch,
   );
-  process.on('exit', batch.flush);
+  process.on('exit', () => {
+    batch.flush();
+  });
   const write =
     (at: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) => {
