@@ -27,6 +27,8 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': ['error', onlyConfigReadsTheEnvironment],
       '@typescript-eslint/consistent-type-imports': 'error',
+      // It would have `!` in the place of a type, and that is forbidden.
+      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     },

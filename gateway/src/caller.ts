@@ -15,16 +15,30 @@ export function readRequestId({ headers }: IncomingMessage): string {
   return typeof sent === 'string' && UUID.test(sent) ? sent : randomUUID();
 }
 
+export interface CallerOptions {
+  /** Undefined for a gateway that leaves credentials to its subgraphs. */
+  readonly verifier: TokenVerifier | undefined;
+  /** Headers, in lower case, that go to the subgraphs as they came. */
+  readonly forwardHeaders: readonly string[];
+  readonly requestId: string;
+}
+
 /** Throws UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for more than one or for an Idempotency-Key that is none. */
-export function readContext(
-  request: IncomingMessage,
-  { verifier, requestId }: { verifier: TokenVerifier; requestId: string },
-): EngineContext {
-  const token = readBearerToken(request.rawHeaders);
+export function readContext(request: IncomingMessage, { verifier, forwardHeaders, requestId }: CallerOptions): EngineContext {
+  const { authorization } = request.headers;
+  const isAnonymous = authorization === undefined && request.headers['x-api-key'] === undefined;
+  const token = isAnonymous || !verifier ? undefined : readBearerToken(request.rawHeaders);
+  const credential = verifier ? token && `Bearer ${token}` : authorization;
+  const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
+  if (credential) headers.push('authorization', credential);
+  for (const name of forwardHeaders) {
+    const value = request.headers[name];
+    if (value !== undefined) headers.push(name, String(value));
+  }
   return {
-    caller: token === undefined ? null : verifier.verify(token),
-    authorization: token === undefined ? undefined : `Bearer ${token}`,
+    caller: token !== undefined && verifier ? verifier.verify(token) : null,
     requestId,
+    headers,
     mutationHeaders: readIdempotencyHeaders(request.headers),
     trail: createTrail(),
   };

@@ -1,21 +1,73 @@
-/** The settings of the gateway's process. */
+/** The settings of the gateway's process: from its environment, or from the command line, which comes first. */
+import { parseArgs } from 'node:util';
 import { readFamily, readSettings, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
+import { readTrustedDocuments } from './documents/trusted.ts';
+import { DEFAULT_LIMITS } from './limits/limits.ts';
 
-export function readConfig() {
+/** Names of the command line, and the settings that they stand for. */
+const OPTIONS = { supergraph: 'SUPERGRAPH_PATH', port: 'PORT', host: 'HOST', auth: 'AUTH', engine: 'GATEWAY_ENGINE' } as const;
+
+export const USAGE = `trestle-gateway [--supergraph FILE] [--port N] [--host H] [--auth on|off] [--engine trestle|apollo]`;
+
+/** `args` are those after the program's name; none of both means the process's own. Throws an error that names every bad value at once. */
+export function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
+  const env = { ...environment, ...readArguments(args) };
+  const isAuthOn = env['AUTH'] !== 'off';
   const settings = readSettings(
     {
       GATEWAY_PORT: setting.port().default(4000),
+      PORT: setting.port().optional(),
       HOST: setting.text().default('127.0.0.1'),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
+      GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
       SUPERGRAPH_FILE: setting.text().default(schemaPath('supergraph.graphql')),
+      SUPERGRAPH_PATH: setting.text().optional(),
       SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
-      TOKEN_PUBLIC_KEY_FILE: setting.file(),
+      AUTH: setting.onOff().default(true),
+      // Without it nobody's credential could be checked.
+      TOKEN_PUBLIC_KEY_FILE: isAuthOn ? setting.file() : setting.file().optional(),
+      FORWARD_HEADERS: setting.text().default(''),
+      MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
+      MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
+      MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
+      MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
+      MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
+      MAX_BATCH: setting.integer(1, 100).default(1),
+      TRUSTED_DOCUMENTS_FILE: setting.fileOf(readTrustedDocuments).optional(),
+      TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
+      OVERRIDE_LABELS: setting.text().default(''),
+      GRAPHIQL: setting.onOff().default(true),
     },
-    process.env,
+    env,
   );
-  return { ...settings, subgraphUrls: readFamily('SUBGRAPH_URL_', process.env) };
+  return {
+    ...settings,
+    subgraphUrls: readFamily('SUBGRAPH_URL_', env),
+    port: settings.PORT ?? settings.GATEWAY_PORT,
+    supergraphFile: settings.SUPERGRAPH_PATH ?? settings.SUPERGRAPH_FILE,
+    forwardHeaders: readList(settings.FORWARD_HEADERS).map((name) => name.toLowerCase()),
+    labels: readList(settings.OVERRIDE_LABELS),
+    limits: {
+      maxDepth: settings.MAX_DEPTH,
+      maxAliases: settings.MAX_ALIASES,
+      maxRootFields: settings.MAX_ROOT_FIELDS,
+      maxTokens: settings.MAX_TOKENS,
+      maxCost: settings.MAX_COST,
+    },
+  };
+}
+
+function readArguments(args: readonly string[]): Record<string, string> {
+  const options = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, { type: 'string' as const }]));
+  const { values } = parseArgs({ args: [...args], options });
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [OPTIONS[name as keyof typeof OPTIONS], String(value)]));
+}
+
+/** Names with commas or spaces between. */
+function readList(text: string): string[] {
+  return text.split(/[\s,]+/).filter((name) => name !== '');
 }
 
 /** @apollo/gateway reports to its vendor every hour unless its environment says no before it is made. */

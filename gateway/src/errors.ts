@@ -1,5 +1,6 @@
 /** How errors leave the gateway: coded, with the request's id, and masked unless they were meant for the client (contract §3, §5). */
 import { type ErrorCode, Fault, isErrorCode } from '@trestle/schema/errors';
+import type { AnswerError } from './execute/execute.ts';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 
 /** Codes of Apollo Server and graphql-js, all of them the client's fault. */
@@ -27,6 +28,20 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const shown: Record<string, unknown> = { code };
   for (const name of SHOWN) if (extensions[name] !== undefined) shown[name] = extensions[name];
   return { message: formatted.message, ...place, extensions: shown };
+}
+
+/** The errors of an answer as its client reads them. */
+export function finishErrors(errors: readonly AnswerError[], requestId: string): GraphQLFormattedError[] {
+  const told = errors.map(({ message, path, extensions }) => formatError({ message, ...(path && { path }), extensions }, undefined));
+  return mergeDenials(told).map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+}
+
+const OUR_FAULT = new Set<unknown>(['INTERNAL_ERROR', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT']);
+
+/** Whether an error is for the log: nothing that the client did. */
+export function isOurFault({ extensions }: { readonly extensions?: Readonly<Record<string, unknown>> | undefined }): boolean {
+  const code = toCode(extensions?.['code']);
+  return code === undefined || OUR_FAULT.has(code);
 }
 
 /** Several fetches may deny the same field: the response tells one error a coordinate, which counts them all (contract §3). */

@@ -1,4 +1,5 @@
 /** What the gateway's HTTP door refuses, each with its status, its code and the request's id (contract §3, §5, §6). */
+import { get as httpGet } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
 import { type Stack, startStack } from '../../stack/stack.ts';
@@ -74,12 +75,21 @@ it.each([
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-it('answers a query by GET once a preflight is sure, and refuses one that a foreign page could send', async () => {
+it('answers a query by GET, and refuses one that a foreign page made a browser send without asking', async () => {
   const url = `${stack.gateway}/graphql?query=%7B__typename%7D`;
-  expect((await request(url, { method: 'GET', headers: { 'apollo-require-preflight': 'yes' } })).body).toEqual({
-    data: { __typename: 'Query' },
-  });
-  expect((await request(url, { method: 'GET' })).status).toBe(400);
+  const get = (headers: Record<string, string>) => request(url, { method: 'GET', headers });
+  expect((await get({})).body).toEqual({ data: { __typename: 'Query' } });
+  expect((await get({ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' })).status).toBe(200);
+  for (const mode of ['no-cors', 'navigate']) {
+    // fetch would write these headers itself.
+    const status = await new Promise((resolve) => {
+      httpGet(url, { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+    });
+    expect(status).toBe(403);
+  }
 });
 
 it('tells which fields of an input are wrong, in the words of the subgraph', async () => {

@@ -1,24 +1,35 @@
 /** The engine `apollo`: @apollo/gateway under Apollo Server, with our own calls to the subgraphs. */
+import { createHash } from 'node:crypto';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
-import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
 import { ERRORS, type Fault, fail } from '@trestle/schema/errors';
-import { GraphQLError, type GraphQLFormattedError, OperationTypeNode } from 'graphql';
-import type { Engine, EngineContext } from '../engine.ts';
+import { GraphQLError, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import type { Engine, EngineContext, EngineReply, EngineRequest, Outcome } from '../engine.ts';
 import { formatError } from '../errors.ts';
-import { MAX_TOKENS, limitOperations, limitVariables } from '../limits/limits.ts';
+import { type Limits, limitOperations, limitVariables } from '../limits/limits.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { createErrorPlugin } from './error-plugin.ts';
+
+/** What Apollo Server hands from one of its hooks to the next. */
+interface ApolloContext extends EngineContext {
+  readonly isReadOnly: boolean;
+  operation: OperationDefinitionNode | undefined;
+}
+
+type GraphQLResponse = Awaited<ReturnType<GraphQLDataSource['process']>>;
 
 export interface ApolloEngineOptions {
   readonly supergraphSdl: string;
   readonly upstreams: Upstreams;
+  readonly limits: Limits;
   readonly log: Log;
 }
 
 /** Throws for a supergraph that is not valid. `APOLLO_TELEMETRY_DISABLED` must be set before: the gateway reports home otherwise. */
-export async function createApolloEngine({ supergraphSdl, upstreams, log }: ApolloEngineOptions): Promise<Engine> {
+export async function createApolloEngine({ supergraphSdl, upstreams, limits, log }: ApolloEngineOptions): Promise<Engine> {
+  let hash = hashOf(supergraphSdl);
   let update: (sdl: string) => void = () => undefined;
   const gateway = new ApolloGateway({
     supergraphSdl: ({ update: take }) => {
@@ -28,11 +39,11 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
     buildService: ({ name, url }) => createSource(upstreams, { name, url: url ?? '' }),
     logger: toApolloLog(log),
   });
-  const server = new ApolloServer<EngineContext>({
+  const server = new ApolloServer<ApolloContext>({
     gateway,
     formatError,
-    validationRules: [limitOperations],
-    parseOptions: { maxLexicalTokens: MAX_TOKENS },
+    validationRules: [limitOperations(limits)],
+    parseOptions: { maxLexicalTokens: limits.maxTokens },
     plugins: [
       createErrorPlugin(log),
       refuseBeforePlanning,
@@ -46,25 +57,27 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
   });
   await server.start();
   return {
-    async respond({ method, headers, search, body, context }) {
-      const reply = await server.executeHTTPGraphQLRequest({
-        httpGraphQLRequest: { method, headers: toHeaderMap(headers), search, body },
-        context: () => Promise.resolve(context),
+    respond(request, done) {
+      run(server, request).then(done, (error: unknown) => {
+        log.error('request failed', { requestId: request.context.requestId, error });
+        const { requestId } = request.context;
+        done(
+          toReply(
+            { errors: [{ message: 'Something went wrong on our side', extensions: { code: 'INTERNAL_ERROR', requestId } }] },
+            { outcome: 'failed' },
+          ),
+        );
       });
-      // Chunks come for @defer only, which a gateway's schema does not have.
-      const text = reply.body.kind === 'complete' ? reply.body.string : '';
-      const status = reply.status ?? 200;
-      return {
-        status,
-        headers: Object.fromEntries(reply.headers),
-        body: status < 400 ? text : completeErrors(text, { status, requestId: context.requestId }),
-      };
     },
     swap: (sdl) =>
       new Promise((resolve) => {
         update(sdl);
+        hash = hashOf(sdl);
         resolve();
       }),
+    get hash() {
+      return hash;
+    },
     stop: async () => {
       await server.stop();
       await upstreams.close();
@@ -72,32 +85,72 @@ export async function createApolloEngine({ supergraphSdl, upstreams, log }: Apol
   };
 }
 
-/** Requests that Apollo Server refuses before it knows an operation pass no plugin: their errors get what ours have here. */
-function completeErrors(text: string, { status, requestId }: { status: number; requestId: string }): string {
-  const { errors, ...rest } = JSON.parse(text) as { errors: GraphQLFormattedError[] };
-  const code = status === ERRORS.METHOD_NOT_ALLOWED.status ? { code: 'METHOD_NOT_ALLOWED' } : {};
-  return JSON.stringify({
-    errors: errors.map((error) => ({ ...error, extensions: { ...error.extensions, ...code, requestId } })),
-    ...rest,
-  });
+async function run(server: ApolloServer<ApolloContext>, request: EngineRequest): Promise<EngineReply> {
+  const { query, operationName, variables, context } = request;
+  const seen: ApolloContext = { ...context, isReadOnly: request.isReadOnly, operation: undefined };
+  const { body, http } = await server.executeOperation(
+    { query, ...(operationName !== undefined && { operationName }), variables },
+    { contextValue: seen },
+  );
+  // Chunks come for @defer only, which a gateway's schema does not have.
+  const result = body.kind === 'single' ? body.singleResult : { errors: [] };
+  const isRefused = !('data' in result);
+  const outcome = isRefused ? 'refused' : result.data === null ? 'failed' : result.errors?.length ? 'partial' : 'complete';
+  const errors = result.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId: context.requestId } }));
+  const status = http.status === undefined || http.status === 400 || http.status === 200 ? undefined : http.status;
+  return toReply({ ...result, ...(errors && { errors }) }, { outcome, status, operation: seen.operation });
+}
+
+function toReply(
+  result: object,
+  { outcome, status, operation }: { outcome: Outcome; status?: number | undefined; operation?: ApolloContext['operation'] },
+): EngineReply {
+  const bytes = Buffer.from(JSON.stringify(result));
+  return {
+    outcome,
+    status,
+    operationKind: operation?.operation,
+    operationName: operation?.name?.value,
+    bytes,
+    length: bytes.length,
+    release: undefined,
+  };
+}
+
+function hashOf(sdl: string): string {
+  return createHash('sha256').update(sdl).digest('hex').slice(0, 16);
 }
 
 function createSource(upstreams: Upstreams, { name, url }: { name: string; url: string }): GraphQLDataSource {
   const upstream = upstreams.open(name, url);
   return {
-    process: async ({ request: { query, operationName, variables }, context }) => {
-      const answer = await upstream.fetch({ query, operationName, variables }, context as EngineContext);
-      return answer;
-    },
+    process: ({ request: { query, operationName, variables }, context }) =>
+      new Promise((resolve, reject) => {
+        const body = JSON.stringify({ query, operationName, variables });
+        const isMutation = query?.startsWith('mutation') ?? false;
+        upstream.send({ body, isMutation, context: context as EngineContext }, (failure, answer) => {
+          if (failure)
+            reject(
+              new GraphQLError(failure.message, {
+                originalError: failure.cause as Error,
+                extensions: { code: failure.code, service: name },
+              }),
+            );
+          else resolve(answer as GraphQLResponse);
+        });
+      }),
   };
 }
 
 /** What a valid document does not tell: subscriptions are in the schema, and have no door yet; variables come beside it. */
-const refuseBeforePlanning: ApolloServerPlugin<EngineContext> = {
+const refuseBeforePlanning: ApolloServerPlugin<ApolloContext> = {
   requestDidStart: () =>
     Promise.resolve({
-      didResolveOperation: ({ operation, request }) => {
+      didResolveOperation: ({ operation, request, contextValue }) => {
+        contextValue.operation = operation;
         try {
+          if (operation?.operation === OperationTypeNode.MUTATION && contextValue.isReadOnly)
+            throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
           if (operation?.operation === OperationTypeNode.SUBSCRIPTION) throw fail('NOT_IMPLEMENTED', 'Subscriptions have no door yet');
           limitVariables(request.variables);
         } catch (fault) {
@@ -111,12 +164,6 @@ const refuseBeforePlanning: ApolloServerPlugin<EngineContext> = {
 function toGraphQLError(fault: Fault): GraphQLError {
   const { code, message, details } = fault;
   return new GraphQLError(message, { originalError: fault, extensions: { code, details, http: { status: ERRORS[code].status } } });
-}
-
-function toHeaderMap(headers: ReadonlyMap<string, string>): HeaderMap {
-  const map = new HeaderMap();
-  for (const [name, value] of headers) map.set(name, value);
-  return map;
 }
 
 /** What the library wants to say is for us, not for the terminal, and may quote anything: only that it spoke is told. */

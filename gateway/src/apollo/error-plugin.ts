@@ -2,9 +2,7 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { Log } from '@trestle/log';
 import type { EngineContext } from '../engine.ts';
-import { formatError, mergeDenials, needsCredential } from '../errors.ts';
-
-const OUR_FAULT = new Set<unknown>(['INTERNAL_ERROR', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT']);
+import { formatError, isOurFault, mergeDenials, needsCredential } from '../errors.ts';
 
 export function createErrorPlugin(log: Log): ApolloServerPlugin<EngineContext> {
   return {
@@ -12,8 +10,9 @@ export function createErrorPlugin(log: Log): ApolloServerPlugin<EngineContext> {
       Promise.resolve({
         didEncounterErrors: ({ errors, contextValue: { requestId } }) => {
           for (const error of errors) {
-            const { extensions } = formatError(error.toJSON(), error);
-            if (OUR_FAULT.has(extensions?.['code'])) {
+            const formatted = formatError(error.toJSON(), error);
+            if (isOurFault(formatted)) {
+              const { extensions } = formatted;
               const service = extensions?.['service'];
               log.error('request failed', {
                 requestId,

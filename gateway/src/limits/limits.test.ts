@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate } from 'graphql';
-import { MAX_ALIASES, MAX_DEPTH, MAX_VALUE_DEPTH, limitOperations, limitVariables } from './limits.ts';
+import { DEFAULT_LIMITS, MAX_VALUE_DEPTH, limitCost, limitOperations, limitVariables } from './limits.ts';
+
+const { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES, maxRootFields: MAX_ROOT_FIELDS } = DEFAULT_LIMITS;
 
 const schema = buildSchema('scalar Any type Query { node(any: Any): Node } type Node { id: ID, node: Node }');
-const check = (source: string) => validate(schema, parse(source), [...specifiedRules, limitOperations]).map(({ message }) => message);
+const check = (source: string) =>
+  validate(schema, parse(source), [...specifiedRules, limitOperations(DEFAULT_LIMITS)]).map(({ message }) => message);
 const nest = (levels: number): string => (levels === 1 ? '{ __typename }' : `{ node ${nest(levels - 1)} }`);
 
 describe('the limits of contract §6', () => {
@@ -34,6 +37,25 @@ describe('the limits of contract §6', () => {
     expect(check(`{ node { ${aliases(MAX_ALIASES)} } }`)).toEqual([]);
     expect(check(`{ node { ${aliases(MAX_ALIASES + 1)} } }`)).toEqual(['The operation has aliases 31; the limit is 30']);
     expect(check(`{ x: node { ...f } y: node { ...f } } fragment f on Node { ${aliases(15)} }`)).toHaveLength(1);
+  });
+
+  it('count root fields, also those of fragments', () => {
+    const fields = (count: number) => Array.from({ length: count }, (_, i) => `a${String(i)}: node { id }`).join(' ');
+    expect(check(`{ ${fields(MAX_ROOT_FIELDS)} }`)).toEqual([]);
+    expect(check(`{ ...f node { id } } fragment f on Query { ${fields(MAX_ROOT_FIELDS)} }`)).toEqual([
+      'The operation has root fields 21; the limit is 20',
+    ]);
+  });
+
+  it('refuse what costs too much, with limit and value', () => {
+    limitCost(5, { maxCost: 5 });
+    expect(() => {
+      limitCost(6, { maxCost: 5 });
+    }).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR', message: 'The operation has an estimated cost of 6; the limit is 5' }));
+  });
+
+  it('refuse an alias that would speak for __typename', () => {
+    expect(check('{ node { __typename: id } }')).toEqual(['The alias "__typename" is reserved']);
   });
 
   it.each([

@@ -3,8 +3,8 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { createTrail } from '../trail.ts';
-import { type Upstreams, createUpstreams } from './upstream.ts';
+import { abort, createTrail } from '../trail.ts';
+import { type UpstreamContext, type Upstreams, createUpstreams } from './upstream.ts';
 
 const servers: Server[] = [];
 const opened: Upstreams[] = [];
@@ -27,19 +27,30 @@ function open(url: string, urls = new Map<string, string>()) {
   const metrics = new Registry();
   const upstreams = createUpstreams({ urls, timeoutMs: 300, metrics });
   opened.push(upstreams);
-  return { upstream: upstreams.open('Stock', url), metrics };
+  const upstream = upstreams.open('Stock', url);
+  const fetch = (body: string, context: UpstreamContext = createContext(), isMutation = false) =>
+    new Promise((resolve, reject) => {
+      upstream.send({ body, isMutation, context }, (failure, answer) => {
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+        if (failure) reject(failure);
+        else resolve(answer);
+      });
+    });
+  return { fetch, metrics };
 }
 
-const mutationHeaders = { 'idempotency-key': 'k', 'idempotency-scope': 'POST /payments' };
-const createContext = () => ({ authorization: 'Bearer t', requestId: 'r', mutationHeaders, trail: createTrail() });
-const failure = (fetched: Promise<unknown>) =>
-  fetched.then(
-    () => undefined,
-    (error: unknown) => {
-      const { message, extensions } = error as { message: string; extensions: Record<string, unknown> };
-      return { message, ...extensions };
-    },
-  );
+const mutationHeaders = ['idempotency-key', 'k', 'idempotency-scope', 'POST /payments'];
+const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];
+const createContext = () => ({ requestId: 'r', headers, mutationHeaders, trail: createTrail() });
+const failure = async (fetched: Promise<unknown>) => {
+  try {
+    await fetched;
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as { code: string; message: string };
+    return { message, code };
+  }
+};
 
 describe('a call to a subgraph', () => {
   it("carries the caller's own credential and the request's id, to where the settings say that the subgraph is", async () => {
@@ -48,20 +59,10 @@ describe('a call to a subgraph', () => {
       seen = request.headers;
       response.end('{"data":{"a":1}}');
     });
-    const { upstream, metrics } = open('http://nowhere.invalid/graphql', new Map([['stock', url]]));
-    expect(await upstream.fetch({ query: '{ a }' }, createContext())).toEqual({ data: { a: 1 } });
+    const { fetch, metrics } = open('http://nowhere.invalid/graphql', new Map([['stock', url]]));
+    expect(await fetch('{}')).toEqual({ data: { a: 1 } });
     expect(seen).toMatchObject({ authorization: 'Bearer t', 'x-request-id': 'r' });
     expect(await metrics.metrics()).toContain('trestle_subgraph_fetch_duration_seconds_count{subgraph="Stock",outcome="data"} 1');
-  });
-
-  it('sends nothing in place of a credential that is not there', async () => {
-    let seen: IncomingMessage['headers'] = {};
-    const url = await listen((request, response) => {
-      seen = request.headers;
-      response.end('{"data":null}');
-    });
-    await open(url).upstream.fetch({ query: '{ a }' }, { ...createContext(), authorization: undefined });
-    expect(seen).not.toHaveProperty('authorization');
   });
 
   it("carries the client's Idempotency-Key with a mutation only, and leaves in the trail that the answer is a replay and how long it took", async () => {
@@ -70,14 +71,14 @@ describe('a call to a subgraph', () => {
       seen.push(request.headers);
       response.setHeader('idempotent-replayed', seen.length === 1 ? 'false' : 'true').end('{"data":{"a":1}}');
     });
-    const { upstream } = open(url);
+    const { fetch } = open(url);
     const context = createContext();
-    await upstream.fetch({ query: '{ mutation }' }, context);
+    await fetch('{}', context);
     expect(context.trail.isReplayed).toBe(false);
     const first = context.trail.durationsMs.get('Stock') ?? 0;
-    await upstream.fetch({ query: 'mutation M { a }' }, context);
+    await fetch('{}', context, true);
     expect(seen[0]).not.toHaveProperty('idempotency-key');
-    expect(seen[1]).toMatchObject(mutationHeaders);
+    expect(seen[1]).toMatchObject({ 'idempotency-key': 'k', 'idempotency-scope': 'POST /payments' });
     expect(context.trail.isReplayed).toBe(true);
     expect(first).toBeGreaterThan(0);
     expect(context.trail.durationsMs.get('Stock')).toBeGreaterThan(first);
@@ -87,10 +88,9 @@ describe('a call to a subgraph', () => {
     const silent = await listen(() => undefined);
     const halting = await listen((_, response) => response.write('{"data":'));
     for (const url of [silent, halting]) {
-      expect(await failure(open(url).upstream.fetch({ query: '{ a }' }, createContext()))).toEqual({
+      expect(await failure(open(url).fetch('{}'))).toEqual({
         message: 'The subgraph Stock took too long',
         code: 'UPSTREAM_TIMEOUT',
-        service: 'Stock',
       });
     }
   });
@@ -101,15 +101,73 @@ describe('a call to a subgraph', () => {
     ['is cut off', '{"data":'],
   ])('whose answer %s is UPSTREAM_ERROR and tells no address', async (_, text) => {
     const url = await listen((__, response) => response.end(text));
-    expect(await failure(open(url).upstream.fetch({ query: '{ a }' }, createContext()))).toEqual({
+    expect(await failure(open(url).fetch('{}'))).toEqual({
       message: 'The subgraph Stock did not answer',
       code: 'UPSTREAM_ERROR',
-      service: 'Stock',
     });
   });
 
   it('that nobody takes is UPSTREAM_ERROR', async () => {
-    const { upstream } = open('http://127.0.0.1:9/graphql');
-    expect(await failure(upstream.fetch({ query: '{ a }' }, createContext()))).toMatchObject({ code: 'UPSTREAM_ERROR', service: 'Stock' });
+    expect(await failure(open('http://127.0.0.1:9/graphql').fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+  });
+
+  it('that loses its connection is made once more, unless it is a mutation or answers have begun to come', async () => {
+    let calls = 0;
+    const url = await listen((request, response) => {
+      calls++;
+      if (calls === 1) request.socket.destroy();
+      else response.end('{"data":{"a":1}}');
+    });
+    expect(await open(url).fetch('{}')).toEqual({ data: { a: 1 } });
+    expect(calls).toBe(2);
+    calls = 0;
+    expect(await failure(open(url).fetch('{}', createContext(), true))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    expect(calls).toBe(1);
+    let cut = 0;
+    const cutting = await listen((request, response) => {
+      cut++;
+      response.write('{"data":', () => request.socket.destroy());
+    });
+    expect(await failure(open(cutting).fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    expect(cut).toBe(1);
+  });
+
+  it('to a subgraph that keeps failing is not made at all for a while', async () => {
+    let calls = 0;
+    const url = await listen((request) => {
+      calls++;
+      request.socket.destroy();
+    });
+    const { fetch } = open(url);
+    for (let i = 0; i < 40; i++) await failure(fetch('{}'));
+    expect(calls).toBeLessThan(30);
+  });
+
+  it('ends when the client has gone, unless it is a mutation', async () => {
+    let closed = 0;
+    let arrived = 0;
+    const answers: ServerResponse[] = [];
+    const url = await listen((_, response) => {
+      arrived++;
+      answers.push(response);
+      response.once('close', () => {
+        if (!response.writableFinished) closed++;
+      });
+    });
+    const { fetch } = open(url);
+    const context = createContext();
+    const query = failure(fetch('{}', context));
+    const mutation = fetch('{}', context, true);
+    await until(() => arrived === 2);
+    abort(context.trail);
+    expect(await query).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    await until(() => closed === 1);
+    for (const answer of answers) answer.end('{"data":{"a":1}}');
+    expect(await mutation).toEqual({ data: { a: 1 } });
   });
 });
+
+/** Looks again each turn of the event loop. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,29 +1,29 @@
-/** Calls a subgraph: kept-alive connections, limits of time and size, the caller's own credential and request id, and nothing told of addresses. */
-import { GraphQLError } from 'graphql';
-import { Histogram, type Registry } from 'prom-client';
+/** Calls a subgraph: kept-alive connections, limits of time and size, one retry where it is safe, the caller's own headers, nothing told of addresses. */
+import type { Dispatcher } from 'undici';
 import { Pool, errors } from 'undici';
+import { Histogram, type Registry } from 'prom-client';
 import type { EngineContext } from '../engine.ts';
+import type { SubgraphAnswer, SubgraphFailure } from '../execute/execute.ts';
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
+import { createRetryBudget } from './retry-budget.ts';
 
 const CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface UpstreamRequest {
-  readonly query?: string | undefined;
-  readonly operationName?: string | undefined;
-  readonly variables?: Record<string, unknown> | undefined;
-}
-
-export interface UpstreamAnswer {
-  readonly data?: Record<string, unknown> | null;
-  readonly errors?: readonly { readonly message: string }[];
+  /** The whole body as JSON text. */
+  readonly body: string;
+  readonly isMutation: boolean;
+  readonly context: UpstreamContext;
 }
 
 export type UpstreamContext = Omit<EngineContext, 'caller'>;
+export type UpstreamDone = (failure: SubgraphFailure | null, answer: SubgraphAnswer) => void;
 
 export interface Upstream {
-  /** Leaves in the trail how long it took and whether the answer is a replay. Throws UPSTREAM_TIMEOUT or UPSTREAM_ERROR with the subgraph's name. */
-  fetch(request: UpstreamRequest, context: UpstreamContext): Promise<UpstreamAnswer>;
+  /** Calls back once. Leaves in the trail how long it took and whether the answer is a replay. */
+  send(request: UpstreamRequest, done: UpstreamDone): void;
 }
 
 export interface Upstreams {
@@ -38,6 +38,8 @@ export interface UpstreamOptions {
   readonly timeoutMs: number;
   readonly metrics: Registry;
 }
+
+const NOTHING: SubgraphAnswer = {};
 
 export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): Upstreams {
   const pools = new Map<string, Pool>();
@@ -63,27 +65,29 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
   return {
     open(name, url) {
       const { origin, pathname, search } = new URL(urls.get(name.toLowerCase()) ?? url);
-      const pool = poolOf(origin);
-      const path = pathname + search;
+      const line: Line = {
+        name,
+        pool: poolOf(origin),
+        path: pathname + search,
+        breaker: createCircuitBreaker(),
+        retries: createRetryBudget(),
+      };
+      const series = new Map<string, { observe(seconds: number): void }>();
+      const observe = (outcome: string, seconds: number) => {
+        let one = series.get(outcome);
+        if (!one) series.set(outcome, (one = durations.labels({ subgraph: name, outcome })));
+        one.observe(seconds);
+      };
       return {
-        async fetch(request, context) {
-          const { trail } = context;
-          const end = durations.startTimer({ subgraph: name });
-          const finish = (outcome: string) => {
-            trail.durationsMs.set(name, (trail.durationsMs.get(name) ?? 0) + end({ outcome }) * 1000);
-          };
-          try {
-            const sent = { method: 'POST', path, headers: toHeaders(request, context), body: JSON.stringify(request) } as const;
-            const { body, headers } = await pool.request(sent);
-            const answer = readAnswer(await body.json());
-            if (headers['idempotent-replayed'] === 'true') trail.isReplayed = true;
-            finish(answer.errors ? 'errors' : 'data');
-            return answer;
-          } catch (cause) {
-            const fault = toFault(name, cause);
-            finish(String(fault.extensions['code']));
-            throw fault;
-          }
+        send(request, done) {
+          const { trail } = request.context;
+          const started = performance.now();
+          post(line, { request, isRetry: false }, (failure, answer) => {
+            const milliseconds = performance.now() - started;
+            trail.durationsMs.set(name, (trail.durationsMs.get(name) ?? 0) + milliseconds);
+            observe(failure ? failure.code : answer.errors ? 'errors' : 'data', milliseconds / 1000);
+            done(failure, answer);
+          });
         },
       };
     },
@@ -93,26 +97,98 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
   };
 }
 
-/** All that a subgraph is told of a client's request. */
-function toHeaders({ query }: UpstreamRequest, { authorization, requestId, mutationHeaders }: UpstreamContext): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    'x-request-id': requestId,
-    ...(authorization && { authorization }),
-    ...(query?.startsWith('mutation') && mutationHeaders),
-  };
+interface Line {
+  readonly name: string;
+  readonly pool: Pool;
+  readonly path: string;
+  readonly breaker: CircuitBreaker;
+  readonly retries: { take(): boolean; earn(): void };
 }
 
-function readAnswer(answer: unknown): UpstreamAnswer {
-  if (typeof answer === 'object' && answer !== null && ('data' in answer || 'errors' in answer)) return answer as UpstreamAnswer;
-  throw new Error('The answer is not a GraphQL response');
+function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRetry: boolean }, done: UpstreamDone): void {
+  const { trail, headers, mutationHeaders } = request.context;
+  if (trail.isAborted && !request.isMutation) {
+    done(toFailure(line.name, new Error('The client has gone')), NOTHING);
+    return;
+  }
+  if (!line.breaker.allow()) {
+    done(toFailure(line.name, new Error('The circuit is open')), NOTHING);
+    return;
+  }
+  line.retries.earn();
+  let flight: Dispatcher.DispatchController | undefined;
+  let first: Buffer | undefined;
+  let others: Buffer[] | undefined;
+  line.pool.dispatch(
+    {
+      method: 'POST',
+      path: line.path,
+      headers: (request.isMutation && mutationHeaders.length > 0 ? [...headers, ...mutationHeaders] : headers) as string[],
+      body: request.body,
+    },
+    {
+      onRequestStart(controller) {
+        flight = controller;
+        if (!request.isMutation) trail.flights.add(controller);
+      },
+      onResponseStart(_, __, sent) {
+        if (sent['idempotent-replayed'] === 'true') trail.isReplayed = true;
+      },
+      onResponseData(_, chunk) {
+        if (first === undefined) first = chunk;
+        else (others ??= []).push(chunk);
+      },
+      onResponseEnd() {
+        if (flight) trail.flights.delete(flight);
+        line.breaker.succeed();
+        const answer = readAnswer(first, others);
+        if (answer) done(null, answer);
+        else done(toFailure(line.name, new Error('The answer is not a GraphQL response')), NOTHING);
+      },
+      onResponseError(_, error) {
+        if (flight) trail.flights.delete(flight);
+        if (trail.isAborted && !request.isMutation) {
+          done(toFailure(line.name, error), NOTHING);
+          return;
+        }
+        line.breaker.fail();
+        const isSafe = !isRetry && !request.isMutation && first === undefined && isConnectionError(error);
+        if (isSafe && line.retries.take()) post(line, { request, isRetry: true }, done);
+        else done(toFailure(line.name, error), NOTHING);
+      },
+    },
+  );
+}
+
+function readAnswer(first: Buffer | undefined, others: Buffer[] | undefined): SubgraphAnswer | undefined {
+  if (!first) return undefined;
+  try {
+    const bytes = others ? Buffer.concat([first, ...others]) : first;
+    const answer = JSON.parse(bytes.toString('utf8', 0, bytes.length)) as unknown;
+    return isAnswer(answer) ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAnswer(answer: unknown): answer is SubgraphAnswer {
+  if (typeof answer !== 'object' || answer === null) return false;
+  const { data, errors: told } = answer as Record<string, unknown>;
+  const isData = data === null || (typeof data === 'object' && !Array.isArray(data));
+  return (isData || (data === undefined && told !== undefined)) && (told === undefined || Array.isArray(told));
+}
+
+const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Nothing of an answer has come: the same fetch may go out once more. */
+function isConnectionError(error: Error): boolean {
+  return CONNECTION_CODES.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /** The cause, which names addresses, is for the log. */
-function toFault(service: string, originalError: unknown): GraphQLError {
-  const isSlow = originalError instanceof errors.HeadersTimeoutError || originalError instanceof errors.BodyTimeoutError;
-  const [code, message] = isSlow
-    ? ['UPSTREAM_TIMEOUT', `The subgraph ${service} took too long`]
-    : ['UPSTREAM_ERROR', `The subgraph ${service} did not answer`];
-  return new GraphQLError(message, { originalError: originalError as Error, extensions: { code, service } });
+function toFailure(service: string, cause: Error): SubgraphFailure {
+  const isSlow = cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError;
+  return isSlow
+    ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} took too long`, cause }
+    : { code: 'UPSTREAM_ERROR', message: `The subgraph ${service} did not answer`, cause };
 }

@@ -10,14 +10,25 @@ export interface Probes {
 }
 
 /** `isReady` tells whether the process can serve now; while it says no, or throws, `/readyz` is 503. */
-export function createProbes({ isReady }: { isReady: () => boolean | Promise<boolean> }): Probes {
+export function createProbes({
+  isReady,
+  tell = () => ({}),
+}: {
+  isReady: () => boolean | Promise<boolean>;
+  /** What else `/readyz` says. */
+  tell?: () => Readonly<Record<string, string>>;
+}): Probes {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const answers: Record<string, () => Promise<Answer>> = {
     '/livez': () => Promise.resolve({ status: 200, type: 'application/json; charset=utf-8', body: '{"status":"live"}' }),
     '/readyz': async () => {
       const ready = await Promise.resolve(isReady()).catch(() => false);
-      return { status: ready ? 200 : 503, type: 'application/json; charset=utf-8', body: `{"status":"${ready ? 'ready' : 'not ready'}"}` };
+      return {
+        status: ready ? 200 : 503,
+        type: 'application/json; charset=utf-8',
+        body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && tell()) }),
+      };
     },
     '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.metrics() }),
   };

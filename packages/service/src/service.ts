@@ -23,6 +23,8 @@ export interface ServiceOptions {
   readonly requestTimeoutMs?: number;
   /** How long a connection is kept without a request. */
   readonly keepAliveTimeoutMs?: number;
+  /** How long requests in hand may take once the process was told to stop. */
+  readonly drainMs?: number;
   /** The process's own envelope for what no handler sees; without it that of spec §7.1. */
   readonly toRefusalAnswer?: Door['toRefusalAnswer'];
 }
@@ -35,7 +37,7 @@ export interface Service {
 
 /** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { log, port, host } = options;
+  const { log, port, host, drainMs = DRAIN_MS } = options;
   const server = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -49,7 +51,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       new Promise((resolve) => {
         const cut = setTimeout(() => {
           server.closeAllConnections();
-        }, DRAIN_MS);
+        }, drainMs);
         server.close(() => {
           clearTimeout(cut);
           resolve();

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { accepts, readAccept } from './accept.ts';
-import { chooseEncoding, encode, toEncodedTag } from './encoding.ts';
+import { chooseEncoding, encode, toEncodedTag } from '@trestle/service/encoding';
 
 describe('Accept', () => {
   it.each([

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import { VARY, toCacheControl } from '../http/caching.ts';
 import { allowsRange, judgeRead, toEtag } from '../http/conditional.ts';
-import { type Encoding, chooseEncoding, encode, toEncodedTag } from '../http/encoding.ts';
+import { type Encoding, chooseEncoding, encode, toEncodedTag } from '@trestle/service/encoding';
 import { readRanges, toContentRange, toMultipart } from '../http/range.ts';
 import type { Outcome } from '../routes/row.ts';
 import type { PartialError } from './call.ts';

@@ -1,0 +1,150 @@
+/**
+ * `npm run bench:gateway`: CPU (user + system) of the gateway's process for each request, beside a hand-written chain and other gateways,
+ * interleaved in one run (issue 4, "Speed"). Peers that are not installed are left out: see README.md.
+ */
+import { execFileSync, fork, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { report } from './report.mjs';
+import { SCENES } from './scenes.mjs';
+import { compose } from './supergraph.mjs';
+
+const isQuick = process.argv.includes('--quick');
+const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice(7);
+const ROUNDS = isQuick ? 2 : 5;
+const SECONDS_PER_ROUND = isQuick ? 1 : 2;
+const CONNECTIONS = 32;
+const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK']).toString());
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const home = await mkdtemp(join(tmpdir(), 'trestle-bench-'));
+const children = [];
+
+try {
+  const stub = await startFork('stub.mjs', {}, 1);
+  const urls = Object.fromEntries(Object.entries(stub.ports).map(([name, port]) => [name, `http://127.0.0.1:${port}/graphql`]));
+  const supergraph = join(home, 'supergraph.graphql');
+  await writeFile(supergraph, compose(urls));
+  const keys = generateTokenKeys();
+  await writeFile(join(home, 'public.pem'), keys.publicKeyPem);
+  const { token } = createTokenIssuer(keys).issue({ id: 'usr_1', role: 'USER' });
+  const env = { SUPERGRAPH_PATH: supergraph, URLS: JSON.stringify(urls) };
+
+  const gateways = [
+    { name: 'chain', ...(await startFork('chain.mjs', env, 0)) },
+    { name: 'trestle', ...(await startTrestle(['--auth', 'off'], env)) },
+    { name: 'trestle, token checked', only: ['a', 'b'], headers: { authorization: `Bearer ${token}` }, ...(await startTrestle([], { ...env, TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') })) },
+    { name: 'apollo', ...(await startFork('apollo.mjs', env, 0)) },
+    ...(await startPeers(env)),
+  ].filter(({ name }) => !only || only.split(',').some((each) => name.startsWith(each)) || name === 'chain');
+  const load = fork(here('load.mjs'));
+  children.push(load);
+  pin(load.pid, 1);
+
+  const results = [];
+  for (const scene of SCENES) {
+    const body = JSON.stringify({ query: scene.query, variables: scene.variables });
+    const taking = gateways.filter((gateway) => !gateway.only || gateway.only.includes(scene.chain));
+    const samples = new Map(taking.map(({ name }) => [name, []]));
+    const counts = new Map();
+    let expected;
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const { name, pid, port, path = '/graphql', headers } of taking) {
+        const job = { url: `http://127.0.0.1:${port}${path}`, headers: { 'content-type': 'application/json', 'x-scene': scene.chain, ...headers }, body, connections: CONNECTIONS };
+        if (round === 0) {
+          // Warms up, learns how many requests fill a round, and looks at the answer.
+          const warm = await run(load, { ...job, requests: 400 });
+          const { errors, data } = JSON.parse(warm.last);
+          if (errors || !data) throw new Error(`${name} answered ${warm.last.slice(0, 300)}`);
+          if (name === 'chain') expected = warm.last.length;
+          const again = await run(load, { ...job, requests: 1000 });
+          counts.set(name, Math.max(200, Math.round((1000 / again.milliseconds) * 1000 * SECONDS_PER_ROUND)));
+          continue;
+        }
+        const requests = counts.get(name);
+        const before = await cpuSeconds(pid);
+        const { wrong, p99 } = await run(load, { ...job, requests, expected });
+        if (wrong > 0) throw new Error(`${name} gave ${wrong} wrong answers in ${scene.name}`);
+        samples.get(name).push({ cpu: ((await cpuSeconds(pid)) - before) / requests, p99 });
+      }
+    }
+    results.push({ scene: scene.name, bytes: expected, samples });
+  }
+  const memory = await Promise.all(gateways.map(async ({ name, pid }) => [name, await residentMegabytes(pid)]));
+  await report({ results, memory, isQuick });
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await rm(home, { recursive: true, force: true });
+}
+
+function startFork(path, env, core) {
+  return new Promise((resolve, reject) => {
+    const child = fork(here(path), { env: { PATH: process.env.PATH, ...env }, execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    children.push(child);
+    pin(child.pid, core);
+    child.once('exit', (code) => reject(new Error(`${path} ended with ${code}`)));
+    child.once('message', (message) => resolve({ pid: child.pid, ...message }));
+  });
+}
+
+function startTrestle(args, env) {
+  const profile = process.env.PROFILE && args.length > 0 ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : [];
+  const main = here('../../gateway/bin/trestle-gateway.mjs');
+  const child = spawn(process.execPath, [...profile, main, '--port', '0', ...args], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  return listening(child, /"msg":"listening"/, /"port":(\d+)/);
+}
+
+/** Peers are commands of their own, installed apart by `npm ci` in bench/peers. */
+async function startPeers(env) {
+  const peers = here('../peers/');
+  if (!existsSync(join(peers, 'node_modules'))) return [];
+  const { startAll } = await import(join(peers, 'peers.mjs'));
+  return startAll({ env, spawn: (command, args, options) => {
+    const child = spawn(command, args, { cwd: peers, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    children.push(child);
+    pin(child.pid, 0);
+    return child;
+  } });
+}
+
+function listening(child, line, port) {
+  children.push(child);
+  pin(child.pid, 0);
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`It ended with ${code}`)));
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      if (output === undefined) return;
+      output += chunk.toString();
+      const found = line.test(output) && port.exec(output)?.[1];
+      if (!found) return;
+      output = undefined;
+      resolve({ pid: child.pid, port: Number(found) });
+    });
+  });
+}
+
+/** The gateway on one core, everything else on the other. */
+function pin(pid, core) {
+  execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
+}
+
+async function cpuSeconds(pid) {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+async function residentMegabytes(pid) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024);
+}
+
+function run(load, job) {
+  return new Promise((resolve) => {
+    load.once('message', resolve);
+    load.send(job);
+  });
+}

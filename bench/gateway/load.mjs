@@ -1,0 +1,29 @@
+/** Sends one GraphQL request over and over from kept-alive connections; tells how long each took and whether an answer was wrong. */
+import { Pool } from 'undici';
+
+process.on('message', async ({ url, headers, body, requests, connections, expected }) => {
+  const { origin, pathname } = new URL(url);
+  const pool = new Pool(origin, { connections, pipelining: 1 });
+  const latencies = new Float64Array(requests);
+  let next = 0;
+  let wrong = 0;
+  let last = '';
+  const work = async () => {
+    while (next < requests) {
+      const i = next++;
+      const started = performance.now();
+      const { body: answer } = await pool.request({ method: 'POST', path: pathname, headers, body });
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      latencies[i] = performance.now() - started;
+      if (expected !== undefined && Math.abs(bytes.length - expected) > 64) wrong++;
+      if (i === requests - 1) last = bytes.toString();
+    }
+  };
+  const started = performance.now();
+  await Promise.all(Array.from({ length: connections }, work));
+  const milliseconds = performance.now() - started;
+  await pool.close();
+  latencies.sort();
+  const at = (share) => latencies[Math.min(requests - 1, Math.floor(requests * share))];
+  process.send({ milliseconds, wrong, last, p50: at(0.5), p99: at(0.99) });
+});

@@ -1,0 +1,30 @@
+/** Prints what a run measured, and writes it to RESULTS.md. */
+import { writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+export async function report({ results, memory, isQuick }) {
+  const lines = [];
+  for (const { scene, bytes, samples } of results) {
+    const base = median(samples.get('chain').map(({ cpu }) => cpu));
+    const baseP99 = median(samples.get('chain').map(({ p99 }) => p99));
+    lines.push('', `### ${scene} (${(bytes / 1024).toFixed(1)} KB)`, '', '| gateway | CPU a request | against the chain | of the rounds | p99 against the chain |', '| --- | --- | --- | --- | --- |');
+    for (const [name, rounds] of samples) {
+      const cpu = median(rounds.map((round) => round.cpu));
+      const spread = rounds.map((round) => (round.cpu / base).toFixed(2)).join(' ');
+      lines.push(`| ${name} | ${(cpu * 1e6).toFixed(0)} µs | ${(cpu / base).toFixed(2)} | ${spread} | ${(median(rounds.map((round) => round.p99)) / baseP99).toFixed(2)} |`);
+    }
+  }
+  lines.push('', `RSS afterwards: ${memory.map(([name, megabytes]) => `${name} ${megabytes} MB`).join(', ')}.`);
+  console.log(lines.join('\n'));
+  if (isQuick) return;
+  const [{ model }] = cpus();
+  const head = [
+    '# What the gateway costs',
+    '',
+    `Command: \`npm run bench:gateway\`. Machine: ${cpus().length} × ${model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}.`,
+    'Medians of interleaved rounds; CPU is user + system of the gateway’s process, all of its threads among them.',
+  ];
+  await writeFile(new URL('../RESULTS.md', import.meta.url), `${[...head, ...lines].join('\n')}\n`);
+}

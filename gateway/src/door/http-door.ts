@@ -1,0 +1,247 @@
+/** The HTTP door: `/graphql` by GET and POST, straight on node:http, to the GraphQL-over-HTTP specification (contract §1, §6). */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Caller } from '@trestle/identity';
+import type { TokenVerifier } from '@trestle/identity/tokens';
+import { hasRole } from '@trestle/identity';
+import type { Log } from '@trestle/log';
+import { ERRORS, type ErrorCode, Fault, fail } from '@trestle/schema/errors';
+import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
+import { readContext, readRequestId } from '../caller.ts';
+import { type Documents, PersistedQueryNotFound } from '../documents/documents.ts';
+import type { Engine, EngineContext, EngineReply } from '../engine.ts';
+import { abort, toTrailHeaders } from '../trail.ts';
+import { readBody } from './body.ts';
+import { createBatch } from './batch.ts';
+import { type MediaType, chooseMediaType } from './media-type.ts';
+import { type Parameters, readParameters, readSearchParameters } from './parameters.ts';
+import { type Head, sendBytes, sendText } from './send.ts';
+
+const ALLOW = 'GET, POST, OPTIONS';
+
+export interface DoorOptions {
+  readonly engine: Engine;
+  readonly documents: Documents;
+  /** Undefined for a gateway that leaves credentials to its subgraphs. */
+  readonly verifier: TokenVerifier | undefined;
+  readonly forwardHeaders: readonly string[];
+  /** The most operations that one request may hold; 1 means that there are no batches. */
+  readonly maxBatch: number;
+  /** The page for browsers at `GET /graphql`. */
+  readonly graphiql: string | undefined;
+  readonly log: Log;
+  /** Called once a request, when its answer has been written. */
+  readonly observe: (seen: Seen) => void;
+}
+
+export interface Seen {
+  readonly status: number;
+  readonly seconds: number;
+  readonly operation: string | undefined;
+}
+
+/** One request at the door. */
+interface Visit {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly started: number;
+  context: EngineContext | undefined;
+  operation: string | undefined;
+}
+
+/** Gives the handler of all requests that are no probes. */
+export function createHttpDoor(options: DoorOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const { engine, documents, verifier, forwardHeaders, maxBatch, graphiql, log, observe } = options;
+
+  const finish = ({ request, response, requestId, started, operation }: Visit) => {
+    const milliseconds = performance.now() - started;
+    observe({ status: response.statusCode, seconds: milliseconds / 1000, operation });
+    log.access({
+      requestId,
+      method: request.method ?? '',
+      route: '/graphql',
+      status: response.statusCode,
+      durationMs: Math.round(milliseconds),
+      ...(operation !== undefined && { operation }),
+    });
+  };
+  const refuse = (visit: Visit, error: unknown) => {
+    sendRefusal(visit, { error, log });
+    finish(visit);
+  };
+  /** Every step behind a callback ends its own request, never the process. */
+  const guard = (visit: Visit, act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      refuse(visit, error);
+    }
+  };
+
+  const answer = (visit: Visit, { parameters, mediaType }: { parameters: Parameters; mediaType: MediaType }) => {
+    respond(visit, parameters, (reply) => {
+      guard(visit, () => {
+        const status = reply.status ?? mediaType.statusOf(reply.outcome);
+        visit.operation = reply.operationName;
+        sendBytes(visit, { status, head: toHead(visit, { mediaType, reply }), reply });
+        finish(visit);
+      });
+    });
+  };
+  const respond = (visit: Visit, parameters: Parameters, done: (reply: EngineReply) => void) => {
+    const { request } = visit;
+    const context = visit.context as EngineContext;
+    const { headers } = request;
+    const query = documents.resolve(parameters, {
+      name: headers['apollographql-client-name'] as string | undefined,
+      version: headers['apollographql-client-version'] as string | undefined,
+    });
+    const { operationName, variables } = parameters;
+    engine.respond(
+      {
+        query,
+        operationName,
+        variables,
+        isReadOnly: request.method === 'GET',
+        context,
+        tell: readTelling(request, { caller: context.caller, isOpen: verifier === undefined }),
+      },
+      done,
+    );
+  };
+
+  const receive = (visit: Visit, mediaType: MediaType) => {
+    readBody(visit.request, (error, body) => {
+      guard(visit, () => {
+        if (error) throw error;
+        if (!Array.isArray(body)) answer(visit, { parameters: readParameters(body as Record<string, unknown>), mediaType });
+        else
+          createBatch(
+            {
+              items: body,
+              limit: maxBatch,
+              respond: (parameters, done) => {
+                respond(visit, parameters, done);
+              },
+            },
+            (reply) => {
+              guard(visit, () => {
+                sendBytes(visit, { status: 200, head: toHead(visit, { mediaType, reply }), reply });
+                finish(visit);
+              });
+            },
+          );
+      });
+    });
+  };
+
+  const pass = (visit: Visit) => {
+    const { request, response } = visit;
+    const { method = 'GET', url = '/' } = request;
+    const mark = url.indexOf('?');
+    if ((mark < 0 ? url : url.slice(0, mark)) !== '/graphql') throw fail('NOT_FOUND', 'GraphQL is at /graphql');
+    if (method === 'OPTIONS') {
+      sendText(visit, { status: 200, head: { allow: ALLOW }, text: '' });
+      finish(visit);
+      return;
+    }
+    if (method !== 'GET' && method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST');
+    if (method === 'GET' && graphiql !== undefined && mark < 0 && request.headers.accept?.includes('text/html')) {
+      sendText(visit, {
+        status: 200,
+        head: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY },
+        text: graphiql,
+      });
+      finish(visit);
+      return;
+    }
+    refuseForgery(request);
+    const mediaType = chooseMediaType(request.headers.accept);
+    if (!mediaType) throw fail('NOT_ACCEPTABLE', 'There are application/graphql-response+json and application/json');
+    const context = readContext(request, { verifier, forwardHeaders, requestId: visit.requestId });
+    visit.context = context;
+    response.once('close', () => {
+      if (!response.writableFinished) abort(context.trail);
+    });
+    if (method === 'GET') answer(visit, { parameters: readSearchParameters(mark < 0 ? '' : url.slice(mark)), mediaType });
+    else receive(visit, mediaType);
+  };
+
+  return (request, response) => {
+    const visit: Visit = {
+      request,
+      response,
+      requestId: readRequestId(request),
+      started: performance.now(),
+      context: undefined,
+      operation: undefined,
+    };
+    guard(visit, () => {
+      pass(visit);
+    });
+  };
+}
+
+/** GraphiQL has its scripts from here and talks to here. */
+const PAGE_POLICY =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:";
+
+/**
+ * A page of somebody else must not make a browser send requests with its user's means: what a browser sends across sites without asking first
+ * (forms, images, links) is refused. A POST needs `application/json`, which browsers ask about first; clients that are no browsers send no such headers.
+ */
+function refuseForgery({ headers }: IncomingMessage): void {
+  const site = headers['sec-fetch-site'];
+  const isForeign = site === 'cross-site' || site === 'same-site';
+  if (isForeign && headers['sec-fetch-mode'] !== 'cors') throw fail('FORBIDDEN', 'Other sites can send requests by CORS only');
+}
+
+/** `Trestle-Plan`, `Trestle-Cost` and `Trestle-Snapshot` ask for more; how things are done is for administrators, or where nobody is asked who he is. */
+function readTelling({ headers }: IncomingMessage, { caller, isOpen }: { caller: Caller | null; isOpen: boolean }) {
+  return {
+    plan: headers['trestle-plan'] === '1' && (isOpen || hasRole(caller, 'ADMIN')),
+    cost: headers['trestle-cost'] === '1',
+    snapshot: headers['trestle-snapshot'] === '1',
+  };
+}
+
+function toHead({ context, request }: Visit, { mediaType, reply }: { mediaType: MediaType; reply: EngineReply }): Head {
+  const told = context ? toTrailHeaders(context.trail, context.caller) : undefined;
+  return {
+    'content-type': mediaType.contentType,
+    ...told,
+    ...(reply.status === 401 && CHALLENGE),
+    ...(reply.status === 405 && { allow: request.method === 'GET' ? 'POST' : ALLOW }),
+  };
+}
+
+const CHALLENGE = { 'www-authenticate': 'Bearer realm="api"' };
+
+/** Errors of the door have the shape of GraphQL errors, as those of the engine do. */
+function sendRefusal(visit: Visit, { error, log }: { error: unknown; log: Log }): void {
+  const { request, response, requestId } = visit;
+  const fault = error instanceof Fault ? error : fail('INTERNAL_ERROR', 'Something went wrong on our side');
+  if (!(error instanceof Fault)) log.error('request failed', { requestId, error });
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const own: Partial<Record<ErrorCode, Head>> = {
+    METHOD_NOT_ALLOWED: { allow: ALLOW },
+    UNAUTHORIZED: CHALLENGE,
+    UNSUPPORTED_MEDIA_TYPE: { 'accept-post': 'application/json' },
+  };
+  const extensions = { code: fault.code, ...(fault.details && { details: fault.details }), requestId };
+  const contentType = chooseMediaType(request.headers.accept)?.contentType ?? 'application/json; charset=utf-8';
+  sendText(visit, {
+    status: fault instanceof PersistedQueryNotFound ? 200 : ERRORS[fault.code].status,
+    // The rest of a body that nobody read is not worth reading: the connection ends.
+    head: { 'content-type': contentType, ...own[fault.code], ...(!request.complete && { connection: 'close' }) },
+    text: JSON.stringify({ errors: [{ message: fault.message, extensions }] }),
+  });
+}
+
+/** What was refused before it was a request is told as GraphQL tells errors. */
+export function toRefusalAnswer({ code, message, requestId }: Refusal): RefusalAnswer {
+  return { body: { errors: [{ message, extensions: { code, requestId } }] }, headers: { 'x-content-type-options': 'nosniff' } };
+}

@@ -1,0 +1,63 @@
+/** Reads the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
+import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+
+export interface Parameters {
+  readonly query: string | undefined;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly extensions: Readonly<Record<string, unknown>>;
+  /** Names a trusted document in place of `query`. */
+  readonly documentId: string | undefined;
+}
+
+const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/** `body` is one parsed JSON object. Throws VALIDATION_ERROR that names every fault. */
+export function readParameters(body: Readonly<Record<string, unknown>>): Parameters {
+  const { query, operationName, variables, extensions, documentId } = body;
+  if (!isText(query) || !isText(operationName) || !isMap(variables) || !isMap(extensions) || !isText(documentId)) refuse(body);
+  return {
+    query: (query as string | null | undefined) ?? undefined,
+    operationName: (operationName as string | null | undefined) ?? undefined,
+    variables: (variables as Record<string, unknown> | null | undefined) ?? NONE,
+    extensions: (extensions as Record<string, unknown> | null | undefined) ?? NONE,
+    documentId: (documentId as string | null | undefined) ?? undefined,
+  };
+}
+
+/** Reads them from a URL's query string: `variables` and `extensions` are JSON there. */
+export function readSearchParameters(search: string): Parameters {
+  const given = new URLSearchParams(search);
+  const body: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName', 'documentId']) {
+    const value = given.get(name);
+    // A form sends what is empty as well.
+    if (value !== null && value !== '') body[name] = value;
+  }
+  for (const name of ['variables', 'extensions']) {
+    const value = given.get(name);
+    if (value === null || value === '') continue;
+    try {
+      body[name] = JSON.parse(value);
+    } catch {
+      throw fail('VALIDATION_ERROR', `${name} is not well-formed JSON`);
+    }
+  }
+  return readParameters(body);
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+function isMap(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'object' && !Array.isArray(value));
+}
+
+function refuse(body: Readonly<Record<string, unknown>>): void {
+  const faults: FieldFault[] = [];
+  for (const field of ['query', 'operationName', 'documentId'])
+    if (!isText(body[field])) faults.push({ field, message: 'must be a string' });
+  for (const field of ['variables', 'extensions']) if (!isMap(body[field])) faults.push({ field, message: 'must be an object' });
+  rejectFaults(faults);
+}

@@ -1,0 +1,125 @@
+/** One fetch of entities: which to ask for, each only once, and where to put what comes back. */
+import { merge, rename } from './merge.ts';
+import type { Compiled, Data, FetchStep } from './program.ts';
+
+export interface EntityBatch {
+  /** JSON texts with commas between; empty when there is nothing to ask for. */
+  readonly representations: string;
+  /** Puts the answer's entities where they belong. Gives what is wrong with the answer, if anything. */
+  merge(answer: Data): string | undefined;
+  /** Where the entity that has this number in the batch stands in the answer. */
+  placesOf(index: number, data: Data): (string | number)[][];
+}
+
+/** An object that holds no more than its type and key can make way for the fetched one. */
+const STUB_KEYS = 2;
+
+export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Compiled; data: Data }): EntityBatch {
+  const { represent, key, interfaces } = step.entities as NonNullable<FetchStep['entities']>;
+  const toText = compiled.represent[represent] as Compiled['represent'][number];
+  const found: Data[] = [];
+  const parents: (Data | unknown[])[] = [];
+  const keys: (string | number)[] = [];
+  compiled.collect[step.collect as number]?.(data, found, parents, keys);
+  const numbers = new Map<unknown, number>();
+  const at = new Int32Array(found.length);
+  let representations = '';
+  let count = 0;
+  for (let i = 0; i < found.length; i++) {
+    const entity = found[i] as Data;
+    const identity = key === undefined ? toText(entity) : entity[key];
+    if (identity === null || identity === undefined) {
+      at[i] = -1;
+      continue;
+    }
+    const known = numbers.get(identity);
+    if (known !== undefined) {
+      at[i] = known;
+      continue;
+    }
+    const text = key === undefined ? (identity as string) : toText(entity);
+    if (text === null) {
+      at[i] = -1;
+      continue;
+    }
+    numbers.set(identity, count);
+    at[i] = count;
+    representations += count === 0 ? text : `,${text}`;
+    count++;
+  }
+
+  return {
+    representations,
+    merge(answer) {
+      const entities = answer['_entities'];
+      if (!Array.isArray(entities) || entities.length !== count)
+        return `The subgraph ${step.service} did not answer with as many entities as it was asked for`;
+      for (const each of step.rewrites) rename(entities, each);
+      const isPlaced = new Uint8Array(count);
+      for (let i = 0; i < found.length; i++) {
+        const number = at[i] as number;
+        const entity = number < 0 ? null : (entities[number] as Data | null);
+        // What stands there now: another fetch may have put its own object there meanwhile.
+        const target = (parents[i] as Data)[keys[i] as string] as Data;
+        if (typeof entity !== 'object' || entity === null || entity === target) continue;
+        keepType(entity, target, interfaces);
+        if (key !== undefined && isStub(target))
+          place(entity, { target, parent: parents[i], key: keys[i], isShared: isPlaced[number] === 1 });
+        else merge(target, entity);
+        isPlaced[number] = 1;
+      }
+      return undefined;
+    },
+    placesOf: (index, tree) => {
+      const places = placesOf(step.path, tree);
+      return places.filter((_, i) => at[i] === index);
+    },
+  };
+}
+
+/** A subgraph that knows an entity by an interface alone (`@interfaceObject`) must not overwrite what it is. */
+function keepType(entity: Data, target: Data, interfaces: readonly string[]): void {
+  const type = entity['__typename'];
+  if (type === undefined || (interfaces.includes(type as string) && target['__typename'] !== undefined))
+    entity['__typename'] = target['__typename'];
+}
+
+interface Placement {
+  readonly target: Data;
+  readonly parent: Data | unknown[] | undefined;
+  readonly key: string | number | undefined;
+  /** Whether it stands somewhere else already. */
+  readonly isShared: boolean;
+}
+
+/** Puts the fetched object in the place of its stub. Equal references then share one object, whose bytes are written once. */
+function place(entity: Data, { target, parent, key, isShared }: Placement): void {
+  for (const name in target) if (entity[name] === undefined) entity[name] = target[name];
+  if (isShared) entity['$n'] = 1;
+  (parent as Data)[key as string] = entity;
+}
+
+function isStub(target: Data): boolean {
+  let count = 0;
+  for (const name in target) if (Object.hasOwn(target, name) && ++count > STUB_KEYS) return false;
+  return true;
+}
+
+/** Where each object at `path` stands, in the order in which the generated collector finds them. */
+export function placesOf(path: readonly string[], data: Data): (string | number)[][] {
+  const places: (string | number)[][] = [];
+  const walk = (value: unknown, depth: number, at: (string | number)[]) => {
+    if (value === null || value === undefined) return;
+    const segment = path[depth];
+    if (segment === undefined) {
+      if (typeof value === 'object' && !Array.isArray(value)) places.push(at);
+    } else if (segment === '@') {
+      if (Array.isArray(value))
+        value.forEach((each, i) => {
+          walk(each, depth + 1, [...at, i]);
+        });
+    } else if (typeof value === 'object' && Object.hasOwn(value, segment)) walk((value as Data)[segment], depth + 1, [...at, segment]);
+  };
+  walk(data, 0, []);
+  return places;
+}

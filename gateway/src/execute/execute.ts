@@ -1,0 +1,240 @@
+/**
+ * Runs an operation: its plan's steps fetch from the subgraphs into one tree of objects, then the generated writer writes the answer from it.
+ * Steps call back instead of promising: nothing waits that need not.
+ */
+import type { ErrorCode } from '@trestle/schema/errors';
+import type { EngineContext } from '../engine.ts';
+import { entitiesOf } from './entities.ts';
+import { merge, rename } from './merge.ts';
+import type { Operation } from './operation.ts';
+import type { Data, FetchStep, PlanStep, ValueFault } from './program.ts';
+
+/** An error as it stands in an answer, before the door finishes it. */
+export interface AnswerError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[] | undefined;
+  readonly extensions: Record<string, unknown>;
+  /** For the log only. */
+  readonly cause?: unknown;
+}
+
+export interface SubgraphAnswer {
+  readonly data?: Data | null;
+  readonly errors?: readonly SubgraphError[];
+}
+
+interface SubgraphError {
+  readonly message?: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+export interface SubgraphFailure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+/** Sends one request to a subgraph and calls back exactly once. */
+export type SendFetch = (request: FetchRequest, done: (failure: SubgraphFailure | null, answer: SubgraphAnswer) => void) => void;
+
+export interface FetchRequest {
+  readonly service: string;
+  readonly isMutation: boolean;
+  readonly body: string;
+  readonly context: EngineContext;
+}
+
+export interface Execution {
+  readonly operation: Operation;
+  /** As the client sent them. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** With the operation's defaults. */
+  readonly conditions: Readonly<Record<string, unknown>>;
+  readonly context: EngineContext;
+  readonly send: SendFetch;
+  readonly data: Data;
+  readonly errors: AnswerError[];
+  /** Called before and after each fetch, for whoever wants to see the plan run. */
+  readonly observe?: ((step: FetchStep, event: 'sent' | 'answered') => void) | undefined;
+}
+
+/** Runs the whole plan, or what is left of it for an event; `done` is called once, errors or not. */
+export function execute(execution: Execution, done: () => void): void {
+  const { plan } = execution.operation.program;
+  if (plan) run(plan, { ...execution, pending: undefined, texts: undefined }, done);
+  else done();
+}
+
+interface Running extends Execution {
+  /** Who else waits for the same fetch. */
+  pending: Map<string, ((failure: SubgraphFailure | null, answer: SubgraphAnswer) => void)[]> | undefined;
+  /** JSON texts of variables that were needed before. */
+  texts: Map<string, string | undefined> | undefined;
+}
+
+function run(step: PlanStep, running: Running, done: () => void): void {
+  switch (step.kind) {
+    case 'fetch':
+      fetch(step, running, done);
+      return;
+    case 'sequence':
+      runAll(step.steps, { running, at: 0 }, done);
+      return;
+    case 'parallel': {
+      let open = step.steps.length;
+      const one = () => {
+        if (--open === 0) done();
+      };
+      if (open === 0) done();
+      for (const each of step.steps) run(each, running, one);
+      return;
+    }
+    case 'condition': {
+      const next = running.conditions[step.variable] === true ? step.then : step.otherwise;
+      if (next) run(next, running, done);
+      else done();
+    }
+  }
+}
+
+function runAll(steps: readonly PlanStep[], { running, at }: { running: Running; at: number }, done: () => void): void {
+  const step = steps[at];
+  if (!step) done();
+  else if (at === steps.length - 1) run(step, running, done);
+  else
+    run(step, running, () => {
+      runAll(steps, { running, at: at + 1 }, done);
+    });
+}
+
+function fetch(step: FetchStep, running: Running, done: () => void): void {
+  const { operation, data } = running;
+  const { compiled } = operation;
+  if (step.entities) {
+    const batch = entitiesOf(step, { compiled, data });
+    if (batch.representations === '') {
+      done();
+      return;
+    }
+    const variables = writeVariables(step, running);
+    const body = `${step.prefix}${variables}${variables && ','}"representations":[${batch.representations}]}}`;
+    send(step, { running, body }, (answer) => {
+      if (answer?.errors) addErrors(answer.errors, { step, running, placesOf: (i) => batch.placesOf(i, data) });
+      const fault = answer?.data ? batch.merge(answer.data) : undefined;
+      if (fault !== undefined) addFailure(step, { running, failure: { code: 'UPSTREAM_ERROR', message: fault, cause: undefined } });
+      done();
+    });
+    return;
+  }
+  const found: Data[] = [];
+  if (step.collect === undefined) found.push(data);
+  else compiled.collect[step.collect]?.(data, found, undefined, []);
+  if (found.length === 0) {
+    done();
+    return;
+  }
+  send(step, { running, body: `${step.prefix}${writeVariables(step, running)}}}` }, (answer) => {
+    if (answer?.errors) addErrors(answer.errors, { step, running });
+    if (answer?.data) {
+      for (const each of step.rewrites) rename(answer.data, each);
+      for (const each of found) merge(each, answer.data);
+    }
+    done();
+  });
+}
+
+/** The variables that a fetch uses, as JSON members; each value is written once for all fetches of a request. */
+function writeVariables({ variables }: FetchStep, running: Running): string {
+  let text = '';
+  for (const name of variables) {
+    running.texts ??= new Map();
+    let value = running.texts.get(name);
+    if (value === undefined && Object.hasOwn(running.variables, name)) {
+      value = JSON.stringify(running.variables[name]);
+      running.texts.set(name, value);
+    }
+    if (value !== undefined) text += `${text && ','}${JSON.stringify(name)}:${value}`;
+  }
+  return text;
+}
+
+/** Sends what is not on its way already; a failure becomes an error of the answer. */
+function send(
+  step: FetchStep,
+  { running, body }: { running: Running; body: string },
+  done: (answer: SubgraphAnswer | undefined) => void,
+): void {
+  const { context, observe } = running;
+  const isMutation = step.operationKind === 'mutation';
+  const settle = (failure: SubgraphFailure | null, answer: SubgraphAnswer) => {
+    observe?.(step, 'answered');
+    if (failure) addFailure(step, { running, failure });
+    done(failure ? undefined : answer);
+  };
+  observe?.(step, 'sent');
+  if (!step.isRepeated || isMutation) {
+    running.send({ service: step.service, isMutation, body, context }, settle);
+    return;
+  }
+  const key = `${step.service}\n${body}`;
+  running.pending ??= new Map();
+  const waiting = running.pending.get(key);
+  if (waiting) {
+    // Its objects would end in two places of one tree, where later fetches differ: each gets its own.
+    waiting.push((failure, answer) => {
+      settle(failure, structuredClone(answer));
+    });
+    return;
+  }
+  const others: ((failure: SubgraphFailure | null, answer: SubgraphAnswer) => void)[] = [];
+  running.pending.set(key, others);
+  running.send({ service: step.service, isMutation, body, context }, (failure, answer) => {
+    running.pending?.delete(key);
+    for (const other of others) other(failure, answer);
+    settle(failure, answer);
+  });
+}
+
+interface ErrorPlace {
+  readonly step: FetchStep;
+  readonly running: Running;
+  /** Where in the answer the entity stands that has this number in its batch. */
+  readonly placesOf?: (index: number) => readonly (readonly (string | number)[])[];
+}
+
+/** A subgraph's errors at their places in the answer; an entity that stands in several has its error in each. */
+function addErrors(errors: readonly SubgraphError[], { step, running, placesOf: places }: ErrorPlace): void {
+  for (const { message = 'The subgraph told an error without a message', path, extensions } of errors) {
+    const add = (at: readonly (string | number)[] | undefined) => {
+      running.errors.push({ message, ...(at && { path: at }), extensions: { ...extensions, service: step.service } });
+    };
+    const [first, index, ...rest] = path ?? [];
+    if (places && first === '_entities' && typeof index === 'number') {
+      const found = extensions?.['masked'] === true ? places(index).slice(0, 1) : places(index);
+      if (found.length === 0) add(toPrefix(step.path));
+      for (const place of found) add([...place, ...rest]);
+    } else add(path && !places ? [...toPrefix(step.path), ...path] : toPrefix(step.path));
+  }
+}
+
+function addFailure(step: FetchStep, { running, failure: { code, message, cause } }: { running: Running; failure: SubgraphFailure }): void {
+  const extensions = { code, service: step.service };
+  const paths = step.path.length > 0 ? [toPrefix(step.path)] : step.keys.map((key) => [key]);
+  for (const path of paths) running.errors.push({ message, path, extensions, cause });
+}
+
+/** As much of a fetch's path as is the same for all of its objects. */
+function toPrefix(path: readonly string[]): readonly string[] {
+  const list = path.indexOf('@');
+  return list < 0 ? path : path.slice(0, list);
+}
+
+/** Adds why a value is null against the schema, unless an error of the answer tells already. */
+export function addValueFaults(errors: AnswerError[], faults: readonly ValueFault[]): void {
+  const told = errors.map(({ path }) => path);
+  for (const { message, path } of faults) {
+    const isTold = told.some((known) => known === undefined || known.every((segment, i) => i >= path.length || segment === path[i]));
+    if (!isTold) errors.push({ message, path, extensions: { code: 'UPSTREAM_ERROR' } });
+  }
+}

@@ -1,0 +1,53 @@
+/** Merges what a fetch brought into what is there. Objects are taken over, not copied: each answer belongs to one request. */
+import type { Data, KeyRename, RenameSegment } from './program.ts';
+
+export function merge(target: Data, source: Data): void {
+  for (const key in source) {
+    const next = source[key];
+    if (next === undefined) continue;
+    const now = Object.hasOwn(target, key) ? target[key] : undefined;
+    if (isObject(now) && isObject(next)) mergeObjects(target, { key, now, next });
+    else if (key === '__proto__') Object.defineProperty(target, key, { value: next, writable: true, enumerable: true, configurable: true });
+    else target[key] = next;
+  }
+}
+
+function mergeObjects(target: Data, { key, now, next }: { key: string; now: object; next: object }): void {
+  if (now === next) return;
+  if (!Array.isArray(now) && !Array.isArray(next)) merge(now as Data, next as Data);
+  else if (Array.isArray(now) && Array.isArray(next) && now.length === next.length) mergeLists(now, next);
+  else target[key] = next;
+}
+
+function mergeLists(target: unknown[], source: readonly unknown[]): void {
+  source.forEach((next, i) => {
+    const now = target[i];
+    if (!isObject(now) || !isObject(next)) target[i] = next;
+    else if (Array.isArray(now) && Array.isArray(next)) mergeLists(now, next);
+    else if (!Array.isArray(now) && !Array.isArray(next)) merge(now as Data, next as Data);
+    else target[i] = next;
+  });
+}
+
+/** Applies the planner's output rewrites to what a fetch brought. */
+export function rename(value: unknown, { path, to }: KeyRename, depth = 0): void {
+  if (Array.isArray(value)) {
+    for (const each of value) rename(each, { path, to }, depth);
+    return;
+  }
+  if (!isObject(value)) return;
+  const object = value as Data;
+  const segment = path[depth] as RenameSegment;
+  if ('types' in segment) {
+    const type = object['__typename'];
+    if (type === undefined || segment.types.includes(type as string)) rename(object, { path, to }, depth + 1);
+  } else if (depth < path.length - 1) rename(object[segment.key], { path, to }, depth + 1);
+  else if (Object.hasOwn(object, segment.key)) {
+    object[to] = object[segment.key];
+    object[segment.key] = undefined;
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,128 @@
+/**
+ * What the planner thread hands to the thread that serves: one operation, planned and compiled, as plain data. It crosses threads, so it
+ * holds no schema and no functions; `code` is the source of those (ADR 7).
+ */
+
+export type OperationKind = 'query' | 'mutation' | 'subscription';
+
+/** One operation of one supergraph, ready to run for any variables. */
+export interface Program {
+  readonly kind: OperationKind;
+  readonly name: string | undefined;
+  readonly variables: readonly VariableProgram[];
+  /** Nothing where a client asks for `__typename` alone. For a subscription, what is left to do for each event. */
+  readonly plan: PlanStep | undefined;
+  /** Where the events of a subscription come from. */
+  readonly source: FetchStep | undefined;
+  /** Source of a function body that gives {@link Compiled}. */
+  readonly code: string;
+  readonly introspection: IntrospectionProgram | undefined;
+}
+
+/** What the generated code gives; arrays are indexed by the numbers in the steps. */
+export interface Compiled {
+  /** Writes the answer's data; null when it holds anything that the schema forbids: then `explain` has to write it. */
+  readonly write: WriteData;
+  /** The same, slower: puts null where it belongs and tells why in `faults`. */
+  readonly explain: WriteData;
+  readonly collect: readonly Collect[];
+  readonly represent: readonly ((entity: Record<string, unknown>) => string | null)[];
+  /** The estimated cost by the IBM cost specification, for these variables. */
+  readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
+}
+
+export type Data = Record<string, unknown>;
+/** Where an object was found, so that another can be put in its place. */
+export type Collect = (data: unknown, found: Data[], parents: (Data | unknown[])[] | undefined, keys: (string | number)[]) => void;
+export type WriteData = (data: Data, request: WriteRequest) => Written | null;
+
+export interface WriteRequest {
+  /** Whether each `@skip` and `@include` variable holds. */
+  readonly conditions: Readonly<Record<string, unknown>>;
+  /** JSON texts of introspection fields by response key. */
+  readonly introspection: Readonly<Record<string, string>>;
+  readonly buffer: Buffer;
+  readonly faults: ValueFault[];
+}
+
+/** `bytes` is the buffer that was given or a larger one; its first `length` bytes are `{"data":…`, without the closing brace. */
+export interface Written {
+  readonly bytes: Buffer;
+  readonly length: number;
+}
+
+export interface ValueFault {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+}
+
+export type PlanStep =
+  | { readonly kind: 'sequence' | 'parallel'; readonly steps: readonly PlanStep[] }
+  | { readonly kind: 'condition'; readonly variable: string; readonly then: PlanStep | undefined; readonly otherwise: PlanStep | undefined }
+  | FetchStep;
+
+export interface FetchStep {
+  readonly kind: 'fetch';
+  readonly service: string;
+  readonly operationKind: OperationKind;
+  /** The GraphQL document, for subscriptions and for people. */
+  readonly operation: string;
+  readonly operationName: string | undefined;
+  /** The request's body up to the first variable: `{"query":"…","variables":{`. */
+  readonly prefix: string;
+  readonly variables: readonly string[];
+  /** Where in the answer its objects stand; `@` for each element of a list. Empty for the root. */
+  readonly path: readonly string[];
+  /** Index into `collect`; undefined at the root. */
+  readonly collect: number | undefined;
+  readonly entities: EntityFetch | undefined;
+  readonly rewrites: readonly KeyRename[];
+  /** Response keys at the root of what it fetches. */
+  readonly keys: readonly string[];
+  /** Whether the same request may be asked for twice by this plan. */
+  readonly isRepeated: boolean;
+}
+
+export interface EntityFetch {
+  /** Index into `represent`. */
+  readonly represent: number;
+  /** The one leaf that tells entities of one type apart, or undefined when their whole representation does. */
+  readonly key: string | undefined;
+  /** Names that are no object type: a subgraph that only knows an interface must not overwrite what an entity is. */
+  readonly interfaces: readonly string[];
+}
+
+/** Puts a field that had to be fetched under another name back where it belongs. */
+export interface KeyRename {
+  /** Keys and `... on Type` conditions. */
+  readonly path: readonly RenameSegment[];
+  readonly to: string;
+}
+
+export type RenameSegment = { readonly key: string } | { readonly types: readonly string[] };
+
+export interface VariableProgram {
+  readonly name: string;
+  readonly type: InputType;
+  readonly hasDefault: boolean;
+  readonly default: unknown;
+}
+
+/** The type of a value that a client sends; `named` refers to {@link InputNames} by name. */
+export type InputType =
+  | { readonly kind: 'nonNull'; readonly of: InputType }
+  | { readonly kind: 'list'; readonly of: InputType }
+  | { readonly kind: 'scalar'; readonly name: string }
+  | { readonly kind: 'enum'; readonly name: string; readonly values: readonly string[] }
+  | { readonly kind: 'object'; readonly name: string; readonly isOneOf: boolean; fields: readonly InputField[] };
+
+export interface InputField {
+  readonly name: string;
+  readonly type: InputType;
+  readonly hasDefault: boolean;
+}
+
+export interface IntrospectionProgram {
+  /** Answers by response key, when they depend on no variable. */
+  readonly fixed: Readonly<Record<string, string>> | undefined;
+}

@@ -1,0 +1,50 @@
+/** What Prometheus reads of the gateway besides its subgraphs: requests by status and operation, prepared operations (contract §1). */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Seen } from './door/http-door.ts';
+import type { Engine } from './engine.ts';
+import type { TrestleEngine } from './execute/engine.ts';
+
+/** Names of operations are the clients' to choose: so many are told apart, the rest are `other`. */
+const MAX_NAMES = 100;
+
+/** Gives what is to be called for each request. */
+export function createGatewayMetrics(metrics: Registry, engine: Engine): (seen: Seen) => void {
+  const durations = new Histogram({
+    name: 'trestle_graphql_request_duration_seconds',
+    help: 'Time from the head of a request to its answer.',
+    labelNames: ['operation', 'status'],
+    registers: [metrics],
+  });
+  const { counts } = engine as Partial<TrestleEngine>;
+  if (counts) {
+    new Counter({
+      name: 'trestle_operation_cache_total',
+      help: 'Operations that were prepared before, and those that had to be.',
+      labelNames: ['result'],
+      registers: [metrics],
+      collect() {
+        const { hits, misses } = (engine as TrestleEngine).counts;
+        this.reset();
+        this.inc({ result: 'hit' }, hits);
+        this.inc({ result: 'miss' }, misses);
+      },
+    });
+  }
+  const known = new Map<string, Map<number, { observe(seconds: number): void }>>();
+  new Gauge({
+    name: 'trestle_operation_names',
+    help: 'Names of operations that are told apart; beyond 100 they are "other".',
+    registers: [metrics],
+    collect() {
+      this.set(known.size);
+    },
+  });
+  return ({ status, seconds, operation = 'anonymous' }) => {
+    const name = known.has(operation) || known.size < MAX_NAMES ? operation : 'other';
+    let byStatus = known.get(name);
+    if (!byStatus) known.set(name, (byStatus = new Map<number, { observe(seconds: number): void }>()));
+    let series = byStatus.get(status);
+    if (!series) byStatus.set(status, (series = durations.labels({ operation: name, status: String(status) })));
+    series.observe(seconds);
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * Generates the estimated cost of an operation as an expression over its variables, by the IBM cost specification: `@cost` weighs a field or a
+ * type, `@listSize` tells how long a list is. Where neither speaks: 1 for an object, 0 for a leaf, 10 more for a mutation.
+ */
+import {
+  type ArgumentNode,
+  type ConstDirectiveNode,
+  type ConstValueNode,
+  type GraphQLCompositeType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  Kind,
+  type ValueNode,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isInterfaceType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { read } from './literals.ts';
+import type { CollectedField, GuardedSet, Selections } from './selection.ts';
+
+/** How long a list is taken to be when nobody tells. */
+export const ASSUMED_LIST_SIZE = 10;
+/** Arguments that bound a list where the schema has no `@listSize`. */
+const BOUNDS = ['first', 'last', 'limit'];
+const MUTATION_COST = 10;
+
+export interface CostInput {
+  /** The schema that clients see, and the supergraph's own, which has the directives. */
+  readonly schema: GraphQLSchema;
+  readonly supergraph: GraphQLSchema;
+  readonly root: GraphQLCompositeType;
+  readonly sets: readonly GuardedSet[];
+  readonly selections: Selections;
+}
+
+/** Gives an expression of type `Compiled['cost']`. */
+export function generateCost({ schema, supergraph, root, sets, selections }: CostInput): string {
+  const ofSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
+    // What an object of an abstract type costs is what the dearest of its types costs.
+    const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
+    const sums = [...new Set(types.map((each) => sum(selections.collect(each, guarded).map((field) => ofField(each, field, sized)))))];
+    return sums.length === 1 ? (sums[0] ?? '0') : `Math.max(${sums.join(',') || '0'})`;
+  };
+  const ofField = (parent: GraphQLNamedType, field: CollectedField, sizedByParent: ReadonlyMap<string, string>): string => {
+    if (!field.type) return '0';
+    const named = getNamedType(field.type);
+    const definition = directivesOf(supergraph, parent.name, field.name);
+    const listSize = find(definition, 'listSize');
+    const given = field.nodes[0]?.arguments ?? [];
+    const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
+    const size = sizeOf(listSize, given, boundsOf(schema, parent, field.name));
+    const sizedFields = readStrings(listSize, 'sizedFields');
+    const weight = weightOf(definition) ?? weightOf(directivesOfType(supergraph, named.name)) ?? (isCompositeType(named) ? 1 : 0);
+    // A connection's bound holds for the list within it.
+    const isPage = !isList && size !== undefined && sizedFields.length === 0;
+    const sized = new Map(sizedFields.map((name) => [name, size ?? String(ASSUMED_LIST_SIZE)]));
+    if (isPage) for (const name of ['edges', 'nodes', 'items']) sized.set(name, size);
+    const below = isCompositeType(named) ? ofSets(named, field.sets, sized) : '0';
+    const one = sum([String(weight), below]);
+    if (!isList) return one;
+    return product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one);
+  };
+  const base = root === schema.getMutationType() ? MUTATION_COST : 0;
+  return `(()=>{${SIZE}return vars=>${sum([String(base), ofSets(root, sets, new Map())])};})()`;
+}
+
+/** A size that a client gives: a number that is no count costs nothing less than one. */
+const SIZE = 'const own=(o,k)=>Object.prototype.hasOwnProperty.call(o,k)?o[k]:undefined;const size=(v,d)=>typeof v==="number"&&v>=0?v:d;';
+
+function sum(terms: readonly string[]): string {
+  const fixed = terms.map(Number).filter((term) => !Number.isNaN(term));
+  const open = terms.filter((term) => Number.isNaN(Number(term)));
+  const total = fixed.reduce((a, b) => a + b, 0);
+  return open.length === 0 ? String(total) : `(${[...(total === 0 ? [] : [String(total)]), ...open].join('+')})`;
+}
+
+function product(size: string, one: string): string {
+  const [a, b] = [Number(size), Number(one)];
+  return Number.isNaN(a) || Number.isNaN(b) ? `${size}*${one}` : String(a * b);
+}
+
+/** The largest of the slicing arguments that are given; else what the schema assumes; undefined when it says nothing. */
+function sizeOf(listSize: ConstDirectiveNode | undefined, given: readonly ArgumentNode[], bounds: readonly Bound[]): string | undefined {
+  const assumed = readNumber(listSize, 'assumedSize');
+  const slicing = listSize ? readStrings(listSize, 'slicingArguments') : bounds.map(({ name }) => name);
+  const sizes = slicing.flatMap((name) => {
+    const fallback = bounds.find((bound) => bound.name === name)?.fallback ?? assumed ?? ASSUMED_LIST_SIZE;
+    const value = given.find((argument) => argument.name.value === name)?.value;
+    return value ? [readSize(value, fallback)] : [];
+  });
+  if (sizes.length > 0) return sizes.length === 1 ? sizes[0] : `Math.max(${sizes.join(',')})`;
+  if (assumed !== undefined) return String(assumed);
+  const fallbacks = bounds.flatMap(({ name, fallback }) => (slicing.includes(name) && fallback !== undefined ? [fallback] : []));
+  if (fallbacks.length > 0) return String(Math.max(...fallbacks));
+  return listSize || bounds.length > 0 ? String(ASSUMED_LIST_SIZE) : undefined;
+}
+
+function readSize(value: ValueNode, fallback: number): string {
+  if (value.kind === Kind.INT) return String(Math.max(0, Number(value.value)));
+  return value.kind === Kind.VARIABLE ? `size(${read('vars', value.name.value)},${String(fallback)})` : String(fallback);
+}
+
+interface Bound {
+  readonly name: string;
+  readonly fallback: number | undefined;
+}
+
+/** The arguments by which a field is sliced, by their usual names, with their defaults. */
+function boundsOf(schema: GraphQLSchema, parent: GraphQLNamedType, field: string): Bound[] {
+  const type = schema.getType(parent.name);
+  const args = isObjectType(type) || isInterfaceType(type) ? (type.getFields()[field]?.args ?? []) : [];
+  return args
+    .filter(({ name }) => BOUNDS.includes(name))
+    .map(({ name, defaultValue }) => ({ name, fallback: typeof defaultValue === 'number' ? defaultValue : undefined }));
+}
+
+function directivesOf(schema: GraphQLSchema, type: string, field: string): readonly ConstDirectiveNode[] {
+  const found = schema.getType(type);
+  const definition = isObjectType(found) || isInterfaceType(found) ? found.getFields()[field] : undefined;
+  return definition?.astNode?.directives ?? [];
+}
+
+function directivesOfType(schema: GraphQLSchema, name: string): readonly ConstDirectiveNode[] {
+  return schema.getType(name)?.astNode?.directives ?? [];
+}
+
+/** By its own name or with the namespace that `@link` gives it. */
+function find(directives: readonly ConstDirectiveNode[], name: string): ConstDirectiveNode | undefined {
+  return directives.find((each) => each.name.value === name || each.name.value.endsWith(`__${name}`));
+}
+
+function weightOf(directives: readonly ConstDirectiveNode[]): number | undefined {
+  const value = argumentOf(find(directives, 'cost'), 'weight');
+  const weight = value?.kind === Kind.STRING || value?.kind === Kind.INT ? Number(value.value) : NaN;
+  return Number.isFinite(weight) ? weight : undefined;
+}
+
+function readNumber(directive: ConstDirectiveNode | undefined, name: string): number | undefined {
+  const value = argumentOf(directive, name);
+  return value?.kind === Kind.INT ? Number(value.value) : undefined;
+}
+
+function readStrings(directive: ConstDirectiveNode | undefined, name: string): string[] {
+  const value = argumentOf(directive, name);
+  return value?.kind === Kind.LIST ? value.values.flatMap((each) => (each.kind === Kind.STRING ? [each.value] : [])) : [];
+}
+
+function argumentOf(directive: ConstDirectiveNode | undefined, name: string): ConstValueNode | undefined {
+  return directive?.arguments?.find((argument) => argument.name.value === name)?.value;
+}
