@@ -1,31 +1,21 @@
 /** Rewrites a valid document before it is planned, so that nothing of it is left out in silence. */
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  Kind,
-  type SelectionSetNode,
-  TypeInfo,
-  isAbstractType,
-  visit,
-  visitWithTypeInfo,
-} from 'graphql';
+import { type DocumentNode, type FieldNode, Kind, visit } from 'graphql';
+import { readConditions } from './selection.ts';
 
 /**
- * Asks for `__typename` wherever an object is asked for by type conditions alone: where none of the types can occur in a subgraph, the planner
- * would leave out the whole field, and its answer would be null instead of an empty object.
+ * Asks for `__typename` in every selection set of which nothing may be left: where its type conditions can't be met in a subgraph, or its conditions
+ * exclude each other, the planner would leave out the whole field, even a mutation, and its answer would be null instead of an empty object.
  */
-export function mendOperation(schema: GraphQLSchema, document: DocumentNode): DocumentNode {
-  const types = new TypeInfo(schema);
-  return visit(
-    document,
-    visitWithTypeInfo(types, {
-      SelectionSet: {
-        leave(set): SelectionSetNode | undefined {
-          const parent = types.getParentType();
-          if (!parent || !isAbstractType(parent) || set.selections.some(({ kind }) => kind === Kind.FIELD)) return undefined;
-          return { ...set, selections: [{ kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } }, ...set.selections] };
-        },
+export function mendOperation(document: DocumentNode): DocumentNode {
+  return visit(document, {
+    Field: {
+      leave(field): FieldNode | undefined {
+        const set = field.selectionSet;
+        if (!set || set.selections.some((selection) => selection.kind === Kind.FIELD && readConditions(selection).length === 0)) return undefined;
+        return { ...field, selectionSet: { ...set, selections: [TYPENAME, ...set.selections] } };
       },
-    }),
-  );
+    },
+  });
 }
+
+const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };

@@ -123,41 +123,38 @@ function generateRepresentation(
 }
 
 const STR = `v=>{if(typeof v!=='string'||v.length>64)return JSON.stringify(v);for(let i=0;i<v.length;i++){const c=v.charCodeAt(i);if(c<32||c===34||c===92||c>126)return JSON.stringify(v);}return '"'+v+'"';}`;
-/** Takes nested selections out of a value; \`undefined\` when a part of it was never fetched. */
-const PICK = `const pick=(v,s)=>{if(v==null||typeof v!=='object')return v;if(Array.isArray(v)){const a=[];for(const e of v){const x=pick(e,s);if(x===undefined)return undefined;a.push(x);}return a;}
-const r={};for(const f of s){if(f.t){if(!f.t.includes(v.__typename))continue;const x=pick(v,f.s);if(x===undefined)return undefined;Object.assign(r,x);continue;}
-const c=own(v,f.k);const x=f.s?pick(c,f.s):c;if(x===undefined)return undefined;r[f.n]=x;}return r;};`;
+/** Takes selections out of a value: null when a part of it was never fetched. What fragments give is put together. */
+const PICK = `const join=(a,b)=>{for(const k in b){const x=a[k],y=b[k];if(x&&y&&typeof x==='object'&&typeof y==='object'){if(Array.isArray(x))x.forEach((e,i)=>{if(e&&y[i]&&typeof e==='object')join(e,y[i]);});else join(x,y);}else a[k]=y;}};
+const pick=(v,s)=>{if(v==null||typeof v!=='object')return v??null;if(Array.isArray(v))return v.map(e=>pick(e,s));
+const r={};for(const f of s){if(f.t){if(!f.t.includes(v.__typename))continue;const x=pick(v,f.s);if(x!==null)join(r,x);continue;}
+const c=own(v,f.k);if(c===undefined)return null;r[f.n]=f.s?pick(c,f.s):c;}return r;};`;
 
 function writeRepresentation(
   schema: GraphQLSchema,
   { type, requires, rewrites }: { type: string; requires: readonly QueryPlanSelectionNode[]; rewrites: readonly FetchDataRewrite[] },
 ): string {
-  const fields = new Map<string, string>();
   let name = type;
-  const add = (selections: readonly QueryPlanSelectionNode[]) => {
-    for (const selection of selections) {
-      if (selection.kind === 'InlineFragment') {
-        if (selection.typeCondition === undefined || typesOf(schema, selection.typeCondition).includes(type)) add(selection.selections);
-        continue;
-      }
-      const key = selection.alias ?? selection.name;
-      if (selection.name === '__typename') continue;
-      const sent = quote(`${JSON.stringify(selection.name)}:`);
-      const from = read('o', key);
-      const value = selection.selections
-        ? `{const v=pick(${from},${JSON.stringify(toPicks(schema, selection.selections))});if(v===undefined)return null;s+=','+${sent}+JSON.stringify(v);}`
-        : `{const v=${from};if(v===undefined)return null;s+=','+${sent}+str(v);}`;
-      fields.set(key, value);
-    }
-  };
-  add(requires);
   for (const rewrite of rewrites) {
     const [condition = '', field] = rewrite.path;
     if (rewrite.kind !== 'ValueSetter' || rewrite.path.length !== 2 || field !== '__typename' || !condition.startsWith(ON))
       throw new Error(`The plan rewrites what it sends in a way that is not known here: ${JSON.stringify(rewrite)}`);
     if (typesOf(schema, condition.slice(ON.length)).includes(type)) name = String(rewrite.setValueTo);
   }
-  return `let s=${quote(`{"__typename":${JSON.stringify(name)}`)};${[...fields.values()].join('')}return s+'}';`;
+  const applying = requires.filter((each) => each.kind === 'Field' || each.typeCondition === undefined || typesOf(schema, each.typeCondition).includes(type));
+  const [only, ...others] = applying;
+  const isPlain = only?.kind === 'InlineFragment' && others.length === 0 && only.selections.every(({ kind }) => kind === 'Field');
+  if (!isPlain) {
+    // Of several sets of required fields those count of which everything is there.
+    const picks = JSON.stringify(toPicks(schema, applying));
+    return `const r=pick(o,${picks});if(r===null||r.__typename===undefined)return null;r.__typename=${quote(name)};return JSON.stringify(r);`;
+  }
+  const members = only.selections.map((field) => {
+    if (field.kind !== 'Field' || field.name === '__typename') return '';
+    const sent = quote(`,${JSON.stringify(field.name)}:`);
+    const value = field.selections ? `JSON.stringify(pick(v,${JSON.stringify(toPicks(schema, field.selections))}))` : 'str(v)';
+    return `{const v=${read('o', field.alias ?? field.name)};if(v===undefined)return null;s+=${sent}+${value};}`;
+  });
+  return `let s=${quote(`{"__typename":${JSON.stringify(name)}`)};${members.join('')}return s+'}';`;
 }
 
 const ON = '... on ';

@@ -91,7 +91,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     const root = schema.getRootType(operation.operation) as GraphQLObjectType;
     const planned = operationFromDocument(
       apiSchema,
-      mendOperation(schema, document),
+      mendOperation(document),
       operation.name ? { operationName: operation.name.value } : {},
     );
     const { node } = planner.buildQueryPlan(planned, { overrideConditions: new Map(request.labels.map((label) => [label, true])) });

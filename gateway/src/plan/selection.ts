@@ -56,6 +56,7 @@ export function createSelections(schema: GraphQLSchema, fragments: ReadonlyMap<s
         const own = readConditions(selection);
         if (own === 'never') continue;
         const all = [...when, ...own];
+        if (isContradiction(all)) continue;
         if (selection.kind === Kind.FIELD) {
           const key = selection.alias?.value ?? selection.name.value;
           const name = selection.name.value;
@@ -81,6 +82,10 @@ export function createSelections(schema: GraphQLSchema, fragments: ReadonlyMap<s
         field.when.length === 1 ? { ...field, sets: field.sets.map(({ set }) => ({ set, when: [] })) } : field,
       ),
   };
+}
+
+function isContradiction(conditions: readonly Condition[]): boolean {
+  return conditions.some(({ variable, isTrue }) => isTrue && conditions.some((other) => other.variable === variable && !other.isTrue));
 }
 
 /** A selection's own conditions; those by literals are decided here. */

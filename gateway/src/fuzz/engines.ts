@@ -1,0 +1,92 @@
+/** Runs one operation on both engines over the same subgraphs. */
+import { createHash } from 'node:crypto';
+import type { ApolloGateway as Gateway } from '@apollo/gateway';
+import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import type { EngineContext } from '../engine.ts';
+import { execute } from '../execute/execute.ts';
+import { link } from '../execute/operation.ts';
+import type { Data, ValueFault, Written } from '../execute/program.ts';
+import { readVariables } from '../execute/variables.ts';
+import { DEFAULT_LIMITS } from '../limits/limits.ts';
+import { createPlanner } from '../plan/planner.ts';
+import type { FuzzOperation } from './operations.ts';
+import type { Subgraphs } from './subgraphs.ts';
+
+/** An answer with what both engines tell in the same way; errors by path and code. */
+export interface FuzzAnswer {
+  readonly data: unknown;
+  readonly errors: readonly string[];
+}
+
+export interface FuzzEngine {
+  readonly schema: GraphQLSchema;
+  run(operation: FuzzOperation): Promise<FuzzAnswer>;
+  stop(): Promise<void>;
+}
+
+/** What a subgraph gave no code, the stock gateway gives its own. */
+const tell = (path: readonly (string | number)[] | undefined, code: unknown) => `${(path ?? []).join('.')} ${String(code ?? 'DOWNSTREAM_SERVICE_ERROR')}`;
+
+export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<FuzzEngine> {
+  const { ApolloGateway } = await import('@apollo/gateway');
+  const quiet = () => undefined;
+  const gateway: Gateway = new ApolloGateway({
+    supergraphSdl: sdl,
+    logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    buildService: ({ name }) => ({
+      process: ({ request }) => subgraphs(name, { query: request.query ?? '', variables: request.variables ?? {}, operationName: request.operationName }),
+    }),
+  });
+  const { schema, executor } = await gateway.load();
+  return {
+    schema,
+    async run({ query, variables }) {
+      const queryHash = createHash('sha256').update(query).digest('hex');
+      const context = { request: { query, variables }, document: parse(query), queryHash, context: {}, metrics: {}, source: query, schema, logger: console, cache: new Map(), operationName: 'Op', overallCachePolicy: {} };
+      const answer = await executor(context as unknown as Parameters<typeof executor>[0]);
+      const errors = (answer.errors ?? []).map(({ path, extensions }) => tell(path, (extensions as { code?: unknown } | undefined)?.code));
+      return { data: JSON.parse(JSON.stringify(answer.data ?? null)), errors: [...new Set(errors)].sort() };
+    },
+    stop: () => gateway.stop(),
+  };
+}
+
+export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine & { readonly schema: GraphQLSchema } {
+  const limits = { ...DEFAULT_LIMITS, maxDepth: 100, maxRootFields: 100, maxAliases: 1000 };
+  const planner = createPlanner(sdl, limits);
+  return {
+    schema: undefined as unknown as GraphQLSchema,
+    run: ({ query, variables }) =>
+      new Promise((resolve, reject) => {
+        const prepared = planner.prepare({ query, operationName: undefined, labels: [] });
+        if (!('program' in prepared)) {
+          reject(new GraphQLError(prepared.errors.map(({ message }) => message).join('; ')));
+          return;
+        }
+        const operation = link(prepared.program);
+        const conditions = readVariables(prepared.program.variables, variables);
+        const data: Data = {};
+        const errors: Parameters<typeof execute>[0]['errors'] = [];
+        const send: Parameters<typeof execute>[0]['send'] = ({ service, body }, done) => {
+          subgraphs(service, JSON.parse(body) as { query: string })
+            .then((answer) => {
+              done(null, answer);
+            })
+            .catch(reject);
+        };
+        execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors }, () => {
+          try {
+            const faults: ValueFault[] = [];
+            const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), faults };
+            const { bytes, length } = (operation.compiled.write(data, request) ?? operation.compiled.explain(data, request)) as Written;
+            const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
+            const told = errors.map(({ path, extensions }) => tell(path, extensions['code']));
+            resolve({ data: answer.data, errors: [...new Set(told)].sort() });
+          } catch (error) {
+            reject(error as Error);
+          }
+        });
+      }),
+    stop: () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,186 @@
+/** Compares the two engines over random supergraphs and operations, and makes what fails as small as it gets. */
+import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode, parse, print, validate, visit } from 'graphql';
+import { type FuzzAnswer, type FuzzEngine, startApollo, startTrestle } from './engines.ts';
+import { type FuzzOperation, generateOperation } from './operations.ts';
+import { createRandom } from './random.ts';
+import { createSubgraphs } from './subgraphs.ts';
+import { type FuzzSupergraph, generateSupergraph } from './supergraph.ts';
+
+export interface FuzzReport {
+  readonly operations: number;
+  readonly supergraphs: number;
+  /** Operations whose answers differ by a known fault of the stock engine, by its name. */
+  readonly known: ReadonlyMap<string, number>;
+  readonly failures: readonly FuzzFailure[];
+}
+
+export interface FuzzFailure {
+  readonly seed: number;
+  readonly supergraph: FuzzSupergraph;
+  readonly operation: FuzzOperation;
+  readonly difference: string;
+}
+
+export interface FuzzOptions {
+  readonly seed: number;
+  readonly operations: number;
+  /** Operations for each supergraph. */
+  readonly perSupergraph: number;
+  readonly maxFailures: number;
+}
+
+export async function fuzz({ seed, operations, perSupergraph, maxFailures }: FuzzOptions): Promise<FuzzReport> {
+  const known = new Map<string, number>();
+  const failures: FuzzFailure[] = [];
+  let done = 0;
+  let supergraphs = 0;
+  for (let next = seed; done < operations && failures.length < maxFailures; next++) {
+    const supergraph = generateSupergraph(createRandom(next));
+    if (!supergraph) continue;
+    supergraphs++;
+    const engines = await start(supergraph);
+    const random = createRandom(next);
+    for (let i = 0, tries = 0; i < perSupergraph && tries < perSupergraph * 5 && done < operations; tries++) {
+      const operation = generateOperation(engines.apollo.schema, random);
+      if (!operation) continue;
+      i++;
+      done++;
+      const verdict = await compare(engines, operation);
+      if (verdict.kind === 'known') known.set(verdict.fault, (known.get(verdict.fault) ?? 0) + 1);
+      if (verdict.kind !== 'different') continue;
+      const small = await shrink(engines, operation);
+      failures.push({ seed: next, supergraph, operation: small, difference: describe(await compare(engines, small)) });
+      if (failures.length >= maxFailures) break;
+    }
+    await engines.apollo.stop();
+  }
+  return { operations: done, supergraphs, known, failures };
+}
+
+interface Engines {
+  readonly apollo: FuzzEngine;
+  readonly trestle: FuzzEngine;
+  readonly hasInterfaceObject: boolean;
+}
+
+async function start(supergraph: FuzzSupergraph): Promise<Engines> {
+  const subgraphs = createSubgraphs(supergraph);
+  return { apollo: await startApollo(supergraph.sdl, subgraphs), trestle: startTrestle(supergraph.sdl, subgraphs),
+    hasInterfaceObject: supergraph.sdl.includes('isInterfaceObject: true'),
+  };
+}
+
+type Verdict =
+  | { readonly kind: 'equal' }
+  | { readonly kind: 'known'; readonly fault: string }
+  | { readonly kind: 'different'; readonly apollo: FuzzAnswer | string; readonly trestle: FuzzAnswer | string };
+
+async function compare({ apollo, trestle, hasInterfaceObject }: Engines, operation: FuzzOperation): Promise<Verdict> {
+  const [a, t] = await Promise.all([attempt(apollo, operation), attempt(trestle, operation)]);
+  if (typeof a === 'string' || typeof t === 'string') return typeof a === 'string' && typeof t === 'string' ? { kind: 'equal' } : toKnown(a, t, hasInterfaceObject);
+  if (JSON.stringify(sort(a.data)) !== JSON.stringify(sort(t.data))) return toKnown(a, t, hasInterfaceObject);
+  if (JSON.stringify(a.errors) === JSON.stringify(t.errors)) return { kind: 'equal' };
+  return toKnown(a, t, hasInterfaceObject);
+}
+
+const withoutIndices = (errors: readonly string[]) => [...new Set(errors.map((error) => error.replaceAll(/(?<=^|\.)\d+(?=\.| )/g, '#')))].sort();
+
+/** The stock engine's faults that are told in README.md; anything else is a difference. */
+function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, hasInterfaceObject: boolean): Verdict {
+  if (typeof apollo !== 'string' && typeof trestle !== 'string') {
+    const hasEqualData = JSON.stringify(sort(apollo.data)) === JSON.stringify(sort(trestle.data));
+    // It counts entities that it does not ask for, so that errors stand at the wrong element of a list.
+    if (lacksOnly(apollo.data, trestle.data, isEmpty)) return { kind: 'known', fault: 'null for an object whose fields are all left out' };
+    if (hasInterfaceObject && lacksOnly(apollo.data, trestle.data, () => true)) return { kind: 'known', fault: 'fields of an interface object vanish' };
+    if (hasEqualData && withoutIndices(apollo.errors).join() === withoutIndices(trestle.errors).join()) return { kind: 'known', fault: 'index of an error' };
+  }
+  return { kind: 'different', apollo, trestle };
+}
+
+/** Whether one answer is the other but for values that are missing or null in it, all of them such as `mayLack` says. */
+function lacksOnly(less: unknown, more: unknown, mayLack: (value: unknown) => boolean): boolean {
+  if (less === null || less === undefined) return more === null || mayLack(more);
+  if (Array.isArray(less) && Array.isArray(more)) return less.length === more.length && less.every((each, i) => lacksOnly(each, more[i], mayLack));
+  if (typeof less !== 'object' || typeof more !== 'object' || more === null) return less === more;
+  const [fewer, all] = [less as Record<string, unknown>, more as Record<string, unknown>];
+  return Object.keys(fewer).every((key) => key in all) && Object.entries(all).every(([key, value]) => lacksOnly(fewer[key], value, mayLack));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((each) => each === null || isEmpty(each));
+  return typeof value === 'object' && value !== null && Object.values(value).every(isEmpty);
+}
+
+async function attempt(engine: FuzzEngine, operation: FuzzOperation): Promise<FuzzAnswer | string> {
+  try {
+    return await engine.run(operation);
+  } catch (error) {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  }
+}
+
+/** The order of an answer's fields is the client's; of a custom scalar's, nobody's. */
+function sort(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sort);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, each]) => [key, sort(each)]),
+  );
+}
+
+/** Takes away selections as long as the answers still differ. */
+async function shrink(engines: Engines, operation: FuzzOperation): Promise<FuzzOperation> {
+  let smallest = operation;
+  for (let again = true; again; ) {
+    again = false;
+    for (const smaller of reductions(parse(smallest.query))) {
+      const candidate = { ...smallest, query: print(withoutUnused(smaller)) };
+      if (validate(engines.apollo.schema, parse(candidate.query)).length > 0) continue;
+      if ((await compare(engines, candidate)).kind !== 'different') continue;
+      smallest = candidate;
+      again = true;
+      break;
+    }
+  }
+  return smallest;
+}
+
+/** Without the fragments and variables that nothing uses any more. */
+function withoutUnused(document: DocumentNode): DocumentNode {
+  const spreads = new Set<string>();
+  visit(document, { FragmentSpread: ({ name }) => void spreads.add(name.value) });
+  const definitions = document.definitions.filter((each) => each.kind !== Kind.FRAGMENT_DEFINITION || spreads.has(each.name.value));
+  if (definitions.length < document.definitions.length) return withoutUnused({ ...document, definitions });
+  const variables = new Set<string>();
+  for (const definition of definitions)
+    if ('selectionSet' in definition) visit(definition.selectionSet, { Variable: ({ name }) => void variables.add(name.value) });
+  return visit(document, { VariableDefinition: ({ variable }) => (variables.has(variable.name.value) ? undefined : null) });
+}
+
+function reductions(document: DocumentNode): DocumentNode[] {
+  const sets: SelectionSetNode[] = [];
+  visit(document, { SelectionSet: (set) => void sets.push(set) });
+  const replaced = (set: SelectionSetNode, selections: readonly SelectionNode[]) =>
+    visit(document, { SelectionSet: (each) => (each === set ? { ...set, selections } : undefined) });
+  return sets.flatMap((set) =>
+    set.selections.flatMap((selection, i) => {
+      const others = set.selections.filter((_, j) => j !== i);
+      const inner = 'selectionSet' in selection && selection.kind !== 'Field' ? (selection.selectionSet?.selections ?? []) : [];
+      return [...(others.length > 0 ? [replaced(set, others)] : []), ...(inner.length > 0 ? [replaced(set, [...others, ...inner])] : [])];
+    }),
+  );
+}
+
+function describe(verdict: Verdict): string {
+  if (verdict.kind !== 'different') return verdict.kind;
+  const write = (answer: FuzzAnswer | string) => (typeof answer === 'string' ? answer : JSON.stringify(answer));
+  return `apollo:  ${write(verdict.apollo)}\ntrestle: ${write(verdict.trestle)}`;
+}
+
+/** A failure as somebody needs it who wants to see it again. */
+export function writeFailure({ seed, supergraph, operation, difference }: FuzzFailure): string {
+  const sdls = supergraph.subgraphs.map(({ name, sdl }) => `# ${name}\n${sdl.split('\n').slice(1).join('\n')}`).join('\n');
+  return `seed ${seed}\n${sdls}\n\n${operation.query}\n${JSON.stringify(operation.variables)}\n${difference}`;
+}

@@ -1,0 +1,137 @@
+/** Answers for random subgraphs from nothing but names, ids and arguments: the same question has the same answer, which may be null or an error. */
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import {
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  execute,
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  parse,
+} from 'graphql';
+import { hash } from './random.ts';
+import type { FuzzSupergraph } from './supergraph.ts';
+
+export interface SubgraphRequest {
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+  readonly operationName?: string | undefined;
+}
+
+export type Subgraphs = (service: string, request: SubgraphRequest) => Promise<Record<string, unknown>>;
+
+interface Source {
+  readonly __typename: string;
+  readonly id: string;
+  readonly [key: string]: unknown;
+}
+
+const NULLS = 0.06;
+const ERRORS = 0.04;
+/** How often a subgraph breaks its own promise of a value. */
+const BROKEN = 0.01;
+
+export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph): Subgraphs {
+  const typesOfNodes = [...sdl.matchAll(/^type (E\d+) implements Node/gm)].map(([, name]) => name ?? '');
+  const schemas = new Map(subgraphs.map(({ name, typeDefs }) => [name, createSchema(typeDefs, { name, typesOfNodes })]));
+  return async (service, { query, variables, operationName }) => {
+    const answer = await execute({
+      schema: schemas.get(service) as GraphQLSchema,
+      document: parse(query),
+      variableValues: variables ?? {},
+      operationName,
+      fieldResolver: createResolver(typesOfNodes),
+    });
+    return JSON.parse(JSON.stringify(answer)) as Record<string, unknown>;
+  };
+}
+
+function createSchema(typeDefs: ReturnType<typeof parse>, { name, typesOfNodes }: { name: string; typesOfNodes: readonly string[] }): GraphQLSchema {
+  const schema = buildSubgraphSchema({ typeDefs });
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isAbstractType(type)) type.resolveType = (source: Source) => source.__typename;
+    if (!isObjectType(type) && !isAbstractType(type)) continue;
+    type.extensions = {
+      ...type.extensions,
+      apollo: {
+        ...(type.extensions['apollo'] as object | undefined),
+        subgraph: {
+          resolveReference: (reference: Record<string, unknown>) => {
+            const id = String(reference['id'] ?? String(reference['code']).slice(1));
+            if (hash(`${name}${type.name}${id}`) < 0.03) return null;
+            const concrete = type.name === 'Node' && isAbstractType(type) ? typeOf(id, typesOfNodes) : type.name;
+            return { ...reference, __typename: concrete, id };
+          },
+        },
+      },
+    };
+  }
+  return schema;
+}
+
+/** Every id belongs to one type. */
+function typeOf(id: string, types: readonly string[]): string {
+  return types[Math.floor(hash(`type of ${id}`) * types.length)] ?? 'E0';
+}
+
+function createResolver(typesOfNodes: readonly string[]): GraphQLFieldResolver<Source | undefined, unknown> {
+  return (source, args, _, { fieldName, parentType, returnType, operation }) => {
+    if (fieldName === 'id') return source?.id;
+    if (fieldName === 'code') return `c${source?.id ?? ''}`;
+    const of = parentType.name === 'Query' || parentType.name === 'Mutation' ? operation.operation : parentType.name;
+    // What another subgraph was asked for first comes with the representation; a computed field shows all of it.
+    if (/^e\d+cs\d+$/.test(fieldName)) {
+      const { __typename, id, code, ...required } = source as Source;
+      return `${__typename}${id}${JSON.stringify(required)}${String(code).length > 0 ? '' : ''}`;
+    }
+    const key = `${of}.${source?.id ?? ''}.${String(source?.['at'] ?? '')}.${fieldName}.${JSON.stringify(args)}`;
+    return resolve(returnType, { key, typesOfNodes });
+  };
+}
+
+function resolve(type: GraphQLOutputType, { key, typesOfNodes }: { key: string; typesOfNodes: readonly string[] }): unknown {
+  const drawn = hash(key);
+  if (drawn < ERRORS) throw new GraphQLError(`no ${key}`, { extensions: { code: 'NOT_FOUND' } });
+  if (isNonNullType(type)) return drawn > 1 - BROKEN ? null : resolve(type.ofType, { key: `${key}!`, typesOfNodes });
+  if (drawn > 1 - NULLS) return null;
+  if (isListType(type)) return Array.from({ length: Math.floor(drawn * 1000) % 4 }, (_, i) => attempt(() => resolve(type.ofType, { key: `${key}[${i}]`, typesOfNodes })));
+  const named = getNamedType(type);
+  const number = Math.floor(drawn * 1e6);
+  if (isEnumType(named)) return ['RED', 'GREEN', 'BLUE'][number % 3];
+  const id = String(number % 5);
+  if (isAbstractType(named)) {
+    const types = named.name === 'Node' ? [] : ['E0', 'E1', 'E2', 'E3', 'Value'].filter((name) => isMember(named, name));
+    const typename = named.name === 'Node' ? typeOf(id, typesOfNodes) : (types[number % types.length] ?? 'Value');
+    return { __typename: typename, id, ...(typename === 'Value' && { at: key }) };
+  }
+  if (isObjectType(named)) return { __typename: named.name, id, ...(named.name === 'Value' && { at: key }) };
+  switch (named.name) {
+    case 'Int':
+      return number % 1000;
+    case 'Float':
+      return number / 7;
+    case 'Boolean':
+      return number % 2 === 0;
+    case 'Any':
+      return number % 3 === 0 ? { a: [number, { b: null }] } : number % 3 === 1 ? 'any "text" \u00e9\u2028' : 7;
+    default:
+      return `${named.name} ${number % 100}${number % 11 === 0 ? ' "q" \u00fc \ud83d\ude00' : ''}`;
+  }
+}
+
+function attempt(make: () => unknown): unknown {
+  try {
+    return make();
+  } catch (error) {
+    return error;
+  }
+}
+
+function isMember(type: GraphQLOutputType, name: string): boolean {
+  return 'getTypes' in type && type.getTypes().some((each) => each.name === name);
+}
