@@ -20,6 +20,11 @@ export async function startProcess(room: string, env: Readonly<Record<string, st
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'info', HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
+  return toRunningProcess(child, room);
+}
+
+/** Resolves when the process says on which port it listens. */
+export async function toRunningProcess(child: ChildProcess, room: string): Promise<RunningProcess> {
   const port = await readPort(child, room);
   return { url: `http://127.0.0.1:${String(port)}`, port, end: (signal) => end(child, signal) };
 }

@@ -5,7 +5,6 @@ import type { GraphQLFormattedError } from 'graphql';
 import type { Engine, EngineReply, EngineRequest } from '../engine.ts';
 import { finishErrors, isOurFault, needsCredential } from '../errors.ts';
 import { type Limits, limitCost, limitVariables } from '../limits/limits.ts';
-import type { PreparedError } from '../plan/planner.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
 import { type Ready, type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
@@ -99,7 +98,7 @@ class Answering {
 
   run(ready: Ready): void {
     try {
-      if ('errors' in ready) this.#refuseDocument(ready.errors, ready.isPlanned);
+      if ('errors' in ready) this.#refuseDocument(ready);
       else this.#start(ready.operation);
     } catch (error) {
       this.refuse(error);
@@ -227,8 +226,10 @@ class Answering {
     return { bytes: all, length: length + tail.length };
   }
 
-  #refuseDocument(errors: readonly PreparedError[], isPlanned: boolean): void {
-    const { requestId } = this.#around.request.context;
+  #refuseDocument({ errors, isPlanned, reason }: Extract<Ready, { errors: unknown }>): void {
+    const { request, log } = this.#around;
+    const { requestId } = request.context;
+    if (reason !== undefined) log.error('can not be planned', { requestId, error: new Error(reason) });
     const code = isPlanned ? 'UPSTREAM_ERROR' : 'VALIDATION_ERROR';
     const told = errors.map(({ message, locations }) => ({ message, ...(locations && { locations }), extensions: { code, requestId } }));
     const bytes = Buffer.from(JSON.stringify(isPlanned ? { data: null, errors: told } : { errors: told }));

@@ -49,7 +49,9 @@ function check(value: unknown, { type, field, faults }: Place): void {
     case 'list':
       // A single value stands for a list of one (GraphQL §3.12).
       if (Array.isArray(value))
-        value.forEach((item: unknown, i) => { check(item, { type: type.of, field: `${field}[${String(i)}]`, faults }); });
+        value.forEach((item: unknown, i) => {
+          check(item, { type: type.of, field: `${field}[${String(i)}]`, faults });
+        });
       else check(value, { type: type.of, field, faults });
       return;
     case 'enum':

@@ -25,7 +25,8 @@ export interface FuzzEngine {
 }
 
 /** What a subgraph gave no code, the stock gateway gives its own. */
-const tell = (path: readonly (string | number)[] | undefined, code: unknown) => `${(path ?? []).join('.')} ${String(code ?? 'DOWNSTREAM_SERVICE_ERROR')}`;
+const tell = (path: readonly (string | number)[] | undefined, code: unknown) =>
+  `${(path ?? []).join('.')} ${String(code ?? 'DOWNSTREAM_SERVICE_ERROR')}`;
 
 export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<FuzzEngine> {
   const { ApolloGateway } = await import('@apollo/gateway');
@@ -34,7 +35,8 @@ export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<Fu
     supergraphSdl: sdl,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     buildService: ({ name }) => ({
-      process: ({ request }) => subgraphs(name, { query: request.query ?? '', variables: request.variables ?? {}, operationName: request.operationName }),
+      process: ({ request }) =>
+        subgraphs(name, { query: request.query ?? '', variables: request.variables ?? {}, operationName: request.operationName }),
     }),
   });
   const { schema, executor } = await gateway.load();
@@ -42,7 +44,19 @@ export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<Fu
     schema,
     async run({ query, variables }) {
       const queryHash = createHash('sha256').update(query).digest('hex');
-      const context = { request: { query, variables }, document: parse(query), queryHash, context: {}, metrics: {}, source: query, schema, logger: console, cache: new Map(), operationName: 'Op', overallCachePolicy: {} };
+      const context = {
+        request: { query, variables },
+        document: parse(query),
+        queryHash,
+        context: {},
+        metrics: {},
+        source: query,
+        schema,
+        logger: console,
+        cache: new Map(),
+        operationName: 'Op',
+        overallCachePolicy: {},
+      };
       const answer = await executor(context as unknown as Parameters<typeof executor>[0]);
       const errors = (answer.errors ?? []).map(({ path, extensions }) => tell(path, (extensions as { code?: unknown } | undefined)?.code));
       return { data: JSON.parse(JSON.stringify(answer.data ?? null)), errors: [...new Set(errors)].sort() };

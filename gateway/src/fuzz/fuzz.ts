@@ -65,7 +65,9 @@ interface Engines {
 
 async function start(supergraph: FuzzSupergraph): Promise<Engines> {
   const subgraphs = createSubgraphs(supergraph);
-  return { apollo: await startApollo(supergraph.sdl, subgraphs), trestle: startTrestle(supergraph.sdl, subgraphs),
+  return {
+    apollo: await startApollo(supergraph.sdl, subgraphs),
+    trestle: startTrestle(supergraph.sdl, subgraphs),
     hasInterfaceObject: supergraph.sdl.includes('isInterfaceObject: true'),
   };
 }
@@ -77,22 +79,27 @@ type Verdict =
 
 async function compare({ apollo, trestle, hasInterfaceObject }: Engines, operation: FuzzOperation): Promise<Verdict> {
   const [a, t] = await Promise.all([attempt(apollo, operation), attempt(trestle, operation)]);
-  if (typeof a === 'string' || typeof t === 'string') return typeof a === 'string' && typeof t === 'string' ? { kind: 'equal' } : toKnown(a, t, hasInterfaceObject);
+  if (typeof a === 'string' || typeof t === 'string')
+    return typeof a === 'string' && typeof t === 'string' ? { kind: 'equal' } : toKnown(a, t, hasInterfaceObject);
   if (JSON.stringify(sort(a.data)) !== JSON.stringify(sort(t.data))) return toKnown(a, t, hasInterfaceObject);
   if (JSON.stringify(a.errors) === JSON.stringify(t.errors)) return { kind: 'equal' };
   return toKnown(a, t, hasInterfaceObject);
 }
 
-const withoutIndices = (errors: readonly string[]) => [...new Set(errors.map((error) => error.replaceAll(/(?<=^|\.)\d+(?=\.| )/g, '#')))].sort();
+const withoutIndices = (errors: readonly string[]) =>
+  [...new Set(errors.map((error) => error.replaceAll(/(?<=^|\.)\d+(?=\.| )/g, '#')))].sort();
 
 /** The stock engine's faults that are told in README.md; anything else is a difference. */
 function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, hasInterfaceObject: boolean): Verdict {
   if (typeof apollo !== 'string' && typeof trestle !== 'string') {
     const hasEqualData = JSON.stringify(sort(apollo.data)) === JSON.stringify(sort(trestle.data));
     // It counts entities that it does not ask for, so that errors stand at the wrong element of a list.
-    if (lacksOnly(apollo.data, trestle.data, isEmpty)) return { kind: 'known', fault: 'null for an object whose fields are all left out' };
-    if (hasInterfaceObject && lacksOnly(apollo.data, trestle.data, () => true)) return { kind: 'known', fault: 'fields of an interface object vanish' };
-    if (hasEqualData && withoutIndices(apollo.errors).join() === withoutIndices(trestle.errors).join()) return { kind: 'known', fault: 'index of an error' };
+    if (lacksOnly(apollo.data, trestle.data, holdsEmpty))
+      return { kind: 'known', fault: 'null for an object whose fields are all left out' };
+    if (hasInterfaceObject && lacksOnly(apollo.data, trestle.data, () => true))
+      return { kind: 'known', fault: 'fields of an interface object vanish' };
+    if (hasEqualData && withoutIndices(apollo.errors).join() === withoutIndices(trestle.errors).join())
+      return { kind: 'known', fault: 'index of an error' };
   }
   return { kind: 'different', apollo, trestle };
 }
@@ -100,15 +107,20 @@ function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, hasI
 /** Whether one answer is the other but for values that are missing or null in it, all of them such as `mayLack` says. */
 function lacksOnly(less: unknown, more: unknown, mayLack: (value: unknown) => boolean): boolean {
   if (less === null || less === undefined) return more === null || mayLack(more);
-  if (Array.isArray(less) && Array.isArray(more)) return less.length === more.length && less.every((each, i) => lacksOnly(each, more[i], mayLack));
+  if (Array.isArray(less) && Array.isArray(more))
+    return less.length === more.length && less.every((each, i) => lacksOnly(each, more[i], mayLack));
   if (typeof less !== 'object' || typeof more !== 'object' || more === null) return less === more;
   const [fewer, all] = [less as Record<string, unknown>, more as Record<string, unknown>];
-  return Object.keys(fewer).every((key) => key in all) && Object.entries(all).every(([key, value]) => lacksOnly(fewer[key], value, mayLack));
+  return (
+    Object.keys(fewer).every((key) => key in all) && Object.entries(all).every(([key, value]) => lacksOnly(fewer[key], value, mayLack))
+  );
 }
 
-function isEmpty(value: unknown): boolean {
-  if (Array.isArray(value)) return value.every((each) => each === null || isEmpty(each));
-  return typeof value === 'object' && value !== null && Object.values(value).every(isEmpty);
+/** Whether an object without fields is somewhere in it; the null in the place of that may have gone further up. */
+function holdsEmpty(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const values = Object.values(value);
+  return (values.length === 0 && !Array.isArray(value)) || values.some(holdsEmpty);
 }
 
 async function attempt(engine: FuzzEngine, operation: FuzzOperation): Promise<FuzzAnswer | string> {
@@ -133,7 +145,7 @@ function sort(value: unknown): unknown {
 /** Takes away selections as long as the answers still differ. */
 async function shrink(engines: Engines, operation: FuzzOperation): Promise<FuzzOperation> {
   let smallest = operation;
-  for (let again = true; again; ) {
+  for (let again = true; again;) {
     again = false;
     for (const smaller of reductions(parse(smallest.query))) {
       const candidate = { ...smallest, query: print(withoutUnused(smaller)) };

@@ -52,7 +52,9 @@ function select(type: GraphQLCompositeType, where: Where): string {
   const parts: string[] = [];
   const deeper = { ...where, depth: depth - 1 };
   for (let i = random.upTo(3); i >= 0; i--) {
-    const condition = random.chance(0.12) ? random.pick([' @include(if: $a)', ' @skip(if: $a)', ' @include(if: $b)', ' @skip(if: false)', ' @include(if: $a) @skip(if: $b)']) : '';
+    const condition = random.chance(0.12)
+      ? random.pick([' @include(if: $a)', ' @skip(if: $a)', ' @include(if: $b)', ' @skip(if: false)', ' @include(if: $a) @skip(if: $b)'])
+      : '';
     if (random.chance(0.1)) parts.push(`${random.chance(0.3) ? 'tn: ' : ''}__typename`);
     else if (isUnionType(type) || random.chance(isAbstractType(type) ? 0.5 : 0.15)) {
       const on = random.pick(conditionsOf(schema, type));

@@ -51,7 +51,10 @@ export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph): Subgraphs {
   };
 }
 
-function createSchema(typeDefs: ReturnType<typeof parse>, { name, typesOfNodes }: { name: string; typesOfNodes: readonly string[] }): GraphQLSchema {
+function createSchema(
+  typeDefs: ReturnType<typeof parse>,
+  { name, typesOfNodes }: { name: string; typesOfNodes: readonly string[] },
+): GraphQLSchema {
   const schema = buildSubgraphSchema({ typeDefs });
   for (const type of Object.values(schema.getTypeMap())) {
     if (isAbstractType(type)) type.resolveType = (source: Source) => source.__typename;
@@ -99,7 +102,10 @@ function resolve(type: GraphQLOutputType, { key, typesOfNodes }: { key: string; 
   if (drawn < ERRORS) throw new GraphQLError(`no ${key}`, { extensions: { code: 'NOT_FOUND' } });
   if (isNonNullType(type)) return drawn > 1 - BROKEN ? null : resolve(type.ofType, { key: `${key}!`, typesOfNodes });
   if (drawn > 1 - NULLS) return null;
-  if (isListType(type)) return Array.from({ length: Math.floor(drawn * 1000) % 4 }, (_, i) => attempt(() => resolve(type.ofType, { key: `${key}[${i}]`, typesOfNodes })));
+  if (isListType(type))
+    return Array.from({ length: Math.floor(drawn * 1000) % 4 }, (_, i) =>
+      attempt(() => resolve(type.ofType, { key: `${key}[${i}]`, typesOfNodes })),
+    );
   const named = getNamedType(type);
   const number = Math.floor(drawn * 1e6);
   if (isEnumType(named)) return ['RED', 'GREEN', 'BLUE'][number % 3];

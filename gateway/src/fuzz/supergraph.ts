@@ -17,7 +17,13 @@ export interface FuzzSupergraph {
 const LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key","@shareable","@external","@requires","@provides","@interfaceObject","@inaccessible","@override"])';
 const LEAVES = ['Int', 'Float', 'String', 'Boolean', 'ID', 'Color', 'Any'];
-const WRAPS = [(type: string) => type, (type: string) => `${type}!`, (type: string) => `[${type}!]`, (type: string) => `[${type}]!`, (type: string) => `[[${type}]!]`];
+const WRAPS = [
+  (type: string) => type,
+  (type: string) => `${type}!`,
+  (type: string) => `[${type}!]`,
+  (type: string) => `[${type}]!`,
+  (type: string) => `[[${type}]!]`,
+];
 
 interface Field {
   readonly name: string;
@@ -48,13 +54,16 @@ export function generateSupergraph(random: Random): FuzzSupergraph | undefined {
     const sdl = writeSubgraph(name, world);
     return { name, sdl, typeDefs: parse(sdl) };
   });
-  const { supergraphSdl, errors } = composeServices(subgraphs.map(({ name, typeDefs }) => ({ name, typeDefs, url: `http://${name}.invalid/` })));
+  const { supergraphSdl, errors } = composeServices(
+    subgraphs.map(({ name, typeDefs }) => ({ name, typeDefs, url: `http://${name}.invalid/` })),
+  );
   return supergraphSdl === undefined || errors ? undefined : { sdl: supergraphSdl, subgraphs };
 }
 
 function generateEntity(name: string, names: readonly string[], random: Random): Entity {
   const keys = new Map<string, readonly string[]>();
-  for (const subgraph of random.some(names, 0.75)) keys.set(subgraph, random.pick([['id'], ['id'], ['id', 'code'], ['id', 'code'], ['code'], ['id code']]));
+  for (const subgraph of random.some(names, 0.75))
+    keys.set(subgraph, random.pick([['id'], ['id'], ['id', 'code'], ['id', 'code'], ['code'], ['id code']]));
   if (keys.size === 0) keys.set(random.pick(names), ['id']);
   // One that knows them all can lead from any key to any other.
   keys.set(random.pick([...keys.keys()]), ['id', 'code']);
@@ -66,7 +75,10 @@ function generateEntity(name: string, names: readonly string[], random: Random):
   return { name, fields: fields.filter(({ owners }) => owners.length > 0), keys };
 }
 
-function addReferences(entity: Entity, { references, random }: { references: readonly string[]; names: readonly string[]; random: Random }): void {
+function addReferences(
+  entity: Entity,
+  { references, random }: { references: readonly string[]; names: readonly string[]; random: Random },
+): void {
   for (let i = random.upTo(2); i >= 0; i--) {
     const type = random.pick([...WRAPS].slice(0, 4))(random.pick(references));
     entity.fields.push({ name: `${entity.name.toLowerCase()}r${i}`, type, args: '', owners: [random.pick([...entity.keys.keys()])] });
@@ -91,14 +103,23 @@ function writeSubgraph(name: string, world: World): string {
     if (entity.keys.has(name) || referencesOf(name, entities).has(entity.name)) known.add(entity.name);
   }
   const hasInterface = name === home && implementers.length > 0;
-  for (const entity of entities) if (known.has(entity.name)) parts.push(writeEntity(name, entity, { isMember: hasInterface && implementers.includes(entity), world }));
+  for (const entity of entities)
+    if (known.has(entity.name)) parts.push(writeEntity(name, entity, { isMember: hasInterface && implementers.includes(entity), world }));
   if (hasInterface) parts.push(`interface Node ${away ? '@key(fields: "id")' : ''} { id: ID! }`);
-  if (name === away && implementers.length > 0) parts.push('type Node @key(fields: "id") @interfaceObject { id: ID! extra: Int more: [String!] }');
+  if (name === away && implementers.length > 0)
+    parts.push('type Node @key(fields: "id") @interfaceObject { id: ID! extra: Int more: [String!] }');
   const members = [...known].filter((each) => entities.find((entity) => entity.name === each)?.keys.has(name));
   const hasUnion = members.length > 1;
   if (hasUnion) parts.push(`union Any${name} = ${members.join(' | ')} | Value`);
   const roots = Array.from({ length: 1 + random.upTo(2) }, (_, i) => {
-    const targets = [...members, ...members, ...(hasInterface || (name === away && implementers.length > 0) ? ['Node', 'Node'] : []), ...(hasUnion ? [`Any${name}`] : []), 'Value', 'Int'];
+    const targets = [
+      ...members,
+      ...members,
+      ...(hasInterface || (name === away && implementers.length > 0) ? ['Node', 'Node'] : []),
+      ...(hasUnion ? [`Any${name}`] : []),
+      'Value',
+      'Int',
+    ];
     return `${name}q${i}${random.chance(0.4) ? '(n: Int = 2, f: Filter, c: Color = RED)' : ''}: ${random.pick(WRAPS.slice(0, 4))(random.pick(targets))}`;
   });
   if (random.chance(0.4)) roots.push('common: Value @shareable');
@@ -111,7 +132,8 @@ function writeSubgraph(name: string, world: World): string {
 function referencesOf(name: string, entities: readonly Entity[]): Set<string> {
   const found = new Set<string>();
   for (const { fields } of entities)
-    for (const { type, owners } of fields) for (const { name: other } of entities) if (owners.includes(name) && type.includes(other)) found.add(other);
+    for (const { type, owners } of fields)
+      for (const { name: other } of entities) if (owners.includes(name) && type.includes(other)) found.add(other);
   return found;
 }
 

@@ -11,7 +11,8 @@ export function mendOperation(document: DocumentNode): DocumentNode {
     Field: {
       leave(field): FieldNode | undefined {
         const set = field.selectionSet;
-        if (!set || set.selections.some((selection) => selection.kind === Kind.FIELD && readConditions(selection).length === 0)) return undefined;
+        if (!set || set.selections.some((selection) => selection.kind === Kind.FIELD && readConditions(selection).length === 0))
+          return undefined;
         return { ...field, selectionSet: { ...set, selections: [TYPENAME, ...set.selections] } };
       },
     },

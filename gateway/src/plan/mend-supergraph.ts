@@ -3,6 +3,7 @@
  * nothing of the planner itself is patched (ADR 7).
  */
 import type { QueryPlanSelectionNode } from '@apollo/query-planner';
+import type { Requirements } from './split-fetch.ts';
 import {
   type ArgumentNode,
   type ConstDirectiveNode,
@@ -19,7 +20,7 @@ import {
   visit,
 } from 'graphql';
 
-export interface SupergraphMend {
+export interface SupergraphMend extends Requirements {
   readonly document: DocumentNode;
   readonly hasStandIns: boolean;
   /** Gives a fetch's document with the fields that the subgraph knows. */
@@ -56,6 +57,8 @@ export function mendSupergraph(sdl: string): SupergraphMend {
       definitions: definitions.map((definition) => (hasFields(definition) ? standIns.addFields(definition) : definition)),
     },
     hasStandIns: standIns.occursIn(STAND_IN),
+    realNameOf: standIns.realNameOf,
+    neededBy: standIns.neededBy,
     mendOperation: (operation) =>
       standIns.occursIn(operation) ? print(visit(parse(operation, { noLocation: true }), { Field: standIns.restore })) : operation,
     mendRequires: (selections) => selections.map(standIns.restoreRequired),
@@ -82,6 +85,7 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
   const byName = new Map<string, StandIn>();
   const added = new Map<string, FieldDefinitionNode[]>();
   const known = new Map<string, string>();
+  const needs = new Map<string, Set<string>>();
 
   const standInFor = (type: FieldsNode, definition: FieldDefinitionNode, field: FieldNode): string => {
     const given = field.arguments ?? [];
@@ -103,19 +107,20 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
     added.set(type.name.value, [...(added.get(type.name.value) ?? []), field]);
   };
 
-  const mendSet = (set: SelectionSetNode, type: FieldsNode | undefined): SelectionSetNode => ({
+  const mendSet = (set: SelectionSetNode, type: FieldsNode | undefined, used: Set<string>): SelectionSetNode => ({
     ...set,
     selections: set.selections.map((selection) => {
       if (selection.kind === Kind.FRAGMENT_SPREAD) return selection;
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const on = selection.typeCondition ? types.get(selection.typeCondition.name.value) : type;
-        return { ...selection, selectionSet: mendSet(selection.selectionSet, on) };
+        return { ...selection, selectionSet: mendSet(selection.selectionSet, on, used) };
       }
       const definition = type?.fields?.find(({ name }) => name.value === selection.name.value);
       if (!type || !definition) return selection;
-      const below = selection.selectionSet && mendSet(selection.selectionSet, types.get(nameOf(definition.type)));
+      const below = selection.selectionSet && mendSet(selection.selectionSet, types.get(nameOf(definition.type)), used);
       const { arguments: given = [], ...plain } = selection;
       const name = definition.arguments?.length ? standInFor(type, definition, selection) : selection.name.value;
+      if (name !== selection.name.value) used.add(name);
       return {
         ...plain,
         name: { kind: Kind.NAME, value: name },
@@ -125,13 +130,18 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
     }),
   });
 
-  const mendDirective = (directive: ConstDirectiveNode, type: FieldsNode): ConstDirectiveNode => ({
+  const mendDirective = (directive: ConstDirectiveNode, type: FieldsNode, field: string): ConstDirectiveNode => ({
     ...directive,
     arguments: (directive.arguments ?? []).map((argument) => {
       if (argument.name.value !== 'requires' || argument.value.kind !== Kind.STRING) return argument;
       const [operation] = parse(`{${argument.value.value}}`, { noLocation: true }).definitions;
       if (operation?.kind !== Kind.OPERATION_DEFINITION) return argument;
-      const text = print(mendSet(operation.selectionSet, type)).replaceAll(/\s+/g, ' ').slice(1, -1).trim();
+      const used = new Set<string>();
+      const text = print(mendSet(operation.selectionSet, type, used))
+        .replaceAll(/\s+/g, ' ')
+        .slice(1, -1)
+        .trim();
+      needs.set(`${type.name.value}.${field}`, new Set([...(needs.get(`${type.name.value}.${field}`) ?? []), ...used]));
       return { ...argument, value: { ...argument.value, value: text, block: false } };
     }),
   });
@@ -159,15 +169,19 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
       ...type,
       fields: (type.fields ?? []).map((field) => ({
         ...field,
-        directives: (field.directives ?? []).map((each) => mendDirective(each, type)),
+        directives: (field.directives ?? []).map((each) => mendDirective(each, type, field.name.value)),
       })),
     }),
     addFields: (type: FieldsNode): FieldsNode => ({ ...type, fields: [...(type.fields ?? []), ...(added.get(type.name.value) ?? [])] }),
+    realNameOf: (field: string) => byName.get(field)?.name,
+    neededBy: (type: string, field: string): ReadonlySet<string> => needs.get(`${type}.${field}`) ?? NO_NEEDS,
     occursIn: (text: string) => byName.size > 0 && text.includes(STAND_IN),
     restore,
     restoreRequired,
   };
 }
+
+const NO_NEEDS: ReadonlySet<string> = new Set();
 
 function nameOf(type: TypeNode): string {
   return type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type);

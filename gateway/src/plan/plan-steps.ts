@@ -4,6 +4,7 @@ import { type GraphQLSchema, Kind, type OperationDefinitionNode, isAbstractType,
 import type { FetchStep, KeyRename, PlanStep } from '../execute/program.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { SupergraphMend } from './mend-supergraph.ts';
+import { splitFetch } from './split-fetch.ts';
 
 export interface PlanCode {
   readonly step: PlanStep | undefined;
@@ -39,8 +40,11 @@ export function createPlanCompiler(schema: GraphQLSchema, mend: SupergraphMend):
           then: node.ifClause && visit(node.ifClause, path),
           otherwise: node.elseClause && visit(node.elseClause, path),
         };
-      case 'Fetch':
-        return compileFetch(node, path);
+      case 'Fetch': {
+        const [only, ...others] = splitFetch(node, mend);
+        if (others.length === 0) return compileFetch(only ?? node, path);
+        return { kind: 'parallel', steps: [only ?? node, ...others].map((each) => compileFetch(each, path)) };
+      }
       case 'Defer':
         throw new Error('@defer is not supported');
     }
@@ -140,7 +144,9 @@ function writeRepresentation(
       throw new Error(`The plan rewrites what it sends in a way that is not known here: ${JSON.stringify(rewrite)}`);
     if (typesOf(schema, condition.slice(ON.length)).includes(type)) name = String(rewrite.setValueTo);
   }
-  const applying = requires.filter((each) => each.kind === 'Field' || each.typeCondition === undefined || typesOf(schema, each.typeCondition).includes(type));
+  const applying = requires.filter(
+    (each) => each.kind === 'Field' || each.typeCondition === undefined || typesOf(schema, each.typeCondition).includes(type),
+  );
   const [only, ...others] = applying;
   const isPlain = only?.kind === 'InlineFragment' && others.length === 0 && only.selections.every(({ kind }) => kind === 'Field');
   if (!isPlain) {

@@ -42,8 +42,8 @@ export interface PreparedError {
 
 export type Prepared =
   | { readonly program: Program }
-  /** `isPlanned` tells a document that is valid, and that the subgraphs can't answer all the same, from one that is not valid. */
-  | { readonly errors: readonly PreparedError[]; readonly isPlanned?: boolean };
+  /** `reason` is for the log; `isPlanned` tells a document that is valid, and that the subgraphs can't answer all the same, from one that is not valid. */
+  | { readonly errors: readonly PreparedError[]; readonly isPlanned?: boolean; readonly reason?: string };
 
 export interface SupergraphFacts {
   readonly hash: string;
@@ -62,7 +62,8 @@ export interface Planner {
 /** Throws for a supergraph that is not valid, or that asks for what is not enforced here (`@authenticated`, `@policy`, `@context`, …). */
 export function createPlanner(sdl: string, limits: Limits): Planner {
   const mend = mendSupergraph(sdl);
-  const supergraph = Supergraph.build(mend.document);
+  // What a composition lets through is its affair: a field that can't be resolved as it is asked for is told when it is asked for (`requireCover`).
+  const supergraph = Supergraph.build(mend.document, { validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, {});
   const apiSchema = supergraph.apiSchema();
   const schema = toClientSchema(apiSchema, mend.hasStandIns);
@@ -86,6 +87,15 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     };
   };
 
+  const plan = (operation: ReturnType<typeof operationFromDocument>, labels: readonly string[]) => {
+    try {
+      return planner.buildQueryPlan(operation, { overrideConditions: new Map(labels.map((label) => [label, true])) }).node;
+    } catch (error) {
+      // It asserts that whatever composes can be planned, and not every composition keeps that promise.
+      throw new Uncovered(UNRESOLVABLE, { cause: error });
+    }
+  };
+
   const compile = (request: PrepareRequest): Program => {
     const { document, operation, selections, sets, introspection } = read(request);
     const root = schema.getRootType(operation.operation) as GraphQLObjectType;
@@ -94,19 +104,19 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
       mendOperation(document),
       operation.name ? { operationName: operation.name.value } : {},
     );
-    const { node } = planner.buildQueryPlan(planned, { overrideConditions: new Map(request.labels.map((label) => [label, true])) });
+    const node = plan(planned, request.labels);
     const compiler = createPlanCompiler(wholeSchema, mend);
     const isSubscription = node?.kind === 'Subscription';
     const source = isSubscription ? compiler.compileFetch(node.primary, []) : undefined;
-    const plan = compiler.compile(isSubscription ? node.rest : node);
-    requireCover({ root, selections, sets, steps: source ? [source] : plan ? [plan] : [] });
+    const steps = compiler.compile(isSubscription ? node.rest : node);
+    requireCover({ root, selections, sets, steps: source ? [source] : steps ? [steps] : [] });
     const writer = generateWriter({ schema, root, sets, selections });
     const cost = generateCost({ schema, supergraph: wholeSchema, root, sets, selections });
     return {
       kind: operation.operation,
       name: operation.name?.value,
       variables: describeVariables(schema, operation),
-      plan,
+      plan: steps,
       source,
       code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${cost}};`,
       introspection: introspection && toProgram(introspection),
@@ -124,7 +134,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
         return { program: compile(request) };
       } catch (error) {
         if (error instanceof Invalid) return { errors: error.errors.map(toPreparedError) };
-        if (error instanceof Uncovered) return { errors: [{ message: error.message }], isPlanned: true };
+        if (error instanceof Uncovered) return { errors: [{ message: error.message }], isPlanned: true, reason: String(error.cause) };
         // What parsing and planning refuse is the document's fault; whatever else goes wrong is ours, and no client's to read.
         if (error instanceof GraphQLError) return { errors: [toPreparedError(error)] };
         throw error;
@@ -143,6 +153,8 @@ class Invalid extends Error {
 }
 
 class Uncovered extends Error {}
+
+const UNRESOLVABLE = 'The subgraphs can not resolve all that the operation asks for';
 
 function toClientSchema(apiSchema: Schema, hasStandIns: boolean): GraphQLSchema {
   if (!hasStandIns) return apiSchema.toGraphQLJSSchema();
@@ -183,7 +195,7 @@ function requireCover({
   };
   steps.forEach(visit);
   for (const { key, name } of selections.collect(root, sets))
-    if (!name.startsWith('__') && !covered.has(key)) throw new Uncovered(`No subgraph can resolve what ${root.name}.${name} is asked for`);
+    if (!name.startsWith('__') && !covered.has(key)) throw new Uncovered(UNRESOLVABLE, { cause: `${root.name}.${name}` });
 }
 
 function toProgram(introspection: Introspection): Program['introspection'] {

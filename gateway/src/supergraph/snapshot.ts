@@ -6,7 +6,9 @@ import type { Prepared, PreparedError } from '../plan/planner.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 
 /** An operation that can be run, or why it can't. */
-export type Ready = { readonly operation: Operation } | { readonly errors: readonly PreparedError[]; readonly isPlanned: boolean };
+export type Ready =
+  | { readonly operation: Operation }
+  | { readonly errors: readonly PreparedError[]; readonly isPlanned: boolean; readonly reason: string | undefined };
 
 export interface DocumentRequest {
   readonly query: string;
@@ -112,7 +114,7 @@ export function createSnapshot({ planner, upstreams, labels, random = Math.rando
 
 function toReady(prepared: Prepared): Ready {
   if ('program' in prepared) return { operation: link(prepared.program) };
-  return { errors: prepared.errors, isPlanned: prepared.isPlanned ?? false };
+  return { errors: prepared.errors, isPlanned: prepared.isPlanned ?? false, reason: prepared.reason };
 }
 
 const NO_LABELS: readonly string[] = [];

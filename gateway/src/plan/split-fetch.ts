@@ -1,0 +1,105 @@
+/**
+ * Splits a fetch of entities whose fields require one and the same field with different arguments: a representation can tell it only once, so each
+ * set of arguments needs a fetch of its own.
+ */
+import type { FetchNode, QueryPlanSelectionNode } from '@apollo/query-planner';
+import { type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode, parse, print, visit } from 'graphql';
+
+export interface Requirements {
+  /** The real name of a stand-in; undefined for any other field. */
+  realNameOf(field: string): string | undefined;
+  /** The stand-ins that a field of a type requires. */
+  neededBy(type: string, field: string): ReadonlySet<string>;
+}
+
+/** Gives the fetch itself unless it has to be split. */
+export function splitFetch(node: FetchNode, requirements: Requirements): FetchNode[] {
+  const conflicting = findConflicts(node.requires ?? [], requirements);
+  if (conflicting.size === 0) return [node];
+  const document = parse(node.operation, { noLocation: true });
+  const groups = new Map<string, ReadonlySet<string>>();
+  eachEntityField(document, (type, field) => {
+    const needed = [...requirements.neededBy(type, field.name.value)].filter((name) => conflicting.has(name)).sort();
+    groups.set(needed.join(), new Set(needed));
+  });
+  // What needs none of them goes along with the first.
+  const none = groups.get('');
+  if (none && groups.size > 1) groups.delete('');
+  return [...groups.values()].map((needed, i) => {
+    const keeps = (type: string, field: FieldNode) => {
+      const own = [...requirements.neededBy(type, field.name.value)].filter((name) => conflicting.has(name));
+      return own.length === 0 ? i === 0 : own.every((name) => needed.has(name)) && own.length === needed.size;
+    };
+    const kept = withoutUnusedVariables(filterEntityFields(document, keeps));
+    return {
+      ...node,
+      operation: print(kept.document),
+      variableUsages: (node.variableUsages ?? []).filter((name) => kept.variables.has(name)),
+      requires: (node.requires ?? []).map((each) => withoutFields(each, (name) => conflicting.has(name) && !needed.has(name))),
+    };
+  });
+}
+
+/** Stand-ins that stand for the same field of the same object. */
+function findConflicts(requires: readonly QueryPlanSelectionNode[], { realNameOf }: Requirements): Set<string> {
+  const conflicting = new Set<string>();
+  const byType = new Map<string, Map<string, Set<string>>>();
+  const visitLevel = (selections: readonly QueryPlanSelectionNode[], path: string) => {
+    for (const selection of selections) {
+      if (selection.kind === 'InlineFragment') visitLevel(selection.selections, `${path}|${selection.typeCondition ?? ''}`);
+      else {
+        const real = realNameOf(selection.name) ?? selection.name;
+        const level = byType.get(path) ?? new Map<string, Set<string>>();
+        byType.set(path, level);
+        level.set(real, (level.get(real) ?? new Set()).add(selection.name));
+        if (selection.selections) visitLevel(selection.selections, `${path}.${real}`);
+      }
+    }
+  };
+  visitLevel(requires, '');
+  for (const level of byType.values())
+    for (const names of level.values()) if (names.size > 1) for (const name of names) conflicting.add(name);
+  return conflicting;
+}
+
+function withoutFields(selection: QueryPlanSelectionNode, isDropped: (name: string) => boolean): QueryPlanSelectionNode {
+  if (!selection.selections) return selection;
+  const selections = selection.selections
+    .filter((each) => each.kind !== 'Field' || !isDropped(each.name))
+    .map((each) => withoutFields(each, isDropped));
+  return { ...selection, selections } as QueryPlanSelectionNode;
+}
+
+/** The fields of entities themselves, with the type whose they are. */
+function eachEntityField(document: DocumentNode, look: (type: string, field: FieldNode) => void): void {
+  filterEntityFields(document, (type, field) => {
+    look(type, field);
+    return true;
+  });
+}
+
+function filterEntityFields(document: DocumentNode, keeps: (type: string, field: FieldNode) => boolean): DocumentNode {
+  const filter = (set: SelectionSetNode, type: string): SelectionSetNode => ({
+    ...set,
+    selections: set.selections.flatMap((selection): SelectionNode[] => {
+      if (selection.kind === Kind.FIELD) return selection.name.value === '__typename' || keeps(type, selection) ? [selection] : [];
+      if (selection.kind !== Kind.INLINE_FRAGMENT) return [selection];
+      const selectionSet = filter(selection.selectionSet, selection.typeCondition?.name.value ?? type);
+      return selectionSet.selections.length > 0 ? [{ ...selection, selectionSet }] : [];
+    }),
+  });
+  return visit(document, {
+    Field: (field) =>
+      field.name.value === '_entities' && field.selectionSet ? { ...field, selectionSet: filter(field.selectionSet, '') } : undefined,
+  });
+}
+
+function withoutUnusedVariables(document: DocumentNode): { document: DocumentNode; variables: ReadonlySet<string> } {
+  const variables = new Set<string>();
+  for (const definition of document.definitions)
+    if ('selectionSet' in definition) visit(definition.selectionSet, { Variable: ({ name }) => void variables.add(name.value) });
+  return {
+    document: visit(document, { VariableDefinition: ({ variable }) => (variables.has(variable.name.value) ? undefined : null) }),
+    variables,
+  };
+}
