@@ -42,7 +42,7 @@ await runProcess(log, async () => {
     verifier: publicKeyPem === undefined ? undefined : createTokenVerifier({ publicKeyPem }),
     forwardHeaders: config.forwardHeaders,
     maxBatch: config.MAX_BATCH,
-    graphiql: undefined,
+    hasPages: config.GRAPHIQL,
     log,
     observe: createGatewayMetrics(probes.metrics, engine),
   });

@@ -12,6 +12,7 @@ import type { Engine, EngineContext, EngineReply } from '../engine.ts';
 import { abort, toTrailHeaders } from '../trail.ts';
 import { readBody } from './body.ts';
 import { createBatch } from './batch.ts';
+import { findPage } from './graphiql.ts';
 import { type MediaType, chooseMediaType } from './media-type.ts';
 import { type Parameters, readParameters, readSearchParameters } from './parameters.ts';
 import { type Head, sendBytes, sendText } from './send.ts';
@@ -26,8 +27,8 @@ export interface DoorOptions {
   readonly forwardHeaders: readonly string[];
   /** The most operations that one request may hold; 1 means that there are no batches. */
   readonly maxBatch: number;
-  /** The page for browsers at `GET /graphql`. */
-  readonly graphiql: string | undefined;
+  /** Whether there is GraphiQL at `GET /graphql` for browsers. */
+  readonly hasPages: boolean;
   readonly log: Log;
   /** Called once a request, when its answer has been written. */
   readonly observe: (seen: Seen) => void;
@@ -51,7 +52,7 @@ interface Visit {
 
 /** Gives the handler of all requests that are no probes. */
 export function createHttpDoor(options: DoorOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { engine, documents, verifier, forwardHeaders, maxBatch, graphiql, log, observe } = options;
+  const { engine, documents, verifier, forwardHeaders, maxBatch, hasPages, log, observe } = options;
 
   const finish = ({ request, response, requestId, started, operation }: Visit) => {
     const milliseconds = performance.now() - started;
@@ -138,6 +139,12 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
   const pass = (visit: Visit) => {
     const { request, response } = visit;
     const { method = 'GET', url = '/' } = request;
+    const page = hasPages ? findPage(request) : undefined;
+    if (page) {
+      sendText(visit, { status: 200, head: { 'content-type': page.contentType, 'content-security-policy': PAGE_POLICY }, text: page.text });
+      finish(visit);
+      return;
+    }
     const mark = url.indexOf('?');
     if ((mark < 0 ? url : url.slice(0, mark)) !== '/graphql') throw fail('NOT_FOUND', 'GraphQL is at /graphql');
     if (method === 'OPTIONS') {
@@ -146,15 +153,6 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       return;
     }
     if (method !== 'GET' && method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST');
-    if (method === 'GET' && graphiql !== undefined && mark < 0 && request.headers.accept?.includes('text/html')) {
-      sendText(visit, {
-        status: 200,
-        head: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY },
-        text: graphiql,
-      });
-      finish(visit);
-      return;
-    }
     refuseForgery(request);
     const mediaType = chooseMediaType(request.headers.accept);
     if (!mediaType) throw fail('NOT_ACCEPTABLE', 'There are application/graphql-response+json and application/json');

@@ -1,0 +1,202 @@
+/** The gateway's HTTP door against the GraphQL-over-HTTP specification, and what it offers besides: documents by name, batches, costs, snapshots. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { serverAudits } from 'graphql-http';
+import { request, until } from '../../stack/client.ts';
+import { type Answer, type Federation, startFederation } from '../../stack/federation.ts';
+
+const TEXT = '{ hello }';
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const subgraphs = {
+  greetings: {
+    sdl: `type Query { hello(name: String = "you"): String list(first: Int): [Item!]! } type Mutation { bow: String }
+      type Item { id: ID! items(first: Int): [Item!]! }`,
+    resolvers: {
+      Query: {
+        hello: (_: unknown, { name }: { name: string }) => `Hello ${name}`,
+        list: () => Array.from({ length: 200 }, (_, id) => ({ id })),
+      },
+      Mutation: { bow: () => 'bowed' },
+    },
+  },
+};
+
+let home: string;
+let federation: Federation;
+let strict: Federation;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-documents-'));
+  const file = join(home, 'documents.json');
+  const clients = [
+    { name: 'web', version: '2', documents: { hello: TEXT } },
+    { documents: { greet: 'query Greet($name: String) { hello(name: $name) }' } },
+  ];
+  await writeFile(file, JSON.stringify({ clients }));
+  federation = await startFederation(subgraphs, { env: { MAX_BATCH: '3', TRUSTED_DOCUMENTS_FILE: file } });
+  strict = await startFederation(subgraphs, { env: { TRUSTED_DOCUMENTS_FILE: file, TRUSTED_DOCUMENTS_ONLY: 'on', MAX_COST: '50' } });
+});
+afterAll(async () => {
+  await federation.stop();
+  await strict.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const post = (body: unknown, { to = federation, headers = {} }: { to?: Federation; headers?: Record<string, string> } = {}) =>
+  request(to.url, { method: 'POST', body, headers });
+const answerOf = (reply: { body: unknown }) => reply.body as Answer;
+
+it('passes every audit of graphql-http', async () => {
+  const results = await Promise.all(serverAudits({ url: () => federation.url, fetchFn: fetch }).map((audit) => audit.fn()));
+  const failed = results
+    .filter(({ status }) => status !== 'ok')
+    .map((result) => `${result.id} ${result.name}: ${result.status === 'ok' ? '' : result.reason}`);
+  expect(failed).toEqual([]);
+  expect(results.length).toBeGreaterThanOrEqual(61);
+});
+
+describe('a request', () => {
+  it.each([
+    ['no JSON', '{'],
+    ['JSON but no object', '7'],
+    ['a query that is no string', { query: 7 }],
+    ['no query', {}],
+    ['variables that are a list', { query: TEXT, variables: [] }],
+    ['an operation name that is a number', { query: TEXT, operationName: 1 }],
+    ['variables that the operation does not take', { query: 'query($name: String) { hello(name: $name) }', variables: { name: 7 } }],
+    ['half a surrogate pair in an unknown field', '{"query":"{ \\ud800 }"}'],
+    ['a character that no database stores', { query: TEXT, variables: { a: '\u0000' } }],
+  ])('with %s is 400 with a code', async (_, body) => {
+    const reply = await post(body);
+    expect(reply.status).toBe(400);
+    expect(answerOf(reply).errors?.[0]?.extensions).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      requestId: reply.headers.get('x-request-id'),
+    });
+  });
+
+  it('in another type, too large, or for a type that there is not, is 415, 413, 406', async () => {
+    expect((await post('query=1', { headers: { 'content-type': 'application/x-www-form-urlencoded' } })).status).toBe(415);
+    expect((await post(JSON.stringify({ query: TEXT }), { headers: { 'content-type': 'application/json; charset=utf-16' } })).status).toBe(
+      415,
+    );
+    expect((await post(JSON.stringify({ query: `{ hello # ${'x'.repeat(1024 * 1024)}\n }` }))).status).toBe(413);
+    expect((await post({ query: TEXT }, { headers: { accept: 'text/plain' } })).status).toBe(406);
+  });
+
+  it('for plain JSON by name is 200 whatever is wrong with the document, for the type of GraphQL 400', async () => {
+    expect((await post({ query: '{ nope }' }, { headers: { accept: 'application/json' } })).status).toBe(200);
+    expect((await post({ query: '{ nope }' }, { headers: { accept: 'application/graphql-response+json' } })).status).toBe(400);
+  });
+
+  it('whose answer is large is compressed for those who say so', async () => {
+    const reply = await post({ query: '{ list(first: 200) { id } }' }, { headers: { 'accept-encoding': 'br' } });
+    expect([reply.headers.get('content-encoding'), (answerOf(reply).data?.['list'] as unknown[]).length]).toEqual(['br', 200]);
+  });
+
+  it('that changes something is refused by GET', async () => {
+    const reply = await request(`${federation.url}?query=${encodeURIComponent('mutation { bow }')}`, { method: 'GET' });
+    expect([reply.status, reply.headers.get('allow'), answerOf(reply).errors?.[0]?.extensions['code']]).toEqual([
+      405,
+      'POST',
+      'METHOD_NOT_ALLOWED',
+    ]);
+  });
+
+  it('whose client goes away takes its fetches with it', async () => {
+    let closed = false;
+    let arrived = false;
+    federation.intercept = (_, incoming) => {
+      arrived = true;
+      incoming.socket.once('close', () => (closed = true));
+      return new Promise(() => undefined);
+    };
+    const leaving = httpRequest(federation.url, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    leaving.on('error', () => undefined);
+    leaving.end(JSON.stringify({ query: TEXT }));
+    await until(() => Promise.resolve(arrived));
+    leaving.destroy();
+    await until(() => Promise.resolve(closed));
+    federation.intercept = undefined;
+  });
+});
+
+describe('a document', () => {
+  it('can be kept by its hash and asked for by it (automatic persisted queries)', async () => {
+    const extensions = { persistedQuery: { version: 1, sha256Hash: sha256('{ hello(name: "hash") }') } };
+    const unknown = await post({ extensions });
+    expect([unknown.status, answerOf(unknown).errors?.[0]?.message]).toEqual([200, 'PersistedQueryNotFound']);
+    expect((await post({ query: TEXT, extensions })).status).toBe(400);
+    expect(answerOf(await post({ query: '{ hello(name: "hash") }', extensions })).data).toEqual({ hello: 'Hello hash' });
+    expect(answerOf(await post({ extensions })).data).toEqual({ hello: 'Hello hash' });
+    const search = `?extensions=${encodeURIComponent(JSON.stringify(extensions))}`;
+    expect(answerOf(await request(federation.url + search, { method: 'GET' })).data).toEqual({ hello: 'Hello hash' });
+  });
+
+  it('that is trusted can be asked for by its id, by the clients whose it is', async () => {
+    const web = { 'apollographql-client-name': 'web', 'apollographql-client-version': '2' };
+    expect(answerOf(await post({ documentId: 'hello' }, { headers: web })).data).toEqual({ hello: 'Hello you' });
+    expect((await post({ documentId: 'hello' })).status).toBe(404);
+    expect(answerOf(await post({ documentId: 'greet', variables: { name: 'all' } })).data).toEqual({ hello: 'Hello all' });
+    expect((await post({ documentId: 'greet', query: TEXT })).status).toBe(400);
+  });
+
+  it('that is not trusted is refused where only those are run', async () => {
+    expect((await post({ query: TEXT }, { to: strict })).status).toBe(403);
+    expect((await post({ documentId: 'greet' }, { to: strict })).status).toBe(200);
+    const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(TEXT) } };
+    expect((await post({ query: TEXT, extensions }, { to: strict })).status).toBe(403);
+  });
+});
+
+describe('several operations at once', () => {
+  it('are answered in their order, each for itself, up to the limit', async () => {
+    const reply = await post([{ query: TEXT }, { query: '{ nope }' }, 7]);
+    const answers = reply.body as Answer[];
+    expect(answers.map(({ data, errors }) => data?.['hello'] ?? errors?.[0]?.extensions['code'])).toEqual([
+      'Hello you',
+      'VALIDATION_ERROR',
+      'VALIDATION_ERROR',
+    ]);
+    expect((await post([{}, {}, {}, {}])).text).toContain('the limit is 3');
+    expect((await post([{ query: TEXT }], { to: strict })).status).toBe(400);
+  });
+});
+
+describe('what is told on request', () => {
+  it('is the cost that was estimated, the supergraph, and the plan', async () => {
+    const query = 'query($n: Int) { list(first: $n) { id items(first: 2) { id } } }';
+    const headers = { 'trestle-cost': '1', 'trestle-snapshot': '1', 'trestle-plan': '1' };
+    const { extensions } = answerOf(await post({ query, variables: { n: 3 } }, { headers }));
+    // Three items with two each.
+    expect(extensions).toMatchObject({ cost: { estimated: 9 }, supergraph: { hash: expect.stringMatching(/^[0-9a-f]{16}$/) } });
+    expect(JSON.stringify(extensions?.['plan'])).toContain('greetings');
+    expect(answerOf(await post({ query }))).not.toHaveProperty('extensions');
+  });
+
+  it('an operation that costs too much is 400, with limit and value', async () => {
+    const costly = await startFederation(subgraphs, { env: { MAX_COST: '50' } });
+    try {
+      const reply = await costly.ask('query($n: Int) { list(first: $n) { id } }', { n: 51 });
+      expect([reply.status, reply.body.errors?.[0]?.message]).toEqual([400, 'The operation has an estimated cost of 51; the limit is 50']);
+      expect((await costly.ask('query($n: Int) { list(first: $n) { id } }', { n: 50 })).status).toBe(200);
+    } finally {
+      await costly.stop();
+    }
+  });
+});
+
+it('shows browsers GraphiQL, whose files all come from here', async () => {
+  const page = await request(federation.url, { method: 'GET', headers: { accept: 'text/html,*/*;q=0.8' } });
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '');
+  expect(files).toHaveLength(5);
+  for (const path of files) {
+    expect(path).toMatch(/^\/graphql\/assets\//);
+    expect((await request(new URL(path, federation.url).href, { method: 'GET' })).status).toBe(200);
+  }
+  expect((await request(new URL('/graphql/assets/..%2fmain.js', federation.url).href, { method: 'GET' })).status).toBe(404);
+});
