@@ -3,8 +3,14 @@
 import { existsSync } from 'node:fs';
 
 const main = new URL('../dist/main.js', import.meta.url);
-if (!existsSync(main)) {
-  process.stderr.write('The gateway is not built yet: npm run build\n');
+if (!existsSync(main)) fail('The gateway is not built yet: npm run build');
+try {
+  await import(main);
+} catch (error) {
+  fail(error.message);
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
   process.exit(1);
 }
-await import(main);

@@ -1,6 +1,6 @@
 /** The settings of the gateway's process: from its environment, or from the command line, which comes first. */
 import { parseArgs } from 'node:util';
-import { readFamily, readSettings, setting } from '@trestle/env';
+import { SettingsError, readFamily, readSettings, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readTrustedDocuments } from './documents/trusted.ts';
@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from './limits/limits.ts';
 /** Names of the command line, and the settings that they stand for. */
 const OPTIONS = { supergraph: 'SUPERGRAPH_PATH', port: 'PORT', host: 'HOST', auth: 'AUTH', engine: 'GATEWAY_ENGINE' } as const;
 
-export const USAGE = `trestle-gateway [--supergraph FILE] [--port N] [--host H] [--auth on|off] [--engine trestle|apollo]`;
+const USAGE = `Usage: trestle-gateway [--supergraph FILE] [--port N] [--host H] [--auth on|off] [--engine trestle|apollo]`;
 
 /** `args` are those after the program's name; none of both means the process's own. Throws an error that names every bad value at once. */
 export function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
@@ -61,8 +61,16 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
 
 function readArguments(args: readonly string[]): Record<string, string> {
   const options = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, { type: 'string' as const }]));
-  const { values } = parseArgs({ args: [...args], options });
+  const values = parse(args, options);
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [OPTIONS[name as keyof typeof OPTIONS], String(value)]));
+}
+
+function parse(args: readonly string[], options: Record<string, { type: 'string' }>): Record<string, unknown> {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new SettingsError(`${(error as Error).message}\n${USAGE}`);
+  }
 }
 
 /** Names with commas or spaces between. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 export interface Page {
   readonly contentType: string;
@@ -47,5 +48,11 @@ export function findPage({ method, url = '/', headers }: IncomingMessage): Page 
   const name = url.slice(ASSETS.length);
   if (name === 'boot.js') return { contentType: JAVASCRIPT, text: BOOT };
   const asset = Object.hasOwn(FILES, name) ? FILES[name] : undefined;
-  return asset && { contentType: asset.contentType, text: readFileSync(resolve(asset.file), 'utf8') };
+  return asset && { contentType: asset.contentType, text: readFileSync(toPath(asset.file), 'utf8') };
+}
+
+/** Packages do not all export the files that they bring for browsers. */
+function toPath(file: string): string {
+  const [name = '', ...rest] = file.split('/');
+  return join(dirname(resolve(`${name}/package.json`)), ...rest);
 }

@@ -1,0 +1,173 @@
+/** `trestle-gateway` on a supergraph that has nothing to do with users or orders: start, swap, bad supergraphs, the way down. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request, until } from '../../stack/client.ts';
+import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
+
+const subgraphs = {
+  harbours: {
+    sdl: 'type Query { harbours: [Harbour!]! } type Harbour @key(fields: "code") { code: ID! name: String! }',
+    resolvers: {
+      Query: {
+        harbours: () => [
+          { code: 'HAM', name: 'Hamburg' },
+          { code: 'RTM', name: 'Rotterdam' },
+        ],
+      },
+    },
+  },
+  tides: {
+    sdl: 'type Harbour @key(fields: "code") { code: ID! tide: Float }',
+    resolvers: {
+      Harbour: { __resolveReference: (key: object) => key, tide: ({ code }: { code: string }) => (code === 'HAM' ? 1.5 : null) },
+    },
+  },
+};
+const QUERY = '{ harbours { name tide } }';
+const DATA = {
+  harbours: [
+    { name: 'Hamburg', tide: 1.5 },
+    { name: 'Rotterdam', tide: null },
+  ],
+};
+
+let federation: Federation;
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-generic-'));
+  federation = await startFederation(subgraphs);
+});
+afterAll(async () => {
+  await federation.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const readyz = async () =>
+  (await request(`${federation.gateway.url}/readyz`, { method: 'GET' })).body as { status: string; supergraph: string };
+
+describe('a supergraph', () => {
+  it('is served by a file, a port and nothing else', async () => {
+    expect((await federation.ask(QUERY)).body).toEqual({ data: DATA });
+    expect((await request(`${federation.gateway.url}/livez`, { method: 'GET' })).status).toBe(200);
+    expect(await readyz()).toEqual({ status: 'ready', supergraph: expect.stringMatching(/^[0-9a-f]{16}$/) });
+  });
+
+  it("goes on to the subgraphs with the client's own credential when nobody is asked who he is", async () => {
+    await federation.ask(QUERY, {}, { authorization: 'Basic YTpi' });
+    expect(federation.received.at(-1)?.headers['authorization']).toBe('Basic YTpi');
+  });
+
+  it('is replaced under load without a request that fails, and a bad one is refused while the old one serves on', async () => {
+    const { supergraph: before } = await readyz();
+    const statuses = new Set<number>();
+    let isOver = false;
+    const load = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (!isOver) {
+          const { status, body } = await federation.ask(QUERY);
+          statuses.add(status);
+          if (JSON.stringify(body.data) !== JSON.stringify(DATA)) throw new Error(JSON.stringify(body));
+        }
+      }),
+    );
+    await federation.replaceSupergraph('type Query { broken: ');
+    await federation.replaceSupergraph(federation.supergraphSdl.replace('tide: Float', 'tide: Float @deprecated'));
+    await until(async () => (await readyz()).supergraph !== before);
+    isOver = true;
+    await load;
+    expect([...statuses]).toEqual([200]);
+    const { body } = await federation.ask('{ __type(name: "Harbour") { fields(includeDeprecated: true) { name isDeprecated } } }');
+    expect(body.data).toEqual({
+      __type: {
+        fields: [
+          { name: 'code', isDeprecated: false },
+          { name: 'name', isDeprecated: false },
+          { name: 'tide', isDeprecated: true },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    ['is not there', undefined, 'ENOENT'],
+    ['is no GraphQL', 'type Query {', 'Syntax Error'],
+    ['is no supergraph', 'type Query { a: Int }', 'core schema'],
+  ])('that %s ends the command with a reason', async (_, sdl, reason) => {
+    const file = join(home, `${reason.replace(' ', '')}.graphql`);
+    if (sdl !== undefined) await writeFile(file, sdl);
+    await expect(startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'])).rejects.toThrow(reason);
+  });
+
+  it.each(['authenticated', 'requiresScopes', 'policy', 'context'])(
+    'that asks for @%s is refused, since nobody here would enforce it',
+    async (feature) => {
+      const file = join(home, `${feature}.graphql`);
+      const link = `@link(url: "https://specs.apollo.dev/${feature}/v0.1", for: SECURITY)`;
+      await writeFile(file, federation.supergraphSdl.replace(/(schema\n)/, `$1  ${link}\n`));
+      await expect(startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'])).rejects.toThrow(feature);
+    },
+  );
+});
+
+describe('the command', () => {
+  it('names every bad setting at once, and options that it does not know', async () => {
+    await expect(startGateway(['--port', 'x', '--auth', 'maybe'])).rejects.toThrow(/PORT[\s\S]*AUTH/);
+    await expect(startGateway(['--prot', '1'])).rejects.toThrow('--prot');
+  });
+
+  it('can be told by its environment, and is there by its name', async () => {
+    const file = join(home, 'env.graphql');
+    await writeFile(file, federation.supergraphSdl);
+    const gateway = await startGateway([], { SUPERGRAPH_PATH: file, PORT: '0', HOST: '127.0.0.1', AUTH: 'off' });
+    expect((await request(`${gateway.url}/graphql`, { method: 'POST', body: { query: QUERY } })).body).toEqual({ data: DATA });
+    await gateway.end('SIGTERM');
+    const link = new URL('../../../node_modules/.bin/trestle-gateway', import.meta.url).pathname;
+    const told = await new Promise<string>((resolve) =>
+      execFile(process.execPath, [link, '--nonsense'], (_, __, stderr) => {
+        resolve(stderr);
+      }),
+    );
+    expect(told).toContain('--nonsense');
+  });
+
+  it('ends within 3 s of SIGTERM, with the requests in hand answered', async () => {
+    const own = await startFederation(subgraphs);
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    let arrived = false;
+    own.intercept = async () => {
+      arrived = true;
+      await held;
+    };
+    const answer = own.ask(QUERY);
+    await until(() => Promise.resolve(arrived));
+    const began = performance.now();
+    const ended = own.gateway.end('SIGTERM');
+    // Taken no more once it goes down.
+    await until(async () => (await fetch(`${own.gateway.url}/livez`).catch(() => undefined)) === undefined);
+    release();
+    expect((await answer).body).toEqual({ data: DATA });
+    await ended;
+    expect(performance.now() - began).toBeLessThan(3000);
+    await own.stop();
+  });
+
+  it('is gone within 3 s of SIGTERM even when a subgraph never answers', async () => {
+    const own = await startFederation(subgraphs);
+    let arrived = false;
+    own.intercept = () => {
+      arrived = true;
+      return new Promise(() => undefined);
+    };
+    const answer = own.ask(QUERY).catch(() => 'cut off');
+    await until(() => Promise.resolve(arrived));
+    const began = performance.now();
+    await own.gateway.end('SIGTERM');
+    expect(performance.now() - began).toBeLessThan(3000);
+    expect(await answer).toBe('cut off');
+    await own.stop();
+  });
+});
