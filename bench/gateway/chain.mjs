@@ -24,20 +24,29 @@ function post(name, body) {
 const USERS = JSON.stringify({ query: 'query($first: Int) { users(first: $first) { id name email } }' }).slice(0, -1);
 const USERS_BIO = JSON.stringify({ query: 'query($first: Int) { users(first: $first) { id name email bio } }' }).slice(0, -1);
 const ORDERS = JSON.stringify({
-  query: 'query($r: [_Any!]!, $first: Int) { _entities(representations: $r) { ... on User { orders(first: $first) { id total status product { id } } } } }',
+  query:
+    'query($r: [_Any!]!, $first: Int) { _entities(representations: $r) { ... on User { orders(first: $first) { id total status product { id } } } } }',
 }).slice(0, -1);
-const PRODUCTS = JSON.stringify({ query: 'query($r: [_Any!]!) { _entities(representations: $r) { ... on Product { name price } } }' }).slice(0, -1);
+const PRODUCTS = JSON.stringify({
+  query: 'query($r: [_Any!]!) { _entities(representations: $r) { ... on Product { name price } } }',
+}).slice(0, -1);
 const RENAME = JSON.stringify({ query: 'mutation($id: ID!, $name: String!) { rename(id: $id, name: $name) { id name } }' }).slice(0, -1);
 
 async function join(users, first) {
-  const withOrders = await post('orders', `${ORDERS},"variables":${JSON.stringify({ r: users.map(({ id }) => ({ __typename: 'User', id })), first })}}`);
+  const withOrders = await post(
+    'orders',
+    `${ORDERS},"variables":${JSON.stringify({ r: users.map(({ id }) => ({ __typename: 'User', id })), first })}}`,
+  );
   const ids = new Set();
   users.forEach((user, i) => {
     user.orders = withOrders._entities[i].orders;
     for (const { product } of user.orders) ids.add(product.id);
   });
   const keys = [...ids];
-  const { _entities } = await post('products', `${PRODUCTS},"variables":${JSON.stringify({ r: keys.map((id) => ({ __typename: 'Product', id })) })}}`);
+  const { _entities } = await post(
+    'products',
+    `${PRODUCTS},"variables":${JSON.stringify({ r: keys.map((id) => ({ __typename: 'Product', id })) })}}`,
+  );
   const byId = new Map(keys.map((id, i) => [id, _entities[i]]));
   for (const user of users)
     for (const order of user.orders) {

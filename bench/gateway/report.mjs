@@ -9,11 +9,19 @@ export async function report({ results, memory, isQuick }) {
   for (const { scene, bytes, samples } of results) {
     const base = median(samples.get('chain').map(({ cpu }) => cpu));
     const baseP99 = median(samples.get('chain').map(({ p99 }) => p99));
-    lines.push('', `### ${scene} (${(bytes / 1024).toFixed(1)} KB)`, '', '| gateway | CPU a request | against the chain | of the rounds | p99 against the chain |', '| --- | --- | --- | --- | --- |');
+    lines.push(
+      '',
+      `### ${scene} (${(bytes / 1024).toFixed(1)} KB)`,
+      '',
+      '| gateway | CPU a request | against the chain | of the rounds | p99 against the chain |',
+      '| --- | --- | --- | --- | --- |',
+    );
     for (const [name, rounds] of samples) {
       const cpu = median(rounds.map((round) => round.cpu));
       const spread = rounds.map((round) => (round.cpu / base).toFixed(2)).join(' ');
-      lines.push(`| ${name} | ${(cpu * 1e6).toFixed(0)} µs | ${(cpu / base).toFixed(2)} | ${spread} | ${(median(rounds.map((round) => round.p99)) / baseP99).toFixed(2)} |`);
+      lines.push(
+        `| ${name} | ${(cpu * 1e6).toFixed(0)} µs | ${(cpu / base).toFixed(2)} | ${spread} | ${(median(rounds.map((round) => round.p99)) / baseP99).toFixed(2)} |`,
+      );
     }
   }
   lines.push('', `RSS afterwards: ${memory.map(([name, megabytes]) => `${name} ${megabytes} MB`).join(', ')}.`);

@@ -14,7 +14,8 @@ export const SCENES = [
   {
     name: 'd: a mutation with two joins',
     chain: 'd',
-    query: 'mutation Rename($id: ID!, $name: String!) { rename(id: $id, name: $name) { id name orders(first: 3) { id total product { id name price } } } }',
+    query:
+      'mutation Rename($id: ID!, $name: String!) { rename(id: $id, name: $name) { id name orders(first: 3) { id total product { id name price } } } }',
     variables: { id: 'u1', name: 'Somebody else' },
   },
 ];

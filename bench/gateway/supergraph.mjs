@@ -11,9 +11,19 @@ const users = Array.from({ length: 300 }, (_, i) => ({
   email: `user${i + 1}@example.org`,
   bio: 'Builds bridges in the morning and boats in the afternoon, and draws plans of both at night.',
 }));
-const products = Array.from({ length: 40 }, (_, i) => ({ id: `p${i + 1}`, name: `Product number ${i + 1}`, price: 100 + i, category: `c${i % 6}` }));
+const products = Array.from({ length: 40 }, (_, i) => ({
+  id: `p${i + 1}`,
+  name: `Product number ${i + 1}`,
+  price: 100 + i,
+  category: `c${i % 6}`,
+}));
 const ordersOf = (userId, count) =>
-  Array.from({ length: count }, (_, i) => ({ id: `o-${userId}-${i}`, total: 1000 + i, status: 'PAID', product: { id: `p${((Number(userId.slice(1)) * 7 + i) % 40) + 1}` } }));
+  Array.from({ length: count }, (_, i) => ({
+    id: `o-${userId}-${i}`,
+    total: 1000 + i,
+    status: 'PAID',
+    product: { id: `p${((Number(userId.slice(1)) * 7 + i) % 40) + 1}` },
+  }));
 
 export const SUBGRAPHS = {
   users: {
@@ -56,7 +66,9 @@ export function buildSchema(name) {
 
 /** `urls` by name of the subgraph. */
 export function compose(urls) {
-  const { supergraphSdl, errors } = composeServices(Object.entries(SUBGRAPHS).map(([name, { sdl }]) => ({ name, url: urls[name], typeDefs: parse(sdl) })));
+  const { supergraphSdl, errors } = composeServices(
+    Object.entries(SUBGRAPHS).map(([name, { sdl }]) => ({ name, url: urls[name], typeDefs: parse(sdl) })),
+  );
   if (errors) throw new Error(errors.map(({ message }) => message).join('\n'));
   return supergraphSdl;
 }

@@ -107,7 +107,7 @@ export function compose(sources: Readonly<Record<string, Pick<SubgraphSource, 's
     typeDefs: parse(LINK + sdl),
   }));
   const { supergraphSdl, errors } = composeServices(services);
-  if (supergraphSdl === undefined) throw new Error(errors?.map(({ message }) => message).join('\n'));
+  if (errors) throw new Error(errors.map(({ message }) => message).join('\n'));
   return supergraphSdl;
 }
 

@@ -57,7 +57,7 @@ describe('a supergraph', () => {
 
   it("goes on to the subgraphs with the client's own credential when nobody is asked who he is", async () => {
     await federation.ask(QUERY, {}, { authorization: 'Basic YTpi' });
-    expect(federation.received.at(-1)?.headers['authorization']).toBe('Basic YTpi');
+    expect(federation.received.at(-1)?.headers.authorization).toBe('Basic YTpi');
   });
 
   it('is replaced under load without a request that fails, and a bad one is refused while the old one serves on', async () => {

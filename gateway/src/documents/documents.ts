@@ -2,17 +2,11 @@
 import { createHash } from 'node:crypto';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { Parameters } from '../door/parameters.ts';
-import type { TrustedDocuments } from './trusted.ts';
+import type { DocumentClient, TrustedDocuments } from './trusted.ts';
 
 export interface Documents {
   /** Gives the text. Throws VALIDATION_ERROR, NOT_FOUND of a document that nobody knows, or FORBIDDEN for one that is not trusted. */
   resolve(parameters: Parameters, client: DocumentClient): string;
-}
-
-/** Who asks, by the headers that Apollo's clients send. */
-export interface DocumentClient {
-  readonly name: string | undefined;
-  readonly version: string | undefined;
 }
 
 export interface DocumentOptions {

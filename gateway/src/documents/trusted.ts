@@ -1,5 +1,10 @@
 /** The manifest of trusted documents: what each client, by name and version, may run. */
-import type { DocumentClient } from './documents.ts';
+
+/** Who asks, by the headers that Apollo's clients send. */
+export interface DocumentClient {
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+}
 
 export interface TrustedDocuments {
   find(id: string, client: DocumentClient): string | undefined;

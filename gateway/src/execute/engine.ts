@@ -248,18 +248,20 @@ class Answering {
     this.#reply({ outcome: 'refused', status, bytes, length: bytes.length });
   }
 
-  #reply(reply: Pick<EngineReply, 'outcome' | 'status' | 'bytes' | 'length'>): void {
-    const { buffers } = this.#around;
-    this.#done({
-      ...reply,
-      operationKind: this.#operation?.program.kind,
-      operationName: this.#operation?.program.name,
-      release: buffers.isPooled(reply.bytes)
-        ? () => {
-            buffers.give(reply.bytes);
-          }
-        : undefined,
-    });
+  #reply({ outcome, status, bytes, length }: Pick<EngineReply, 'outcome' | 'status' | 'bytes' | 'length'>): void {
+    const program = this.#operation?.program;
+    const release = this.#isPooled(bytes) ? this.#release(bytes) : undefined;
+    this.#done({ outcome, status, bytes, length, release, operationKind: program?.kind, operationName: program?.name });
+  }
+
+  #isPooled(bytes: Buffer): boolean {
+    return this.#around.buffers.isPooled(bytes);
+  }
+
+  #release(bytes: Buffer): () => void {
+    return () => {
+      this.#around.buffers.give(bytes);
+    };
   }
 }
 

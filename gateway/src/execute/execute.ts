@@ -36,7 +36,8 @@ export interface SubgraphFailure {
 }
 
 /** Sends one request to a subgraph and calls back exactly once. */
-export type SendFetch = (request: FetchRequest, done: (failure: SubgraphFailure | null, answer: SubgraphAnswer) => void) => void;
+export type SendFetch = (request: FetchRequest, done: FetchDone) => void;
+export type FetchDone = (failure: SubgraphFailure | null, answer: SubgraphAnswer) => void;
 
 export interface FetchRequest {
   readonly service: string;
@@ -55,6 +56,10 @@ export interface Execution {
   readonly send: SendFetch;
   readonly data: Data;
   readonly errors: AnswerError[];
+  /** Who else waits for the same fetch, by service and body; made when there is one that may. */
+  pending?: Map<string, FetchDone[]> | undefined;
+  /** JSON texts of variables that were needed before. */
+  texts?: Map<string, string | undefined> | undefined;
   /** Called before and after each fetch, for whoever wants to see the plan run. */
   readonly observe?: ((step: FetchStep, event: 'sent' | 'answered') => void) | undefined;
 }
@@ -62,18 +67,11 @@ export interface Execution {
 /** Runs the whole plan, or what is left of it for an event; `done` is called once, errors or not. */
 export function execute(execution: Execution, done: () => void): void {
   const { plan } = execution.operation.program;
-  if (plan) run(plan, { ...execution, pending: undefined, texts: undefined }, done);
+  if (plan) run(plan, execution, done);
   else done();
 }
 
-interface Running extends Execution {
-  /** Who else waits for the same fetch. */
-  pending: Map<string, ((failure: SubgraphFailure | null, answer: SubgraphAnswer) => void)[]> | undefined;
-  /** JSON texts of variables that were needed before. */
-  texts: Map<string, string | undefined> | undefined;
-}
-
-function run(step: PlanStep, running: Running, done: () => void): void {
+function run(step: PlanStep, running: Execution, done: () => void): void {
   switch (step.kind) {
     case 'fetch':
       fetch(step, running, done);
@@ -98,7 +96,7 @@ function run(step: PlanStep, running: Running, done: () => void): void {
   }
 }
 
-function runAll(steps: readonly PlanStep[], { running, at }: { running: Running; at: number }, done: () => void): void {
+function runAll(steps: readonly PlanStep[], { running, at }: { running: Execution; at: number }, done: () => void): void {
   const step = steps[at];
   if (!step) done();
   else if (at === steps.length - 1) run(step, running, done);
@@ -108,7 +106,7 @@ function runAll(steps: readonly PlanStep[], { running, at }: { running: Running;
     });
 }
 
-function fetch(step: FetchStep, running: Running, done: () => void): void {
+function fetch(step: FetchStep, running: Execution, done: () => void): void {
   const { operation, data } = running;
   const { compiled } = operation;
   if (step.entities) {
@@ -145,7 +143,7 @@ function fetch(step: FetchStep, running: Running, done: () => void): void {
 }
 
 /** The variables that a fetch uses, as JSON members; each value is written once for all fetches of a request. */
-function writeVariables({ variables }: FetchStep, running: Running): string {
+function writeVariables({ variables }: FetchStep, running: Execution): string {
   let text = '';
   for (const name of variables) {
     running.texts ??= new Map();
@@ -162,7 +160,7 @@ function writeVariables({ variables }: FetchStep, running: Running): string {
 /** Sends what is not on its way already; a failure becomes an error of the answer. */
 function send(
   step: FetchStep,
-  { running, body }: { running: Running; body: string },
+  { running, body }: { running: Execution; body: string },
   done: (answer: SubgraphAnswer | undefined) => void,
 ): void {
   const { context, observe } = running;
@@ -187,7 +185,7 @@ function send(
     });
     return;
   }
-  const others: ((failure: SubgraphFailure | null, answer: SubgraphAnswer) => void)[] = [];
+  const others: FetchDone[] = [];
   running.pending.set(key, others);
   running.send({ service: step.service, isMutation, body, context }, (failure, answer) => {
     running.pending?.delete(key);
@@ -198,7 +196,7 @@ function send(
 
 interface ErrorPlace {
   readonly step: FetchStep;
-  readonly running: Running;
+  readonly running: Execution;
   /** Where in the answer the entity stands that has this number in its batch. */
   readonly placesOf?: (index: number) => readonly (readonly (string | number)[])[];
 }
@@ -218,7 +216,10 @@ function addErrors(errors: readonly SubgraphError[], { step, running, placesOf: 
   }
 }
 
-function addFailure(step: FetchStep, { running, failure: { code, message, cause } }: { running: Running; failure: SubgraphFailure }): void {
+function addFailure(
+  step: FetchStep,
+  { running, failure: { code, message, cause } }: { running: Execution; failure: SubgraphFailure },
+): void {
   const extensions = { code, service: step.service };
   const paths = step.path.length > 0 ? [toPrefix(step.path)] : step.keys.map((key) => [key]);
   for (const path of paths) running.errors.push({ message, path, extensions, cause });

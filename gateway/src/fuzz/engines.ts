@@ -26,7 +26,7 @@ export interface FuzzEngine {
 
 /** What a subgraph gave no code, the stock gateway gives its own. */
 const tell = (path: readonly (string | number)[] | undefined, code: unknown) =>
-  `${(path ?? []).join('.')} ${String(code ?? 'DOWNSTREAM_SERVICE_ERROR')}`;
+  `${(path ?? []).join('.')} ${typeof code === 'string' ? code : 'DOWNSTREAM_SERVICE_ERROR'}`;
 
 export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<FuzzEngine> {
   const { ApolloGateway } = await import('@apollo/gateway');
@@ -97,7 +97,7 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine & { 
             const told = errors.map(({ path, extensions }) => tell(path, extensions['code']));
             resolve({ data: answer.data, errors: [...new Set(told)].sort() });
           } catch (error) {
-            reject(error as Error);
+            reject(error instanceof Error ? error : new Error(String(error)));
           }
         });
       }),

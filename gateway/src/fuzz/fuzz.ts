@@ -179,7 +179,7 @@ function reductions(document: DocumentNode): DocumentNode[] {
   return sets.flatMap((set) =>
     set.selections.flatMap((selection, i) => {
       const others = set.selections.filter((_, j) => j !== i);
-      const inner = 'selectionSet' in selection && selection.kind !== 'Field' ? (selection.selectionSet?.selections ?? []) : [];
+      const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet.selections : [];
       return [...(others.length > 0 ? [replaced(set, others)] : []), ...(inner.length > 0 ? [replaced(set, [...others, ...inner])] : [])];
     }),
   );

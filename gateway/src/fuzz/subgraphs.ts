@@ -28,6 +28,8 @@ export type Subgraphs = (service: string, request: SubgraphRequest) => Promise<R
 interface Source {
   readonly __typename: string;
   readonly id: string;
+  /** Where a value stands that has no id. */
+  readonly at?: string;
   readonly [key: string]: unknown;
 }
 
@@ -65,7 +67,7 @@ function createSchema(
         ...(type.extensions['apollo'] as object | undefined),
         subgraph: {
           resolveReference: (reference: Record<string, unknown>) => {
-            const id = String(reference['id'] ?? String(reference['code']).slice(1));
+            const id = typeof reference['id'] === 'string' ? reference['id'] : String(reference['code']).slice(1);
             if (hash(`${name}${type.name}${id}`) < 0.03) return null;
             const concrete = type.name === 'Node' && isAbstractType(type) ? typeOf(id, typesOfNodes) : type.name;
             return { ...reference, __typename: concrete, id };
@@ -92,7 +94,7 @@ function createResolver(typesOfNodes: readonly string[]): GraphQLFieldResolver<S
       const { __typename, id, code, ...required } = source as Source;
       return `${__typename}${id}${JSON.stringify(required)}${String(code).length > 0 ? '' : ''}`;
     }
-    const key = `${of}.${source?.id ?? ''}.${String(source?.['at'] ?? '')}.${fieldName}.${JSON.stringify(args)}`;
+    const key = `${of}.${source?.id ?? ''}.${source?.at ?? ''}.${fieldName}.${JSON.stringify(args)}`;
     return resolve(returnType, { key, typesOfNodes });
   };
 }

@@ -57,7 +57,7 @@ export function generateSupergraph(random: Random): FuzzSupergraph | undefined {
   const { supergraphSdl, errors } = composeServices(
     subgraphs.map(({ name, typeDefs }) => ({ name, typeDefs, url: `http://${name}.invalid/` })),
   );
-  return supergraphSdl === undefined || errors ? undefined : { sdl: supergraphSdl, subgraphs };
+  return errors ? undefined : { sdl: supergraphSdl, subgraphs };
 }
 
 function generateEntity(name: string, names: readonly string[], random: Random): Entity {

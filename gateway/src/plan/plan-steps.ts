@@ -6,16 +6,10 @@ import { OWN, quote, read } from './literals.ts';
 import type { SupergraphMend } from './mend-supergraph.ts';
 import { splitFetch } from './split-fetch.ts';
 
-export interface PlanCode {
-  readonly step: PlanStep | undefined;
-  /** Expressions of type `Compiled['collect'][number]` and `Compiled['represent'][number]`. */
-  readonly collect: readonly string[];
-  readonly represent: readonly string[];
-}
-
 export interface PlanCompiler {
   compile(node: PlanNode | undefined): PlanStep | undefined;
   compileFetch(node: FetchNode, path: readonly string[]): FetchStep;
+  /** Expressions of type `Compiled['collect'][number]` and `Compiled['represent'][number]`. */
   readonly collect: readonly string[];
   readonly represent: readonly string[];
 }

@@ -7,9 +7,9 @@ import { type DocumentNode, type FieldNode, Kind, type SelectionNode, type Selec
 
 export interface Requirements {
   /** The real name of a stand-in; undefined for any other field. */
-  realNameOf(field: string): string | undefined;
+  readonly realNameOf: (field: string) => string | undefined;
   /** The stand-ins that a field of a type requires. */
-  neededBy(type: string, field: string): ReadonlySet<string>;
+  readonly neededBy: (type: string, field: string) => ReadonlySet<string>;
 }
 
 /** Gives the fetch itself unless it has to be split. */
@@ -67,7 +67,7 @@ function withoutFields(selection: QueryPlanSelectionNode, isDropped: (name: stri
   const selections = selection.selections
     .filter((each) => each.kind !== 'Field' || !isDropped(each.name))
     .map((each) => withoutFields(each, isDropped));
-  return { ...selection, selections } as QueryPlanSelectionNode;
+  return { ...selection, selections };
 }
 
 /** The fields of entities themselves, with the type whose they are. */

@@ -75,13 +75,13 @@ describe('a call to a subgraph', () => {
     const context = createContext();
     await fetch('{}', context);
     expect(context.trail.isReplayed).toBe(false);
-    const first = context.trail.durationsMs.get('Stock') ?? 0;
+    const [first] = context.trail.durationsMs;
     await fetch('{}', context, true);
     expect(seen[0]).not.toHaveProperty('idempotency-key');
     expect(seen[1]).toMatchObject({ 'idempotency-key': 'k', 'idempotency-scope': 'POST /payments' });
     expect(context.trail.isReplayed).toBe(true);
-    expect(first).toBeGreaterThan(0);
-    expect(context.trail.durationsMs.get('Stock')).toBeGreaterThan(first);
+    expect(first).toEqual(['Stock', expect.any(Number)]);
+    expect(context.trail.durationsMs).toHaveLength(2);
   });
 
   it('that is slow to begin, or to end, is UPSTREAM_TIMEOUT and names the subgraph', async () => {

@@ -1,5 +1,4 @@
 /** Calls a subgraph: kept-alive connections, limits of time and size, one retry where it is safe, the caller's own headers, nothing told of addresses. */
-import type { Dispatcher } from 'undici';
 import { Pool, errors } from 'undici';
 import { Histogram, type Registry } from 'prom-client';
 import type { EngineContext } from '../engine.ts';
@@ -84,7 +83,7 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
           const started = performance.now();
           post(line, { request, isRetry: false }, (failure, answer) => {
             const milliseconds = performance.now() - started;
-            trail.durationsMs.set(name, (trail.durationsMs.get(name) ?? 0) + milliseconds);
+            trail.durationsMs.push([name, milliseconds]);
             observe(failure ? failure.code : answer.errors ? 'errors' : 'data', milliseconds / 1000);
             done(failure, answer);
           });
@@ -116,7 +115,6 @@ function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRe
     return;
   }
   line.retries.earn();
-  let flight: Dispatcher.DispatchController | undefined;
   let first: Buffer | undefined;
   let others: Buffer[] | undefined;
   line.pool.dispatch(
@@ -128,8 +126,7 @@ function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRe
     },
     {
       onRequestStart(controller) {
-        flight = controller;
-        if (!request.isMutation) trail.flights.add(controller);
+        if (!request.isMutation) trail.flights.push(controller);
       },
       onResponseStart(_, __, sent) {
         if (sent['idempotent-replayed'] === 'true') trail.isReplayed = true;
@@ -139,14 +136,12 @@ function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRe
         else (others ??= []).push(chunk);
       },
       onResponseEnd() {
-        if (flight) trail.flights.delete(flight);
         line.breaker.succeed();
         const answer = readAnswer(first, others);
         if (answer) done(null, answer);
         else done(toFailure(line.name, new Error('The answer is not a GraphQL response')), NOTHING);
       },
       onResponseError(_, error) {
-        if (flight) trail.flights.delete(flight);
         if (trail.isAborted && !request.isMutation) {
           done(toFailure(line.name, error), NOTHING);
           return;

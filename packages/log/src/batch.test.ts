@@ -14,7 +14,7 @@ describe('lines of the log', () => {
     expect(written).toEqual([]);
     batch.flush();
     expect(written).toEqual(['one\ntwo\n']);
-    batch.write(`${'x'.repeat(9000)}\n`);
+    batch.write(`${'x'.repeat(40_000)}\n`);
     expect(written).toHaveLength(2);
   });
 

@@ -14,7 +14,7 @@ export interface BatchOptions {
 }
 
 /** From here on lines are written without waiting for more. */
-const FULL_BYTES = 8 * 1024;
+const FULL_BYTES = 32 * 1024;
 const DELAY_MS = 250;
 /** What a slow reader may leave with us; lines beyond it are lost, and counted. */
 const MAX_BYTES = 4 * 1024 * 1024;

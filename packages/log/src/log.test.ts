@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect, it } from '@jest/globals';
 import { describeError, mask } from './log.ts';
 
@@ -10,4 +11,15 @@ it('describes an error and its causes, masked', () => {
   const error = new Error('outer', { cause: new Error('ada@example.org failed') });
   expect(describeError(error)).toMatchObject({ type: 'Error', message: 'outer', cause: { message: '[email] failed' } });
   expect(describeError('secret')).toEqual({ type: 'string', message: 'not an Error' });
+});
+
+it('writes the line of a request as JSON, whatever a client named its operation', () => {
+  const script = `import { createLog } from './packages/log/dist/log.js';
+    const log = createLog({ service: 'test', level: 'info' });
+    log.access({ requestId: 'r', status: 200, operation: 'a"b\\\\n' });
+    log.access({ durationMs: 1 });`;
+  const lines = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }).trim().split('\n');
+  const [first, second] = lines.map((line) => JSON.parse(line) as object);
+  expect(first).toMatchObject({ level: 'info', service: 'test', requestId: 'r', status: 200, operation: 'a"b\\n', msg: 'request' });
+  expect(second).toMatchObject({ durationMs: 1, time: expect.stringMatching(/^\d{4}-.*Z$/) });
 });

@@ -40,6 +40,9 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     },
     batch,
   );
+  const isInfo = out.isLevelEnabled('info');
+  const own = `"service":${JSON.stringify(service)}`;
+  const now = createClock();
   process.on('exit', () => {
     batch.flush();
   });
@@ -56,8 +59,26 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     warn: write('warn'),
     error: write('error'),
     access(fields) {
-      out.info(fields, 'request');
+      if (!isInfo) return;
+      // Written by hand: it is the one line that every request pays for.
+      let line = `{"level":"info","time":"${now()}",${own}`;
+      for (const name in fields) line += `,"${name}":${JSON.stringify(fields[name as keyof typeof fields])}`;
+      batch.write(`${line},"msg":"request"}\n`);
     },
+  };
+}
+
+/** Times as text, made once for each millisecond. */
+function createClock(): () => string {
+  let last = 0;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== last) {
+      last = now;
+      text = new Date(now).toISOString();
+    }
+    return text;
   };
 }
 
