@@ -40,10 +40,16 @@ export function readConfig() {
 }
 
 /** What processes get from our own environment, when it is set; all else of it stays with us. */
-const INHERITED = [
-  ...(['PATH', 'SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS', 'GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'API_VERSIONS_FILE'] as const),
-  ...(['HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE'] as const),
+export const GATEWAY_SETTINGS = [
+  ...(['SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS', 'GATEWAY_ENGINE', 'FORWARD_HEADERS', 'OVERRIDE_LABELS', 'GRAPHIQL'] as const),
+  ...(['MAX_DEPTH', 'MAX_ALIASES', 'MAX_ROOT_FIELDS', 'MAX_TOKENS', 'MAX_COST', 'MAX_BATCH'] as const),
+  ...(['TRUSTED_DOCUMENTS_FILE', 'TRUSTED_DOCUMENTS_ONLY'] as const),
 ] as const;
+export const BRIDGE_SETTINGS = [
+  ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'API_VERSIONS_FILE', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS'] as const),
+  ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE'] as const),
+] as const;
+const INHERITED = ['PATH', ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
 export type Inherited = (typeof INHERITED)[number];
 
 function readInherited(env: Readonly<Record<string, string | undefined>>): Partial<Record<Inherited, string>> {

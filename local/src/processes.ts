@@ -1,6 +1,6 @@
 /** Which processes there are, and exactly what each may know. */
 import { join } from 'node:path';
-import type { Config, Inherited } from './config.ts';
+import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, type Config, type Inherited } from './config.ts';
 import { type DatabaseUrls, SUBGRAPHS, type SubgraphName } from './databases.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
 
@@ -43,7 +43,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   const gateway = plan('gateway', 'gateway', {
     port: config.GATEWAY_PORT,
     env: {
-      ...inherit('SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS'),
+      ...inherit(...GATEWAY_SETTINGS),
       GATEWAY_PORT: String(config.GATEWAY_PORT),
       ...Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${upper(name)}`, graphqlAt(ports[name])])),
     },
@@ -51,7 +51,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   const bridge = plan('rest-bridge', 'rest-bridge', {
     port: config.REST_PORT,
     env: {
-      ...inherit('GATEWAY_TIMEOUT_MS', 'PUBLIC_URL'),
+      ...inherit(...BRIDGE_SETTINGS),
       REST_PORT: String(config.REST_PORT),
       GATEWAY_URL: graphqlAt(config.GATEWAY_PORT),
     },

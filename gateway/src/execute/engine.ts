@@ -11,6 +11,7 @@ import type { Upstreams } from '../upstream/upstream.ts';
 import { type BufferPool, createBufferPool } from './buffer-pool.ts';
 import { type AnswerError, type Execution, addValueFaults, execute } from './execute.ts';
 import type { Operation } from './operation.ts';
+import { type PlanReport, createPlanReport } from './plan-report.ts';
 import type { Written } from './program.ts';
 import { readVariables } from './variables.ts';
 
@@ -90,6 +91,7 @@ class Answering {
   readonly #done: (reply: EngineReply) => void;
   #operation: Operation | undefined;
   #introspection: Readonly<Record<string, string>> = {};
+  #report: PlanReport | undefined;
 
   constructor(around: Surroundings, done: (reply: EngineReply) => void) {
     this.#around = around;
@@ -114,8 +116,10 @@ class Answering {
     limitVariables(request.variables);
     const conditions = readVariables(program.variables, request.variables);
     limitCost(compiled.cost(conditions), limits);
+    this.#report = request.tell.plan ? createPlanReport() : undefined;
     const execution: Execution = {
       operation,
+      observe: this.#report?.observe,
       variables: request.variables,
       conditions,
       context: request.context,
@@ -217,7 +221,7 @@ class Answering {
     const extensions = {
       ...(request.tell.cost && { cost: { estimated: execution.operation.compiled.cost(execution.conditions) } }),
       ...(request.tell.snapshot && { supergraph: { hash: snapshot.hash } }),
-      ...(request.tell.plan && { plan: toPlan(execution.operation) }),
+      ...(this.#report && { plan: this.#report.write(execution.operation.program.plan) }),
     };
     const rest = `${told.length > 0 ? `,"errors":${JSON.stringify(told)}` : ''}${this.#tells ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
     const tail = Buffer.from(rest);
@@ -268,9 +272,4 @@ class Answering {
 function close({ bytes, length }: Written): Written {
   bytes[length] = 0x7d;
   return { bytes, length: length + 1 };
-}
-
-/** The plan as people read it: what is fetched from whom, and where it goes. */
-function toPlan({ program }: Operation): unknown {
-  return program.plan;
 }

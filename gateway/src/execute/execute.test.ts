@@ -1,0 +1,205 @@
+/** Programs are planned and run here without a network, so that what they do with odd data can be seen. */
+import { composeServices } from '@apollo/composition';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'graphql';
+import type { EngineContext } from '../engine.ts';
+import { DEFAULT_LIMITS } from '../limits/limits.ts';
+import { createPlanner } from '../plan/planner.ts';
+import { type AnswerError, type SubgraphAnswer, addValueFaults, execute } from './execute.ts';
+import { link } from './operation.ts';
+import type { Data, ValueFault, Written } from './program.ts';
+import { readVariables } from './variables.ts';
+
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])';
+
+function compose(sdls: Record<string, string>): string {
+  const services = Object.entries(sdls).map(([name, sdl]) => ({ name, url: 'http://x/', typeDefs: parse(`${LINK} ${sdl}`) }));
+  const { supergraphSdl, errors } = composeServices(services);
+  if (errors) throw new Error(errors.map(({ message }) => message).join());
+  return supergraphSdl;
+}
+
+interface Asked {
+  readonly service: string;
+  readonly query: string;
+  readonly variables: Record<string, unknown>;
+}
+
+/** Runs a query; `answer` stands for the subgraphs. */
+function run(
+  sdl: string,
+  { query, variables = {}, answer }: { query: string; variables?: Record<string, unknown>; answer: (asked: Asked) => SubgraphAnswer },
+) {
+  const prepared = createPlanner(sdl, DEFAULT_LIMITS).prepare({ query, operationName: undefined, labels: [] });
+  if (!('program' in prepared)) throw new Error(JSON.stringify(prepared.errors));
+  const operation = link(prepared.program);
+  const conditions = readVariables(prepared.program.variables, variables);
+  const data: Data = {};
+  const errors: AnswerError[] = [];
+  const asked: Asked[] = [];
+  const send: Parameters<typeof execute>[0]['send'] = ({ service, body }, done) => {
+    const one = { service, ...(JSON.parse(body) as { query: string; variables: Record<string, unknown> }) };
+    asked.push(one);
+    done(null, JSON.parse(JSON.stringify(answer(one))) as SubgraphAnswer);
+  };
+  execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors }, () => undefined);
+  const faults: ValueFault[] = [];
+  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), faults };
+  const { bytes, length } = (operation.compiled.write(data, request) ?? operation.compiled.explain(data, request)) as Written;
+  addValueFaults(errors, faults);
+  const text = bytes.toString('utf8', 0, length);
+  return { text, data: (JSON.parse(`${text}}`) as { data: Data | null }).data, errors, asked, program: prepared.program };
+}
+
+const PLAIN = compose({
+  a: 'type Query { a: A! as: [A!] deep: [[Int!]!] any: Any color: Color id: ID f: Float } type A { n: Int! s: String a: A } scalar Any enum Color { RED }',
+});
+const plain = (query: string, data: object | null, errors?: object[]) =>
+  run(PLAIN, { query, answer: () => ({ data, ...(errors && { errors }) }) as SubgraphAnswer });
+
+describe('an answer is written', () => {
+  it.each(['plain', 'with "quotes", \\\\ and \\n', 'ünïcödé 🌉 \\u2028', 'x'.repeat(300), 'y'.repeat(5000), '🌉'.repeat(3000), ''])(
+    'with any text as it came',
+    (text) => {
+      expect(plain('{ a { s n } }', { a: { s: text, n: 1 } }).data).toEqual({ a: { s: text, n: 1 } });
+    },
+  );
+
+  it('with any number as it came', () => {
+    for (const n of [0, -1, 9, 10, 2147483647, -2147483648]) expect(plain('{ a { n } }', { a: { n } }).data).toEqual({ a: { n } });
+    for (const f of [0.1, -1e-7, 1e300, 5]) expect(plain('{ f }', { f }).data).toEqual({ f });
+  });
+
+  it('in the order of the selection, by alias, whatever the order in which it came', () => {
+    expect(plain('{ x: f color __typename any }', { any: { b: [1, null] }, color: 'RED', x: 1 }).text).toBe(
+      '{"data":{"x":1,"color":"RED","__typename":"Query","any":{"b":[1,null]}}',
+    );
+  });
+
+  it('with null where the schema allows it, and with the reason where it does not', () => {
+    const list = plain('{ as { n s } }', {
+      as: [
+        { n: 1, s: null },
+        { n: null, s: 'x' },
+      ],
+    });
+    expect([list.data, list.errors]).toEqual([
+      { as: null },
+      [expect.objectContaining({ path: ['as', 1, 'n'], message: 'Cannot return null for non-nullable field A.n.' })],
+    ]);
+    const inner = plain('{ a { n a { n a { n } } } f }', { a: { n: 1, a: { n: 2, a: { n: null } } }, f: 2 });
+    expect([inner.data, inner.errors.map(({ path }) => path)]).toEqual([
+      { a: { n: 1, a: { n: 2, a: null } }, f: 2 },
+      [['a', 'a', 'a', 'n']],
+    ]);
+    expect(plain('{ a { n } f }', { f: 1 }).data).toBeNull();
+    expect(plain('{ deep }', { deep: [[1], [2, null]] }).data).toEqual({ deep: null });
+  });
+
+  it('with the reason of the subgraph alone when it told one', () => {
+    const { data, errors } = plain('{ as { n } f }', { as: null, f: null }, [
+      { message: 'no', path: ['as', 0, 'n'], extensions: { code: 'GONE' } },
+    ]);
+    expect([data, errors]).toEqual([
+      { as: null, f: null },
+      [{ message: 'no', path: ['as', 0, 'n'], extensions: { code: 'GONE', service: 'a' } }],
+    ]);
+  });
+
+  it.each([
+    ['an object for a leaf', '{ f }', { f: {} }],
+    ['a text for a number', '{ f }', { f: '1' }],
+    ['a fraction for an Int', '{ as { n } }', { as: [{ n: 1.5 }] }],
+    ['a list for an object', '{ as { n } }', { as: 7 }],
+    ['a leaf for an object', '{ as { n } }', { as: ['x'] }],
+    ['a value that the enum has not', '{ color }', { color: 'BLUE' }],
+    ['a list of numbers for a list of lists', '{ deep }', { deep: [1] }],
+  ])('with null and an error for %s', (_, query, data) => {
+    const answered = plain(query, data);
+    expect(Object.values(answered.data ?? {})).toEqual([null]);
+    expect(answered.errors).toEqual([expect.objectContaining({ extensions: { code: 'UPSTREAM_ERROR' } })]);
+  });
+
+  it('as null for fields that have the names of what every object inherits', () => {
+    const sdl = compose({ a: 'type Query { constructor: Int toString: String valueOf: V } type V { hasOwnProperty: Int }' });
+    const ask = (query: string, data: object) => run(sdl, { query, answer: () => ({ data }) as SubgraphAnswer }).data;
+    expect(ask('{ constructor toString valueOf { hasOwnProperty } }', {})).toEqual({ constructor: null, toString: null, valueOf: null });
+    expect(JSON.stringify(ask('{ __proto__: constructor }', JSON.parse('{"__proto__":7}') as object))).toBe('{"__proto__":7}');
+  });
+});
+
+describe('entities', () => {
+  const sdl = compose({
+    a: 'type Query { posts: [Post!]! pinned: Post } type Post { id: ID! author: User reviewer: User } type User @key(fields: "id") { id: ID! }',
+    b: 'type User @key(fields: "id") { id: ID! name: String! friends: [User!] }',
+  });
+  const answer = ({ service, variables }: Asked): SubgraphAnswer => {
+    const ada = { __typename: 'User', id: 'u1' };
+    const bob = { __typename: 'User', id: 'u2' };
+    if (service === 'a')
+      return {
+        data: {
+          posts: [
+            { author: ada, reviewer: bob },
+            { author: ada, reviewer: null },
+            { author: bob, reviewer: ada },
+          ],
+        },
+      };
+    const ids = (variables['representations'] as { id: string }[]).map(({ id }) => id);
+    return {
+      data: { _entities: ids.map((id) => (id === 'u2' ? null : { name: `name of ${id}`, friends: [] })) },
+      errors: ids.flatMap((id, i) =>
+        id === 'u2' ? [{ message: 'no such user', path: ['_entities', i, 'name'], extensions: { code: 'NOT_FOUND' } }] : [],
+      ),
+    };
+  };
+
+  it('are asked for once each, and stand in every place; their errors as well', () => {
+    const { data, errors, asked } = run(sdl, { query: '{ posts { author { name } } }', answer });
+    expect(asked[1]?.variables['representations']).toEqual([
+      { __typename: 'User', id: 'u1' },
+      { __typename: 'User', id: 'u2' },
+    ]);
+    expect(data).toEqual({ posts: [{ author: { name: 'name of u1' } }, { author: { name: 'name of u1' } }, { author: null }] });
+    expect(errors.map(({ path, extensions }) => [path, extensions['code']])).toEqual([[['posts', 2, 'author', 'name'], 'NOT_FOUND']]);
+  });
+
+  it('that are fetched at the same time for two fields are both there', () => {
+    const { data } = run(sdl, { query: '{ posts { author { id name } reviewer { id friends { id } } } }', answer });
+    expect(data).toEqual({
+      posts: [
+        { author: { id: 'u1', name: 'name of u1' }, reviewer: { id: 'u2', friends: null } },
+        { author: { id: 'u1', name: 'name of u1' }, reviewer: null },
+        { author: null, reviewer: { id: 'u1', friends: [] } },
+      ],
+    });
+  });
+
+  it('are an error and null when the subgraph gives another number of them', () => {
+    const { data, errors } = run(sdl, {
+      query: '{ posts { author { name } } }',
+      answer: (asked) => (asked.service === 'a' ? answer(asked) : { data: { _entities: [] } }),
+    });
+    expect(data).toEqual({ posts: [{ author: null }, { author: null }, { author: null }] });
+    expect(errors[0]).toMatchObject({ path: ['posts'], extensions: { code: 'UPSTREAM_ERROR', service: 'b' } });
+  });
+});
+
+describe('what a client writes', () => {
+  it('enters the generated code as a string literal or not at all', () => {
+    const hostile = 'alert("x");process.exit()//\\u2028`${1}';
+    const { program, data, asked } = run(PLAIN, {
+      query: `query($s: Any) { f any x_: f ... @include(if: true) { __typename } } # ${hostile}`.replace('($s: Any)', ''),
+      answer: () => ({ data: { f: 1, any: hostile, x_: 2 } }),
+    });
+    expect(program.code).not.toContain('process');
+    expect(data).toMatchObject({ any: hostile });
+    expect(asked).toHaveLength(1);
+  });
+
+  it('can only be a name where it does: no document with anything else is planned', () => {
+    for (const query of ['{ a\\u2028: f }', '{ "x": f }', '{ f(x: "\\"}) }") }', '{ x;y: f }'])
+      expect(createPlanner(PLAIN, DEFAULT_LIMITS).prepare({ query, operationName: undefined, labels: [] })).toHaveProperty('errors');
+  });
+});
