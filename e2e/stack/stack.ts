@@ -61,7 +61,12 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
   const adminUrl = process.env['TEST_PG_URL'] ?? '';
 
   const databases = await eachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
-  const pools = await eachSubgraph((name) => Promise.resolve(new pg.Pool({ connectionString: databases[name].url, max: 2 })));
+  const pools = await eachSubgraph((name) => {
+    const pool = new pg.Pool({ connectionString: databases[name].url, max: 2 });
+    // A connection that is on its way to its end is ended by the drop of its database.
+    pool.on('error', () => undefined);
+    return Promise.resolve(pool);
+  });
   const startSubgraph = (name: SubgraphName, port = 0) =>
     startProcess(`subgraphs/${name}`, {
       ...keyFiles,

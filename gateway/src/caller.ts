@@ -5,6 +5,7 @@ import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { EngineContext } from './engine.ts';
 import { readIdempotencyHeaders } from './idempotency.ts';
+import type { RequestTrace } from './tracing.ts';
 import { createTrail } from './trail.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -21,10 +22,11 @@ export interface CallerOptions {
   /** Headers, in lower case, that go to the subgraphs as they came. */
   readonly forwardHeaders: readonly string[];
   readonly requestId: string;
+  readonly trace: RequestTrace | undefined;
 }
 
 /** Throws UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for more than one or for an Idempotency-Key that is none. */
-export function readContext(request: IncomingMessage, { verifier, forwardHeaders, requestId }: CallerOptions): EngineContext {
+export function readContext(request: IncomingMessage, { verifier, forwardHeaders, requestId, trace }: CallerOptions): EngineContext {
   const { authorization } = request.headers;
   const isAnonymous = authorization === undefined && request.headers['x-api-key'] === undefined;
   const token = isAnonymous || !verifier ? undefined : readBearerToken(request.rawHeaders);
@@ -41,5 +43,6 @@ export function readContext(request: IncomingMessage, { verifier, forwardHeaders
     headers,
     mutationHeaders: readIdempotencyHeaders(request.headers),
     trail: createTrail(),
+    trace,
   };
 }

@@ -39,6 +39,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
       OVERRIDE_LABELS: setting.text().default(''),
       GRAPHIQL: setting.onOff().default(true),
+      OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
     },
     env,
   );

@@ -35,7 +35,8 @@ await runProcess(log, async () => {
       log.error('refused a new supergraph and serve on with the old one', { error });
     },
   });
-  const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem } = config;
+  const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, OTEL_EXPORTER_OTLP_ENDPOINT: collector } = config;
+  const tracing = collector === undefined ? undefined : await (await import('./tracing.ts')).createTracing(collector);
   const handle = createHttpDoor({
     engine,
     documents: createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY }),
@@ -44,13 +45,15 @@ await runProcess(log, async () => {
     maxBatch: config.MAX_BATCH,
     hasPages: config.GRAPHIQL,
     log,
-    observe: createGatewayMetrics(probes.metrics, engine),
+    metrics: createGatewayMetrics(probes.metrics, engine),
+    tracing,
   });
   const service = await startService({ log, port: config.port, host: config.HOST, probes, handle, toRefusalAnswer, drainMs: DRAIN_MS });
   return async () => {
     supergraph.stop();
     await service.stop();
     await engine.stop();
+    await tracing?.stop();
   };
 });
 

@@ -1,14 +1,23 @@
 /** What Prometheus reads of the gateway besides its subgraphs: requests by status and operation, prepared operations (contract §1). */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Seen } from './door/http-door.ts';
+import type { DoorMetrics } from './door/http-door.ts';
 import type { Engine } from './engine.ts';
 import type { TrestleEngine } from './execute/engine.ts';
 
 /** Names of operations are the clients' to choose: so many are told apart, the rest are `other`. */
 const MAX_NAMES = 100;
 
-/** Gives what is to be called for each request. */
-export function createGatewayMetrics(metrics: Registry, engine: Engine): (seen: Seen) => void {
+/** Gives what the door calls for each request. */
+export function createGatewayMetrics(metrics: Registry, engine: Engine): DoorMetrics {
+  let inFlight = 0;
+  new Gauge({
+    name: 'trestle_graphql_requests_in_flight',
+    help: 'Requests that have no answer yet.',
+    registers: [metrics],
+    collect() {
+      this.set(inFlight);
+    },
+  });
   const durations = new Histogram({
     name: 'trestle_graphql_request_duration_seconds',
     help: 'Time from the head of a request to its answer.',
@@ -39,12 +48,18 @@ export function createGatewayMetrics(metrics: Registry, engine: Engine): (seen: 
       this.set(known.size);
     },
   });
-  return ({ status, seconds, operation = 'anonymous' }) => {
+  return {
+    begin() {
+      inFlight++;
+    },
+    end({ status, seconds, operation = 'anonymous' }) {
+      inFlight--;
     const name = known.has(operation) || known.size < MAX_NAMES ? operation : 'other';
     let byStatus = known.get(name);
     if (!byStatus) known.set(name, (byStatus = new Map<number, { observe(seconds: number): void }>()));
     let series = byStatus.get(status);
     if (!series) byStatus.set(status, (series = durations.labels({ operation: name, status: String(status) })));
     series.observe(seconds);
+    },
   };
 }

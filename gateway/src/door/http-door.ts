@@ -9,6 +9,7 @@ import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
 import { readContext, readRequestId } from '../caller.ts';
 import { type Documents, PersistedQueryNotFound } from '../documents/documents.ts';
 import type { Engine, EngineContext, EngineReply } from '../engine.ts';
+import type { RequestTrace, Tracing } from '../tracing.ts';
 import { abort, toTrailHeaders } from '../trail.ts';
 import { readBody } from './body.ts';
 import { createBatch } from './batch.ts';
@@ -30,8 +31,15 @@ export interface DoorOptions {
   /** Whether there is GraphiQL at `GET /graphql` for browsers. */
   readonly hasPages: boolean;
   readonly log: Log;
+  readonly metrics: DoorMetrics;
+  /** Undefined unless spans are exported. */
+  readonly tracing: Tracing | undefined;
+}
+
+export interface DoorMetrics {
+  readonly begin: () => void;
   /** Called once a request, when its answer has been written. */
-  readonly observe: (seen: Seen) => void;
+  readonly end: (seen: Seen) => void;
 }
 
 export interface Seen {
@@ -46,17 +54,21 @@ interface Visit {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly started: number;
+  readonly trace: RequestTrace | undefined;
   context: EngineContext | undefined;
   operation: string | undefined;
+  kind: string | undefined;
 }
 
 /** Gives the handler of all requests that are no probes. */
 export function createHttpDoor(options: DoorOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { engine, documents, verifier, forwardHeaders, maxBatch, hasPages, log, observe } = options;
+  const { engine, documents, verifier, forwardHeaders, maxBatch, hasPages, log, metrics, tracing } = options;
 
-  const finish = ({ request, response, requestId, started, operation }: Visit) => {
+  const finish = (visit: Visit) => {
+    const { request, response, requestId, started, operation } = visit;
     const milliseconds = performance.now() - started;
-    observe({ status: response.statusCode, seconds: milliseconds / 1000, operation });
+    metrics.end({ status: response.statusCode, seconds: milliseconds / 1000, operation });
+    visit.trace?.end({ status: response.statusCode, operation, kind: visit.kind });
     log.access({
       requestId,
       method: request.method ?? '',
@@ -84,6 +96,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       guard(visit, () => {
         const status = reply.status ?? mediaType.statusOf(reply.outcome);
         visit.operation = reply.operationName;
+        visit.kind = reply.operationKind;
         sendBytes(visit, { status, head: toHead(visit, { mediaType, reply }), reply });
         finish(visit);
       });
@@ -156,7 +169,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
     refuseForgery(request);
     const mediaType = chooseMediaType(request.headers.accept);
     if (!mediaType) throw fail('NOT_ACCEPTABLE', 'There are application/graphql-response+json and application/json');
-    const context = readContext(request, { verifier, forwardHeaders, requestId: visit.requestId });
+    const context = readContext(request, { verifier, forwardHeaders, requestId: visit.requestId, trace: visit.trace });
     visit.context = context;
     response.once('close', () => {
       if (!response.writableFinished) abort(context.trail);
@@ -171,9 +184,12 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       response,
       requestId: readRequestId(request),
       started: performance.now(),
+      trace: tracing?.begin(request.headers),
       context: undefined,
       operation: undefined,
+      kind: undefined,
     };
+    metrics.begin();
     guard(visit, () => {
       pass(visit);
     });

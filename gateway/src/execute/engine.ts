@@ -42,13 +42,18 @@ export async function createTrestleEngine({ supergraphSdl, upstreams, limits, la
       const snapshot = current;
       const answer = new Answering({ request, snapshot, limits, buffers, log }, done);
       const ready = snapshot.find(request);
-      if (ready) answer.run(ready);
-      else
-        snapshot.prepare(request).then(
+      if (ready) {
+        answer.run(ready);
+        return;
+      }
+      const endPlan = request.context.trace?.start('plan');
+      snapshot.prepare(request).then(
           (prepared) => {
+            endPlan?.();
             answer.run(prepared);
           },
           (error: unknown) => {
+            endPlan?.();
             answer.refuse(error);
           },
         );
@@ -127,13 +132,18 @@ class Answering {
       errors: [],
       send: (fetch, done) => {
         const upstream = snapshot.upstream(fetch.service);
-        if (upstream)
-          upstream.send(fetch, (failure, answer) => {
-            this.#guard(() => {
-              done(failure, answer);
-            });
+        if (!upstream) {
+          done({ code: 'UPSTREAM_ERROR', message: `The subgraph ${fetch.service} has no address`, cause: undefined }, {});
+          return;
+        }
+        const traced = fetch.context.trace?.startFetch(fetch.service);
+        const { context } = fetch;
+        upstream.send(traced ? { ...fetch, context: { ...context, headers: [...context.headers, ...traced.headers] } } : fetch, (failure, answer) => {
+          traced?.end(failure?.code);
+          this.#guard(() => {
+            done(failure, answer);
           });
-        else done({ code: 'UPSTREAM_ERROR', message: `The subgraph ${fetch.service} has no address`, cause: undefined }, {});
+        });
       },
     };
     const { introspection } = program;
@@ -169,11 +179,13 @@ class Answering {
   }
 
   #finish(execution: Execution): void {
-    const { operation, data, errors, conditions } = execution;
+    const { operation, data, errors, conditions, context } = execution;
     const { buffers } = this.#around;
     const { write, explain } = operation.compiled;
     const request = { conditions, introspection: this.#introspection, buffer: buffers.take(), faults: [] };
+    const endWrite = context.trace?.start('write');
     const written = write(data, request) ?? this.#explain(explain, { execution, request });
+    endWrite?.();
     const told = errors.length > 0 ? this.#tellErrors(errors) : [];
     const { bytes, length } = told.length > 0 || this.#tells ? this.#append(written, { execution, told }) : close(written);
     const isNull = bytes[DATA_AT] === LETTER_N;

@@ -41,7 +41,7 @@ function open(url: string, urls = new Map<string, string>()) {
 
 const mutationHeaders = ['idempotency-key', 'k', 'idempotency-scope', 'POST /payments'];
 const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];
-const createContext = () => ({ requestId: 'r', headers, mutationHeaders, trail: createTrail() });
+const createContext = () => ({ requestId: 'r', headers, mutationHeaders, trail: createTrail(), trace: undefined });
 const failure = async (fetched: Promise<unknown>) => {
   try {
     await fetched;

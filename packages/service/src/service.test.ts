@@ -47,6 +47,19 @@ it('lets a request in hand finish when it stops', async () => {
   await expect(fetch(url)).rejects.toThrow();
 });
 
+it('does not wait for a client that keeps a connection busy when it stops', async () => {
+  const url = await start(() => true);
+  const busy = (async () => {
+    for (;;) if ((await fetch(url).catch(() => undefined)) === undefined) return;
+  })();
+  await fetch(url);
+  const began = performance.now();
+  await services.pop()?.stop();
+  // Long before connections are cut off.
+  expect(performance.now() - began).toBeLessThan(4000);
+  await busy;
+});
+
 it('rejects when the port is taken', async () => {
   const url = await start(() => true);
   const again = startService({

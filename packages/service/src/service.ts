@@ -7,6 +7,7 @@ import { type Door, keepDoor } from './refusals.ts';
 
 /** How long requests in hand may take once the process was told to stop. */
 const DRAIN_MS = 5000;
+const IDLE_SWEEP_MS = 50;
 /** How long everything may take from then on; `npm start` gives its processes 10 s. */
 const STOP_LIMIT_MS = 8000;
 
@@ -38,7 +39,7 @@ export interface Service {
 /** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, port, host, drainMs = DRAIN_MS } = options;
-  const server = createHttpServer(options);
+  const { server, drain } = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -49,11 +50,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     port: address.port,
     stop: () =>
       new Promise((resolve) => {
+        drain();
         const cut = setTimeout(() => {
           server.closeAllConnections();
         }, drainMs);
+        // Those whose request was in hand are idle only later.
+        const sweep = setInterval(() => {
+          server.closeIdleConnections();
+        }, IDLE_SWEEP_MS);
         server.close(() => {
           clearTimeout(cut);
+          clearInterval(sweep);
           resolve();
         });
         server.closeIdleConnections();
@@ -83,14 +90,20 @@ function createHttpServer({
   });
   // Else Node drops headers beyond the thousandth in silence, a second credential among them; their size is limited anyway.
   server.maxHeadersCount = 0;
+  let isDraining = false;
   keepDoor(server, {
     log,
     toRefusalAnswer,
     handle: (request, response) => {
+      // A connection that is kept busy would else outlive the process's last request.
+      if (isDraining) response.shouldKeepAlive = false;
       if (!probes.answer(request, response)) handle(request, response);
     },
   });
-  return server;
+  const drain = () => {
+    isDraining = true;
+  };
+  return { server, drain };
 }
 
 /**
