@@ -54,12 +54,12 @@ export function createGatewayMetrics(metrics: Registry, engine: Engine): DoorMet
     },
     end({ status, seconds, operation = 'anonymous' }) {
       inFlight--;
-    const name = known.has(operation) || known.size < MAX_NAMES ? operation : 'other';
-    let byStatus = known.get(name);
-    if (!byStatus) known.set(name, (byStatus = new Map<number, { observe(seconds: number): void }>()));
-    let series = byStatus.get(status);
-    if (!series) byStatus.set(status, (series = durations.labels({ operation: name, status: String(status) })));
-    series.observe(seconds);
+      const name = known.has(operation) || known.size < MAX_NAMES ? operation : 'other';
+      let byStatus = known.get(name);
+      if (!byStatus) known.set(name, (byStatus = new Map<number, { observe(seconds: number): void }>()));
+      let series = byStatus.get(status);
+      if (!series) byStatus.set(status, (series = durations.labels({ operation: name, status: String(status) })));
+      series.observe(seconds);
     },
   };
 }

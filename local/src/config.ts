@@ -41,7 +41,15 @@ export function readConfig() {
 
 /** What processes get from our own environment, when it is set; all else of it stays with us. */
 export const GATEWAY_SETTINGS = [
-  ...(['SUPERGRAPH_FILE', 'SUBGRAPH_TIMEOUT_MS', 'GATEWAY_ENGINE', 'FORWARD_HEADERS', 'OVERRIDE_LABELS', 'GRAPHIQL', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const),
+  ...([
+    'SUPERGRAPH_FILE',
+    'SUBGRAPH_TIMEOUT_MS',
+    'GATEWAY_ENGINE',
+    'FORWARD_HEADERS',
+    'OVERRIDE_LABELS',
+    'GRAPHIQL',
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+  ] as const),
   ...(['MAX_DEPTH', 'MAX_ALIASES', 'MAX_ROOT_FIELDS', 'MAX_TOKENS', 'MAX_COST', 'MAX_BATCH'] as const),
   ...(['TRUSTED_DOCUMENTS_FILE', 'TRUSTED_DOCUMENTS_ONLY'] as const),
 ] as const;

@@ -48,15 +48,15 @@ export async function createTrestleEngine({ supergraphSdl, upstreams, limits, la
       }
       const endPlan = request.context.trace?.start('plan');
       snapshot.prepare(request).then(
-          (prepared) => {
-            endPlan?.();
-            answer.run(prepared);
-          },
-          (error: unknown) => {
-            endPlan?.();
-            answer.refuse(error);
-          },
-        );
+        (prepared) => {
+          endPlan?.();
+          answer.run(prepared);
+        },
+        (error: unknown) => {
+          endPlan?.();
+          answer.refuse(error);
+        },
+      );
     },
     async swap(sdl) {
       const next = await load(sdl);
@@ -138,12 +138,15 @@ class Answering {
         }
         const traced = fetch.context.trace?.startFetch(fetch.service);
         const { context } = fetch;
-        upstream.send(traced ? { ...fetch, context: { ...context, headers: [...context.headers, ...traced.headers] } } : fetch, (failure, answer) => {
-          traced?.end(failure?.code);
-          this.#guard(() => {
-            done(failure, answer);
-          });
-        });
+        upstream.send(
+          traced ? { ...fetch, context: { ...context, headers: [...context.headers, ...traced.headers] } } : fetch,
+          (failure, answer) => {
+            traced?.end(failure?.code);
+            this.#guard(() => {
+              done(failure, answer);
+            });
+          },
+        );
       },
     };
     const { introspection } = program;
