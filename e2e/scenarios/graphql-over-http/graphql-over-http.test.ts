@@ -171,8 +171,11 @@ describe('what is told on request', () => {
     const query = 'query($n: Int) { list(first: $n) { id items(first: 2) { id } } }';
     const headers = { 'trestle-cost': '1', 'trestle-snapshot': '1', 'trestle-plan': '1' };
     const { extensions } = answerOf(await post({ query, variables: { n: 3 } }, { headers }));
-    // Three items with two each.
-    expect(extensions).toMatchObject({ cost: { estimated: 9 }, supergraph: { hash: expect.stringMatching(/^[0-9a-f]{16}$/) } });
+    // Three items with two each; it gives two hundred without any.
+    expect(extensions).toMatchObject({
+      cost: { estimated: 9, actual: 200 },
+      supergraph: { hash: expect.stringMatching(/^[0-9a-f]{16}$/) },
+    });
     expect(extensions?.['plan']).toMatchObject({
       kind: 'fetch',
       service: 'greetings',

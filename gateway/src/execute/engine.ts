@@ -233,8 +233,9 @@ class Answering {
   /** The rest of the answer after its data: errors and extensions. */
   #append({ bytes, length }: Written, { execution, told }: { execution: Execution; told: readonly GraphQLFormattedError[] }): Written {
     const { request, snapshot } = this.#around;
+    const { compiled } = execution.operation;
     const extensions = {
-      ...(request.tell.cost && { cost: { estimated: execution.operation.compiled.cost(execution.conditions) } }),
+      ...(request.tell.cost && { cost: { estimated: compiled.cost(execution.conditions), actual: compiled.actualCost(execution.data) } }),
       ...(request.tell.snapshot && { supergraph: { hash: snapshot.hash } }),
       ...(this.#report && { plan: this.#report.write(execution.operation.program.plan) }),
     };

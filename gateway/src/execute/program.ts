@@ -29,6 +29,8 @@ export interface Compiled {
   readonly represent: readonly ((entity: Record<string, unknown>) => string | null)[];
   /** The estimated cost by the IBM cost specification, for these variables. */
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
+  /** What an answer has really cost, by the same weights. */
+  readonly actualCost: (data: Data) => number;
 }
 
 export type Data = Record<string, unknown>;

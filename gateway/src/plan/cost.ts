@@ -19,7 +19,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { read } from './literals.ts';
+import { OWN, quote, read } from './literals.ts';
 import type { CollectedField, GuardedSet, Selections } from './selection.ts';
 
 /** How long a list is taken to be when nobody tells. */
@@ -54,7 +54,7 @@ export function generateCost({ schema, supergraph, root, sets, selections }: Cos
     const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     const size = sizeOf(listSize, given, boundsOf(schema, parent, field.name));
     const sizedFields = readStrings(listSize, 'sizedFields');
-    const weight = weightOf(definition) ?? weightOf(directivesOfType(supergraph, named.name)) ?? (isCompositeType(named) ? 1 : 0);
+    const weight = weightOfField(supergraph, parent, field.name) ?? (isCompositeType(named) ? 1 : 0);
     // A connection's bound holds for the list within it.
     const isPage = !isList && size !== undefined && sizedFields.length === 0;
     const sized = new Map(sizedFields.map((name) => [name, size ?? String(ASSUMED_LIST_SIZE)]));
@@ -64,12 +64,63 @@ export function generateCost({ schema, supergraph, root, sets, selections }: Cos
     if (!isList) return one;
     return product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one);
   };
-  const base = root === schema.getMutationType() ? MUTATION_COST : 0;
-  return `(()=>{${SIZE}return vars=>${sum([String(base), ofSets(root, sets, new Map())])};})()`;
+  return `(()=>{${SIZE}return vars=>${sum([String(baseCost(schema, root)), ofSets(root, sets, new Map())])};})()`;
+}
+
+/** Gives an expression of type `Compiled['actualCost']`: the same weights, counted over what an answer really holds. */
+export function generateActualCost({ schema, supergraph, root, sets, selections }: CostInput): string {
+  const functions: string[] = [];
+  const written = new Map<string, string>();
+  const ids = new Map<unknown, number>();
+  const idOf = (node: unknown) => {
+    const id = ids.get(node) ?? ids.size;
+    ids.set(node, id);
+    return id;
+  };
+  const writeObject = (type: GraphQLCompositeType, guarded: readonly GuardedSet[]): string => {
+    const key = `${type.name}|${guarded.map(({ set }) => idOf(set)).join()}`;
+    const known = written.get(key);
+    if (known !== undefined) return known;
+    const name = `c${written.size}`;
+    written.set(key, name);
+    if (isAbstractType(type)) {
+      const cases = schema.getPossibleTypes(type).map((each) => `case ${quote(each.name)}:return ${writeObject(each, guarded)}(o);`);
+      functions.push(`function ${name}(o){switch(o.__typename){${cases.join('')}}return 0;}`);
+      return name;
+    }
+    const terms = selections.collect(type, guarded).flatMap((field) => {
+      if (!field.type) return [];
+      const named = getNamedType(field.type);
+      const weight = weightOfField(supergraph, type, field.name) ?? (isCompositeType(named) ? 1 : 0);
+      const value = read('o', field.key);
+      if (isCompositeType(named)) return [`each(${value},${weight},${writeObject(named, field.sets)})`];
+      return weight === 0 ? [] : [`(${value}==null?0:${weight})`];
+    });
+    functions.push(`function ${name}(o){return ${terms.join('+') || '0'};}`);
+    return name;
+  };
+  const top = writeObject(root, sets);
+  return `(()=>{${EACH}${functions.join('')}return data=>${baseCost(schema, root)}+${top}(data);})()`;
+}
+
+const EACH = `${OWN}function each(v,w,f){if(v==null)return 0;if(Array.isArray(v)){let n=0;for(const x of v)n+=each(x,w,f);return n;}return typeof v==='object'?w+f(v):0;}`;
+
+function baseCost(schema: GraphQLSchema, root: GraphQLCompositeType): number {
+  return root === schema.getMutationType() ? MUTATION_COST : 0;
+}
+
+/** By `@cost` on the field, or on its type. */
+function weightOfField(supergraph: GraphQLSchema, parent: GraphQLNamedType, field: string): number | undefined {
+  const type = supergraph.getType(parent.name);
+  const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field] : undefined;
+  return (
+    weightOf(definition?.astNode?.directives ?? []) ??
+    (definition && weightOf(directivesOfType(supergraph, getNamedType(definition.type).name)))
+  );
 }
 
 /** A size that a client gives: a number that is no count costs nothing less than one. */
-const SIZE = 'const own=(o,k)=>Object.prototype.hasOwnProperty.call(o,k)?o[k]:undefined;const size=(v,d)=>typeof v==="number"&&v>=0?v:d;';
+const SIZE = `${OWN}const size=(v,d)=>typeof v==="number"&&v>=0?v:d;`;
 
 function sum(terms: readonly string[]): string {
   const fixed = terms.map(Number).filter((term) => !Number.isNaN(term));

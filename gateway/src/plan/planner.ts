@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import type { PlanStep, Program } from '../execute/program.ts';
 import { type Limits, limitOperations } from '../limits/limits.ts';
-import { generateCost } from './cost.ts';
+import { generateActualCost, generateCost } from './cost.ts';
 import { describeVariables } from './input-types.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { mendOperation } from './mend-operation.ts';
@@ -111,14 +111,14 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     const steps = compiler.compile(isSubscription ? node.rest : node);
     requireCover({ root, selections, sets, steps: source ? [source] : steps ? [steps] : [] });
     const writer = generateWriter({ schema, root, sets, selections });
-    const cost = generateCost({ schema, supergraph: wholeSchema, root, sets, selections });
+    const cost = { schema, supergraph: wholeSchema, root, sets, selections };
     return {
       kind: operation.operation,
       name: operation.name?.value,
       variables: describeVariables(schema, operation),
       plan: steps,
       source,
-      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${cost}};`,
+      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost(cost)},actualCost:${generateActualCost(cost)}};`,
       introspection: introspection && toProgram(introspection),
     };
   };

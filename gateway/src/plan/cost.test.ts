@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { type GraphQLObjectType, Kind, type OperationDefinitionNode, buildSchema, parse } from 'graphql';
+import { generateActualCost, generateCost } from './cost.ts';
+import { createSelections } from './selection.ts';
+
+const schema = buildSchema(`
+  directive @cost(weight: String!) on FIELD_DEFINITION | OBJECT | SCALAR
+  directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!]) on FIELD_DEFINITION
+  type Query {
+    users(first: Int = 20, names: [String!]): [User!]!
+    page(first: Int, last: Int): Page
+    assumed: [User] @listSize(assumedSize: 5)
+    sliced(count: Int, other: Int): [User] @listSize(assumedSize: 7, slicingArguments: ["count", "other"])
+    cursor(limit: Int): Cursor @listSize(slicingArguments: ["limit"], sizedFields: ["rows"])
+    all: [User]
+    slow: Int @cost(weight: "4")
+    any: [Any]
+  }
+  type Mutation { rename: User }
+  type Page { edges: [Edge] totalCount: Int }
+  type Edge { node: User }
+  type Cursor { rows: [User] other: [User] }
+  type User { id: ID friends(first: Int): [User] photo: Photo }
+  type Photo @cost(weight: "3") { url: String }
+  union Any = User | Photo
+`);
+
+function prepare(source: string) {
+  const document = parse(source);
+  const operation = document.definitions[0] as OperationDefinitionNode;
+  const root = schema.getRootType(operation.operation) as GraphQLObjectType;
+  const fragments = new Map(
+    document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [])),
+  );
+  return {
+    schema,
+    supergraph: schema,
+    root,
+    sets: [{ set: operation.selectionSet, when: [] }],
+    selections: createSelections(schema, fragments),
+  };
+}
+// eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+const evaluate = (code: string) => new Function(`return ${code}`)() as (input: object) => number;
+const estimate = (source: string, variables: object = {}) => evaluate(generateCost(prepare(source)))(variables);
+const count = (source: string, data: object) => evaluate(generateActualCost(prepare(source)))(data);
+
+describe('the estimated cost', () => {
+  it.each([
+    ['{ users(first: 3) { id } }', 3],
+    ['{ users { id } }', 20],
+    ['{ users(first: 3) { friends(first: 2) { id } } }', 3 + 3 * 2],
+    ['{ page(first: 4) { edges { node { id } } totalCount } }', 1 + 4 * 2],
+    ['{ page { edges { node { id } } } }', 1 + 10 * 2],
+    ['{ assumed { photo { url } } }', 5 * (1 + 3)],
+    ['{ sliced(count: 2, other: 3) { id } }', 3],
+    ['{ sliced { id } }', 7],
+    ['{ cursor(limit: 6) { rows { id } other { id } } }', 1 + 6 + 10],
+    ['{ all { id } }', 10],
+    ['{ slow a: slow }', 8],
+    ['mutation { rename { id } }', 11],
+    ['{ any { ... on User { friends(first: 2) { id } } ... on Photo { url } } }', 10 * 3],
+    ['{ users(first: 2) { ...f } } fragment f on User { friends(first: 2) { id } }', 2 + 2 * 2],
+    ['{ __schema { types { name } } }', 0],
+  ])('of %s is %d', (source, cost) => {
+    expect(estimate(source)).toBe(cost);
+  });
+
+  it('follows the variables, and takes what is no size for what is assumed', () => {
+    const source = 'query($n: Int, $m: Int) { users(first: $n) { friends(first: $m) { id } } }';
+    expect(estimate(source, { n: 3, m: 4 })).toBe(3 * (1 + 4));
+    expect(estimate(source, { n: 3 })).toBe(3 * (1 + 10));
+    expect(estimate(source, { n: -5, m: 0 })).toBe(20);
+  });
+});
+
+it('the actual cost counts what is there, by the same weights', () => {
+  const source = '{ users { photo { url } friends { id } } slow any { ... on Photo { url } ... on User { photo { url } } } }';
+  const data = {
+    users: [
+      { photo: { url: '' }, friends: [{}, null, {}] },
+      { photo: null, friends: null },
+    ],
+    slow: 1,
+    any: [{ __typename: 'Photo' }, { __typename: 'User', photo: { url: '' } }, null],
+  };
+  expect(count(source, data)).toBe(2 + 3 + 2 + 4 + 2 + 3);
+  expect(count('mutation { rename { id } }', { rename: null })).toBe(10);
+});
