@@ -7,6 +7,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
@@ -53,7 +54,7 @@ try {
   const began = performance.now();
   let isSwapped = false;
   const watching = (async () => {
-    while ((await hash()) === before) await new Promise((resolve) => setTimeout(resolve, 50));
+    while ((await hash()) === before) await pause(50);
     isSwapped = true;
     return performance.now() - began;
   })();
@@ -91,7 +92,7 @@ async function measure(pool, isOver, milliseconds) {
       const text = await answer.text();
       latencies.push(performance.now() - started);
       if (statusCode !== 200 || !text.includes('"one"')) failed++;
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await pause(1);
     }
   };
   await Promise.all(Array.from({ length: 4 }, work));
