@@ -13,7 +13,7 @@ export async function startAll({ env, spawn }) {
       name: 'hive',
       command: process.execPath,
       args: (port) => [
-        here('node_modules/@graphql-hive/gateway/dist/bin.mjs'),
+        here('node_modules/@graphql-hive/gateway/dist/bin.js'),
         'supergraph',
         env.SUPERGRAPH_PATH,
         '--port',

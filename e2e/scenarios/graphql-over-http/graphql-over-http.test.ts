@@ -18,7 +18,7 @@ const subgraphs = {
     resolvers: {
       Query: {
         hello: (_: unknown, { name }: { name: string }) => `Hello ${name}`,
-        list: () => Array.from({ length: 200 }, (_, id) => ({ id })),
+        list: () => Array.from({ length: 200 }, (_, id) => ({ id, items: [] })),
       },
       Mutation: { bow: () => 'bowed' },
     },

@@ -19,6 +19,8 @@ import { type Parameters, readParameters, readSearchParameters } from './paramet
 import { type Head, sendBytes, sendText } from './send.ts';
 
 const ALLOW = 'GET, POST, OPTIONS';
+/** No answer was read: nginx's number for it, for log and metrics only. */
+const CLIENT_CLOSED_REQUEST = 499;
 
 export interface DoorOptions {
   readonly engine: Engine;
@@ -58,6 +60,8 @@ interface Visit {
   context: EngineContext | undefined;
   operation: string | undefined;
   kind: string | undefined;
+  /** Whether it has been counted and logged. */
+  isOver: boolean;
 }
 
 /** Gives the handler of all requests that are no probes. */
@@ -65,6 +69,8 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
   const { engine, documents, verifier, forwardHeaders, maxBatch, hasPages, log, metrics, tracing } = options;
 
   const finish = (visit: Visit) => {
+    if (visit.isOver) return;
+    visit.isOver = true;
     const { request, response, requestId, started, operation } = visit;
     const milliseconds = performance.now() - started;
     metrics.end({ status: response.statusCode, seconds: milliseconds / 1000, operation });
@@ -172,7 +178,10 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
     const context = readContext(request, { verifier, forwardHeaders, requestId: visit.requestId, trace: visit.trace });
     visit.context = context;
     response.once('close', () => {
-      if (!response.writableFinished) abort(context.trail);
+      if (response.writableFinished) return;
+      abort(context.trail);
+      if (!response.headersSent) response.statusCode = CLIENT_CLOSED_REQUEST;
+      finish(visit);
     });
     if (method === 'GET') answer(visit, { parameters: readSearchParameters(mark < 0 ? '' : url.slice(mark)), mediaType });
     else receive(visit, mediaType);
@@ -188,6 +197,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       context: undefined,
       operation: undefined,
       kind: undefined,
+      isOver: false,
     };
     metrics.begin();
     guard(visit, () => {

@@ -17,14 +17,18 @@ const SMALL_BYTES = 16 * 1024;
 export function sendBytes(exchange: Exchange, { status, head, reply }: { status: number; head: Head; reply: EngineReply }): void {
   const { request, response } = exchange;
   const { bytes, length, release } = reply;
+  response.statusCode = status;
   const encoding = chooseEncoding(request.headers['accept-encoding'], length);
   if (encoding !== 'identity') {
     const plain = Buffer.from(bytes.subarray(0, length));
     release?.();
-    void encode(plain, encoding).then((encoded) => {
-      writeHead(exchange, { status, head: { ...head, 'content-encoding': encoding }, length: encoded.length });
-      response.end(encoded);
-    });
+    encode(plain, encoding).then(
+      (encoded) => {
+        writeHead(exchange, { status, head: { ...head, 'content-encoding': encoding }, length: encoded.length });
+        response.end(encoded);
+      },
+      () => response.destroy(),
+    );
     return;
   }
   writeHead(exchange, { status, head, length });

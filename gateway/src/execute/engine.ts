@@ -60,7 +60,8 @@ export async function createTrestleEngine({ supergraphSdl, upstreams, limits, la
     },
     async swap(sdl) {
       const next = await load(sdl);
-      for (const request of current.mostUsed(WARM_OPERATIONS)) await next.prepare(request);
+      // What can't be prepared now is told to whoever asks for it.
+      for (const request of current.mostUsed(WARM_OPERATIONS)) await next.prepare(request).catch(() => undefined);
       const last = current;
       current = next;
       last.planner.retire();
@@ -97,6 +98,7 @@ class Answering {
   #operation: Operation | undefined;
   #introspection: Readonly<Record<string, string>> = {};
   #report: PlanReport | undefined;
+  #isOver = false;
 
   constructor(around: Surroundings, done: (reply: EngineReply) => void) {
     this.#around = around;
@@ -202,9 +204,10 @@ class Answering {
 
   /** Gives the errors as the client reads them, and logs those that are not the client's fault. */
   #tellErrors(errors: readonly AnswerError[]): GraphQLFormattedError[] {
-    const { requestId } = this.#around.request.context;
+    const { requestId, trail } = this.#around.request.context;
     for (const error of errors) {
-      if (!isOurFault(error)) continue;
+      // Whose client has gone has fetches that were cut off, which is nobody's fault.
+      if (!isOurFault(error) || trail.isAborted) continue;
       const { code, service } = error.extensions;
       this.#around.log.error('request failed', {
         requestId,
@@ -269,6 +272,9 @@ class Answering {
   }
 
   #reply({ outcome, status, bytes, length }: Pick<EngineReply, 'outcome' | 'status' | 'bytes' | 'length'>): void {
+    // A fault in the midst of a request ends it; what still comes back finds nobody.
+    if (this.#isOver) return;
+    this.#isOver = true;
     const program = this.#operation?.program;
     const release = this.#isPooled(bytes) ? this.#release(bytes) : undefined;
     this.#done({ outcome, status, bytes, length, release, operationKind: program?.kind, operationName: program?.name });

@@ -22,6 +22,8 @@ export interface PlannerThread {
   stop(): Promise<void>;
 }
 
+const WRONG = 'Something went wrong on our side';
+
 interface Open {
   readonly question: PlannerQuestion;
   readonly resolve: (answer: PlannerAnswer) => void;
@@ -45,15 +47,19 @@ export async function startPlannerThread(sdl: string, limits: Limits): Promise<P
       });
       started.unref();
       worker = started;
+      let isReady = false;
       started.on('message', (answer: PlannerAnswer) => {
-        if (answer.kind === 'ready') resolve(answer.facts);
-        else if (answer.kind === 'refused') reject(new Error(answer.reason));
+        if (answer.kind === 'ready') {
+          isReady = true;
+          resolve(answer.facts);
+        } else if (answer.kind === 'refused') reject(new Error(answer.reason));
         else settle(answer);
       });
       started.on('error', reject);
       started.on('exit', () => {
         reject(new Error('The planner ended before it was ready'));
-        if (started === worker) replace();
+        // One that never came up would not the next time either.
+        if (isReady && started === worker) replace();
       });
     });
 
@@ -82,7 +88,8 @@ export async function startPlannerThread(sdl: string, limits: Limits): Promise<P
         watch();
       },
       (error: unknown) => {
-        for (const { reject } of open.values()) reject(fail('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error }));
+        isStopped = true;
+        for (const { reject } of open.values()) reject(fail('INTERNAL_ERROR', WRONG, { cause: error }));
         open.clear();
       },
     );
@@ -94,12 +101,13 @@ export async function startPlannerThread(sdl: string, limits: Limits): Promise<P
   };
   const ask = (make: (id: number) => PlannerQuestion) =>
     new Promise<PlannerAnswer>((resolve, reject) => {
+      if (isStopped) throw fail('INTERNAL_ERROR', WRONG, { cause: new Error('The planner could not be started again') });
       const question = make(nextId++);
       open.set(question.id, { question, resolve, reject });
       if (open.size === 1) watch();
       worker.postMessage(question);
     }).then((answer) => {
-      if (answer.kind === 'failed') throw fail('INTERNAL_ERROR', 'Something went wrong on our side', { cause: new Error(answer.reason) });
+      if (answer.kind === 'failed') throw fail('INTERNAL_ERROR', WRONG, { cause: new Error(answer.reason) });
       return answer;
     });
 
