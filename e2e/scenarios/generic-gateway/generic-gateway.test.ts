@@ -112,6 +112,33 @@ describe('a supergraph', () => {
   );
 });
 
+it('is answered in the same way by the stock engine, for those who want that one', async () => {
+  const stock = await startFederation(subgraphs, { args: ['--engine', 'apollo'] });
+  try {
+    expect((await stock.ask(QUERY)).body).toEqual({ data: DATA });
+    const wrong = await stock.ask('{ nope }');
+    expect([wrong.status, wrong.body.errors?.[0]?.extensions]).toEqual([
+      400,
+      { code: 'VALIDATION_ERROR', requestId: wrong.headers.get('x-request-id') },
+    ]);
+    stock.intercept = ({ subgraph }) =>
+      subgraph === 'tides' ? { errors: [{ message: 'no tide', extensions: { code: 'GONE' } }] } : undefined;
+    const partial = (await stock.ask(QUERY)).body;
+    expect([partial.data, partial.errors?.[0]?.extensions]).toMatchObject([
+      {
+        harbours: [
+          { name: 'Hamburg', tide: null },
+          { name: 'Rotterdam', tide: null },
+        ],
+      },
+      { code: 'GONE', service: 'tides' },
+    ]);
+    expect((await request(`${stock.gateway.url}/readyz`, { method: 'GET' })).text).toMatch(/"supergraph":"[0-9a-f]{16}"/);
+  } finally {
+    await stock.stop();
+  }
+});
+
 describe('the command', () => {
   it('names every bad setting at once, and options that it does not know', async () => {
     await expect(startGateway(['--port', 'x', '--auth', 'maybe'])).rejects.toThrow(/PORT[\s\S]*AUTH/);

@@ -208,7 +208,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
 
 /** GraphiQL has its scripts from here and talks to here. */
 const PAGE_POLICY =
-  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; worker-src 'self' blob:";
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:";
 
 /**
  * A page of somebody else must not make a browser send requests with its user's means: what a browser sends across sites without asking first
