@@ -1,11 +1,14 @@
 /** Reads from the server's log what it did for each statement (auto_explain). */
+import { setTimeout as pause } from 'node:timers/promises';
 import { BIG } from './rows.mjs';
 
-export const EXPLAIN_FLAGS = [
-  'session_preload_libraries=auto_explain',
-  'auto_explain.log_format=json',
-  'auto_explain.log_min_duration=-1',
-].flatMap((setting) => ['-c', setting]);
+/** Silent until `turnOn`: a duration on the command line would win over what is set later. */
+export const EXPLAIN_FLAGS = ['session_preload_libraries=auto_explain', 'auto_explain.log_format=json'].flatMap((setting) => [
+  '-c',
+  setting,
+]);
+
+const LOG_TIMEOUT_MS = 20_000;
 
 /** Collects the log; `explain` gives what was wrong with the plans of what `work` made the server do. */
 export function createPlans() {
@@ -26,7 +29,11 @@ export function createPlans() {
       await work();
       // What a statement of ours leaves in the log stands behind all that came before it.
       await stack.sql('users', "SELECT 'the end of the plans'");
-      while (!log.includes('the end of the plans')) await new Promise((resolve) => setImmediate(resolve));
+      const deadline = Date.now() + LOG_TIMEOUT_MS;
+      while (!log.includes('the end of the plans')) {
+        if (Date.now() > deadline) throw new Error('The server told no plans');
+        await pause(5);
+      }
       const plans = Array.from(log.matchAll(/plan:\n(\s*\{[\s\S]*?\n\s*\})\n(?=\S|$)/g), ([, json]) => JSON.parse(json));
       if (plans.length < 2) throw new Error('The server told no plans');
       return plans.flatMap((plan) => faultsOf(plan, showsTotal));

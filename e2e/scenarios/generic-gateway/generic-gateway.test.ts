@@ -1,11 +1,13 @@
 /** `trestle-gateway` on a supergraph that has nothing to do with users or orders: start, swap, bad supergraphs, the way down. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
 import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
+import { toRunningProcess } from '../../stack/process.ts';
 
 const subgraphs = {
   harbours: {
@@ -158,6 +160,18 @@ describe('the command', () => {
       }),
     );
     expect(told).toContain('--nonsense');
+  });
+
+  it('ends within 3 s as well when it is npx that is told to', async () => {
+    const file = join(home, 'npx.graphql');
+    await writeFile(file, federation.supergraphSdl);
+    const cwd = fileURLToPath(new URL('../../../', import.meta.url));
+    const args = ['--no-install', 'trestle-gateway', '--supergraph', file, '--port', '0', '--auth', 'off'];
+    const gateway = await toRunningProcess(spawn('npx', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] }), 'gateway');
+    const began = performance.now();
+    await gateway.end('SIGTERM');
+    await until(async () => (await fetch(`${gateway.url}/livez`).catch(() => undefined)) === undefined);
+    expect(performance.now() - began).toBeLessThan(3000);
   });
 
   it('ends within 3 s of SIGTERM, with the requests in hand answered', async () => {
