@@ -19,7 +19,6 @@ export interface FuzzAnswer {
 }
 
 export interface FuzzEngine {
-  readonly schema: GraphQLSchema;
   run(operation: FuzzOperation): Promise<FuzzAnswer>;
   stop(): Promise<void>;
 }
@@ -28,7 +27,7 @@ export interface FuzzEngine {
 const tell = (path: readonly (string | number)[] | undefined, code: unknown) =>
   `${(path ?? []).join('.')} ${typeof code === 'string' ? code : 'DOWNSTREAM_SERVICE_ERROR'}`;
 
-export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<FuzzEngine> {
+export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<FuzzEngine & { readonly schema: GraphQLSchema }> {
   const { ApolloGateway } = await import('@apollo/gateway');
   const quiet = () => undefined;
   const gateway: Gateway = new ApolloGateway({
@@ -65,11 +64,10 @@ export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<Fu
   };
 }
 
-export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine & { readonly schema: GraphQLSchema } {
+export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
   const limits = { ...DEFAULT_LIMITS, maxDepth: 100, maxRootFields: 100, maxAliases: 1000 };
   const planner = createPlanner(sdl, limits);
   return {
-    schema: undefined as unknown as GraphQLSchema,
     run: ({ query, variables }) =>
       new Promise((resolve, reject) => {
         const prepared = planner.prepare({ query, operationName: undefined, labels: [] });

@@ -58,7 +58,7 @@ export async function fuzz({ seed, operations, perSupergraph, maxFailures }: Fuz
 }
 
 interface Engines {
-  readonly apollo: FuzzEngine;
+  readonly apollo: Awaited<ReturnType<typeof startApollo>>;
   readonly trestle: FuzzEngine;
   readonly hasInterfaceObject: boolean;
 }

@@ -84,6 +84,9 @@ function typeOf(id: string, types: readonly string[]): string {
   return types[Math.floor(hash(`type of ${id}`) * types.length)] ?? 'E0';
 }
 
+/** What a representation tells besides required fields. */
+const KEYS = new Set(['__typename', 'id', 'code']);
+
 function createResolver(typesOfNodes: readonly string[]): GraphQLFieldResolver<Source | undefined, unknown> {
   return (source, args, _, { fieldName, parentType, returnType, operation }) => {
     if (fieldName === 'id') return source?.id;
@@ -91,8 +94,8 @@ function createResolver(typesOfNodes: readonly string[]): GraphQLFieldResolver<S
     const of = parentType.name === 'Query' || parentType.name === 'Mutation' ? operation.operation : parentType.name;
     // What another subgraph was asked for first comes with the representation; a computed field shows all of it.
     if (/^e\d+cs\d+$/.test(fieldName)) {
-      const { __typename, id, code, ...required } = source as Source;
-      return `${__typename}${id}${JSON.stringify(required)}${String(code).length > 0 ? '' : ''}`;
+      const required = Object.entries(source as Source).filter(([name]) => !KEYS.has(name));
+      return `${source?.__typename ?? ''}${source?.id ?? ''}${JSON.stringify(Object.fromEntries(required))}`;
     }
     const key = `${of}.${source?.id ?? ''}.${source?.at ?? ''}.${fieldName}.${JSON.stringify(args)}`;
     return resolve(returnType, { key, typesOfNodes });
