@@ -26,23 +26,37 @@ export interface CallerOptions {
 }
 
 /** Throws UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for more than one or for an Idempotency-Key that is none. */
-export function readContext(request: IncomingMessage, { verifier, forwardHeaders, requestId, trace }: CallerOptions): EngineContext {
-  const { authorization } = request.headers;
-  const isAnonymous = authorization === undefined && request.headers['x-api-key'] === undefined;
-  const token = isAnonymous || !verifier ? undefined : readBearerToken(request.rawHeaders);
-  const credential = verifier ? token && `Bearer ${token}` : authorization;
-  const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
-  if (credential) headers.push('authorization', credential);
+export function readContext(request: IncomingMessage, { requestId, trace, ...options }: CallerOptions): EngineContext {
+  const mutationHeaders = readIdempotencyHeaders(request.headers);
+  return createContext({ ...identify(request, options), requestId, mutationHeaders, trace });
+}
+
+export type Identity = Pick<EngineContext, 'caller' | 'identity'>;
+
+/**
+ * Who is asking. `params` stand for headers that a client could not send, as a browser can't with a WebSocket; names in any case.
+ * Throws UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for more than one, wherever they stand.
+ */
+export function identify(
+  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  { verifier, forwardHeaders }: Pick<CallerOptions, 'verifier' | 'forwardHeaders'>,
+  params?: ReadonlyMap<string, string>,
+): Identity {
+  const valueOf = (name: string) => params?.get(name) ?? headers[name];
+  const isAnonymous = valueOf('authorization') === undefined && valueOf('x-api-key') === undefined;
+  const token = isAnonymous || !verifier ? undefined : readBearerToken(params ? [...rawHeaders, ...[...params].flat()] : rawHeaders);
+  const credential = verifier ? token && `Bearer ${token}` : valueOf('authorization');
+  const identity = credential ? ['authorization', String(credential)] : [];
   for (const name of forwardHeaders) {
-    const value = request.headers[name];
-    if (value !== undefined) headers.push(name, String(value));
+    const value = valueOf(name);
+    if (value !== undefined) identity.push(name, String(value));
   }
-  return {
-    caller: token !== undefined && verifier ? verifier.verify(token) : null,
-    requestId,
-    headers,
-    mutationHeaders: readIdempotencyHeaders(request.headers),
-    trail: createTrail(),
-    trace,
-  };
+  return { caller: token !== undefined && verifier ? verifier.verify(token) : null, identity };
+}
+
+/** The context of one operation by somebody who is known already. */
+export function createContext(known: Pick<EngineContext, 'caller' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'>): EngineContext {
+  const { caller, identity, requestId, mutationHeaders, trace } = known;
+  const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId, ...identity];
+  return { caller, requestId, headers, identity, mutationHeaders, trail: createTrail(), trace };
 }

@@ -4,6 +4,7 @@ import { SettingsError, readFamily, readSettings, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readTrustedDocuments } from './documents/trusted.ts';
+import { SLOW_POLICIES } from './live/mailbox.ts';
 import { DEFAULT_LIMITS } from './limits/limits.ts';
 
 /** Names of the command line, and the settings that they stand for. */
@@ -37,6 +38,17 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       MAX_BATCH: setting.integer(1, 100).default(1),
       TRUSTED_DOCUMENTS_FILE: setting.fileOf(readTrustedDocuments).optional(),
       TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
+      MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
+      MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
+      MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),
+      MAX_MESSAGE_BYTES: setting.integer(1024, 16_777_216).default(1_048_576),
+      CONNECTION_INIT_TIMEOUT_MS: setting.integer(100, 60_000).default(3000),
+      PING_INTERVAL_MS: setting.integer(100, 600_000).default(12_000),
+      SLOW_CONSUMER: setting.choice(...SLOW_POLICIES).default('close'),
+      SLOW_CONSUMER_MESSAGES: setting.integer(1, 100_000).default(256),
+      SLOW_CONSUMER_BYTES: setting.integer(1024, 67_108_864).default(1_048_576),
+      SUBSCRIPTION_RECONNECT_MS: setting.integer(0, 600_000).default(30_000),
+      SUBSCRIPTION_DRAIN_MS: setting.integer(0, 600_000).default(1000),
       OVERRIDE_LABELS: setting.text().default(''),
       GRAPHIQL: setting.onOff().default(true),
       OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
@@ -46,10 +58,20 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
   return {
     ...settings,
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
+    subgraphLiveUrls: readFamily('SUBGRAPH_WS_URL_', env),
     port: settings.PORT ?? settings.GATEWAY_PORT,
     supergraphFile: settings.SUPERGRAPH_PATH ?? settings.SUPERGRAPH_FILE,
     forwardHeaders: readList(settings.FORWARD_HEADERS).map((name) => name.toLowerCase()),
     labels: readList(settings.OVERRIDE_LABELS),
+    sockets: {
+      maxSockets: settings.MAX_SOCKETS,
+      maxOperations: settings.MAX_OPERATIONS_PER_SOCKET,
+      maxMessageBytes: settings.MAX_MESSAGE_BYTES,
+      initTimeoutMs: settings.CONNECTION_INIT_TIMEOUT_MS,
+      pingIntervalMs: settings.PING_INTERVAL_MS,
+      queue: { policy: settings.SLOW_CONSUMER, maxMessages: settings.SLOW_CONSUMER_MESSAGES, maxBytes: settings.SLOW_CONSUMER_BYTES },
+    },
+    subscriptions: { maxSubscriptions: settings.MAX_SUBSCRIPTIONS, reconnectMs: settings.SUBSCRIPTION_RECONNECT_MS },
     limits: {
       maxDepth: settings.MAX_DEPTH,
       maxAliases: settings.MAX_ALIASES,

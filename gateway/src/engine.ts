@@ -1,5 +1,6 @@
 /** What stands behind the gateway's doors: one of two engines, `trestle` or `apollo`, chosen by GATEWAY_ENGINE. */
 import type { Caller } from '@trestle/identity';
+import type { GraphQLFormattedError } from 'graphql';
 import type { OperationKind } from './execute/program.ts';
 import type { RequestTrace } from './tracing.ts';
 import type { Trail } from './trail.ts';
@@ -14,6 +15,40 @@ export interface EngineRequest {
   readonly context: EngineContext;
   /** What to tell in `extensions` besides the answer. */
   readonly tell: Telling;
+  /** Who listens if the operation is a subscription; without one it is refused. */
+  readonly listener?: Listener | undefined;
+}
+
+/** One listener of a subscription, which is a door's. It is told everything in order, and nothing after the end. */
+export interface Listener {
+  /** Called once, before all else, when the subscription was taken. */
+  begin(subscription: Subscription): void;
+  next(event: LiveEvent): void;
+  end(end: StreamEnd): void;
+}
+
+export interface Subscription {
+  /** Nothing is told from here on. */
+  stop(): void;
+  /** Calls back when all that had come when it was called is told; then nothing is. */
+  finish(done: () => void): void;
+  readonly operationName: string | undefined;
+}
+
+export interface LiveEvent {
+  /** One execution result as JSON. It is shared with all who listen, and never changes. */
+  readonly bytes: Buffer;
+  /** When its subgraph told it, by `performance.now()`. */
+  readonly receivedAt: number;
+}
+
+/** Why a stream has ended: by itself, refused by its subgraph, and by what has been lost or changed on the way. */
+export type EndCause = 'complete' | 'refused' | 'source-lost' | 'schema-reload' | 'overload' | 'unauthorized' | 'shutdown';
+
+export interface StreamEnd {
+  readonly cause: EndCause;
+  /** Nothing for a stream that has told all that there was. */
+  readonly errors: readonly GraphQLFormattedError[];
 }
 
 export interface Telling {
@@ -26,8 +61,10 @@ export interface Telling {
 export interface EngineContext {
   readonly caller: Caller | null;
   readonly requestId: string;
-  /** Headers for every fetch, names and values in turn: the caller's own credential and what the settings let through. */
+  /** Headers for every fetch, names and values in turn, {@link identity} among them. */
   readonly headers: readonly string[];
+  /** Those of them that may change an answer: the caller's own credential and what the settings let through. */
+  readonly identity: readonly string[];
   /** Sent with mutations only, as nothing else has to happen once. */
   readonly mutationHeaders: readonly string[];
   readonly trail: Trail;

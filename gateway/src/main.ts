@@ -6,14 +6,19 @@ import { runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
-import { createHttpDoor, toRefusalAnswer } from './door/http-door.ts';
+import { createHttpDoor } from './door/http-door.ts';
+import { toRefusalAnswer } from './door/refusal.ts';
+import { createVisitBook } from './door/visit.ts';
 import type { Engine } from './engine.ts';
-import { createTrestleEngine } from './execute/engine.ts';
+import { type TrestleEngine, createTrestleEngine } from './execute/engine.ts';
+import { createLiveMetrics } from './live/live-metrics.ts';
+import { createSocketDoor } from './live/socket-door.ts';
+import { createStreamDoor } from './live/stream-door.ts';
 import { createGatewayMetrics } from './metrics.ts';
 import { watchSupergraph } from './supergraph/watch.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
-/** Requests in hand may take so long once the process was told to stop: it is gone within 3 s. */
+/** Requests and events in hand may take so long once the process was told to stop and every client was sent away. */
 const DRAIN_MS = 2000;
 
 const config = readConfig();
@@ -23,7 +28,12 @@ await runProcess(log, async () => {
   const supergraphSdl = await readFile(config.supergraphFile, 'utf8');
   // The process listens only once a supergraph is loaded, so that ready is all it can be.
   const probes = createProbes({ isReady: () => true, tell: () => ({ supergraph: engine.hash }) });
-  const upstreams = createUpstreams({ urls: config.subgraphUrls, timeoutMs: config.SUBGRAPH_TIMEOUT_MS, metrics: probes.metrics });
+  const upstreams = createUpstreams({
+    urls: config.subgraphUrls,
+    liveUrls: config.subgraphLiveUrls,
+    timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
+    metrics: probes.metrics,
+  });
   const engine = await createEngine({ supergraphSdl, upstreams });
   const supergraph = watchSupergraph(config.supergraphFile, {
     initial: supergraphSdl,
@@ -37,21 +47,47 @@ await runProcess(log, async () => {
   });
   const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, OTEL_EXPORTER_OTLP_ENDPOINT: collector } = config;
   const tracing = collector === undefined ? undefined : await (await import('./tracing.ts')).createTracing(collector);
-  const handle = createHttpDoor({
+  const metrics = createGatewayMetrics(probes.metrics, engine);
+  const liveMetrics = createLiveMetrics(probes.metrics, (engine as Partial<TrestleEngine>).hub?.counts);
+  const shared = {
     engine,
     documents: createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY }),
     verifier: publicKeyPem === undefined ? undefined : createTokenVerifier({ publicKeyPem }),
     forwardHeaders: config.forwardHeaders,
-    maxBatch: config.MAX_BATCH,
-    hasPages: config.GRAPHIQL,
     log,
-    metrics: createGatewayMetrics(probes.metrics, engine),
     tracing,
+  };
+  const book = createVisitBook({ metrics, log });
+  const { queue, maxOperations, maxSockets } = config.sockets;
+  const streams = createStreamDoor({
+    verifier: shared.verifier,
+    queue,
+    maxOperations,
+    maxReservations: maxSockets,
+    metrics: liveMetrics,
+    book,
   });
-  const service = await startService({ log, port: config.port, host: config.HOST, probes, handle, toRefusalAnswer, drainMs: DRAIN_MS });
+  const sockets = createSocketDoor({ ...shared, limits: config.sockets, requests: metrics, metrics: liveMetrics });
+  const handle = createHttpDoor({ ...shared, maxBatch: config.MAX_BATCH, hasPages: config.GRAPHIQL, metrics, book, streams });
+  const drainMs = config.SUBSCRIPTION_DRAIN_MS + DRAIN_MS;
+  const service = await startService({
+    log,
+    port: config.port,
+    host: config.HOST,
+    probes,
+    handle,
+    upgrade: sockets.upgrade,
+    toRefusalAnswer,
+    drainMs,
+  });
   return async () => {
     supergraph.stop();
-    await service.stop();
+    // Whoever listens is sent away while requests in hand are answered; nobody new is let in.
+    await Promise.all([
+      service.stop(),
+      sockets.drain(config.SUBSCRIPTION_DRAIN_MS, drainMs),
+      streams.drain(config.SUBSCRIPTION_DRAIN_MS),
+    ]);
     await engine.stop();
     await tracing?.stop();
   };
@@ -66,7 +102,8 @@ async function createEngine({
   upstreams: ReturnType<typeof createUpstreams>;
 }): Promise<Engine> {
   const options = { supergraphSdl, upstreams, limits: config.limits, log };
-  if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels: config.labels });
+  const { labels, subscriptions } = config;
+  if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels, subscriptions });
   silenceVendorTelemetry();
   const { createApolloEngine } = await import('./apollo/engine.ts');
   return createApolloEngine(options);

@@ -1,6 +1,6 @@
 /** What Prometheus reads of the gateway besides its subgraphs: requests by status and operation, prepared operations (contract §1). */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { DoorMetrics } from './door/http-door.ts';
+import type { DoorMetrics } from './door/visit.ts';
 import type { Engine } from './engine.ts';
 import type { TrestleEngine } from './execute/engine.ts';
 

@@ -142,7 +142,7 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
   };
 }
 
-/** What a valid document does not tell: subscriptions are in the schema, and have no door yet; variables come beside it. */
+/** What a valid document does not tell: subscriptions are in the schema, and Apollo's gateway can't run them; variables come beside it. */
 const refuseBeforePlanning: ApolloServerPlugin<ApolloContext> = {
   requestDidStart: () =>
     Promise.resolve({
@@ -151,7 +151,7 @@ const refuseBeforePlanning: ApolloServerPlugin<ApolloContext> = {
         try {
           if (operation?.operation === OperationTypeNode.MUTATION && contextValue.isReadOnly)
             throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
-          if (operation?.operation === OperationTypeNode.SUBSCRIPTION) throw fail('NOT_IMPLEMENTED', 'Subscriptions have no door yet');
+          if (operation?.operation === OperationTypeNode.SUBSCRIPTION) throw fail('NOT_IMPLEMENTED', 'This engine has no subscriptions: GATEWAY_ENGINE=trestle has');
           limitVariables(request.variables);
         } catch (fault) {
           throw toGraphQLError(fault as Fault);

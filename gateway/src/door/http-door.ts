@@ -1,24 +1,27 @@
 /** The HTTP door: `/graphql` by GET and POST, straight on node:http, to the GraphQL-over-HTTP specification (contract §1, §6). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '@trestle/identity';
-import type { TokenVerifier } from '@trestle/identity/tokens';
 import { hasRole } from '@trestle/identity';
+import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
-import { ERRORS, type ErrorCode, Fault, fail } from '@trestle/schema/errors';
-import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
+import { fail } from '@trestle/schema/errors';
 import { readContext, readRequestId } from '../caller.ts';
-import { type Documents, PersistedQueryNotFound } from '../documents/documents.ts';
-import type { Engine, EngineContext, EngineReply } from '../engine.ts';
-import type { RequestTrace, Tracing } from '../tracing.ts';
+import type { Documents } from '../documents/documents.ts';
+import type { Engine, EngineContext, EngineReply, Listener } from '../engine.ts';
+import type { StreamDoor } from '../live/stream-door.ts';
+import { chooseStreamFormat } from '../live/stream-format.ts';
+import type { Tracing } from '../tracing.ts';
 import { abort, toTrailHeaders } from '../trail.ts';
-import { readBody } from './body.ts';
 import { createBatch } from './batch.ts';
+import { readBody } from './body.ts';
 import { findPage } from './graphiql.ts';
 import { type MediaType, chooseMediaType } from './media-type.ts';
 import { type Parameters, readParameters, readSearchParameters } from './parameters.ts';
+import { ALLOW, CHALLENGE, sendRefusal } from './refusal.ts';
 import { type Head, sendBytes, sendText } from './send.ts';
+import { createSharedStream } from './shared-stream.ts';
+import type { Visit, VisitBook, DoorMetrics } from './visit.ts';
 
-const ALLOW = 'GET, POST, OPTIONS';
 /** No answer was read: nginx's number for it, for log and metrics only. */
 const CLIENT_CLOSED_REQUEST = 499;
 
@@ -34,56 +37,17 @@ export interface DoorOptions {
   readonly hasPages: boolean;
   readonly log: Log;
   readonly metrics: DoorMetrics;
+  readonly book: VisitBook;
+  readonly streams: StreamDoor;
   /** Undefined unless spans are exported. */
   readonly tracing: Tracing | undefined;
 }
 
-export interface DoorMetrics {
-  readonly begin: () => void;
-  /** Called once a request, when its answer has been written. */
-  readonly end: (seen: Seen) => void;
-}
-
-export interface Seen {
-  readonly status: number;
-  readonly seconds: number;
-  readonly operation: string | undefined;
-}
-
-/** One request at the door. */
-interface Visit {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  readonly started: number;
-  readonly trace: RequestTrace | undefined;
-  context: EngineContext | undefined;
-  operation: string | undefined;
-  kind: string | undefined;
-  /** Whether it has been counted and logged. */
-  isOver: boolean;
-}
-
 /** Gives the handler of all requests that are no probes. */
 export function createHttpDoor(options: DoorOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { engine, documents, verifier, forwardHeaders, maxBatch, hasPages, log, metrics, tracing } = options;
+  const { engine, documents, verifier, forwardHeaders, maxBatch, hasPages, log, metrics, book, streams, tracing } = options;
+  const { finish } = book;
 
-  const finish = (visit: Visit) => {
-    if (visit.isOver) return;
-    visit.isOver = true;
-    const { request, response, requestId, started, operation } = visit;
-    const milliseconds = performance.now() - started;
-    metrics.end({ status: response.statusCode, seconds: milliseconds / 1000, operation });
-    visit.trace?.end({ status: response.statusCode, operation, kind: visit.kind });
-    log.access({
-      requestId,
-      method: request.method ?? '',
-      route: '/graphql',
-      status: response.statusCode,
-      durationMs: Math.round(milliseconds),
-      ...(operation !== undefined && { operation }),
-    });
-  };
   const refuse = (visit: Visit, error: unknown) => {
     sendRefusal(visit, { error, log });
     finish(visit);
@@ -97,18 +61,28 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
     }
   };
 
-  const answer = (visit: Visit, { parameters, mediaType }: { parameters: Parameters; mediaType: MediaType }) => {
-    respond(visit, parameters, (reply) => {
+  const answer = (visit: Visit, { parameters, mediaType }: { parameters: Parameters; mediaType: MediaType | undefined }) => {
+    const format = chooseStreamFormat(visit.request.headers.accept);
+    const listener = format && streams.listen(visit, format);
+    respond(visit, { parameters, listener }, (reply) => {
       guard(visit, () => {
-        const status = reply.status ?? mediaType.statusOf(reply.outcome);
         visit.operation = reply.operationName;
         visit.kind = reply.operationKind;
+        if (listener && !mediaType) {
+          listener.reply(reply);
+          return;
+        }
+        const status = reply.status ?? mediaType?.statusOf(reply.outcome) ?? 200;
         sendBytes(visit, { status, head: toHead(visit, { mediaType, reply }), reply });
         finish(visit);
       });
     });
   };
-  const respond = (visit: Visit, parameters: Parameters, done: (reply: EngineReply) => void) => {
+  const respond = (
+    visit: Visit,
+    { parameters, listener }: { parameters: Parameters; listener?: Listener | undefined },
+    done: (reply: EngineReply) => void,
+  ) => {
     const { request } = visit;
     const context = visit.context as EngineContext;
     const { headers } = request;
@@ -125,12 +99,13 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
         isReadOnly: request.method === 'GET',
         context,
         tell: readTelling(request, { caller: context.caller, isOpen: verifier === undefined }),
+        listener,
       },
       done,
     );
   };
 
-  const receive = (visit: Visit, mediaType: MediaType) => {
+  const receive = (visit: Visit, mediaType: MediaType | undefined) => {
     readBody(visit.request, (error, body) => {
       guard(visit, () => {
         if (error) throw error;
@@ -141,7 +116,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
               items: body,
               limit: maxBatch,
               respond: (parameters, done) => {
-                respond(visit, parameters, done);
+                respond(visit, { parameters }, done);
               },
             },
             (reply) => {
@@ -154,6 +129,8 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       });
     });
   };
+
+  const shared = createSharedStream({ streams, respond, guard, finish });
 
   const pass = (visit: Visit) => {
     const { request, response } = visit;
@@ -171,10 +148,12 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       finish(visit);
       return;
     }
-    if (method !== 'GET' && method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST');
+    const search = mark < 0 ? '' : url.slice(mark);
+    const isShared = shared.concerns(request, search);
+    if (method !== 'GET' && method !== 'POST' && !isShared) throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST');
     refuseForgery(request);
     const mediaType = chooseMediaType(request.headers.accept);
-    if (!mediaType) throw fail('NOT_ACCEPTABLE', 'There are application/graphql-response+json and application/json');
+    if (!mediaType && !isShared && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', MEDIA_TYPES);
     const context = readContext(request, { verifier, forwardHeaders, requestId: visit.requestId, trace: visit.trace });
     visit.context = context;
     response.once('close', () => {
@@ -183,7 +162,8 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       if (!response.headersSent) response.statusCode = CLIENT_CLOSED_REQUEST;
       finish(visit);
     });
-    if (method === 'GET') answer(visit, { parameters: readSearchParameters(mark < 0 ? '' : url.slice(mark)), mediaType });
+    if (isShared) shared.handle(visit, search);
+    else if (method === 'GET') answer(visit, { parameters: readSearchParameters(search), mediaType });
     else receive(visit, mediaType);
   };
 
@@ -197,6 +177,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       context: undefined,
       operation: undefined,
       kind: undefined,
+      isCounted: false,
       isOver: false,
     };
     metrics.begin();
@@ -205,6 +186,9 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
     });
   };
 }
+
+const MEDIA_TYPES =
+  'There are application/graphql-response+json and application/json; for subscriptions text/event-stream and multipart/mixed;subscriptionSpec=1.0';
 
 /** GraphiQL has its scripts from here and talks to here. */
 const PAGE_POLICY =
@@ -229,43 +213,12 @@ function readTelling({ headers }: IncomingMessage, { caller, isOpen }: { caller:
   };
 }
 
-function toHead({ context, request }: Visit, { mediaType, reply }: { mediaType: MediaType; reply: EngineReply }): Head {
+function toHead({ context, request }: Visit, { mediaType, reply }: { mediaType: MediaType | undefined; reply: EngineReply }): Head {
   const told = context ? toTrailHeaders(context.trail, context.caller) : undefined;
   return {
-    'content-type': mediaType.contentType,
+    'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8',
     ...told,
     ...(reply.status === 401 && CHALLENGE),
     ...(reply.status === 405 && { allow: request.method === 'GET' ? 'POST' : ALLOW }),
   };
-}
-
-const CHALLENGE = { 'www-authenticate': 'Bearer realm="api"' };
-
-/** Errors of the door have the shape of GraphQL errors, as those of the engine do. */
-function sendRefusal(visit: Visit, { error, log }: { error: unknown; log: Log }): void {
-  const { request, response, requestId } = visit;
-  const fault = error instanceof Fault ? error : fail('INTERNAL_ERROR', 'Something went wrong on our side');
-  if (!(error instanceof Fault)) log.error('request failed', { requestId, error });
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  const own: Partial<Record<ErrorCode, Head>> = {
-    METHOD_NOT_ALLOWED: { allow: ALLOW },
-    UNAUTHORIZED: CHALLENGE,
-    UNSUPPORTED_MEDIA_TYPE: { 'accept-post': 'application/json' },
-  };
-  const extensions = { code: fault.code, ...(fault.details && { details: fault.details }), requestId };
-  const contentType = chooseMediaType(request.headers.accept)?.contentType ?? 'application/json; charset=utf-8';
-  sendText(visit, {
-    status: fault instanceof PersistedQueryNotFound ? 200 : ERRORS[fault.code].status,
-    // The rest of a body that nobody read is not worth reading: the connection ends.
-    head: { 'content-type': contentType, ...own[fault.code], ...(!request.complete && { connection: 'close' }) },
-    text: JSON.stringify({ errors: [{ message: fault.message, extensions }] }),
-  });
-}
-
-/** What was refused before it was a request is told as GraphQL tells errors. */
-export function toRefusalAnswer({ code, message, requestId }: Refusal): RefusalAnswer {
-  return { body: { errors: [{ message, extensions: { code, requestId } }] }, headers: { 'x-content-type-options': 'nosniff' } };
 }

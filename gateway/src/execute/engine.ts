@@ -1,18 +1,19 @@
 /** The engine `trestle`: prepares operations in the planner's thread, runs them here, and writes their answers once. */
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault, fail } from '@trestle/schema/errors';
-import type { GraphQLFormattedError } from 'graphql';
 import type { Engine, EngineReply, EngineRequest } from '../engine.ts';
-import { finishErrors, isOurFault, needsCredential } from '../errors.ts';
+import { needsCredential } from '../errors.ts';
 import { type Limits, limitCost, limitVariables } from '../limits/limits.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
+import { type Hub, type HubOptions, createHub } from '../subscribe/hub.ts';
 import { type Ready, type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
-import { type BufferPool, createBufferPool } from './buffer-pool.ts';
-import { type AnswerError, type Execution, addValueFaults, execute } from './execute.ts';
+import { type Writing, writeAnswer } from './answer.ts';
+import { createBufferPool } from './buffer-pool.ts';
+import { type Execution, execute } from './execute.ts';
 import type { Operation } from './operation.ts';
 import { type PlanReport, createPlanReport } from './plan-report.ts';
-import type { Written } from './program.ts';
+import { createSend } from './send.ts';
 import { readVariables } from './variables.ts';
 
 export interface TrestleEngineOptions {
@@ -21,6 +22,7 @@ export interface TrestleEngineOptions {
   readonly limits: Limits;
   /** Labels of progressive `@override` that hold. */
   readonly labels: readonly string[];
+  readonly subscriptions: Omit<HubOptions, 'buffers' | 'log'>;
   readonly log: Log;
 }
 
@@ -29,18 +31,24 @@ const WARM_OPERATIONS = 200;
 
 export interface TrestleEngine extends Engine {
   readonly counts: { readonly hits: number; readonly misses: number };
+  /** What runs for subscriptions, for metrics. */
+  readonly hub: Pick<Hub, 'counts'>;
 }
 
 /** Rejects with the reason for a supergraph that can't be served. */
-export async function createTrestleEngine({ supergraphSdl, upstreams, limits, labels, log }: TrestleEngineOptions): Promise<TrestleEngine> {
+export async function createTrestleEngine(options: TrestleEngineOptions): Promise<TrestleEngine> {
+  const { supergraphSdl, upstreams, limits, labels, log } = options;
   const load = async (sdl: string) => createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams, labels });
   const buffers = createBufferPool();
   let current = await load(supergraphSdl);
+  const hub = createHub({ ...options.subscriptions, buffers, log });
+  hub.take(current);
 
   return {
+    hub,
     respond(request, done) {
       const snapshot = current;
-      const answer = new Answering({ request, snapshot, limits, buffers, log }, done);
+      const answer = new Answering({ request, snapshot, limits, buffers, hub, log }, done);
       const ready = snapshot.find(request);
       if (ready) {
         answer.run(ready);
@@ -65,6 +73,7 @@ export async function createTrestleEngine({ supergraphSdl, upstreams, limits, la
       const last = current;
       current = next;
       last.planner.retire();
+      hub.take(next);
     },
     get hash() {
       return current.hash;
@@ -73,25 +82,21 @@ export async function createTrestleEngine({ supergraphSdl, upstreams, limits, la
       return current.counts;
     },
     stop: async () => {
+      hub.stop();
       await current.planner.stop();
       await upstreams.close();
     },
   };
 }
 
-interface Surroundings {
+interface Surroundings extends Writing {
   readonly request: EngineRequest;
   readonly snapshot: Snapshot;
   readonly limits: Limits;
-  readonly buffers: BufferPool;
-  readonly log: Log;
+  readonly hub: Hub;
 }
 
-/** Where the data stand in `{"data":…`, and what they begin with when they are null. */
-const DATA_AT = 8;
-const LETTER_N = 0x6e;
-
-/** One request on its way; every way ends in `done` once. */
+/** One request on its way; every way ends in `done` once, but for a subscription's, which its listener is told of. */
 class Answering {
   readonly #around: Surroundings;
   readonly #done: (reply: EngineReply) => void;
@@ -106,12 +111,10 @@ class Answering {
   }
 
   run(ready: Ready): void {
-    try {
+    this.#guard(() => {
       if ('errors' in ready) this.#refuseDocument(ready);
       else this.#start(ready.operation);
-    } catch (error) {
-      this.refuse(error);
-    }
+    });
   }
 
   #start(operation: Operation): void {
@@ -119,10 +122,13 @@ class Answering {
     const { program, compiled } = operation;
     this.#operation = operation;
     if (program.kind === 'mutation' && request.isReadOnly) throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
-    if (program.kind === 'subscription') throw fail('NOT_IMPLEMENTED', 'Subscriptions have no door yet');
     limitVariables(request.variables);
     const conditions = readVariables(program.variables, request.variables);
     limitCost(compiled.cost(conditions), limits);
+    if (program.kind === 'subscription') {
+      this.#listen(operation, conditions);
+      return;
+    }
     this.#report = request.tell.plan ? createPlanReport() : undefined;
     const execution: Execution = {
       operation,
@@ -132,24 +138,7 @@ class Answering {
       context: request.context,
       data: {},
       errors: [],
-      send: (fetch, done) => {
-        const upstream = snapshot.upstream(fetch.service);
-        if (!upstream) {
-          done({ code: 'UPSTREAM_ERROR', message: `The subgraph ${fetch.service} has no address`, cause: undefined }, {});
-          return;
-        }
-        const traced = fetch.context.trace?.startFetch(fetch.service);
-        const { context } = fetch;
-        upstream.send(
-          traced ? { ...fetch, context: { ...context, headers: [...context.headers, ...traced.headers] } } : fetch,
-          (failure, answer) => {
-            traced?.end(failure?.code);
-            this.#guard(() => {
-              done(failure, answer);
-            });
-          },
-        );
-      },
+      send: createSend(snapshot, this.#guard),
     };
     const { introspection } = program;
     if (introspection && !introspection.fixed) {
@@ -174,26 +163,26 @@ class Answering {
     });
   }
 
+  #listen(operation: Operation, conditions: Readonly<Record<string, unknown>>): void {
+    const { request, snapshot, hub } = this.#around;
+    const { listener } = request;
+    if (!listener)
+      throw fail('NOT_ACCEPTABLE', 'Subscriptions are told over WebSocket, text/event-stream or multipart/mixed;subscriptionSpec=1.0');
+    hub.listen({ request, snapshot, operation, conditions }, listener);
+  }
+
   /** What goes wrong in a callback must end the request, not the process. */
-  #guard(act: () => void): void {
+  readonly #guard = (act: () => void): void => {
     try {
       act();
     } catch (error) {
       this.refuse(error);
     }
-  }
+  };
 
   #finish(execution: Execution): void {
-    const { operation, data, errors, conditions, context } = execution;
-    const { buffers } = this.#around;
-    const { write, explain } = operation.compiled;
-    const request = { conditions, introspection: this.#introspection, buffer: buffers.take(), faults: [] };
-    const endWrite = context.trace?.start('write');
-    const written = write(data, request) ?? this.#explain(explain, { execution, request });
-    endWrite?.();
-    const told = errors.length > 0 ? this.#tellErrors(errors) : [];
-    const { bytes, length } = told.length > 0 || this.#tells ? this.#append(written, { execution, told }) : close(written);
-    const isNull = bytes[DATA_AT] === LETTER_N;
+    const answer = writeAnswer(execution, { introspection: this.#introspection, extensions: this.#tell(execution) }, this.#around);
+    const { bytes, length, told, isNull } = answer;
     this.#reply({
       outcome: isNull ? 'failed' : told.length > 0 ? 'partial' : 'complete',
       status: isNull && needsCredential(null, told) ? ERRORS.UNAUTHORIZED.status : undefined,
@@ -202,51 +191,16 @@ class Answering {
     });
   }
 
-  /** Gives the errors as the client reads them, and logs those that are not the client's fault. */
-  #tellErrors(errors: readonly AnswerError[]): GraphQLFormattedError[] {
-    const { requestId, trail } = this.#around.request.context;
-    for (const error of errors) {
-      // Whose client has gone has fetches that were cut off, which is nobody's fault.
-      if (!isOurFault(error) || trail.isAborted) continue;
-      const { code, service } = error.extensions;
-      this.#around.log.error('request failed', {
-        requestId,
-        code: String(code),
-        ...(typeof service === 'string' && { subgraph: service }),
-        ...(error.cause !== undefined && { error: error.cause }),
-      });
-    }
-    return finishErrors(errors, requestId);
-  }
-
-  #explain(
-    explain: Operation['compiled']['explain'],
-    { execution, request }: { execution: Execution; request: Parameters<typeof explain>[1] },
-  ): Written {
-    const written = explain(execution.data, request) as Written;
-    addValueFaults(execution.errors, request.faults);
-    return written;
-  }
-
-  get #tells(): boolean {
-    const { plan, cost, snapshot } = this.#around.request.tell;
-    return plan || cost || snapshot;
-  }
-
-  /** The rest of the answer after its data: errors and extensions. */
-  #append({ bytes, length }: Written, { execution, told }: { execution: Execution; told: readonly GraphQLFormattedError[] }): Written {
+  /** What was asked for in `extensions`. */
+  #tell({ operation: { program, compiled }, conditions, data }: Execution): object | undefined {
     const { request, snapshot } = this.#around;
-    const { compiled } = execution.operation;
-    const extensions = {
-      ...(request.tell.cost && { cost: { estimated: compiled.cost(execution.conditions), actual: compiled.actualCost(execution.data) } }),
-      ...(request.tell.snapshot && { supergraph: { hash: snapshot.hash } }),
-      ...(this.#report && { plan: this.#report.write(execution.operation.program.plan) }),
+    const { plan, cost, snapshot: hash } = request.tell;
+    if (!plan && !cost && !hash) return undefined;
+    return {
+      ...(cost && { cost: { estimated: compiled.cost(conditions), actual: compiled.actualCost(data) } }),
+      ...(hash && { supergraph: { hash: snapshot.hash } }),
+      ...(this.#report && { plan: this.#report.write(program.plan) }),
     };
-    const rest = `${told.length > 0 ? `,"errors":${JSON.stringify(told)}` : ''}${this.#tells ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
-    const tail = Buffer.from(rest);
-    const all = bytes.length >= length + tail.length ? bytes : Buffer.concat([bytes.subarray(0, length)], length + tail.length);
-    tail.copy(all, length);
-    return { bytes: all, length: length + tail.length };
   }
 
   #refuseDocument({ errors, isPlanned, reason }: Extract<Ready, { errors: unknown }>): void {
@@ -289,9 +243,4 @@ class Answering {
       this.#around.buffers.give(bytes);
     };
   }
-}
-
-function close({ bytes, length }: Written): Written {
-  bytes[length] = 0x7d;
-  return { bytes, length: length + 1 };
 }

@@ -23,7 +23,7 @@ export interface SubgraphAnswer {
   readonly errors?: readonly SubgraphError[];
 }
 
-interface SubgraphError {
+export interface SubgraphError {
   readonly message?: string;
   readonly path?: readonly (string | number)[];
   readonly extensions?: Readonly<Record<string, unknown>>;
@@ -69,6 +69,17 @@ export function execute(execution: Execution, done: () => void): void {
   const { plan } = execution.operation.program;
   if (plan) run(plan, execution, done);
   else done();
+}
+
+/** Takes what the source of a subscription has told, as the fetch that the plan begins with. */
+export function takeEvent(running: Execution, answer: SubgraphAnswer): void {
+  const step = running.operation.program.source;
+  if (!step) return;
+  if (answer.errors) addErrors(answer.errors, { step, running });
+  if (answer.data) {
+    for (const each of step.rewrites) rename(answer.data, each);
+    merge(running.data, answer.data);
+  }
 }
 
 function run(step: PlanStep, running: Execution, done: () => void): void {

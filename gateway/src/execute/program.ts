@@ -17,6 +17,8 @@ export interface Program {
   /** Source of a function body that gives {@link Compiled}. */
   readonly code: string;
   readonly introspection: IntrospectionProgram | undefined;
+  /** Whether all that it asks for is marked `@tag(name: "public")`: the same for everybody. */
+  readonly isPublic: boolean;
 }
 
 /** What the generated code gives; arrays are indexed by the numbers in the steps. */

@@ -25,6 +25,7 @@ import { type Introspection, findIntrospection } from './introspection.ts';
 import { mendOperation } from './mend-operation.ts';
 import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
 import { createPlanCompiler } from './plan-steps.ts';
+import { createPublicTest } from './public.ts';
 import { type GuardedSet, type Selections, createSelections } from './selection.ts';
 import { generateWriter } from './writer-code.ts';
 
@@ -68,6 +69,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const apiSchema = supergraph.apiSchema();
   const schema = toClientSchema(apiSchema, mend.hasStandIns);
   const wholeSchema = supergraph.schema.toGraphQLJSSchema();
+  const isPublic = createPublicTest(supergraph.schema, schema);
 
   const read = ({ query, operationName }: PrepareRequest) => {
     const document = parse(query, { maxTokens: limits.maxTokens });
@@ -120,6 +122,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
       source,
       code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost(cost)},actualCost:${generateActualCost(cost)}};`,
       introspection: introspection && toProgram(introspection),
+      isPublic: isSubscription && isPublic(document),
     };
   };
 

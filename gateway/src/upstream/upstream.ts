@@ -4,6 +4,7 @@ import { Histogram, type Registry } from 'prom-client';
 import type { EngineContext } from '../engine.ts';
 import type { SubgraphAnswer, SubgraphFailure } from '../execute/execute.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
+import { type LiveUpstream, createLiveSockets } from './live.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
 const CONNECTIONS = 64;
@@ -17,12 +18,14 @@ export interface UpstreamRequest {
   readonly context: UpstreamContext;
 }
 
-export type UpstreamContext = Omit<EngineContext, 'caller'>;
+export type UpstreamContext = Omit<EngineContext, 'caller' | 'identity'>;
 export type UpstreamDone = (failure: SubgraphFailure | null, answer: SubgraphAnswer) => void;
 
 export interface Upstream {
   /** Calls back once. Leaves in the trail how long it took and whether the answer is a replay. */
   send(request: UpstreamRequest, done: UpstreamDone): void;
+  /** Its subscriptions. */
+  readonly live: LiveUpstream;
 }
 
 export interface Upstreams {
@@ -34,14 +37,17 @@ export interface Upstreams {
 export interface UpstreamOptions {
   /** Where subgraphs really are, by name in lower case. */
   readonly urls: ReadonlyMap<string, string>;
+  /** Where their subscriptions are, if that is elsewhere than their queries. */
+  readonly liveUrls: ReadonlyMap<string, string>;
   readonly timeoutMs: number;
   readonly metrics: Registry;
 }
 
 const NOTHING: SubgraphAnswer = {};
 
-export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): Upstreams {
+export function createUpstreams({ urls, liveUrls, timeoutMs, metrics }: UpstreamOptions): Upstreams {
   const pools = new Map<string, Pool>();
+  const sockets = createLiveSockets();
   const durations = new Histogram({
     name: 'trestle_subgraph_fetch_duration_seconds',
     help: 'Time from sending a fetch to a subgraph to its whole answer.',
@@ -63,7 +69,8 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
   };
   return {
     open(name, url) {
-      const { origin, pathname, search } = new URL(urls.get(name.toLowerCase()) ?? url);
+      const address = urls.get(name.toLowerCase()) ?? url;
+      const { origin, pathname, search } = new URL(address);
       const line: Line = {
         name,
         pool: poolOf(origin),
@@ -78,6 +85,7 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
         one.observe(seconds);
       };
       return {
+        live: sockets.open(liveUrls.get(name.toLowerCase()) ?? address),
         send(request, done) {
           const { trail } = request.context;
           const started = performance.now();
@@ -91,6 +99,7 @@ export function createUpstreams({ urls, timeoutMs, metrics }: UpstreamOptions): 
       };
     },
     close: async () => {
+      sockets.close();
       await Promise.all(Array.from(pools.values(), (pool) => pool.destroy()));
     },
   };

@@ -20,6 +20,8 @@ export interface TokenIssuer {
 export interface TokenVerifier {
   /** Gives the caller that a token stands for. Throws UNAUTHORIZED unless it is valid in every respect. */
   verify(token: string): Caller;
+  /** Whether the token of a caller who was verified before is still good; for whoever is served for longer than one answer takes. */
+  holds(caller: Caller): boolean;
 }
 
 /** `privateKeyPem` is a P-256 key in PKCS#8; `now` gives milliseconds. Throws if the key is of another kind. */
@@ -39,7 +41,9 @@ export function createTokenIssuer({ privateKeyPem, now = Date.now }: { privateKe
 export function createTokenVerifier({ publicKeyPem, now = Date.now }: { publicKeyPem: string; now?: () => number }): TokenVerifier {
   const key = requireP256(createPublicKey(publicKeyPem));
   const verified = new Map<string, Caller>();
+  const holds = ({ expiresAt }: Caller) => expiresAt + CLOCK_TOLERANCE_SECONDS > now() / 1000;
   return {
+    holds,
     verify(token) {
       const id = createHash('sha256').update(token).digest('base64');
       let caller = verified.get(id);
@@ -48,7 +52,7 @@ export function createTokenVerifier({ publicKeyPem, now = Date.now }: { publicKe
         if (verified.size >= REMEMBERED_TOKENS) verified.delete(verified.keys().next().value ?? '');
         verified.set(id, caller);
       }
-      if (caller.expiresAt + CLOCK_TOLERANCE_SECONDS <= now() / 1000) {
+      if (!holds(caller)) {
         verified.delete(id);
         throw unauthorized();
       }

@@ -1,6 +1,7 @@
 /** Starts an HTTP process, says when it listens, and stops it without cutting off a request in hand. */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Probes } from './probes.ts';
 import { type Door, keepDoor } from './refusals.ts';
@@ -17,6 +18,8 @@ export interface ServiceOptions {
   readonly host: string;
   readonly probes: Probes;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Takes WebSockets. Without it, whoever asks for one is answered as if he had not. */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Largest size of all headers together, in bytes (contract §6). */
   readonly maxHeaderBytes?: number;
   /** How long a client may take to send its headers, and the whole of its request; slower ones get 408. */
@@ -72,6 +75,7 @@ function createHttpServer({
   log,
   probes,
   handle,
+  upgrade,
   toRefusalAnswer,
   maxHeaderBytes = 16 * 1024,
   headersTimeoutMs = 10_000,
@@ -100,6 +104,7 @@ function createHttpServer({
       if (!probes.answer(request, response)) handle(request, response);
     },
   });
+  if (upgrade) server.on('upgrade', upgrade);
   const drain = () => {
     isDraining = true;
   };

@@ -1,0 +1,85 @@
+/** Writes the answer of an operation that was run: data, errors, extensions. */
+import type { Log } from '@trestle/log';
+import type { GraphQLFormattedError } from 'graphql';
+import { finishErrors, isOurFault } from '../errors.ts';
+import type { BufferPool } from './buffer-pool.ts';
+import { type AnswerError, type Execution, addValueFaults } from './execute.ts';
+import type { Written } from './program.ts';
+
+/** What is the same for all that an engine writes. */
+export interface Writing {
+  readonly buffers: BufferPool;
+  readonly log: Log;
+}
+
+export interface AnswerExtras {
+  /** JSON texts of introspection fields by response key. */
+  readonly introspection: Readonly<Record<string, string>>;
+  readonly extensions: object | undefined;
+}
+
+export interface Answer extends Written {
+  /** Errors as the client reads them. */
+  readonly told: readonly GraphQLFormattedError[];
+  /** Whether there are no data at all. */
+  readonly isNull: boolean;
+}
+
+export const NO_EXTRAS: AnswerExtras = { introspection: {}, extensions: undefined };
+
+/** Where the data stand in `{"data":…`, and what they begin with when they are null. */
+const DATA_AT = 8;
+const LETTER_N = 0x6e;
+
+/** Gives a whole execution result as JSON, in a buffer of the pool or a larger one; logs errors that are not the client's fault. */
+export function writeAnswer(execution: Execution, { introspection, extensions }: AnswerExtras, { buffers, log }: Writing): Answer {
+  const { operation, data, errors, conditions, context } = execution;
+  const { write, explain } = operation.compiled;
+  const request = { conditions, introspection, buffer: buffers.take(), faults: [] };
+  const endWrite = context.trace?.start('write');
+  let written = write(data, request);
+  if (!written) {
+    written = explain(data, request) as Written;
+    addValueFaults(errors, request.faults);
+  }
+  endWrite?.();
+  const told = errors.length > 0 ? tellErrors(errors, { execution, log }) : NONE;
+  const { bytes, length } = told.length > 0 || extensions ? append(written, { told, extensions }) : close(written);
+  return { bytes, length, told, isNull: bytes[DATA_AT] === LETTER_N };
+}
+
+const NONE: readonly GraphQLFormattedError[] = [];
+
+/** Gives the errors as the client reads them, and logs those that are not the client's fault. */
+function tellErrors(errors: readonly AnswerError[], { execution, log }: { execution: Execution; log: Log }): GraphQLFormattedError[] {
+  const { requestId, trail } = execution.context;
+  for (const error of errors) {
+    // Whose client has gone has fetches that were cut off, which is nobody's fault.
+    if (!isOurFault(error) || trail.isAborted) continue;
+    const { code, service } = error.extensions;
+    log.error('request failed', {
+      requestId,
+      code: String(code),
+      ...(typeof service === 'string' && { subgraph: service }),
+      ...(error.cause !== undefined && { error: error.cause }),
+    });
+  }
+  return finishErrors(errors, requestId);
+}
+
+/** The rest of the answer after its data: errors and extensions. */
+function append(
+  { bytes, length }: Written,
+  { told, extensions }: { told: readonly GraphQLFormattedError[]; extensions: object | undefined },
+): Written {
+  const rest = `${told.length > 0 ? `,"errors":${JSON.stringify(told)}` : ''}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
+  const tail = Buffer.from(rest);
+  const all = bytes.length >= length + tail.length ? bytes : Buffer.concat([bytes.subarray(0, length)], length + tail.length);
+  tail.copy(all, length);
+  return { bytes: all, length: length + tail.length };
+}
+
+function close({ bytes, length }: Written): Written {
+  bytes[length] = 0x7d;
+  return { bytes, length: length + 1 };
+}

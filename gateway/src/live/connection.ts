@@ -1,0 +1,239 @@
+/** One WebSocket of a client: the server's side of graphql-transport-ws, as one switch over its messages. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { TokenVerifier } from '@trestle/identity/tokens';
+import { Fault, fail } from '@trestle/schema/errors';
+import { CloseCode, type Message, MessageType, parseMessage } from 'graphql-ws/client';
+import { WebSocket } from 'ws';
+import { type Identity, identify } from '../caller.ts';
+import { toTextFrame } from './frame.ts';
+import type { LiveMetrics } from './live-metrics.ts';
+import { Mailbox, type MailboxLimits, toEnvelope } from './mailbox.ts';
+import { OpenOperation } from './open-operation.ts';
+
+export interface SocketLimits {
+  /** The most operations at a time. */
+  readonly maxOperations: number;
+  readonly initTimeoutMs: number;
+  readonly queue: MailboxLimits;
+}
+
+export interface ConnectionOptions extends SocketLimits {
+  readonly verifier: TokenVerifier | undefined;
+  readonly forwardHeaders: readonly string[];
+  readonly metrics: LiveMetrics;
+  readonly run: (operation: OpenOperation, asked: Asked) => void;
+  readonly onEnd: (connection: Connection) => void;
+}
+
+/** An operation as its message tells it. */
+export interface Asked {
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly identity: Identity;
+  readonly request: IncomingMessage;
+}
+
+/** Of our own, where the protocol leaves numbers free: the client does not read what it asked for. */
+export const SLOW_CONSUMER = 4413;
+const GOING_AWAY = 1001;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+const ACK = toEnvelope(JSON.stringify({ type: MessageType.ConnectionAck }));
+
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #request: IncomingMessage;
+  readonly #options: ConnectionOptions;
+  readonly #operations = new Map<string, OpenOperation>();
+  readonly mailbox: Mailbox;
+  #identity: Identity | undefined;
+  #isInitialised = false;
+  #isDraining = false;
+  #isAlive = true;
+  /** For the time that a client may take to introduce itself, then for the time that its credential holds. */
+  #timer: NodeJS.Timeout;
+
+  /** `stream` is what the socket writes to. */
+  constructor(socket: WebSocket, { request, stream, options }: { request: IncomingMessage; stream: Duplex; options: ConnectionOptions }) {
+    this.#socket = socket;
+    this.#request = request;
+    this.#options = options;
+    this.mailbox = new Mailbox({
+      stream,
+      limits: options.queue,
+      pack: toTextFrame,
+      onDropped: options.metrics.dropped,
+      onOverflow: () => {
+        this.close(SLOW_CONSUMER, 'Slow consumer: messages were not read in time', 'slow-consumer');
+      },
+    });
+    this.#timer = setTimeout(() => {
+      this.close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout');
+    }, options.initTimeoutMs);
+    socket.on('message', (data: Buffer, isBinary) => {
+      this.#receive(data, isBinary);
+    });
+    socket.on('pong', () => {
+      this.#isAlive = true;
+    });
+    socket.on('close', () => {
+      this.#end('stopped');
+    });
+    // What it is about, the close that follows tells; a frame that is too large is 1009.
+    socket.on('error', () => undefined);
+  }
+
+  /** Called now and then: asks for a sign of life, and gives up a client that gave none since the last time. */
+  ping(): void {
+    if (!this.#isAlive) this.#socket.terminate();
+    else if (this.#socket.readyState === WebSocket.OPEN) {
+      this.#isAlive = false;
+      this.#socket.ping();
+    }
+  }
+
+  /** Closes from this side; nothing is sent before it that is not on its way yet. */
+  close(code: number, reason: string, cause = 'stopped'): void {
+    this.mailbox.close();
+    this.#socket.close(code, reason);
+    this.#end(cause);
+  }
+
+  /** Takes nothing new. */
+  refuseMore(): void {
+    this.#isDraining = true;
+  }
+
+  /** Tells all that has come so far, then says that it goes away; calls back when the client has gone. */
+  leave(done: () => void): void {
+    this.#isDraining = true;
+    this.#socket.once('close', done);
+    if (this.#socket.readyState !== WebSocket.OPEN) {
+      done();
+      return;
+    }
+    let open = this.#operations.size + 1;
+    const settle = () => {
+      if (--open > 0) return;
+      this.mailbox.whenEmpty(() => {
+        this.close(GOING_AWAY, 'Going away', 'shutdown');
+      });
+    };
+    for (const operation of [...this.#operations.values()]) operation.finish(settle);
+    settle();
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+  }
+
+  /** Whether the caller may be told anything still; closes when not. */
+  readonly #admits = (): boolean => {
+    const { verifier } = this.#options;
+    const caller = this.#identity?.caller;
+    if (!caller || !verifier || verifier.holds(caller)) return true;
+    this.#forbid();
+    return false;
+  };
+
+  readonly #forbid = (): void => {
+    this.close(CloseCode.Forbidden, 'Forbidden: the credential has ended', 'unauthorized');
+  };
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    let message: Message;
+    try {
+      if (isBinary) throw new Error('Messages are text');
+      message = parseMessage(data.toString());
+    } catch {
+      this.close(CloseCode.BadRequest, 'Invalid message received');
+      return;
+    }
+    this.#isAlive = true;
+    switch (message.type) {
+      case MessageType.ConnectionInit:
+        this.#initialise(message.payload);
+        return;
+      case MessageType.Ping:
+        this.mailbox.post(toEnvelope(JSON.stringify({ type: MessageType.Pong, payload: message.payload })));
+        return;
+      case MessageType.Pong:
+        return;
+      case MessageType.Subscribe:
+        this.#subscribe(message.id, message.payload as unknown as Record<string, unknown>);
+        return;
+      case MessageType.Complete:
+        this.#operations.get(message.id)?.stop('stopped');
+        return;
+      default:
+        this.close(CloseCode.BadRequest, `Unexpected message of type ${message.type}`);
+    }
+  }
+
+  #initialise(payload: unknown): void {
+    if (this.#isInitialised) {
+      this.close(CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests');
+      return;
+    }
+    this.#isInitialised = true;
+    clearTimeout(this.#timer);
+    try {
+      this.#identity = identify(this.#request, this.#options, readParams(payload));
+    } catch (error) {
+      const isTwice = error instanceof Fault && error.code === 'VALIDATION_ERROR';
+      this.close(isTwice ? CloseCode.BadRequest : CloseCode.Forbidden, isTwice ? 'Send exactly one credential' : 'Forbidden');
+      return;
+    }
+    this.#watchCredential();
+    this.mailbox.post(ACK);
+  }
+
+  /** A credential may end without an event to tell it by. */
+  #watchCredential(): void {
+    const caller = this.#identity?.caller;
+    if (!caller) return;
+    const wait = Math.min(Math.max(caller.expiresAt * 1000 - Date.now(), 0) + 1000, LONGEST_TIMER_MS);
+    this.#timer = setTimeout(() => {
+      if (this.#admits()) this.#watchCredential();
+    }, wait);
+  }
+
+  #subscribe(id: string, payload: Readonly<Record<string, unknown>>): void {
+    const { maxOperations, run } = this.#options;
+    if (!this.#identity) {
+      this.close(CloseCode.Unauthorized, 'Unauthorized');
+      return;
+    }
+    if (!this.#admits()) return;
+    if (this.#operations.has(id)) {
+      this.close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`.slice(0, 100));
+      return;
+    }
+    const operation = new OpenOperation(id, {
+      mailbox: this.mailbox,
+      admits: this.#admits,
+      forbid: this.#forbid,
+      forget: () => this.#operations.delete(id),
+    });
+    this.#operations.set(id, operation);
+    if (this.#isDraining) operation.refuse(fail('SERVICE_UNAVAILABLE', 'The server is going down'));
+    else if (this.#operations.size > maxOperations)
+      operation.refuse(fail('RATE_LIMIT_EXCEEDED', `A socket takes ${String(maxOperations)} operations at a time`));
+    else run(operation, { payload, identity: this.#identity, request: this.#request });
+  }
+
+  #end(cause: string): void {
+    clearTimeout(this.#timer);
+    this.mailbox.close();
+    for (const operation of [...this.#operations.values()]) operation.stop(cause);
+    this.#operations.clear();
+    this.#options.onEnd(this);
+  }
+}
+
+/** The strings of a payload, by name in lower case. */
+function readParams(payload: unknown): ReadonlyMap<string, string> {
+  const entries = typeof payload === 'object' && payload !== null ? Object.entries(payload) : [];
+  return new Map(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value] as const] : [])));
+}

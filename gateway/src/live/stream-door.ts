@@ -1,0 +1,226 @@
+/** Subscriptions over HTTP responses that stay open: one operation each, or several in a connection that was reserved (graphql-sse; Apollo's multipart). */
+import { randomUUID } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import type { Caller } from '@trestle/identity';
+import type { TokenVerifier } from '@trestle/identity/tokens';
+import { fail } from '@trestle/schema/errors';
+import type { Visit, VisitBook } from '../door/visit.ts';
+import type { LiveMetrics, Transport } from './live-metrics.ts';
+import { Mailbox, type MailboxLimits } from './mailbox.ts';
+import { ResponseStream, type ResponseStreamOptions, pack } from './response-stream.ts';
+import { SERVER_SENT_EVENTS, type StreamFormat, toNamedFormat } from './stream-format.ts';
+import { StreamedOperation } from './streamed-operation.ts';
+
+export interface StreamDoorOptions {
+  readonly verifier: TokenVerifier | undefined;
+  readonly queue: MailboxLimits;
+  /** The most operations of one connection, and connections that are reserved at a time. */
+  readonly maxOperations: number;
+  readonly maxReservations: number;
+  readonly metrics: LiveMetrics;
+  readonly book: VisitBook;
+}
+
+export interface StreamDoor {
+  /** An operation with a response of its own. */
+  listen(visit: Visit, format: StreamFormat): StreamedOperation;
+  /** Gives the token of a connection for several operations of this caller. Throws SERVICE_UNAVAILABLE. */
+  reserve(caller: Caller | null): string;
+  /** Opens the connection that was reserved. Throws NOT_FOUND, CONFLICT when it is open. */
+  connect(token: string, visit: Visit): void;
+  /** An operation whose results go into that connection. Throws NOT_FOUND, CONFLICT for an id that is in use, RATE_LIMIT_EXCEEDED. */
+  join(token: string, asked: { readonly id: string; readonly caller: Caller | null; readonly onTaken: () => void }): StreamedOperation;
+  /** Ends one. Throws NOT_FOUND. */
+  leave(token: string, asked: { readonly id: string; readonly caller: Caller | null }): void;
+  /** Tells every client all that has come for it, and ends its stream, one after the other over the given time. */
+  drain(overMs: number): Promise<void>;
+}
+
+/** A connection that was reserved is to be opened within this time. */
+const RESERVED_MS = 30_000;
+
+interface Reservation {
+  readonly userId: string | undefined;
+  readonly operations: Map<string, StreamedOperation>;
+  readonly timer: NodeJS.Timeout;
+  /** Operations may begin before the connection is open. */
+  readonly mailbox: Mailbox;
+  readonly outlet: PassThrough;
+  stream: ResponseStream | undefined;
+}
+
+interface OpenStream {
+  readonly stream: ResponseStream;
+  readonly operations: () => Iterable<StreamedOperation>;
+}
+
+export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
+  const { verifier, queue, maxOperations, maxReservations, metrics, book } = options;
+  const streams = new Set<OpenStream>();
+  const reservations = new Map<string, Reservation>();
+  let isDraining = false;
+
+  const admitsOf = (caller: Caller | null) => () => caller === null || verifier === undefined || verifier.holds(caller);
+  const find = (token: string, caller: Caller | null): Reservation => {
+    const found = reservations.get(token);
+    // Whose it is not does not learn that it is there.
+    if (found?.userId !== caller?.userId || !found) throw fail('NOT_FOUND', 'There is no such event stream');
+    return found;
+  };
+  const open = (
+    visit: Visit,
+    { format, operations, before }: Pick<OpenStream, 'operations'> & Pick<ResponseStreamOptions, 'format' | 'before'>,
+  ): ResponseStream => {
+    const { response, requestId } = visit;
+    const stream = new ResponseStream({
+      response,
+      requestId,
+      format,
+      queue,
+      metrics,
+      before,
+      onClosed: (cause) => {
+        streams.delete(entry);
+        for (const operation of [...operations()]) operation.stop(cause);
+        book.finish(visit);
+      },
+    });
+    const entry: OpenStream = { stream, operations };
+    streams.add(entry);
+    return stream;
+  };
+  const release = (token: string, cause: string) => {
+    const reservation = reservations.get(token);
+    if (!reservations.delete(token) || !reservation) return;
+    clearTimeout(reservation.timer);
+    for (const operation of [...reservation.operations.values()]) operation.stop(cause);
+    reservation.stream?.cut();
+    reservation.outlet.destroy();
+  };
+  /** Counts a subscription in and out; queries are no subscriptions. */
+  const createWatch = (transport: Transport) => {
+    let isSubscription = false;
+    return {
+      begin: () => {
+        isSubscription = true;
+        metrics.began(transport);
+      },
+      end: (cause: string) => {
+        if (isSubscription) metrics.ended(transport, cause);
+      },
+    };
+  };
+
+  return {
+    listen(visit, format) {
+      if (isDraining) throw fail('SERVICE_UNAVAILABLE', 'The server is going down');
+      let stream: ResponseStream | undefined;
+      const watch = createWatch(format.transport);
+      const operation: StreamedOperation = new StreamedOperation({
+        format,
+        open: () => (stream ??= open(visit, { format, operations: () => [operation] })).mailbox,
+        admits: admitsOf(visit.context?.caller ?? null),
+        onBegin: ({ operationName }) => {
+          watch.begin();
+          visit.operation = operationName;
+          visit.kind = 'subscription';
+          book.count(visit);
+        },
+        onEnd: (cause) => {
+          watch.end(cause);
+          stream?.end(cause);
+        },
+      });
+      // A client may go before there is anything to tell it.
+      visit.response.once('close', () => {
+        operation.stop('stopped');
+      });
+      return operation;
+    },
+    reserve(caller) {
+      if (isDraining || reservations.size >= maxReservations) throw fail('SERVICE_UNAVAILABLE', 'There are too many event streams');
+      const token = randomUUID();
+      const outlet = new PassThrough();
+      const reservation: Reservation = {
+        userId: caller?.userId,
+        operations: new Map(),
+        outlet,
+        mailbox: new Mailbox({
+          stream: outlet,
+          limits: queue,
+          pack,
+          onDropped: metrics.dropped,
+          onOverflow: () => {
+            release(token, 'slow-consumer');
+          },
+        }),
+        timer: setTimeout(() => {
+          release(token, 'stopped');
+        }, RESERVED_MS).unref(),
+        stream: undefined,
+      };
+      reservations.set(token, reservation);
+      return token;
+    },
+    connect(token, visit) {
+      const reservation = reservations.get(token);
+      const caller = visit.context?.caller;
+      // The token is the ticket: a browser's EventSource can send nothing else. A credential that is sent must fit all the same.
+      if (!reservation || (caller && caller.userId !== reservation.userId)) throw fail('NOT_FOUND', 'There is no such event stream');
+      if (reservation.stream) throw fail('CONFLICT', 'The event stream is open already');
+      clearTimeout(reservation.timer);
+      reservation.stream = open(visit, {
+        format: SERVER_SENT_EVENTS,
+        operations: () => reservation.operations.values(),
+        before: reservation,
+      });
+      book.count(visit);
+      visit.response.once('close', () => {
+        release(token, 'stopped');
+      });
+    },
+    join(token, { id, caller, onTaken }) {
+      const { mailbox, operations } = find(token, caller);
+      if (operations.has(id)) throw fail('CONFLICT', 'The stream has an operation of this operationId');
+      if (operations.size >= maxOperations) throw fail('RATE_LIMIT_EXCEEDED', `A stream takes ${String(maxOperations)} operations at a time`);
+      const watch = createWatch('sse');
+      const operation = new StreamedOperation({
+        format: toNamedFormat(id),
+        open: () => mailbox,
+        admits: admitsOf(caller),
+        onBegin: () => {
+          watch.begin();
+          onTaken();
+        },
+        onEnd: (cause) => {
+          watch.end(cause);
+          operations.delete(id);
+        },
+      });
+      operations.set(id, operation);
+      return operation;
+    },
+    leave(token, { id, caller }) {
+      const operation = find(token, caller).operations.get(id);
+      if (!operation) throw fail('NOT_FOUND', 'The stream has no such operation');
+      operation.stop('stopped');
+    },
+    async drain(overMs) {
+      isDraining = true;
+      for (const { timer } of reservations.values()) clearTimeout(timer);
+      const leave = async ({ stream, operations }: OpenStream) => {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * overMs));
+        await Promise.all(
+          [...operations()].map(
+            (operation) =>
+              new Promise<void>((resolve) => {
+                operation.finish(resolve);
+              }),
+          ),
+        );
+        stream.end('shutdown');
+      };
+      await Promise.all([...streams].map(leave));
+    },
+  };
+}

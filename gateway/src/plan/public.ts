@@ -1,0 +1,42 @@
+/** Tells whether an operation asks for nothing but what a schema calls the same for everybody: fields, or types, marked `@tag(name: "public")`. */
+import type { Schema } from '@apollo/federation-internals';
+import { type DocumentNode, type GraphQLSchema, TypeInfo, isAbstractType, isObjectType, visit, visitWithTypeInfo } from 'graphql';
+
+/** Gives the test. `supergraph` carries the marks, `schema` is the one that clients see. */
+export function createPublicTest(supergraph: Schema, schema: GraphQLSchema): (document: DocumentNode) => boolean {
+  const marked = findMarked(supergraph);
+  const isMarked = (type: string, field: string) => marked.has(type) || marked.has(`${type}.${field}`);
+  return (document) => {
+    let isPublic = true;
+    const types = new TypeInfo(schema);
+    visit(
+      document,
+      visitWithTypeInfo(types, {
+        Field({ name: { value: field } }) {
+          const parent = types.getParentType();
+          if (!parent || field.startsWith('__')) return;
+          // What stands behind an interface may be any of its types.
+          const behind = isAbstractType(parent) ? schema.getPossibleTypes(parent) : isObjectType(parent) ? [parent] : [];
+          if (!behind.every(({ name }) => isMarked(name, field))) isPublic = false;
+        },
+      }),
+    );
+    return isPublic;
+  };
+}
+
+const MARK = 'public';
+
+/** Types by name and fields by coordinate. */
+function findMarked(supergraph: Schema): Set<string> {
+  const marked = new Set<string>();
+  for (const type of supergraph.objectTypes()) {
+    if (type.appliedDirectivesOf('tag').some(isMark)) marked.add(type.name);
+    for (const field of type.fields()) if (field.appliedDirectivesOf('tag').some(isMark)) marked.add(field.coordinate);
+  }
+  return marked;
+}
+
+function isMark(directive: { arguments(): unknown }): boolean {
+  return (directive.arguments() as { name?: unknown }).name === MARK;
+}

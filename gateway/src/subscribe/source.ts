@@ -1,0 +1,108 @@
+/**
+ * Where the events of one subscription come from: an operation of one subgraph, asked for again when the connection is lost.
+ *
+ * A subgraph that can tell positions is asked for those by `extensions.resume`. It then begins with `{"data": null, "extensions": {"position": p}}` and
+ * tells each event's own position, so that after a loss it can be asked for all that came `after` the last one: nothing is missed, nothing comes twice.
+ * Of one that tells no positions nobody knows what was missed: the loss is the end of the stream, and is told (README, "Subscriptions").
+ */
+import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
+import type { LivePayload, LiveSink, Loss } from '../upstream/live-socket.ts';
+import type { LiveUpstream } from '../upstream/live.ts';
+
+export interface SourceOptions {
+  readonly live: LiveUpstream;
+  readonly identity: readonly string[];
+  readonly requestId: string;
+  readonly payload: Omit<LivePayload, 'extensions'>;
+  /** So long it is tried again, from the loss on. */
+  readonly reconnectMs: number;
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+export interface SourceSink {
+  next(answer: SubgraphAnswer): void;
+  complete(): void;
+  /** The subgraph will not have it, or no longer. */
+  refused(errors: readonly SubgraphError[]): void;
+  /** Lost for good. */
+  lost(loss: Loss): void;
+}
+
+export interface Source {
+  close(): void;
+}
+
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2000;
+
+/** Begins at once; tells `sink` in order, and nothing after the end or after `close`. */
+export function openSource(options: SourceOptions, sink: SourceSink): Source {
+  const { live, identity, requestId, payload, reconnectMs, now = () => performance.now(), random = Math.random } = options;
+  let position: string | undefined;
+  let lostAt: number | undefined;
+  let tries = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  let unsubscribe: () => void = () => undefined;
+
+  const end = (tell: () => void) => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    tell();
+  };
+  const lose = (loss: Loss) => {
+    lostAt ??= now();
+    const isHopeless = position === undefined || loss.isUnauthorized || now() - lostAt >= reconnectMs;
+    if (isHopeless) {
+      end(() => {
+        sink.lost(loss);
+      });
+      return;
+    }
+    // Full jitter, so that those who were lost together don't come back together.
+    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries++) * random();
+    timer = setTimeout(connect, wait);
+  };
+  const receive: LiveSink['next'] = (answer) => {
+    lostAt = undefined;
+    tries = 0;
+    const told = answer.extensions?.['position'];
+    const isPosition = typeof told === 'string';
+    if (isPosition) position = told;
+    // A position without anything else is where the stream begins.
+    if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) return;
+    sink.next(answer);
+  };
+  const connect = () => {
+    const resume = position === undefined ? {} : { after: position };
+    unsubscribe = live.subscribe(
+      { identity, requestId, payload: { ...payload, extensions: { resume } } },
+      {
+        next: (answer) => {
+          if (!isOver) receive(answer);
+        },
+        complete: () => {
+          end(sink.complete);
+        },
+        refused: (errors) => {
+          end(() => {
+            sink.refused(errors);
+          });
+        },
+        lost: (loss) => {
+          if (!isOver) lose(loss);
+        },
+      },
+    );
+  };
+  connect();
+  return {
+    close() {
+      end(() => {
+        unsubscribe();
+      });
+    },
+  };
+}
