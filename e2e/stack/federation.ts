@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { execute, parse } from 'graphql';
+import { useServer } from 'graphql-ws/use/ws';
+import { WebSocketServer } from 'ws';
 import { type Reply, request } from './client.ts';
 import { type RunningProcess, toRunningProcess } from './process.ts';
 
@@ -22,6 +24,7 @@ export interface Received {
   readonly subgraph: string;
   readonly query: string;
   readonly variables: Record<string, unknown>;
+  /** For a subscription, what came with `connection_init`. */
   readonly headers: IncomingMessage['headers'];
 }
 
@@ -34,6 +37,10 @@ export interface Federation {
   intercept: ((received: Received, request: IncomingMessage) => unknown) | undefined;
   readonly supergraphSdl: string;
   ask(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Reply & { body: Answer }>;
+  /** Cuts off every connection of a subgraph and listens no more, as one does that was killed. */
+  halt(subgraph: string): Promise<void>;
+  /** Starts it again where it was. */
+  revive(subgraph: string): Promise<void>;
   /** Puts another supergraph in the place of the one that is served, by a rename. */
   replaceSupergraph(sdl: string): Promise<void>;
   stop(): Promise<void>;
@@ -46,7 +53,7 @@ export interface Answer {
 }
 
 export const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible"])\n';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag"])\n';
 
 /** `mend` may change the composed supergraph, for what today's composition would refuse. */
 export async function startFederation(
@@ -60,20 +67,25 @@ export async function startFederation(
   const home = await mkdtemp(join(tmpdir(), 'trestle-federation-'));
   const received: Received[] = [];
   const federation: { intercept: Federation['intercept'] } = { intercept: undefined };
-  const servers: Server[] = [];
+  const subgraphs = new Map<string, RunningSubgraph>();
   const urls: Record<string, string> = {};
-  for (const [name, source] of Object.entries(sources)) {
-    const server = serve({ name, source, received, federation });
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    urls[name] = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`;
-  }
+  const start = async (name: string, port = 0) => {
+    const subgraph = serve({ name, source: sources[name] as SubgraphSource, received, federation });
+    subgraphs.set(name, subgraph);
+    await new Promise<void>((resolve) => subgraph.server.listen(port, '127.0.0.1', resolve));
+    urls[name] = `http://127.0.0.1:${String((subgraph.server.address() as AddressInfo).port)}/graphql`;
+  };
+  const halt = async (name: string) => {
+    const subgraph = subgraphs.get(name);
+    subgraphs.delete(name);
+    await subgraph?.halt();
+  };
+  for (const name of Object.keys(sources)) await start(name);
   const supergraphSdl = mend(compose(sources, urls));
   const file = join(home, 'supergraph.graphql');
   await writeFile(file, supergraphSdl);
   const close = async () => {
-    for (const server of servers) server.closeAllConnections();
-    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+    await Promise.all([...subgraphs.keys()].map(halt));
     await rm(home, { recursive: true, force: true });
   };
   const gateway = await startGateway(['--supergraph', file, '--port', '0', '--auth', 'off', ...args], env).catch(async (error: unknown) => {
@@ -88,6 +100,8 @@ export async function startFederation(
     supergraphSdl,
     ask: async (query: string, variables?: Record<string, unknown>, headers: Record<string, string> = {}) =>
       (await request(url, { method: 'POST', body: { query, variables }, headers })) as Reply & { body: Answer },
+    halt,
+    revive: (name: string) => start(name, Number(new URL(urls[name] ?? '').port)),
     async replaceSupergraph(sdl: string) {
       await writeFile(`${file}.next`, sdl);
       await rename(`${file}.next`, file);
@@ -127,7 +141,12 @@ interface Serving {
   readonly federation: { intercept: Federation['intercept'] };
 }
 
-function serve({ name, source: { sdl, resolvers }, received, federation }: Serving): Server {
+interface RunningSubgraph {
+  readonly server: Server;
+  halt(): Promise<void>;
+}
+
+function serve({ name, source: { sdl, resolvers }, received, federation }: Serving): RunningSubgraph {
   const schema = buildSubgraphSchema({ typeDefs: parse(LINK + sdl), resolvers: resolvers as Resolvers });
   const answer = async (incoming: IncomingMessage): Promise<string> => {
     const chunks: Buffer[] = [];
@@ -142,7 +161,7 @@ function serve({ name, source: { sdl, resolvers }, received, federation }: Servi
     const instead = await federation.intercept?.(one, incoming);
     return JSON.stringify(instead ?? (await execute({ schema, document: parse(query), variableValues: variables, operationName })));
   };
-  return createServer((incoming, response) => {
+  const server = createServer((incoming, response) => {
     answer(incoming).then(
       (text) => {
         response.setHeader('content-type', 'application/json');
@@ -151,4 +170,23 @@ function serve({ name, source: { sdl, resolvers }, received, federation }: Servi
       () => response.destroy(),
     );
   });
+  const sockets = new WebSocketServer({ server, path: '/graphql' });
+  useServer(
+    {
+      schema,
+      onSubscribe: ({ connectionParams = {} }, _, { query, variables }) => {
+        received.push({ subgraph: name, query, variables: variables ?? {}, headers: connectionParams as IncomingMessage['headers'] });
+      },
+      context: ({ connectionParams }) => connectionParams,
+    },
+    sockets,
+  );
+  return {
+    server,
+    halt: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }

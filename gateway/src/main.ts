@@ -18,13 +18,18 @@ import { createGatewayMetrics } from './metrics.ts';
 import { watchSupergraph } from './supergraph/watch.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
-/** Requests and events in hand may take so long once the process was told to stop and every client was sent away. */
-const DRAIN_MS = 2000;
+/** Requests and events in hand may take so long beyond the time that subscribers are sent away in: by default the process is gone within 3 s. */
+const DRAIN_MS = 1500;
+/** And everything else that is to be closed then. */
+const STOP_MS = 5000;
 
 const config = readConfig();
 const log = createLog({ service: 'gateway', level: config.LOG_LEVEL });
+const drainMs = config.SUBSCRIPTION_DRAIN_MS + DRAIN_MS;
 
-await runProcess(log, async () => {
+await runProcess(log, start, { stopLimitMs: drainMs + STOP_MS });
+
+async function start() {
   const supergraphSdl = await readFile(config.supergraphFile, 'utf8');
   // The process listens only once a supergraph is loaded, so that ready is all it can be.
   const probes = createProbes({ isReady: () => true, tell: () => ({ supergraph: engine.hash }) });
@@ -69,7 +74,6 @@ await runProcess(log, async () => {
   });
   const sockets = createSocketDoor({ ...shared, limits: config.sockets, requests: metrics, metrics: liveMetrics });
   const handle = createHttpDoor({ ...shared, maxBatch: config.MAX_BATCH, hasPages: config.GRAPHIQL, metrics, book, streams });
-  const drainMs = config.SUBSCRIPTION_DRAIN_MS + DRAIN_MS;
   const service = await startService({
     log,
     port: config.port,
@@ -91,7 +95,7 @@ await runProcess(log, async () => {
     await engine.stop();
     await tracing?.stop();
   };
-});
+}
 
 /** Only the engine that is used is loaded: Apollo's alone is larger than all the rest. */
 async function createEngine({

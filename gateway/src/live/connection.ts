@@ -23,6 +23,7 @@ export interface ConnectionOptions extends SocketLimits {
   readonly forwardHeaders: readonly string[];
   readonly metrics: LiveMetrics;
   readonly run: (operation: OpenOperation, asked: Asked) => void;
+  /** Called when the client has gone. */
   readonly onEnd: (connection: Connection) => void;
 }
 
@@ -78,6 +79,7 @@ export class Connection {
     });
     socket.on('close', () => {
       this.#end('stopped');
+      options.onEnd(this);
     });
     // What it is about, the close that follows tells; a frame that is too large is 1009.
     socket.on('error', () => undefined);
@@ -228,7 +230,6 @@ export class Connection {
     this.mailbox.close();
     for (const operation of [...this.#operations.values()]) operation.stop(cause);
     this.#operations.clear();
-    this.#options.onEnd(this);
   }
 }
 

@@ -73,7 +73,15 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     if (isPosition) position = told;
     // A position without anything else is where the stream begins.
     if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) return;
-    sink.next(answer);
+    // Without data it is no event: nothing was subscribed to.
+    if (answer.data === undefined && answer.errors) refuse(answer.errors);
+    else sink.next(answer);
+  };
+  const refuse = (errors: readonly SubgraphError[]) => {
+    end(() => {
+      unsubscribe();
+      sink.refused(errors);
+    });
   };
   const connect = () => {
     const resume = position === undefined ? {} : { after: position };
@@ -86,11 +94,7 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
         complete: () => {
           end(sink.complete);
         },
-        refused: (errors) => {
-          end(() => {
-            sink.refused(errors);
-          });
-        },
+        refused: refuse,
         lost: (loss) => {
           if (!isOver) lose(loss);
         },

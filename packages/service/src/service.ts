@@ -9,7 +9,7 @@ import { type Door, keepDoor } from './refusals.ts';
 /** How long requests in hand may take once the process was told to stop. */
 const DRAIN_MS = 5000;
 const IDLE_SWEEP_MS = 50;
-/** How long everything may take from then on; `npm start` gives its processes 10 s. */
+/** How long everything may take from then on, unless it is told otherwise; `npm start` gives its processes 10 s. */
 const STOP_LIMIT_MS = 8000;
 
 export interface ServiceOptions {
@@ -115,7 +115,11 @@ function createHttpServer({
  * Runs a process from its `main.ts`: `start` gives what stops it again. SIGTERM, SIGINT and the end of the parent that
  * spawned it with a channel all stop it once and in order. A start that fails is logged and ends the process with 1.
  */
-export async function runProcess(log: Log, start: () => Promise<() => Promise<void>>): Promise<void> {
+export async function runProcess(
+  log: Log,
+  start: () => Promise<() => Promise<void>>,
+  { stopLimitMs = STOP_LIMIT_MS }: { readonly stopLimitMs?: number } = {},
+): Promise<void> {
   // A parent that ends while we start must not leave us behind; nothing is in hand yet. (Without a parent's channel it is undefined.)
   const endEarly = () => process.exit(1);
   if ((process.connected as boolean | undefined) === false) endEarly();
@@ -129,7 +133,7 @@ export async function runProcess(log: Log, start: () => Promise<() => Promise<vo
       stopping = true;
       log.info('stopping', { signal });
       // Whatever hangs on the way down, the log included, a process that was told to stop is gone in time.
-      setTimeout(() => process.exit(1), STOP_LIMIT_MS);
+      setTimeout(() => process.exit(1), stopLimitMs);
       stop().then(
         () => process.exit(0),
         (error: unknown) => {

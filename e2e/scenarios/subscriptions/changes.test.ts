@@ -1,0 +1,155 @@
+/** What happens to subscriptions when the schema changes and when the gateway goes down. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { request, until } from '../../stack/client.ts';
+import { openEventStream } from '../../stack/event-stream.ts';
+import { type Federation, compose, startFederation } from '../../stack/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
+import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+
+const harbours = createHarbours();
+const { arrivals } = harbours;
+const ship = (n: number) => ({ id: `s${String(n)}`, name: `Ship ${String(n)}` });
+const subscribe = (client: SocketClient, query = ARRIVALS, id = '1') => {
+  client.send({ id, type: 'subscribe', payload: { query } });
+};
+const listening = (count: number) => until(() => Promise.resolve(arrivals.listeners === count));
+
+describe('a new supergraph', () => {
+  let federation: Federation;
+  beforeAll(async () => {
+    federation = await startFederation(harbours.sources);
+  });
+  afterAll(() => federation.stop());
+
+  const hash = async () => ((await request(`${federation.gateway.url}/readyz`, { method: 'GET' })).body as { supergraph: string }).supergraph;
+  const replace = async (sdl: string) => {
+    const before = await hash();
+    await federation.replaceSupergraph(sdl);
+    await until(async () => (await hash()) !== before);
+  };
+
+  it('keeps the stream of a subscription whose source is the same, and completes events by the new plan', async () => {
+    const client = await openSocket(federation.url);
+    subscribe(client);
+    await listening(1);
+    arrivals.publish(ship(1));
+    await client.next();
+    const sources = federation.received.filter(({ query }) => query.startsWith('subscription')).length;
+    // `cargo` is another subgraph's from now on: the same answer by another way.
+    const moved = federation.supergraphSdl.replace('cargo: String @join__field(graph: CARGOES)', 'cargo: String @join__field(graph: CARGOES) @deprecated');
+    expect(moved).not.toBe(federation.supergraphSdl);
+    await replace(moved);
+    for (let n = 2; n < 10; n++) {
+      arrivals.publish(ship(n));
+      expect((await client.next()).payload).toEqual({ data: { arrived: { ...ship(n), cargo: `cargo of s${String(n)}` } } });
+    }
+    expect(federation.received.filter(({ query }) => query.startsWith('subscription')).length).toBe(sources);
+    await client.close();
+    await listening(0);
+  });
+
+  it('ends a subscription that it no longer has with SUBSCRIPTION_SCHEMA_RELOAD, once it is live, and only that one', async () => {
+    const client = await openSocket(federation.url);
+    subscribe(client, ARRIVALS, 'kept');
+    subscribe(client, 'subscription { seen { id } }', 'lost');
+    await listening(2);
+    const { cargoes, harbours: first } = harbours.sources as unknown as Record<'cargoes' | 'harbours', { sdl: string }>;
+    const sdl = { cargoes, harbours: { sdl: first.sdl.replace('seen: Ship @tag(name: "public")', '') } };
+    const urls = Object.fromEntries([...federation.supergraphSdl.matchAll(/@join__graph\(name: "(\w+)", url: "(\S+)"\)/g)].map(([, name, url]) => [name, url ?? '']));
+    await federation.replaceSupergraph(compose(sdl, urls));
+    const end = await client.next();
+    expect(end).toMatchObject({ id: 'lost', type: 'next', payload: { errors: [{ extensions: { code: 'SUBSCRIPTION_SCHEMA_RELOAD' } }] } });
+    expect(await client.next()).toEqual({ id: 'lost', type: 'complete' });
+    // The one who is told finds the new schema.
+    subscribe(client, 'subscription { seen { id } }', 'again');
+    expect(await client.next()).toMatchObject({ id: 'again', type: 'error', payload: [{ extensions: { code: 'VALIDATION_ERROR' } }] });
+    arrivals.publish(ship(20));
+    expect(await client.next()).toMatchObject({ id: 'kept', payload: { data: { arrived: { id: 's20' } } } });
+    await client.close();
+    await listening(0);
+  });
+
+  it('that comes while events pour in loses none and tells none twice', async () => {
+    const client = await openSocket(federation.url);
+    subscribe(client);
+    await listening(1);
+    let said = 100;
+    let isOver = false;
+    const ids: (string | undefined)[] = [];
+    const load = (async () => {
+      while (!isOver) {
+        for (let n = 0; n < 20; n++) arrivals.publish(ship(said++));
+        for (let n = 0; n < 20; n++) ids.push(idOf((await client.next()).payload));
+      }
+    })();
+    for (let n = 0; n < 3; n++) await replace(`${federation.supergraphSdl}\n# ${String(n)}`);
+    isOver = true;
+    await load;
+    expect(ids).toEqual(Array.from({ length: said - 100 }, (_, n) => `s${String(n + 100)}`));
+    await client.close();
+    await listening(0);
+  });
+});
+
+const idOf = (payload: unknown) => (payload as { data?: { arrived?: { id: string } } } | undefined)?.data?.arrived?.id;
+
+describe('a gateway that is told to stop', () => {
+  let federation: Federation;
+  afterEach(() => federation.stop());
+
+  it('tells what has come, closes sockets with 1001 over the time that is set, lets nobody in, and is gone within 3 s', async () => {
+    federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '500' } });
+    const clients = await Promise.all(Array.from({ length: 50 }, () => openSocket(federation.url)));
+    for (const client of clients) subscribe(client);
+    await listening(1);
+    // An event whose remainder is on its way when the process is told.
+    let release: () => void = () => undefined;
+    const isHeld = new Promise<void>((resolve) => {
+      federation.intercept = () => {
+        resolve();
+        return new Promise((answer) => (release = () => answer(undefined)));
+      };
+    });
+    arrivals.publish(ship(1));
+    await isHeld;
+    const started = performance.now();
+    const gone = federation.gateway.end('SIGTERM');
+    await until(() => openSocket(federation.url).then(() => false, () => true));
+    release();
+    const closes = await Promise.all(
+      clients.map(async (client) => {
+        expect((await client.next()).payload).toMatchObject({ data: { arrived: { id: 's1', cargo: 'cargo of s1' } } });
+        return { ...(await client.closed), at: performance.now() };
+      }),
+    );
+    for (const { code, reason } of closes) expect({ code, reason }).toEqual({ code: 1001, reason: 'Going away' });
+    await gone;
+    expect(performance.now() - started).toBeLessThan(3000);
+    await listening(0);
+  });
+
+  it('ends event streams without an end, so that their clients come again, and tells those of multipart', async () => {
+    federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '100' } });
+    const events = await openEventStream(federation.url, { query: ARRIVALS });
+    const parts = await openEventStream(federation.url, { query: ARRIVALS, accept: 'multipart/mixed;subscriptionSpec=1.0, application/json' });
+    await listening(1);
+    arrivals.publish(ship(1));
+    await until(() => Promise.resolve(events.events.length === 1 && parts.text.includes('cargo of s1')));
+    await federation.gateway.end('SIGTERM');
+    await until(() => Promise.resolve(events.isOver && parts.isOver));
+    expect(events.events.map(({ event }) => event)).toEqual(['next']);
+    expect(parts.text).toMatch(/"payload":null,"errors":\[\{.*"code":"SERVICE_UNAVAILABLE".*\r\n--graphql--\r\n$/s);
+  });
+
+  it('does not wait for a client that does not read', async () => {
+    federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '100' } });
+    const client = await openSocket(federation.url);
+    subscribe(client);
+    await listening(1);
+    client.socket.pause();
+    const started = performance.now();
+    await federation.gateway.end('SIGTERM');
+    expect(performance.now() - started).toBeLessThan(3000);
+    client.socket.terminate();
+  });
+});

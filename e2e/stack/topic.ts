@@ -1,0 +1,37 @@
+/** Something that test subgraphs tell of: whoever listens gets what is said from then on. */
+import { EventEmitter, on } from 'node:events';
+
+export interface Topic<T> {
+  publish(value: T): void;
+  /** What a `subscribe` resolver gives. */
+  listen(): AsyncIterableIterator<T>;
+  readonly listeners: number;
+}
+
+export function createTopic<T>(): Topic<T> {
+  const emitter = new EventEmitter();
+  emitter.setMaxListeners(0);
+  return {
+    publish(value) {
+      emitter.emit('said', value);
+    },
+    listen() {
+      const said = on(emitter, 'said');
+      const iterator: AsyncIterableIterator<T> = {
+        [Symbol.asyncIterator]: () => iterator,
+        next: async () => {
+          const { done, value } = (await said.next()) as IteratorResult<[T]>;
+          return done ? { done: true, value: undefined } : { done: false, value: value[0] };
+        },
+        return: async () => {
+          await said.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+      return iterator;
+    },
+    get listeners() {
+      return emitter.listenerCount('said');
+    },
+  };
+}
