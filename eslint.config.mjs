@@ -6,7 +6,7 @@ const onlyConfigReadsTheEnvironment = {
   message: 'Only config.ts reads the environment.',
 };
 
-const NODE_GLOBALS = ['process', 'globalThis', 'console', 'performance', 'fetch', 'URL', 'Buffer', 'setImmediate'];
+const NODE_GLOBALS = ['process', 'globalThis', 'console', 'performance', 'fetch', 'URL', 'Buffer', 'setImmediate', 'setTimeout'];
 
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '.trestle/**'] },

@@ -31,7 +31,10 @@ export function openEventStream(
   { query, variables, method = query === undefined ? 'GET' : 'POST', accept = 'text/event-stream', headers = {} }: StreamRequest,
 ): Promise<OpenResponse> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers: { accept, ...(query !== undefined && { 'content-type': 'application/json' }), ...headers } });
+    const sent = request(url, {
+      method,
+      headers: { accept, ...(query !== undefined && { 'content-type': 'application/json' }), ...headers },
+    });
     sent.once('error', reject);
     sent.once('response', (response) => {
       const state = { text: '', isOver: false };
@@ -64,7 +67,11 @@ function readEvents(text: string): ServerEvent[] {
     .slice(0, -1)
     .flatMap((block) => {
       const fields = block.split('\n').filter((line) => !line.startsWith(':'));
-      const valueOf = (name: string) => fields.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1).trim();
+      const valueOf = (name: string) =>
+        fields
+          .find((line) => line.startsWith(`${name}:`))
+          ?.slice(name.length + 1)
+          .trim();
       const event = valueOf('event');
       const data = valueOf('data');
       return event === undefined ? [] : [{ event, data: data ? (JSON.parse(data) as unknown) : undefined }];

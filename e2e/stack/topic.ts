@@ -16,12 +16,12 @@ export function createTopic<T>(): Topic<T> {
       emitter.emit('said', value);
     },
     listen() {
-      const said = on(emitter, 'said');
+      const said = on(emitter, 'said') as AsyncIterableIterator<[T]>;
       const iterator: AsyncIterableIterator<T> = {
         [Symbol.asyncIterator]: () => iterator,
         next: async () => {
-          const { done, value } = (await said.next()) as IteratorResult<[T]>;
-          return done ? { done: true, value: undefined } : { done: false, value: value[0] };
+          const next = await said.next();
+          return next.done ? { done: true, value: undefined } : { done: false, value: next.value[0] };
         },
         return: async () => {
           await said.return?.();

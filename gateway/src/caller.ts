@@ -55,7 +55,9 @@ export function identify(
 }
 
 /** The context of one operation by somebody who is known already. */
-export function createContext(known: Pick<EngineContext, 'caller' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'>): EngineContext {
+export function createContext(
+  known: Pick<EngineContext, 'caller' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'>,
+): EngineContext {
   const { caller, identity, requestId, mutationHeaders, trace } = known;
   const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId, ...identity];
   return { caller, requestId, headers, identity, mutationHeaders, trail: createTrail(), trace };

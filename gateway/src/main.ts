@@ -87,11 +87,7 @@ async function start() {
   return async () => {
     supergraph.stop();
     // Whoever listens is sent away while requests in hand are answered; nobody new is let in.
-    await Promise.all([
-      service.stop(),
-      sockets.drain(config.SUBSCRIPTION_DRAIN_MS, drainMs),
-      streams.drain(config.SUBSCRIPTION_DRAIN_MS),
-    ]);
+    await Promise.all([service.stop(), sockets.drain(config.SUBSCRIPTION_DRAIN_MS, drainMs), streams.drain(config.SUBSCRIPTION_DRAIN_MS)]);
     await engine.stop();
     await tracing?.stop();
   };

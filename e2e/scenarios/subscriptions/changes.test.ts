@@ -21,7 +21,8 @@ describe('a new supergraph', () => {
   });
   afterAll(() => federation.stop());
 
-  const hash = async () => ((await request(`${federation.gateway.url}/readyz`, { method: 'GET' })).body as { supergraph: string }).supergraph;
+  const hash = async () =>
+    ((await request(`${federation.gateway.url}/readyz`, { method: 'GET' })).body as { supergraph: string }).supergraph;
   const replace = async (sdl: string) => {
     const before = await hash();
     await federation.replaceSupergraph(sdl);
@@ -36,7 +37,10 @@ describe('a new supergraph', () => {
     await client.next();
     const sources = federation.received.filter(({ query }) => query.startsWith('subscription')).length;
     // `cargo` is another subgraph's from now on: the same answer by another way.
-    const moved = federation.supergraphSdl.replace('cargo: String @join__field(graph: CARGOES)', 'cargo: String @join__field(graph: CARGOES) @deprecated');
+    const moved = federation.supergraphSdl.replace(
+      'cargo: String @join__field(graph: CARGOES)',
+      'cargo: String @join__field(graph: CARGOES) @deprecated',
+    );
     expect(moved).not.toBe(federation.supergraphSdl);
     await replace(moved);
     for (let n = 2; n < 10; n++) {
@@ -55,7 +59,9 @@ describe('a new supergraph', () => {
     await listening(2);
     const { cargoes, harbours: first } = harbours.sources as unknown as Record<'cargoes' | 'harbours', { sdl: string }>;
     const sdl = { cargoes, harbours: { sdl: first.sdl.replace('seen: Ship @tag(name: "public")', '') } };
-    const urls = Object.fromEntries([...federation.supergraphSdl.matchAll(/@join__graph\(name: "(\w+)", url: "(\S+)"\)/g)].map(([, name, url]) => [name, url ?? '']));
+    const urls: Record<string, string> = Object.fromEntries(
+      [...federation.supergraphSdl.matchAll(/@join__graph\(name: "(\w+)", url: "(\S+)"\)/g)].map(([, name = '', url = '']) => [name, url]),
+    );
     await federation.replaceSupergraph(compose(sdl, urls));
     const end = await client.next();
     expect(end).toMatchObject({ id: 'lost', type: 'next', payload: { errors: [{ extensions: { code: 'SUBSCRIPTION_SCHEMA_RELOAD' } }] } });
@@ -74,17 +80,17 @@ describe('a new supergraph', () => {
     subscribe(client);
     await listening(1);
     let said = 100;
-    let isOver = false;
+    const load = { isOver: false };
     const ids: (string | undefined)[] = [];
-    const load = (async () => {
-      while (!isOver) {
+    const running = (async () => {
+      while (!load.isOver) {
         for (let n = 0; n < 20; n++) arrivals.publish(ship(said++));
         for (let n = 0; n < 20; n++) ids.push(idOf((await client.next()).payload));
       }
     })();
     for (let n = 0; n < 3; n++) await replace(`${federation.supergraphSdl}\n# ${String(n)}`);
-    isOver = true;
-    await load;
+    load.isOver = true;
+    await running;
     expect(ids).toEqual(Array.from({ length: said - 100 }, (_, n) => `s${String(n + 100)}`));
     await client.close();
     await listening(0);
@@ -107,14 +113,24 @@ describe('a gateway that is told to stop', () => {
     const isHeld = new Promise<void>((resolve) => {
       federation.intercept = () => {
         resolve();
-        return new Promise((answer) => (release = () => answer(undefined)));
+        return new Promise(
+          (answer) =>
+            (release = () => {
+              answer(undefined);
+            }),
+        );
       };
     });
     arrivals.publish(ship(1));
     await isHeld;
     const started = performance.now();
     const gone = federation.gateway.end('SIGTERM');
-    await until(() => openSocket(federation.url).then(() => false, () => true));
+    await until(() =>
+      openSocket(federation.url).then(
+        () => false,
+        () => true,
+      ),
+    );
     release();
     const closes = await Promise.all(
       clients.map(async (client) => {
@@ -131,7 +147,10 @@ describe('a gateway that is told to stop', () => {
   it('ends event streams without an end, so that their clients come again, and tells those of multipart', async () => {
     federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '100' } });
     const events = await openEventStream(federation.url, { query: ARRIVALS });
-    const parts = await openEventStream(federation.url, { query: ARRIVALS, accept: 'multipart/mixed;subscriptionSpec=1.0, application/json' });
+    const parts = await openEventStream(federation.url, {
+      query: ARRIVALS,
+      accept: 'multipart/mixed;subscriptionSpec=1.0, application/json',
+    });
     await listening(1);
     arrivals.publish(ship(1));
     await until(() => Promise.resolve(events.events.length === 1 && parts.text.includes('cargo of s1')));

@@ -37,7 +37,13 @@ describe('a subscription', () => {
     await listening(1);
     const releases: (() => void)[] = [];
     federation.intercept = ({ subgraph }) =>
-      subgraph === 'cargoes' ? new Promise((resolve) => releases.push(() => resolve(undefined))) : undefined;
+      subgraph === 'cargoes'
+        ? new Promise((resolve) =>
+            releases.push(() => {
+              resolve(undefined);
+            }),
+          )
+        : undefined;
     for (let n = 0; n < 10; n++) arrivals.publish(ship(n));
     // All of them are on their way at the same time, and the last one is answered first.
     await until(() => Promise.resolve(releases.length === 10));
@@ -206,7 +212,8 @@ describe('the protocol', () => {
   });
 
   it('closes with 4406 for another protocol, and with 1009 for a message that is too large', async () => {
-    const other = await openSocket(federation.url, { protocol: 'graphql-ws', init: null }).catch((error: Error) => error);
+    const other = await openSocket(federation.url, { protocol: 'graphql-ws', init: null }).catch((error: unknown) => error as Error);
+    // The client of `ws` gives up a server that takes none of its protocols by itself.
     if (other instanceof Error) expect(other.message).toMatch(/subprotocol/i);
     else expect((await other.closed).code).toBe(4406);
     const client = await openSocket(federation.url);

@@ -77,11 +77,14 @@ describe('a credential', () => {
     ['4403', 'of another scheme', { init: { authorization: 'Basic YTpi' } }],
     ['4403', 'that is none, in the headers', { headers: { authorization: 'Bearer nonsense' } }],
     ['4400', 'too many', { init: bearer('usr_1'), headers: bearer('usr_2') }],
-  ])('closes the socket with %s when it is one %s', async (code, _, { init, headers }: { init?: object; headers?: Record<string, string> }) => {
-    const client = await openSocket(federation.url, { init: null, ...(headers && { headers }) });
-    client.send({ type: 'connection_init', payload: init });
-    expect((await client.closed).code).toBe(Number(code));
-  });
+  ])(
+    'closes the socket with %s when it is one %s',
+    async (code, _, { init, headers }: { init?: object; headers?: Record<string, string> }) => {
+      const client = await openSocket(federation.url, { init: null, ...(headers && { headers }) });
+      client.send({ type: 'connection_init', payload: init });
+      expect((await client.closed).code).toBe(Number(code));
+    },
+  );
 
   it('that ends while it is listened to closes the socket with 4403, and the event that comes then is told to others only', async () => {
     const short = await openSocket(federation.url, { init: bearer('usr_1', 1500) });

@@ -102,7 +102,9 @@ describe('a subgraph that tells positions', () => {
   };
   const close = async () => {
     for (const socket of server.clients) socket.terminate();
-    await new Promise((resolve) => server.close(resolve));
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
   };
   const tell = (socket: WebSocket, { id, position, ship }: { id: string; position: number; ship?: number }) => {
     const data = ship === undefined ? null : { arrived: { id: `s${String(ship)}`, name: 'Ship', __typename: 'Ship' } };
@@ -200,8 +202,18 @@ describe('a subgraph that tells positions', () => {
   });
 
   it.each([
-    ['speaks no GraphQL', (socket: WebSocket) => socket.send('{"type":')],
-    ['goes without a word', (socket: WebSocket) => socket.close(1000)],
+    [
+      'speaks no GraphQL',
+      (socket: WebSocket) => {
+        socket.send('{"type":');
+      },
+    ],
+    [
+      'goes without a word',
+      (socket: WebSocket) => {
+        socket.close(1000);
+      },
+    ],
   ])('that %s before it has told a position is told to the client', async (_, act) => {
     serve = ({ socket }) => {
       act(socket);
@@ -233,7 +245,7 @@ describe('a subgraph that tells positions', () => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     federation.intercept = () => held.then(() => undefined);
-    const metric = async () => (await (await fetch(`${federation.gateway.url}/metrics`)).text()).match(/events_received_total (\d+)/)?.[1];
+    const metric = async () => /events_received_total (\d+)/.exec(await (await fetch(`${federation.gateway.url}/metrics`)).text())?.[1];
     const before = Number(await metric());
     const client = await openSocket(federation.url);
     subscribe(client);

@@ -151,7 +151,8 @@ const refuseBeforePlanning: ApolloServerPlugin<ApolloContext> = {
         try {
           if (operation?.operation === OperationTypeNode.MUTATION && contextValue.isReadOnly)
             throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
-          if (operation?.operation === OperationTypeNode.SUBSCRIPTION) throw fail('NOT_IMPLEMENTED', 'This engine has no subscriptions: GATEWAY_ENGINE=trestle has');
+          if (operation?.operation === OperationTypeNode.SUBSCRIPTION)
+            throw fail('NOT_IMPLEMENTED', 'This engine has no subscriptions: GATEWAY_ENGINE=trestle has');
           limitVariables(request.variables);
         } catch (fault) {
           throw toGraphQLError(fault as Fault);

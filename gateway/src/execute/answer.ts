@@ -4,7 +4,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import { finishErrors, isOurFault } from '../errors.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type AnswerError, type Execution, addValueFaults } from './execute.ts';
-import type { Written } from './program.ts';
+import type { Compiled, WriteRequest, Written } from './program.ts';
 
 /** What is the same for all that an engine writes. */
 export interface Writing {
@@ -37,15 +37,18 @@ export function writeAnswer(execution: Execution, { introspection, extensions }:
   const { write, explain } = operation.compiled;
   const request = { conditions, introspection, buffer: buffers.take(), faults: [] };
   const endWrite = context.trace?.start('write');
-  let written = write(data, request);
-  if (!written) {
-    written = explain(data, request) as Written;
-    addValueFaults(errors, request.faults);
-  }
+  const written = write(data, request) ?? explainNulls(execution, { explain, request });
   endWrite?.();
   const told = errors.length > 0 ? tellErrors(errors, { execution, log }) : NONE;
   const { bytes, length } = told.length > 0 || extensions ? append(written, { told, extensions }) : close(written);
   return { bytes, length, told, isNull: bytes[DATA_AT] === LETTER_N };
+}
+
+/** Writes nulls where the schema forbids what has come, and tells why. */
+function explainNulls({ data, errors }: Execution, { explain, request }: { explain: Compiled['explain']; request: WriteRequest }): Written {
+  const written = explain(data, request) as Written;
+  addValueFaults(errors, request.faults);
+  return written;
 }
 
 const NONE: readonly GraphQLFormattedError[] = [];

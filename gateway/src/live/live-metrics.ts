@@ -15,7 +15,12 @@ export interface LiveMetrics {
 export function createLiveMetrics(metrics: Registry, counts: HubCounts | undefined): LiveMetrics {
   const registers = [metrics];
   const sockets = new Gauge({ name: 'trestle_websockets_open', help: 'WebSockets of clients.', registers });
-  const open = new Gauge({ name: 'trestle_subscriptions_open', help: 'Subscriptions that clients hold.', labelNames: ['transport'], registers });
+  const open = new Gauge({
+    name: 'trestle_subscriptions_open',
+    help: 'Subscriptions that clients hold.',
+    labelNames: ['transport'],
+    registers,
+  });
   const ended = new Counter({
     name: 'trestle_subscriptions_ended_total',
     help: 'Subscriptions that have ended, by why: complete and stopped are as it should be.',

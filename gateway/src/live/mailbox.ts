@@ -84,20 +84,22 @@ export class Mailbox {
     else this.#write(envelope, body);
   }
 
-  #write(envelope: Envelope, body: Buffer): void {
+  /** Gives false when the client has to read before more is sent. */
+  #write(envelope: Envelope, body: Buffer): boolean {
     const { stream, pack } = this.#options;
-    if (stream.write(pack(envelope, body))) return;
+    if (stream.write(pack(envelope, body))) return true;
     this.#isStalled = true;
     stream.once('drain', this.#resume);
+    return false;
   }
 
   readonly #resume = (): void => {
     this.#isStalled = false;
     let sent = 0;
-    for (; sent < this.#kept.length && !this.#isStalled; sent++) {
-      const { envelope, body } = this.#kept[sent] as Kept;
+    for (const { envelope, body } of this.#kept) {
+      sent++;
       this.#bytes -= body.length;
-      this.#write(envelope, body);
+      if (!this.#write(envelope, body)) break;
     }
     this.#kept.splice(0, sent);
     if (this.#kept.length > 0) return;

@@ -182,7 +182,8 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
     join(token, { id, caller, onTaken }) {
       const { mailbox, operations } = find(token, caller);
       if (operations.has(id)) throw fail('CONFLICT', 'The stream has an operation of this operationId');
-      if (operations.size >= maxOperations) throw fail('RATE_LIMIT_EXCEEDED', `A stream takes ${String(maxOperations)} operations at a time`);
+      if (operations.size >= maxOperations)
+        throw fail('RATE_LIMIT_EXCEEDED', `A stream takes ${String(maxOperations)} operations at a time`);
       const watch = createWatch('sse');
       const operation = new StreamedOperation({
         format: toNamedFormat(id),

@@ -259,22 +259,29 @@ export class Feed {
 
   #refuse(errors: readonly SubgraphError[], service: string): void {
     const { requestId } = this.request.context;
-    const told = errors.map(
-      ({ message = 'The subgraph refused the subscription', path, extensions }): AnswerError => ({
-        message,
-        path,
-        extensions: { ...extensions, service },
-      }),
-    );
+    const told = errors.map(({ message = 'The subgraph refused the subscription', path, extensions }): AnswerError => ({
+      message,
+      path,
+      extensions: { ...extensions, service },
+    }));
     this.#finishStream({ cause: 'refused', errors: finishErrors(told, requestId) });
   }
 
   #lose({ isUnauthorized, cause }: Loss, service: string): void {
-    this.#options.log.warn('lost the source of a subscription', { requestId: this.request.context.requestId, subgraph: service, error: cause });
+    this.#options.log.warn('lost the source of a subscription', {
+      requestId: this.request.context.requestId,
+      subgraph: service,
+      error: cause,
+    });
     this.#endWith(
       isUnauthorized
         ? { cause: 'unauthorized', code: 'UNAUTHORIZED', message: 'The credential is no longer accepted' }
-        : { cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${service} was lost: events may have been missed`, service },
+        : {
+            cause: 'source-lost',
+            code: 'UPSTREAM_ERROR',
+            message: `The subgraph ${service} was lost: events may have been missed`,
+            service,
+          },
     );
   }
 

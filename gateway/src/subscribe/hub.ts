@@ -106,7 +106,8 @@ export function createHub(options: HubOptions): Hub {
       for (const feed of [...feeds.values()]) void replan(feed, snapshot);
     },
     stop() {
-      for (const feed of [...feeds.values()]) feed.endWith({ cause: 'shutdown', code: 'SERVICE_UNAVAILABLE', message: 'The server is going down' });
+      for (const feed of [...feeds.values()])
+        feed.endWith({ cause: 'shutdown', code: 'SERVICE_UNAVAILABLE', message: 'The server is going down' });
     },
     counts: {
       get listeners() {

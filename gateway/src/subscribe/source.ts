@@ -92,7 +92,9 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
           if (!isOver) receive(answer);
         },
         complete: () => {
-          end(sink.complete);
+          end(() => {
+            sink.complete();
+          });
         },
         refused: refuse,
         lost: (loss) => {

@@ -107,7 +107,7 @@ export function openLiveSocket(
       case MessageType.Complete: {
         const sink = sinks.get(message.id);
         drop(message.id);
-        if (message.type === MessageType.Error) sink?.refused(message.payload as readonly SubgraphError[]);
+        if (message.type === MessageType.Error) sink?.refused(message.payload);
         else sink?.complete();
         return;
       }
