@@ -115,7 +115,7 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
     const context = createContext({ ...identity, requestId, mutationHeaders: [], trace });
     let name: string | undefined;
     let kind: OperationKind | undefined;
-    const isSubscription = () => kind === 'subscription';
+    let hasBegun = false;
     const count = (status: number) => {
       requests.end({ status, seconds: (performance.now() - started) / 1000, operation: name });
       trace?.end({ status, operation: name, kind });
@@ -127,12 +127,13 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
       onBegin: (subscription) => {
         name = subscription.operationName;
         kind = 'subscription';
+        hasBegun = true;
         metrics.began('websocket');
         count(200);
       },
       onEnd: (cause) => {
         const status = STATUS[cause] ?? 200;
-        if (isSubscription()) metrics.ended('websocket', cause);
+        if (hasBegun) metrics.ended('websocket', cause);
         else count(status);
         log.access({
           requestId,

@@ -98,6 +98,8 @@ export class Feed {
 
   /** Opens the source. To be called once, when the first listener is there. */
   start(): void {
+    // Its only listener may have gone before he was let in.
+    if (this.#isOver) return;
     const { request, reconnectMs } = this.#options;
     const { snapshot, operation } = this.#serving;
     const source = operation.program.source as FetchStep;

@@ -120,6 +120,7 @@ export function openLiveSocket(
   const drop = (id: string) => {
     waiting.delete(id);
     if (!sinks.delete(id) || sinks.size > 0 || isOver) return;
+    clearTimeout(linger);
     linger = setTimeout(() => {
       onClosed();
       socket.close(1000);

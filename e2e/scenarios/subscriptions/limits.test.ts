@@ -1,0 +1,115 @@
+/** Limits, signs of life, and what is left behind. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { request, until } from '../../stack/client.ts';
+import { openEventStream } from '../../stack/event-stream.ts';
+import { type Federation, startFederation } from '../../stack/federation.ts';
+import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
+import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+
+const harbours = createHarbours();
+const { arrivals } = harbours;
+let federation: Federation;
+afterEach(() => federation.stop());
+
+const start = async (env: Record<string, string> = {}) => {
+  federation = await startFederation(harbours.sources, { env });
+};
+const listening = (count: number) => until(() => Promise.resolve(arrivals.listeners === count));
+const subscribe = (client: SocketClient, id = '1') => {
+  client.send({ id, type: 'subscribe', payload: { query: ARRIVALS } });
+};
+const metrics = async () => (await request(`${federation.gateway.url}/metrics`, { method: 'GET' })).text;
+const metric = async (name: string) =>
+  Number(new RegExp(`^${name.replace(/[{}]/g, '\\$&')} (\\S+)$`, 'm').exec(await metrics())?.[1] ?? NaN);
+
+describe('one too many', () => {
+  it('subscription of the process is refused by an error', async () => {
+    await start({ MAX_SUBSCRIPTIONS: '2' });
+    const client = await openSocket(federation.url);
+    for (const id of ['a', 'b', 'c']) subscribe(client, id);
+    expect(await client.next()).toMatchObject({ id: 'c', type: 'error', payload: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }] });
+    client.send({ id: 'a', type: 'complete' });
+    subscribe(client, 'd');
+    await until(async () => (await metric('trestle_subscriptions_open{transport="websocket"}')) === 2);
+    await client.close();
+  });
+
+  it('socket of the process is refused with 503', async () => {
+    await start({ MAX_SOCKETS: '2' });
+    const clients = [await openSocket(federation.url), await openSocket(federation.url)];
+    await expect(openSocket(federation.url)).rejects.toThrow('503');
+    await clients[0]?.close();
+    await until(() => openSocket(federation.url).then((client) => client.close().then(() => true)));
+    await clients[1]?.close();
+  });
+});
+
+describe('signs of life', () => {
+  it('a client that answers no ping is given up, and one that does is kept', async () => {
+    await start({ PING_INTERVAL_MS: '200' });
+    const dead = new WebSocket(federation.url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
+    await new Promise((resolve) => dead.once('open', resolve));
+    dead.send('{"type":"connection_init"}');
+    const alive = await openSocket(federation.url);
+    subscribe(alive);
+    await new Promise((resolve) => dead.once('close', resolve));
+    arrivals.publish({ id: 's1', name: 'One' });
+    expect((await alive.next()).payload).toMatchObject({ data: { arrived: { id: 's1' } } });
+    await alive.close();
+  });
+});
+
+describe('what is measured', () => {
+  it('tells what is open, shared, delivered, late, and why it ended', async () => {
+    await start();
+    const clients = await Promise.all([1, 2, 3].map(() => openSocket(federation.url)));
+    for (const client of clients) subscribe(client);
+    const stream = await openEventStream(federation.url, { query: ARRIVALS });
+    await listening(1);
+    arrivals.publish({ id: 's1', name: 'One' });
+    for (const client of clients) await client.next();
+    await until(() => Promise.resolve(stream.events.length === 1));
+    expect(await metric('trestle_websockets_open')).toBe(3);
+    expect(await metric('trestle_subscriptions_open{transport="websocket"}')).toBe(3);
+    expect(await metric('trestle_subscriptions_open{transport="sse"}')).toBe(1);
+    expect(await metric('trestle_subscription_feeds')).toBe(1);
+    expect(await metric('trestle_subscription_events_received_total')).toBe(1);
+    expect(await metric('trestle_subscription_events_delivered_total')).toBe(4);
+    expect(await metric('trestle_subscription_event_lag_seconds_count')).toBe(1);
+    for (const client of clients) await client.close();
+    stream.close();
+    await until(async () => (await metric('trestle_subscriptions_ended_total{transport="websocket",cause="stopped"}')) === 3);
+    await until(async () => (await metric('trestle_subscriptions_ended_total{transport="sse",cause="stopped"}')) === 1);
+    expect(await metric('trestle_subscription_feeds')).toBe(0);
+  });
+});
+
+it('5,000 comings and goings leave no handle, no heap, and nothing at the subgraph', async () => {
+  await start();
+  const client = await openSocket(federation.url);
+  const comeAndGo = async (times: number) => {
+    for (let n = 0; n < times; n++) {
+      const id = String(n);
+      // Each is another one: nothing is shared.
+      const payload = { query: 'subscription ($h: ID) { arrived(harbour: $h) { id } }', variables: { h: id } };
+      client.send({ id, type: 'subscribe', payload });
+      client.send({ id, type: 'complete' });
+      if (n % 50 === 49) {
+        client.send({ type: 'ping' });
+        await client.next(({ type }) => type === 'pong');
+      }
+    }
+    await listening(0);
+    await until(async () => (await metric('trestle_subscription_feeds')) === 0);
+  };
+  await comeAndGo(1000);
+  const handles = await metric('nodejs_active_handles_total');
+  const heap = await metric('nodejs_heap_size_used_bytes');
+  await comeAndGo(5000);
+  // The socket to the subgraph, which lingers, may be among them or not.
+  expect(await metric('nodejs_active_handles_total')).toBeLessThanOrEqual(handles + 1);
+  // Garbage comes and goes; what 5,000 subscriptions would leave does not go.
+  await until(async () => (await metric('nodejs_heap_size_used_bytes')) < heap + 5_000_000);
+  await client.close();
+});

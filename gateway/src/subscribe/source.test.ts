@@ -1,0 +1,130 @@
+/** Sources with a subgraph of which the test says every word, and a clock of its own. */
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { LiveSink, Loss } from '../upstream/live-socket.ts';
+import type { LiveRequest } from '../upstream/live.ts';
+import { openSource } from './source.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const LOSS: Loss = { isUnauthorized: false, wasOpen: true, cause: new Error('gone') };
+
+function open() {
+  const asked: LiveRequest[] = [];
+  const sinks: LiveSink[] = [];
+  const told: unknown[] = [];
+  let unsubscribed = 0;
+  const source = openSource(
+    {
+      live: {
+        url: 'ws://nowhere/',
+        subscribe: (request, sink) => {
+          asked.push(request);
+          sinks.push(sink);
+          return () => unsubscribed++;
+        },
+      },
+      identity: ['authorization', 'Bearer x'],
+      requestId: 'r',
+      payload: { query: 'subscription { a }', operationName: undefined, variables: {} },
+      reconnectMs: 10_000,
+      now: () => Date.now(),
+      random: () => 1,
+    },
+    {
+      next: ({ data }) => told.push(data),
+      complete: () => told.push('complete'),
+      refused: (errors) => told.push({ errors }),
+      lost: () => told.push('lost'),
+    },
+  );
+  return {
+    source,
+    asked,
+    told,
+    sink: () => sinks.at(-1) as LiveSink,
+    unsubscribed: () => unsubscribed,
+    resume: () => asked.at(-1)?.payload.extensions['resume'],
+  };
+}
+const at = (position: number, n?: number) => ({ data: n === undefined ? null : { n }, extensions: { position: String(position) } });
+
+describe('a source', () => {
+  it('tells events, and keeps the word about its position to itself', () => {
+    const { sink, told, resume } = open();
+    expect(resume()).toEqual({});
+    sink().next(at(5));
+    sink().next(at(6, 1));
+    sink().next({ data: { n: 2 } });
+    expect(told).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  it('is lost at once when it tells no positions', () => {
+    const { sink, told, asked } = open();
+    sink().next({ data: { n: 1 } });
+    sink().lost(LOSS);
+    jest.runAllTimers();
+    expect(told).toEqual([{ n: 1 }, 'lost']);
+    expect(asked.length).toBe(1);
+  });
+
+  it('is asked for again after the position that it told last, ever more patiently, until the time is over', () => {
+    const { sink, told, asked, resume } = open();
+    sink().next(at(5));
+    const waits: number[] = [];
+    for (let last = Date.now(); !told.includes('lost'); last = Date.now()) {
+      sink().lost(LOSS);
+      jest.advanceTimersToNextTimer();
+      waits.push(Date.now() - last);
+    }
+    expect(waits.slice(0, 8)).toEqual([50, 100, 200, 400, 800, 1600, 2000, 2000]);
+    expect(resume()).toEqual({ after: '5' });
+    expect(asked.length).toBeGreaterThan(8);
+  });
+
+  it('has all its time again once it has told something', () => {
+    const { sink, told } = open();
+    sink().next(at(1));
+    for (let n = 2; n < 100; n++) {
+      sink().lost(LOSS);
+      jest.advanceTimersByTime(5000);
+      sink().next(at(n, n));
+    }
+    expect(told).toEqual(Array.from({ length: 98 }, (_, n) => ({ n: n + 2 })));
+  });
+
+  it('is not asked for again by whom it does not want', () => {
+    const { sink, told, asked } = open();
+    sink().next(at(1));
+    sink().lost({ ...LOSS, isUnauthorized: true });
+    jest.runAllTimers();
+    expect([told, asked.length]).toEqual([['lost'], 1]);
+  });
+
+  it('refuses by an error, or by an answer without data', () => {
+    const errors = [{ message: 'no' }];
+    const one = open();
+    one.sink().refused(errors);
+    const two = open();
+    two.sink().next({ errors });
+    for (const { told } of [one, two]) expect(told).toEqual([{ errors }]);
+    expect(two.unsubscribed()).toBe(1);
+  });
+
+  it('tells nothing after its end, and nothing once it is closed, not even while it waits', () => {
+    const ended = open();
+    ended.sink().complete();
+    ended.sink().next(at(1, 1));
+    expect(ended.told).toEqual(['complete']);
+    const closed = open();
+    closed.sink().next(at(1));
+    closed.sink().lost(LOSS);
+    closed.source.close();
+    jest.runAllTimers();
+    expect([closed.told, closed.asked.length]).toEqual([[], 1]);
+  });
+});
