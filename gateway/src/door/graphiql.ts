@@ -21,7 +21,8 @@ const FILES: Readonly<Record<string, { readonly file: string; readonly contentTy
   'graphiql.css': { file: 'graphiql/graphiql.min.css', contentType: 'text/css; charset=utf-8' },
 };
 
-const BOOT = `const fetcher = GraphiQL.createFetcher({ url: '/graphql' });
+const BOOT = `const socket = new URL('/graphql', location.href.replace(/^http/, 'ws')).href;
+const fetcher = GraphiQL.createFetcher({ url: '/graphql', subscriptionUrl: socket });
 ReactDOM.createRoot(document.getElementById('graphiql')).render(React.createElement(GraphiQL, { fetcher, defaultQuery: '{ __typename }' }));`;
 
 const PAGE = `<!doctype html>
