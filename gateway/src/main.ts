@@ -48,7 +48,8 @@ await runProcess(log, async () => {
     metrics: createGatewayMetrics(probes.metrics, engine),
     tracing,
   });
-  const service = await startService({ log, port: config.port, host: config.HOST, probes, handle, toRefusalAnswer, drainMs: DRAIN_MS });
+  const { port, HOST: host, tls } = config;
+  const service = await startService({ log, port, host, tls, probes, handle, toRefusalAnswer, drainMs: DRAIN_MS });
   return async () => {
     supergraph.stop();
     await service.stop();

@@ -50,12 +50,13 @@ export const GATEWAY_SETTINGS = [
     'GRAPHIQL',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
   ] as const),
+  ...(['TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
   ...(['MAX_DEPTH', 'MAX_ALIASES', 'MAX_ROOT_FIELDS', 'MAX_TOKENS', 'MAX_COST', 'MAX_BATCH'] as const),
   ...(['TRUSTED_DOCUMENTS_FILE', 'TRUSTED_DOCUMENTS_ONLY'] as const),
 ] as const;
 export const BRIDGE_SETTINGS = [
   ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'API_VERSIONS_FILE', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS'] as const),
-  ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE'] as const),
+  ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
 ] as const;
 const INHERITED = ['PATH', ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
 export type Inherited = (typeof INHERITED)[number];
