@@ -238,7 +238,9 @@ class Answering {
     const { request, snapshot } = this.#around;
     const { compiled } = execution.operation;
     const extensions = {
-      ...(request.tell.cost && { cost: { estimated: compiled.cost(execution.conditions), actual: compiled.actualCost(execution.data) } }),
+      ...(request.tell.cost && {
+        cost: { estimated: compiled.cost(execution.conditions), actual: compiled.actualCost(execution.data, execution.conditions) },
+      }),
       ...(request.tell.snapshot && { supergraph: { hash: snapshot.hash } }),
       ...(this.#report && { plan: this.#report.write(execution.operation.program.plan) }),
     };
