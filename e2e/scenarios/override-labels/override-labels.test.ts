@@ -77,9 +77,8 @@ it('percent(50) holds for some requests and not for others, each of which is ans
 
 it('moves with each new supergraph, until the field is the other subgraph’s for good, and no request fails', async () => {
   federation = await startFederation(createSubgraphs({ price: label('percent(0)') }));
-  const urls = Object.fromEntries(
-    [...federation.supergraphSdl.matchAll(/name: "(\w+)", url: "([^"]+)"/g)].map(([, name, url]) => [name, url ?? '']),
-  );
+  const urls: Record<string, string> = {};
+  for (const [, name = '', url = ''] of federation.supergraphSdl.matchAll(/name: "(\w+)", url: "([^"]+)"/g)) urls[name] = url;
   const replace = (price: string) => federation.replaceSupergraph(compose(createSubgraphs({ price }), urls));
   const settled = async (expected: object) => JSON.stringify(await answer()) === JSON.stringify(expected);
   const seen = new Set<string>();
