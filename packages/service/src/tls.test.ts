@@ -22,8 +22,8 @@ beforeAll(async () => {
     host: '127.0.0.1',
     tls: { cert, key: pair.private },
     probes: createProbes({ isReady: () => true }),
-    headersTimeoutMs: 300,
-    requestTimeoutMs: 400,
+    headersTimeoutMs: 2000,
+    requestTimeoutMs: 2500,
     keepAliveTimeoutMs: 300,
     handle: (request, response) => {
       const events: string[] = [];
