@@ -1,27 +1,23 @@
 /** Starts the peers that are installed here; each listens on a port of its own. A peer that does not start is left out, with a word about it. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { SUBGRAPHS } from '../gateway/supergraph.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** `spawn(command, args, options)` starts a process on the gateways' core. */
 export async function startAll({ env, spawn }) {
+  const bin = here('node_modules/@graphql-hive/gateway/dist/bin.js');
+  const hive = (port) => [bin, 'supergraph', env.SUPERGRAPH_PATH, '--port', String(port), '--host', '127.0.0.1'];
   const peers = [
     { name: 'mercurius', command: process.execPath, args: () => [here('mercurius.mjs')] },
-    {
-      name: 'hive',
-      command: process.execPath,
-      args: (port) => [
-        here('node_modules/@graphql-hive/gateway/dist/bin.js'),
-        'supergraph',
-        env.SUPERGRAPH_PATH,
-        '--port',
-        String(port),
-        '--host',
-        '127.0.0.1',
-      ],
-    },
+    { name: 'hive', command: process.execPath, args: hive },
+    { name: 'hive, rust planner', command: process.execPath, args: (port) => [...hive(port), '--hive-router-runtime'] },
+    ...(existsSync(GRAFBASE) ? [{ name: 'grafbase', command: GRAFBASE, args: await createGrafbaseArguments(env) }] : []),
   ];
   const started = [];
   for (const { name, command, args } of peers) {
@@ -35,6 +31,20 @@ export async function startAll({ env, spawn }) {
     else console.log(`${name} did not start: ${output}`);
   }
   return started;
+}
+
+/** Grafbase's gateway is not on npm by itself; its command line has it built in, for development, and composes by itself. */
+const GRAFBASE = here('node_modules/@grafbase/cli-x86_64-unknown-linux-musl/grafbase');
+
+async function createGrafbaseArguments({ URLS, SUPERGRAPH_PATH }) {
+  const home = await mkdtemp(join(dirname(SUPERGRAPH_PATH), 'grafbase-'));
+  const config = join(home, 'grafbase.toml');
+  const sections = Object.entries(JSON.parse(URLS)).map(
+    ([name, url]) => `[subgraphs.${name}]\nurl = "${url}"\nschema_path = "./${name}.graphql"\n`,
+  );
+  await writeFile(config, sections.join('\n'));
+  for (const [name, { sdl }] of Object.entries(SUBGRAPHS)) await writeFile(join(home, `${name}.graphql`), sdl);
+  return (port) => ['--home', home, 'dev', '--config', config, '--port', String(port)];
 }
 
 async function answers(port, child) {

@@ -53,7 +53,7 @@ export interface Answer {
 }
 
 export const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag"])\n';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag", "@cost", "@listSize"])\n';
 
 /** `mend` may change the composed supergraph, for what today's composition would refuse. */
 export async function startFederation(

@@ -1,6 +1,6 @@
 /** The settings of the gateway's process: from its environment, or from the command line, which comes first. */
 import { parseArgs } from 'node:util';
-import { SettingsError, readFamily, readSettings, setting } from '@trestle/env';
+import { SettingsError, readFamily, readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readTrustedDocuments } from './documents/trusted.ts';
@@ -52,11 +52,14 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       OVERRIDE_LABELS: setting.text().default(''),
       GRAPHIQL: setting.onOff().default(true),
       OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
+      TLS_CERT_FILE: setting.file().optional(),
+      TLS_KEY_FILE: setting.file().optional(),
     },
     env,
   );
   return {
     ...settings,
+    tls: readTls(settings),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphLiveUrls: readFamily('SUBGRAPH_WS_URL_', env),
     port: settings.PORT ?? settings.GATEWAY_PORT,

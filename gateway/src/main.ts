@@ -78,6 +78,7 @@ async function start() {
     log,
     port: config.port,
     host: config.HOST,
+    tls: config.tls,
     probes,
     handle,
     upgrade: sockets.upgrade,

@@ -41,6 +41,15 @@ it('gives each process exactly the environment it needs, and the private key to 
   });
 });
 
+it('has bridge and gateway speak TLS by one certificate, by which the bridge knows the gateway', () => {
+  const tls = { TLS_CERT_FILE: 'cert.pem', TLS_KEY_FILE: 'key.pem' };
+  const plans = planProcesses({ config: { ...config, inherited: tls }, databaseUrls, keys }).flat();
+  const [gateway, bridge] = ['gateway', 'rest-bridge'].map((name) => plans.find((plan) => plan.name === name)?.env);
+  expect(gateway).toMatchObject(tls);
+  expect(bridge).toMatchObject({ ...tls, GATEWAY_URL: 'https://127.0.0.1:2/graphql', GATEWAY_CERT_FILE: 'cert.pem' });
+  expect(plans.filter(({ env }) => 'TLS_KEY_FILE' in env)).toHaveLength(2);
+});
+
 it('starts the subgraphs, then the gateway, then the bridge', () => {
   const groups = planProcesses({ config, databaseUrls, keys });
   expect(groups.map((group) => group.map(({ name }) => name))).toEqual([['users', 'orders', 'content'], ['gateway'], ['rest-bridge']]);

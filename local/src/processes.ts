@@ -48,19 +48,22 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${upper(name)}`, graphqlAt(ports[name])])),
     },
   });
+  const certificate = config.inherited.TLS_CERT_FILE;
   const bridge = plan('rest-bridge', 'rest-bridge', {
     port: config.REST_PORT,
     env: {
       ...inherit(...BRIDGE_SETTINGS),
       REST_PORT: String(config.REST_PORT),
-      GATEWAY_URL: graphqlAt(config.GATEWAY_PORT),
+      GATEWAY_URL: graphqlAt(config.GATEWAY_PORT, certificate === undefined ? 'http' : 'https'),
+      // It is called by an address that its certificate need not name.
+      ...(certificate !== undefined && { GATEWAY_CERT_FILE: certificate }),
     },
   });
   return [SUBGRAPHS.map(subgraph), [gateway], [bridge]];
 }
 
-function graphqlAt(port: number): string {
-  return `http://${HOST}:${String(port)}/graphql`;
+function graphqlAt(port: number, scheme: 'http' | 'https' = 'http'): string {
+  return `${scheme}://${HOST}:${String(port)}/graphql`;
 }
 
 function upper(name: SubgraphName): string {

@@ -10,8 +10,9 @@ export interface SummaryOptions {
 }
 
 export function toSummary({ config, started: { credentials, postgresPort }, seconds }: SummaryOptions): string {
-  const rest = `http://localhost:${String(config.REST_PORT)}`;
-  const graphql = `http://localhost:${String(config.GATEWAY_PORT)}/graphql`;
+  const scheme = config.inherited.TLS_CERT_FILE === undefined ? 'http' : 'https';
+  const rest = `${scheme}://localhost:${String(config.REST_PORT)}`;
+  const graphql = `${scheme}://localhost:${String(config.GATEWAY_PORT)}/graphql`;
   const subgraphs = [config.USERS_PORT, config.ORDERS_PORT, config.CONTENT_PORT].map((port) => `http://localhost:${String(port)}/graphql`);
   const postgres = postgresPort === undefined ? [] : [`  PostgreSQL 127.0.0.1:${String(postgresPort)}`];
   const accounts = credentials

@@ -1,15 +1,17 @@
 /** The settings of the bridge's process. */
-import { readSettings, setting } from '@trestle/env';
+import { X509Certificate } from 'node:crypto';
+import { readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { type Lifecycle, readLifecycles } from './versions/versions.ts';
 
 export function readConfig() {
-  return readSettings(
+  const settings = readSettings(
     {
       REST_PORT: setting.port().default(3000),
       HOST: setting.text().default('127.0.0.1'),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
       GATEWAY_URL: setting.url('http:', 'https:').default('http://127.0.0.1:4000/graphql'),
+      GATEWAY_CERT_FILE: setting.fileOf(readCertificate).optional(),
       GATEWAY_TIMEOUT_MS: setting.integer(100, 300_000).default(15_000),
       TOKEN_PUBLIC_KEY_FILE: setting.file(),
       API_VERSIONS_FILE: setting.fileOf(readLifecycles).default(new Map<number, Lifecycle>()),
@@ -18,7 +20,20 @@ export function readConfig() {
       MAINTENANCE_FILE: setting.text().optional(),
       MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),
       MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).default(500),
+      TLS_CERT_FILE: setting.file().optional(),
+      TLS_KEY_FILE: setting.file().optional(),
     },
     process.env,
   );
+  return { ...settings, tls: readTls(settings) };
+}
+
+/** Throws an Error for what is no certificate. */
+function readCertificate(pem: string): string {
+  try {
+    new X509Certificate(pem);
+  } catch {
+    throw new Error('must name a certificate in PEM');
+  }
+  return pem;
 }

@@ -1,4 +1,6 @@
 /** Calls the gateway: GraphQL over HTTP on kept-alive connections. */
+import { X509Certificate } from 'node:crypto';
+import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { fail } from '@trestle/schema/errors';
 import { Pool, errors } from 'undici';
 
@@ -38,11 +40,18 @@ export interface GatewayClient {
   close(): Promise<void>;
 }
 
-export function createGatewayClient({ url, timeoutMs }: { readonly url: string; readonly timeoutMs: number }): GatewayClient {
+export interface GatewayClientOptions {
+  readonly url: string;
+  readonly timeoutMs: number;
+  /** PEM: the gateway's own certificate, by which it is known whatever name it is called by. */
+  readonly certificate?: string | undefined;
+}
+
+export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClientOptions): GatewayClient {
   const { origin, pathname } = new URL(url);
   const pool = new Pool(origin, {
     connections: CONNECTIONS,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
+    connect: { timeout: CONNECT_TIMEOUT_MS, ...(certificate !== undefined && trustOnly(certificate)) },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_ANSWER_BYTES,
@@ -81,6 +90,15 @@ export function createGatewayClient({ url, timeoutMs }: { readonly url: string; 
       return statusCode === 200;
     },
     close: () => pool.destroy(),
+  };
+}
+
+/** A certificate that names the public host is good for a neighbour's address too, if it is the very one. */
+function trustOnly(certificate: string): Pick<ConnectionOptions, 'ca' | 'checkServerIdentity'> {
+  const { raw } = new X509Certificate(certificate);
+  return {
+    ca: [...rootCertificates, certificate],
+    checkServerIdentity: (_, peer) => (peer.raw.equals(raw) ? undefined : new Error('This is not the gateway: its certificate is another')),
   };
 }
 

@@ -22,7 +22,11 @@ const config = readConfig();
 const log = createLog({ service: 'rest-bridge', level: config.LOG_LEVEL });
 
 await runProcess(log, async () => {
-  const gateway = createGatewayClient({ url: config.GATEWAY_URL, timeoutMs: config.GATEWAY_TIMEOUT_MS });
+  const gateway = createGatewayClient({
+    url: config.GATEWAY_URL,
+    timeoutMs: config.GATEWAY_TIMEOUT_MS,
+    certificate: config.GATEWAY_CERT_FILE,
+  });
   const probes = createProbes({ isReady: () => gateway.isReady() });
   const durations = new Histogram({
     name: 'trestle_rest_request_duration_seconds',
@@ -52,6 +56,7 @@ await runProcess(log, async () => {
     log,
     port: config.REST_PORT,
     host: config.HOST,
+    tls: config.tls,
     probes,
     handle: (request, response) => {
       router(request as express.Request, response as express.Response, (error: unknown) => {

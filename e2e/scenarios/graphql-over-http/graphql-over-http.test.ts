@@ -186,6 +186,27 @@ describe('what is told on request', () => {
     expect(answerOf(await post({ query }))).not.toHaveProperty('extensions');
   });
 
+  it('counts what is given to a field as the subgraph weighs it', async () => {
+    const weighed = await startFederation(
+      {
+        shop: {
+          sdl: `type Query { find(by: [Filter!], deep: Boolean @cost(weight: 5), order: Order): String }
+            input Filter { text: String @cost(weight: 20) not: Filter } enum Order @cost(weight: 3) { UP DOWN }`,
+          resolvers: { Query: { find: () => 'found' } },
+        },
+      },
+      { env: { MAX_COST: '50' } },
+    );
+    try {
+      const query = 'query($by: [Filter!]) { find(by: $by, deep: true, order: UP) }';
+      const { body } = await weighed.ask(query, { by: [{ text: 'a' }, {}] }, { 'trestle-cost': '1' });
+      expect(body).toEqual({ data: { find: 'found' }, extensions: { cost: { estimated: 30, actual: 30 } } });
+      expect((await weighed.ask(query, { by: [{ text: 'a' }, { not: { text: 'b' } }] })).status).toBe(400);
+    } finally {
+      await weighed.stop();
+    }
+  });
+
   it('an operation that costs too much is 400, with limit and value', async () => {
     const costly = await startFederation(subgraphs, { env: { MAX_COST: '50' } });
     try {

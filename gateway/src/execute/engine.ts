@@ -197,7 +197,7 @@ class Answering {
     const { plan, cost, snapshot: hash } = request.tell;
     if (!plan && !cost && !hash) return undefined;
     return {
-      ...(cost && { cost: { estimated: compiled.cost(conditions), actual: compiled.actualCost(data) } }),
+      ...(cost && { cost: { estimated: compiled.cost(conditions), actual: compiled.actualCost(data, conditions) } }),
       ...(hash && { supergraph: { hash: snapshot.hash } }),
       ...(this.#report && { plan: this.#report.write(program.plan) }),
     };

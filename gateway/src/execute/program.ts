@@ -32,7 +32,7 @@ export interface Compiled {
   /** The estimated cost by the IBM cost specification, for these variables. */
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
   /** What an answer has really cost, by the same weights. */
-  readonly actualCost: (data: Data) => number;
+  readonly actualCost: (data: Data, variables: Readonly<Record<string, unknown>>) => number;
 }
 
 export type Data = Record<string, unknown>;

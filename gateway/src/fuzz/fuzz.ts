@@ -3,8 +3,9 @@ import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode, par
 import { type FuzzAnswer, type FuzzEngine, startApollo, startTrestle } from './engines.ts';
 import { type FuzzOperation, generateOperation } from './operations.ts';
 import { createRandom } from './random.ts';
+import { agree, splitByArguments } from './requirements.ts';
 import { createSubgraphs } from './subgraphs.ts';
-import { type FuzzSupergraph, generateSupergraph } from './supergraph.ts';
+import { type FuzzSupergraph, type Requirement, generateSupergraph } from './supergraph.ts';
 
 export interface FuzzReport {
   readonly operations: number;
@@ -61,6 +62,7 @@ interface Engines {
   readonly apollo: Awaited<ReturnType<typeof startApollo>>;
   readonly trestle: FuzzEngine;
   readonly hasInterfaceObject: boolean;
+  readonly requirements: readonly Requirement[];
 }
 
 async function start(supergraph: FuzzSupergraph): Promise<Engines> {
@@ -69,6 +71,7 @@ async function start(supergraph: FuzzSupergraph): Promise<Engines> {
     apollo: await startApollo(supergraph.sdl, subgraphs),
     trestle: startTrestle(supergraph.sdl, subgraphs),
     hasInterfaceObject: supergraph.sdl.includes('isInterfaceObject: true'),
+    requirements: supergraph.requirements,
   };
 }
 
@@ -77,7 +80,26 @@ type Verdict =
   | { readonly kind: 'known'; readonly fault: string }
   | { readonly kind: 'different'; readonly apollo: FuzzAnswer | string; readonly trestle: FuzzAnswer | string };
 
-async function compare({ apollo, trestle, hasInterfaceObject }: Engines, operation: FuzzOperation): Promise<Verdict> {
+async function compare(engines: Engines, operation: FuzzOperation): Promise<Verdict> {
+  const verdict = await compareWhole(engines, operation);
+  return verdict.kind === 'different' && typeof verdict.trestle !== 'string'
+    ? ((await compareParts(engines, operation, verdict.trestle)) ?? verdict)
+    : verdict;
+}
+
+/** Undefined unless it is a matter of arguments under `@requires`, and each part of the operation is answered as the whole was. */
+async function compareParts(engines: Engines, { query, variables }: FuzzOperation, whole: FuzzAnswer): Promise<Verdict | undefined> {
+  const parts = splitByArguments(parse(query), engines.requirements);
+  for (const part of parts) {
+    const operation = { query: print(withoutUnused(part)), variables };
+    const answer = await attempt(engines.trestle, operation);
+    if (typeof answer === 'string' || !agree(answer.data, whole.data)) return undefined;
+    if ((await compareWhole(engines, operation)).kind === 'different') return undefined;
+  }
+  return parts.length === 0 ? undefined : { kind: 'known', fault: 'arguments of a field under @requires' };
+}
+
+async function compareWhole({ apollo, trestle, hasInterfaceObject }: Engines, operation: FuzzOperation): Promise<Verdict> {
   const [a, t] = await Promise.all([attempt(apollo, operation), attempt(trestle, operation)]);
   if (typeof a === 'string' || typeof t === 'string')
     return typeof a === 'string' && typeof t === 'string' ? { kind: 'equal' } : toKnown(a, t, hasInterfaceObject);
@@ -96,7 +118,7 @@ function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, hasI
     // It counts entities that it does not ask for, so that errors stand at the wrong element of a list.
     if (lacksOnly(apollo.data, trestle.data, holdsEmpty))
       return { kind: 'known', fault: 'null for an object whose fields are all left out' };
-    if (hasInterfaceObject && lacksOnly(apollo.data, trestle.data, () => true))
+    if (hasInterfaceObject && lacksOnly(apollo.data, trestle.data, () => true, trestle.errors.length > 0))
       return { kind: 'known', fault: 'fields of an interface object vanish' };
     if (hasEqualData && withoutIndices(apollo.errors).join() === withoutIndices(trestle.errors).join())
       return { kind: 'known', fault: 'index of an error' };
@@ -104,15 +126,20 @@ function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, hasI
   return { kind: 'different', apollo, trestle };
 }
 
-/** Whether one answer is the other but for values that are missing or null in it, all of them such as `mayLack` says. */
-function lacksOnly(less: unknown, more: unknown, mayLack: (value: unknown) => boolean): boolean {
+/**
+ * Whether one answer is the other but for values that are missing or null in it, all of them such as `mayLack` says. A required field that is missing
+ * can't have made null of its object, as it has in the other (`isNulled`).
+ */
+function lacksOnly(less: unknown, more: unknown, mayLack: (value: unknown) => boolean, isNulled = false): boolean {
+  if (more === null && isNulled) return true;
   if (less === null || less === undefined) return more === null || mayLack(more);
   if (Array.isArray(less) && Array.isArray(more))
-    return less.length === more.length && less.every((each, i) => lacksOnly(each, more[i], mayLack));
+    return less.length === more.length && less.every((each, i) => lacksOnly(each, more[i], mayLack, isNulled));
   if (typeof less !== 'object' || typeof more !== 'object' || more === null) return less === more;
   const [fewer, all] = [less as Record<string, unknown>, more as Record<string, unknown>];
   return (
-    Object.keys(fewer).every((key) => key in all) && Object.entries(all).every(([key, value]) => lacksOnly(fewer[key], value, mayLack))
+    Object.keys(fewer).every((key) => key in all) &&
+    Object.entries(all).every(([key, value]) => lacksOnly(fewer[key], value, mayLack, isNulled))
   );
 }
 

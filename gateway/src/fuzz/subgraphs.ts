@@ -5,6 +5,7 @@ import {
   type GraphQLFieldResolver,
   type GraphQLOutputType,
   type GraphQLSchema,
+  Kind,
   execute,
   getNamedType,
   isAbstractType,
@@ -40,6 +41,7 @@ const BROKEN = 0.01;
 
 export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph): Subgraphs {
   const typesOfNodes = [...sdl.matchAll(/^type (E\d+) implements Node/gm)].map(([, name]) => name ?? '');
+  const moved = findMoved(subgraphs);
   const schemas = new Map(subgraphs.map(({ name, typeDefs }) => [name, createSchema(typeDefs, { name, typesOfNodes })]));
   return async (service, { query, variables, operationName }) => {
     const answer = await execute({
@@ -47,10 +49,26 @@ export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph): Subgraphs {
       document: parse(query),
       variableValues: variables ?? {},
       operationName,
-      fieldResolver: createResolver(typesOfNodes),
+      fieldResolver: createResolver(typesOfNodes, moved.get(service)),
     });
     return JSON.parse(JSON.stringify(answer)) as Record<string, unknown>;
   };
+}
+
+/** Fields that each subgraph has and must not be asked for, as `Type.field`. */
+function findMoved(subgraphs: FuzzSupergraph['subgraphs']): Map<string, Set<string>> {
+  const moved = new Map<string, Set<string>>();
+  for (const { typeDefs } of subgraphs)
+    for (const definition of typeDefs.definitions) {
+      if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) continue;
+      for (const { name, directives = [] } of definition.fields ?? []) {
+        const from = directives.find((each) => each.name.value === 'override')?.arguments?.[0]?.value;
+        if (from?.kind !== Kind.STRING) continue;
+        const fields = moved.get(from.value) ?? new Set();
+        moved.set(from.value, fields.add(`${definition.name.value}.${name.value}`));
+      }
+    }
+  return moved;
 }
 
 function createSchema(
@@ -87,8 +105,10 @@ function typeOf(id: string, types: readonly string[]): string {
 /** What a representation tells besides required fields. */
 const KEYS = new Set(['__typename', 'id', 'code']);
 
-function createResolver(typesOfNodes: readonly string[]): GraphQLFieldResolver<Source | undefined, unknown> {
+function createResolver(typesOfNodes: readonly string[], moved?: ReadonlySet<string>): GraphQLFieldResolver<Source | undefined, unknown> {
   return (source, args, _, { fieldName, parentType, returnType, operation }) => {
+    if (moved?.has(`${parentType.name}.${fieldName}`))
+      throw new GraphQLError('asked where it is overridden', { extensions: { code: 'MOVED' } });
     if (fieldName === 'id') return source?.id;
     if (fieldName === 'code') return `c${source?.id ?? ''}`;
     const of = parentType.name === 'Query' || parentType.name === 'Mutation' ? operation.operation : parentType.name;

@@ -1,4 +1,4 @@
-/** Makes random supergraphs: 2 to 5 subgraphs over entities with several keys, interfaces, unions, interface objects, `@requires`, `@provides` and so on. */
+/** Makes random supergraphs: 2 to 5 subgraphs over entities with several keys, interfaces, unions, interface objects, `@requires` with arguments, `@override` and so on. */
 import { composeServices } from '@apollo/composition';
 import { type DocumentNode, parse } from 'graphql';
 import type { Random } from './random.ts';
@@ -12,6 +12,15 @@ export interface FuzzSubgraph {
 export interface FuzzSupergraph {
   readonly sdl: string;
   readonly subgraphs: readonly FuzzSubgraph[];
+  /** Fields with arguments that computed fields require, as they do. */
+  readonly requirements: readonly Requirement[];
+}
+
+export interface Requirement {
+  readonly computed: string;
+  readonly field: string;
+  /** In braces; empty for none. */
+  readonly args: string;
 }
 
 const LINK =
@@ -30,6 +39,8 @@ interface Field {
   readonly type: string;
   readonly args: string;
   readonly owners: readonly string[];
+  /** A subgraph that has it as well, and is overridden. */
+  readonly movedFrom: string | undefined;
 }
 
 interface Entity {
@@ -49,7 +60,8 @@ export function generateSupergraph(random: Random): FuzzSupergraph | undefined {
   const home = random.pick(names);
   const implementers = entities.filter(({ keys }) => keys.get(home)?.includes('id')).slice(0, 2 + random.upTo(1));
   const away = random.chance(0.5) ? names.find((name) => name !== home && !implementers.some(({ keys }) => keys.has(name))) : undefined;
-  const world: World = { names, entities, home, implementers, away, random };
+  const requirements: Requirement[] = [];
+  const world: World = { names, entities, home, implementers, away, requirements, random };
   const subgraphs = names.map((name): FuzzSubgraph => {
     const sdl = writeSubgraph(name, world);
     return { name, sdl, typeDefs: parse(sdl) };
@@ -57,7 +69,7 @@ export function generateSupergraph(random: Random): FuzzSupergraph | undefined {
   const { supergraphSdl, errors } = composeServices(
     subgraphs.map(({ name, typeDefs }) => ({ name, typeDefs, url: `http://${name}.invalid/` })),
   );
-  return errors ? undefined : { sdl: supergraphSdl, subgraphs };
+  return errors ? undefined : { sdl: supergraphSdl, subgraphs, requirements };
 }
 
 function generateEntity(name: string, names: readonly string[], random: Random): Entity {
@@ -70,9 +82,16 @@ function generateEntity(name: string, names: readonly string[], random: Random):
   const fields = Array.from({ length: 2 + random.upTo(4) }, (_, i): Field => {
     const owners = random.chance(0.2) ? random.some([...keys.keys()], 0.7) : [random.pick([...keys.keys()])];
     const args = random.chance(0.25) ? '(n: Int = 1, c: Color, f: Filter)' : '';
-    return { name: `${name.toLowerCase()}f${i}`, type: random.pick(WRAPS)(random.pick([...LEAVES, 'Value'])), args, owners };
+    const type = random.pick(WRAPS)(random.pick([...LEAVES, 'Value']));
+    return { name: `${name.toLowerCase()}f${i}`, type, args, owners, movedFrom: pickMoved(owners, { keys, random }) };
   });
   return { name, fields: fields.filter(({ owners }) => owners.length > 0), keys };
+}
+
+/** Where a field with one owner is still defined that is served elsewhere by now. */
+function pickMoved(owners: readonly string[], { keys, random }: { keys: Entity['keys']; random: Random }): string | undefined {
+  const others = [...keys.keys()].filter((name) => !owners.includes(name));
+  return owners.length === 1 && others.length > 0 && random.chance(0.15) ? random.pick(others) : undefined;
 }
 
 function addReferences(
@@ -81,7 +100,9 @@ function addReferences(
 ): void {
   for (let i = random.upTo(2); i >= 0; i--) {
     const type = random.pick([...WRAPS].slice(0, 4))(random.pick(references));
-    entity.fields.push({ name: `${entity.name.toLowerCase()}r${i}`, type, args: '', owners: [random.pick([...entity.keys.keys()])] });
+    const owners = [random.pick([...entity.keys.keys()])];
+    const movedFrom = pickMoved(owners, { keys: entity.keys, random });
+    entity.fields.push({ name: `${entity.name.toLowerCase()}r${i}`, type, args: '', owners, movedFrom });
   }
 }
 
@@ -91,6 +112,7 @@ interface World {
   readonly home: string;
   readonly implementers: readonly Entity[];
   readonly away: string | undefined;
+  readonly requirements: Requirement[];
   readonly random: Random;
 }
 
@@ -132,8 +154,8 @@ function writeSubgraph(name: string, world: World): string {
 function referencesOf(name: string, entities: readonly Entity[]): Set<string> {
   const found = new Set<string>();
   for (const { fields } of entities)
-    for (const { type, owners } of fields)
-      for (const { name: other } of entities) if (owners.includes(name) && type.includes(other)) found.add(other);
+    for (const { type, owners, movedFrom } of fields)
+      for (const { name: other } of entities) if ((owners.includes(name) || movedFrom === name) && type.includes(other)) found.add(other);
   return found;
 }
 
@@ -145,19 +167,24 @@ function writeEntity(name: string, entity: Entity, { isMember, world }: { isMemb
   const keyFields = new Set((keys ?? ['id']).join(' ').split(' '));
   const lines = [...keyFields].map((key) => `${key}: ${key === 'id' ? 'ID!' : 'String!'}`);
   if (isMember && !keyFields.has('id')) lines.push('id: ID! @shareable');
-  const own = entity.fields.filter(({ owners }) => owners.includes(name));
-  for (const { name: field, type, args, owners } of own) {
+  const own = entity.fields.filter(({ owners, movedFrom }) => owners.includes(name) || movedFrom === name);
+  for (const { name: field, type, args, owners, movedFrom } of own) {
     const hidden = random.chance(0.05) ? ' @inaccessible' : '';
-    lines.push(`${field}${args}: ${type}${owners.length > 1 ? ' @shareable' : ''}${hidden}`);
+    const override = movedFrom !== undefined && movedFrom !== name ? ` @override(from: "${movedFrom}")` : '';
+    lines.push(`${field}${args}: ${type}${owners.length > 1 ? ' @shareable' : ''}${override}${hidden}`);
   }
   // Not lists of lists of objects: the stock engine hands them on as nulls.
-  const foreign = entity.fields.filter(({ owners, args, type }) => !owners.includes(name) && args === '' && !/E\d|\[\[Value/.test(type));
+  const foreign = entity.fields.filter((field) => !own.includes(field) && !/E\d|\[\[Value/.test(field.type));
   if (keys && foreign.length > 0 && random.chance(0.4)) {
     const needed = random.some(foreign, 0.5);
-    const externals = (needed.length > 0 ? needed : foreign.slice(0, 1)).map(({ name: field, type }) => ({ field, type }));
-    for (const { field, type } of externals) lines.push(`${field}: ${type} @external`);
-    const requires = externals.map(({ field, type }) => (type.includes('Value') ? `${field} { x y }` : field)).join(' ');
-    lines.push(`${entity.name.toLowerCase()}c${name}: String @requires(fields: "${requires}")`);
+    const computed = `${entity.name.toLowerCase()}c${name}`;
+    const requires = (needed.length > 0 ? needed : foreign.slice(0, 1)).map(({ name: field, type, args }) => {
+      lines.push(`${field}${args}: ${type} @external`);
+      const given = args === '' ? '' : random.pick(['', '(n: 1)', '(n: 2)', '(n: 2, c: RED)', '(f: {a: 3})']);
+      if (args !== '') world.requirements.push({ computed, field, args: given });
+      return `${field}${given}${type.includes('Value') ? ' { x y }' : ''}`;
+    });
+    lines.push(`${computed}: String @requires(fields: "${requires.join(' ')}")`);
   }
   return `type ${entity.name} ${isMember ? 'implements Node ' : ''}${directives.join(' ')} { ${lines.join(' ')} }`;
 }

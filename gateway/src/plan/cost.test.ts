@@ -4,7 +4,7 @@ import { generateActualCost, generateCost } from './cost.ts';
 import { createSelections } from './selection.ts';
 
 const schema = buildSchema(`
-  directive @cost(weight: String!) on FIELD_DEFINITION | OBJECT | SCALAR
+  directive @cost(weight: String!) on FIELD_DEFINITION | OBJECT | SCALAR | ENUM | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
   directive @listSize(assumedSize: Int, slicingArguments: [String!], sizedFields: [String!]) on FIELD_DEFINITION
   type Query {
     users(first: Int = 20, names: [String!]): [User!]!
@@ -15,7 +15,12 @@ const schema = buildSchema(`
     all: [User]
     slow: Int @cost(weight: "4")
     any: [Any]
+    find(by: Filter, all: [Filter!], deep: Boolean @cost(weight: "5"), words: [String!] @cost(weight: "2"), order: Order, json: Json, names: [String!]): [User]
+    weighed(by: Filter! @cost(weight: "7")): Int
   }
+  enum Order @cost(weight: "3") { UP DOWN }
+  scalar Json @cost(weight: "4")
+  input Filter { text: String @cost(weight: "10"), age: Int, and: [Filter!], not: Filter, constructor: Int @cost(weight: "6") }
   type Mutation { rename: User }
   type Page { edges: [Edge] totalCount: Int }
   type Edge { node: User }
@@ -41,9 +46,9 @@ function prepare(source: string) {
   };
 }
 // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
-const evaluate = (code: string) => new Function(`return ${code}`)() as (input: object) => number;
+const evaluate = (code: string) => new Function(`return ${code}`)() as (input: object, variables?: object) => number;
 const estimate = (source: string, variables: object = {}) => evaluate(generateCost(prepare(source)))(variables);
-const count = (source: string, data: object) => evaluate(generateActualCost(prepare(source)))(data);
+const count = (source: string, data: object, variables: object = {}) => evaluate(generateActualCost(prepare(source)))(data, variables);
 
 describe('the estimated cost', () => {
   it.each([
@@ -86,4 +91,45 @@ it('the actual cost counts what is there, by the same weights', () => {
   };
   expect(count(source, data)).toBe(2 + 3 + 2 + 4 + 2 + 3);
   expect(count('mutation { rename { id } }', { rename: null })).toBe(10);
+});
+
+describe('what is given to a field', () => {
+  const users = 10;
+  it.each([
+    ['{ find { id } }', 0],
+    ['{ find(names: ["a"], by: null, all: []) { id } }', 0],
+    ['{ find(deep: false) { id } }', 5],
+    ['{ find(words: ["a", "b"]) { id } }', 2 * 2],
+    ['{ find(order: UP, json: [1, 2]) { id } }', 3 + 4],
+    ['{ find(by: {}) { id } }', 1],
+    ['{ find(by: { text: "a", age: 1 }) { id } }', 1 + 10],
+    ['{ find(by: { and: [{ text: "a" }, { not: { constructor: 1 } }] }) { id } }', 1 + (1 + 10) + (1 + (1 + 6))],
+    ['{ find(all: [{ text: "a" }, {}]) { id } }', 1 + 10 + 1],
+    ['{ find(all: { text: "a" }) { id } }', 1 + 10],
+  ])('%s costs %d more, once', (source, cost) => {
+    expect(estimate(source)).toBe(cost + users);
+    expect(count(source, { find: [{}, {}] })).toBe(cost + 2);
+    expect(count(source, { find: null })).toBe(cost);
+    expect(count(source, {})).toBe(0);
+  });
+
+  const open = `query($by: Filter, $all: [Filter!], $deep: Boolean, $words: [String!], $order: Order, $text: String) {
+    find(by: $by, all: $all, deep: $deep, words: $words, order: $order) { id } weighed(by: { text: $text }) }`;
+  it.each([
+    [{}, 7],
+    [{ by: null, all: [], deep: null, text: null }, 7],
+    [{ deep: true, words: ['a', 'b', 'c'], order: 'UP' }, 7 + 5 + 3 * 2 + 3],
+    [{ words: 'a', text: 'a' }, 7 + 2 + 10],
+    [{ by: { text: 'a', and: [{ age: 1 }, { not: { text: 'b', constructor: 1 } }] } }, 7 + 1 + 10 + 1 + (1 + (1 + 10 + 6))],
+    [{ all: [{ text: 'a' }, { text: null }] }, 7 + (1 + 10) + 1],
+    // What was not checked yet may be anything.
+    [{ by: 7, all: 'a' }, 7 + 1 + 1],
+  ])('by variables %j costs %d', (variables, cost) => {
+    expect(estimate(open, variables)).toBe(cost + users);
+    expect(count(open, { find: [{}], weighed: 1 }, variables)).toBe(cost + 1);
+  });
+
+  it('counts again for each object that it is asked of', () => {
+    expect(estimate('{ a: find(deep: true) { id } b: find(deep: true) { id } }')).toBe(2 * (5 + users));
+  });
 });

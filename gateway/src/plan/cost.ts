@@ -1,6 +1,6 @@
 /**
- * Generates the estimated cost of an operation as an expression over its variables, by the IBM cost specification: `@cost` weighs a field or a
- * type, `@listSize` tells how long a list is. Where neither speaks: 1 for an object, 0 for a leaf, 10 more for a mutation.
+ * Generates the estimated cost of an operation as an expression over its variables, by the IBM cost specification: `@cost` weighs a field, a
+ * type or what is given to a field (input-cost.ts), `@listSize` tells how long a list is. Where neither speaks: 1 for an object, 0 for a leaf, 10 more for a mutation.
  */
 import {
   type ArgumentNode,
@@ -19,6 +19,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { createInputCost } from './input-cost.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { CollectedField, GuardedSet, Selections } from './selection.ts';
 
@@ -39,6 +40,7 @@ export interface CostInput {
 
 /** Gives an expression of type `Compiled['cost']`. */
 export function generateCost({ schema, supergraph, root, sets, selections }: CostInput): string {
+  const inputs = createInputCost(supergraph, weightOf);
   const ofSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
     // What an object of an abstract type costs is what the dearest of its types costs.
     const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
@@ -61,14 +63,17 @@ export function generateCost({ schema, supergraph, root, sets, selections }: Cos
     if (isPage) for (const name of ['edges', 'nodes', 'items']) sized.set(name, size);
     const below = isCompositeType(named) ? ofSets(named, field.sets, sized) : '0';
     const one = sum([String(weight), below]);
-    if (!isList) return one;
-    return product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one);
+    const all = isList ? product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one) : one;
+    // Given once, however long the list is.
+    return sum([...inputs.ofArguments({ type: parent.name, field: field.name }, given), all]);
   };
-  return `(()=>{${SIZE}return vars=>${sum([String(baseCost(schema, root)), ofSets(root, sets, new Map())])};})()`;
+  const total = sum([String(baseCost(schema, root)), ofSets(root, sets, new Map())]);
+  return `(()=>{${SIZE}${inputs.declarations()}return vars=>${total};})()`;
 }
 
 /** Gives an expression of type `Compiled['actualCost']`: the same weights, counted over what an answer really holds. */
 export function generateActualCost({ schema, supergraph, root, sets, selections }: CostInput): string {
+  const inputs = createInputCost(supergraph, weightOf);
   const functions: string[] = [];
   const written = new Map<string, string>();
   const ids = new Map<unknown, number>();
@@ -93,14 +98,16 @@ export function generateActualCost({ schema, supergraph, root, sets, selections 
       const named = getNamedType(field.type);
       const weight = weightOfField(supergraph, type, field.name) ?? (isCompositeType(named) ? 1 : 0);
       const value = read('o', field.key);
-      if (isCompositeType(named)) return [`each(${value},${weight},${writeObject(named, field.sets)})`];
-      return weight === 0 ? [] : [`(${value}==null?0:${weight})`];
+      const given = sum(inputs.ofArguments({ type: type.name, field: field.name }, field.nodes[0]?.arguments ?? []));
+      const args = given === '0' ? [] : [`(${value}===undefined?0:${given})`];
+      if (isCompositeType(named)) return [...args, `each(${value},${weight},${writeObject(named, field.sets)})`];
+      return weight === 0 ? args : [...args, `(${value}==null?0:${weight})`];
     });
     functions.push(`function ${name}(o){return ${terms.join('+') || '0'};}`);
     return name;
   };
   const top = writeObject(root, sets);
-  return `(()=>{${EACH}${functions.join('')}return data=>${baseCost(schema, root)}+${top}(data);})()`;
+  return `(()=>{let vars;${EACH}${inputs.declarations()}${functions.join('')}return (data,given)=>{vars=given;return ${baseCost(schema, root)}+${top}(data);};})()`;
 }
 
 const EACH = `${OWN}function each(v,w,f){if(v==null)return 0;if(Array.isArray(v)){let n=0;for(const x of v)n+=each(x,w,f);return n;}return typeof v==='object'?w+f(v):0;}`;

@@ -5,12 +5,19 @@ import type { Limits } from '../limits/limits.ts';
 import type { PlannerAnswer, PlannerQuestion, PlannerSeed } from './planner-worker.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
-/** An operation that takes longer than this to plan is refused: its planner is ended, and whoever waited behind it is asked for again. */
-const QUESTION_TIMEOUT_MS = 10_000;
-/** The largest heap of a planner; one that outgrows it dies alone. */
-const MAX_HEAP_MB = 2048;
+export interface PlannerThreadLimits {
+  /** An operation that takes longer than this to plan is refused: its planner is ended, and whoever waited behind it is asked for again. */
+  readonly timeoutMs: number;
+  /** The largest heap of a planner; one that outgrows it dies alone. */
+  readonly maxHeapMb: number;
+}
+
+const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 10_000, maxHeapMb: 2048 };
 /** Garbage is short-lived and much of it is not worth its memory. */
 const YOUNG_HEAP_MB = 16;
+
+/** Threads run what was compiled, also for tests that run this file as it is. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? '../../dist/plan/planner-worker.js' : './planner-worker.js', import.meta.url);
 
 export interface PlannerThread {
   readonly facts: SupergraphFacts;
@@ -31,26 +38,27 @@ interface Open {
 }
 
 /** Rejects with the reason when the supergraph is not one that can be served. */
-export async function startPlannerThread(sdl: string, limits: Limits): Promise<PlannerThread> {
+export async function startPlannerThread(sdl: string, limits: Limits, { timeoutMs, maxHeapMb } = THREAD_LIMITS): Promise<PlannerThread> {
   const open = new Map<number, Open>();
   let nextId = 0;
   let isStopped = false;
   let isRetired = false;
+  /** Questions that come before the thread is up are sent to it then, and no time runs for them. */
+  let isUp = false;
   let timer: NodeJS.Timeout | undefined;
   let worker: Worker;
 
   const start = () =>
     new Promise<SupergraphFacts>((resolve, reject) => {
-      const started = new Worker(new URL('./planner-worker.js', import.meta.url), {
+      const started = new Worker(WORKER, {
         workerData: { sdl, limits } satisfies PlannerSeed,
-        resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
       });
       started.unref();
       worker = started;
-      let isReady = false;
       started.on('message', (answer: PlannerAnswer) => {
         if (answer.kind === 'ready') {
-          isReady = true;
+          isUp = true;
           resolve(answer.facts);
         } else if (answer.kind === 'refused') reject(new Error(answer.reason));
         else settle(answer);
@@ -59,7 +67,7 @@ export async function startPlannerThread(sdl: string, limits: Limits): Promise<P
       started.on('exit', () => {
         reject(new Error('The planner ended before it was ready'));
         // One that never came up would not the next time either.
-        if (isReady && started === worker) replace();
+        if (isUp) replace();
       });
     });
 
@@ -73,15 +81,17 @@ export async function startPlannerThread(sdl: string, limits: Limits): Promise<P
   /** The oldest question is the one that is worked on. */
   const watch = () => {
     if (timer) clearTimeout(timer);
-    timer = open.size > 0 ? setTimeout(() => void worker.terminate(), QUESTION_TIMEOUT_MS).unref() : undefined;
+    timer = isUp && open.size > 0 ? setTimeout(() => void worker.terminate(), timeoutMs).unref() : undefined;
   };
   const replace = () => {
+    isUp = false;
     if (isStopped) return;
     const [culprit] = open.values();
     if (culprit) {
       open.delete(culprit.question.id);
       culprit.reject(fail('VALIDATION_ERROR', 'The operation takes too much time or memory to plan'));
     }
+    watch();
     start().then(
       () => {
         for (const { question } of open.values()) worker.postMessage(question);
@@ -104,6 +114,7 @@ export async function startPlannerThread(sdl: string, limits: Limits): Promise<P
       if (isStopped) throw fail('INTERNAL_ERROR', WRONG, { cause: new Error('The planner could not be started again') });
       const question = make(nextId++);
       open.set(question.id, { question, resolve, reject });
+      if (!isUp) return;
       if (open.size === 1) watch();
       worker.postMessage(question);
     }).then((answer) => {

@@ -1,5 +1,6 @@
 /** Reads typed settings from the environment and reports every bad value at once. */
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 
 /** One reader a setting: use these, or any zod schema that starts from a string. An empty value counts as unset. */
@@ -72,6 +73,28 @@ export function readSettings<S extends z.ZodRawShape>(shape: S, env: Record<stri
     return `  ${name}: ${name in given ? message : 'is required'}`;
   });
   throw new SettingsError(`These settings are wrong:\n${lines.join('\n')}`);
+}
+
+/** What the two settings of TLS give together, undefined when neither is set. Throws SettingsError for one without the other, or files that are none of a pair. */
+export function readTls({
+  TLS_CERT_FILE: cert,
+  TLS_KEY_FILE: key,
+}: {
+  TLS_CERT_FILE?: string | undefined;
+  TLS_KEY_FILE?: string | undefined;
+}) {
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined) {
+    throw new SettingsError(
+      `These settings are wrong:\n  ${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'}: is required beside the other of both`,
+    );
+  }
+  try {
+    createSecureContext({ cert, key });
+  } catch {
+    throw new SettingsError('These settings are wrong:\n  TLS_CERT_FILE, TLS_KEY_FILE: must name a certificate and its key, both in PEM');
+  }
+  return { cert, key };
 }
 
 /** Every setting whose name begins with `prefix`, by the rest of its name in lower case; for open-ended families of settings. */

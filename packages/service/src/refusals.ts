@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 
@@ -26,20 +27,25 @@ export interface Door {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-type Reason = Omit<Refusal, 'requestId'>;
+export type Reason = Omit<Refusal, 'requestId'>;
 
-const UNKNOWN_METHOD: Reason = { code: 'NOT_IMPLEMENTED', message: 'The server does not know this method' };
+/** A browser that was here by HTTPS once comes back by HTTPS only, for a year (RFC 6797, spec §9). */
+export const HSTS = 'max-age=31536000; includeSubDomains';
+
+export const UNKNOWN_METHOD: Reason = { code: 'NOT_IMPLEMENTED', message: 'The server does not know this method' };
+export const TOO_SLOW: Reason = { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive in time' };
+export const HEADERS_TOO_LARGE: Reason = { code: 'REQUEST_HEADER_FIELDS_TOO_LARGE', message: 'The headers are too large' };
 /** The parser's own text quotes the request and is for nobody. */
 const REASONS: Readonly<Record<string, Reason>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { code: 'REQUEST_TIMEOUT', message: 'The request did not arrive in time' },
-  HPE_HEADER_OVERFLOW: { code: 'REQUEST_HEADER_FIELDS_TOO_LARGE', message: 'The headers are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
+  HPE_HEADER_OVERFLOW: HEADERS_TOO_LARGE,
   HPE_INVALID_METHOD: UNKNOWN_METHOD,
   // One of RTSP's methods: the parser knows those and gives no code of their own for them.
   'Invalid method for HTTP/x.x request': UNKNOWN_METHOD,
 };
-const MALFORMED: Reason = { code: 'VALIDATION_ERROR', message: 'This is not well-formed HTTP' };
-const NO_PROXY: Reason = { code: 'NOT_IMPLEMENTED', message: 'The server is no proxy' };
-const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect can ask for 100-continue only' };
+export const MALFORMED: Reason = { code: 'VALIDATION_ERROR', message: 'This is not well-formed HTTP' };
+export const NO_PROXY: Reason = { code: 'NOT_IMPLEMENTED', message: 'The server is no proxy' };
+export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect can ask for 100-continue only' };
 
 /** How long a client may take to close after it was refused; cut off at once, it might never read why (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
@@ -53,16 +59,11 @@ interface Exchange {
 }
 
 /** Hands well-formed requests to `handle` and answers all others: 408, 431, 501, and 400 for the rest, the forms of request smuggling among them. */
-export function keepDoor(server: Server, { log, toRefusalAnswer = toEnvelope, handle }: Door): void {
+export function keepDoor(server: Server, door: Door): void {
+  const { handle } = door;
+  const answer = createRefuser(door);
   const latest = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
-
-  const answer = ({ code, message }: Reason, sentId?: string | string[]) => {
-    const requestId = typeof sentId === 'string' && UUID.test(sentId) ? sentId : randomUUID();
-    const { status } = ERRORS[code];
-    log.info('refused', { requestId, status, code });
-    return toMessage(status, toRefusalAnswer({ code, message, requestId }), requestId);
-  };
 
   const receive = (request: IncomingMessage, response: ServerResponse, reason: Reason | undefined) => {
     const { socket } = request;
@@ -74,13 +75,13 @@ export function keepDoor(server: Server, { log, toRefusalAnswer = toEnvelope, ha
       return;
     }
     refused.add(socket);
-    const { status, headers, body } = answer(reason, request.headers['x-request-id']);
+    const { status, headers, body } = answer(reason, { sentId: request.headers['x-request-id'], isSecure: isSecure(socket) });
     response.writeHead(status, headers).end(body);
   };
 
   const refuseBare = (socket: Duplex, reason: Reason, request?: IncomingMessage) => {
     refused.add(socket);
-    const { status, headers, body } = answer(reason, request?.headers['x-request-id']);
+    const { status, headers, body } = answer(reason, { sentId: request?.headers['x-request-id'], isSecure: isSecure(socket) });
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(
       `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n${body}`,
@@ -119,6 +120,21 @@ export function keepDoor(server: Server, { log, toRefusalAnswer = toEnvelope, ha
   });
 }
 
+/** Gives what logs a refusal and writes its answer; `sentId` is the client's own name for the request. */
+export function createRefuser({ log, toRefusalAnswer = toEnvelope }: Omit<Door, 'handle'>) {
+  return ({ code, message }: Reason, { sentId, isSecure }: { sentId: string | string[] | undefined; isSecure: boolean }): Message => {
+    const requestId = typeof sentId === 'string' && UUID.test(sentId) ? sentId : randomUUID();
+    const { status } = ERRORS[code];
+    log.info('refused', { requestId, status, code });
+    const { headers, body } = toRefusalAnswer({ code, message, requestId });
+    return toMessage(status, { body, headers: { ...headers, ...(isSecure && { 'Strict-Transport-Security': HSTS }) } }, requestId);
+  };
+}
+
+export function isSecure(socket: Duplex): boolean {
+  return socket instanceof TLSSocket;
+}
+
 interface ParserError extends Error {
   readonly code?: string;
   readonly reason?: string;
@@ -130,6 +146,11 @@ function isOver({ request, response }: Exchange): boolean {
 
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
+/** Whether it is well-formed; an empty one is. */
+export function isHost(text: string): boolean {
+  return HOST.test(text);
+}
+
 /**
  * What the parser lets through and a server must not: another version than 1.0 and 1.1, another coding than `chunked`, which 1.0 does not
  * know either, and not exactly one well-formed `Host` (RFC 9112 §2.3, §3.2, §6.1).
@@ -139,7 +160,7 @@ function isMalformed({ rawHeaders, headers, httpVersion }: IncomingMessage): boo
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) return true;
   if (headers.host === undefined) return httpVersion === '1.1';
-  return !HOST.test(headers.host) || countHosts(rawHeaders) > 1;
+  return !isHost(headers.host) || countHosts(rawHeaders) > 1;
 }
 
 /** `headers` keeps the first one only. */

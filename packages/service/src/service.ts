@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Probes } from './probes.ts';
 import { type Door, keepDoor } from './refusals.ts';
+import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
 
 /** How long requests in hand may take once the process was told to stop. */
 const DRAIN_MS = 5000;
@@ -31,6 +32,8 @@ export interface ServiceOptions {
   readonly drainMs?: number;
   /** The process's own envelope for what no handler sees; without it that of spec §7.1. */
   readonly toRefusalAnswer?: Door['toRefusalAnswer'];
+  /** With them the port speaks HTTPS, by HTTP/1.1 and HTTP/2, and sends plain HTTP there. */
+  readonly tls?: TlsCredentials | undefined;
 }
 
 export interface Service {
@@ -42,7 +45,7 @@ export interface Service {
 /** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, port, host, drainMs = DRAIN_MS } = options;
-  const { server, drain } = createHttpServer(options);
+  const { server, drain, cut: cutAll } = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -55,7 +58,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       new Promise((resolve) => {
         drain();
         const cut = setTimeout(() => {
-          server.closeAllConnections();
+          cutAll();
         }, drainMs);
         // Those whose request was in hand are idle only later.
         const sweep = setInterval(() => {
@@ -81,6 +84,7 @@ function createHttpServer({
   headersTimeoutMs = 10_000,
   requestTimeoutMs = 60_000,
   keepAliveTimeoutMs = 5000,
+  tls,
 }: ServiceOptions) {
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
@@ -95,20 +99,24 @@ function createHttpServer({
   // Else Node drops headers beyond the thousandth in silence, a second credential among them; their size is limited anyway.
   server.maxHeadersCount = 0;
   let isDraining = false;
-  keepDoor(server, {
-    log,
-    toRefusalAnswer,
-    handle: (request, response) => {
-      // A connection that is kept busy would else outlive the process's last request.
-      if (isDraining) response.shouldKeepAlive = false;
-      if (!probes.answer(request, response)) handle(request, response);
-    },
-  });
+  const receive: Door['handle'] = (request, response) => {
+    // A connection that is kept busy would else outlive the process's last request.
+    if (isDraining) response.shouldKeepAlive = false;
+    if (!probes.answer(request, response)) handle(request, response);
+  };
+  keepDoor(server, { log, toRefusalAnswer, handle: tls ? requireTls(receive, probes) : receive });
+  const timeouts = { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs };
+  const front = tls && serveTls(server, { credentials: tls, log, toRefusalAnswer, handle: receive, maxHeaderBytes, ...timeouts });
   if (upgrade) server.on('upgrade', upgrade);
   const drain = () => {
     isDraining = true;
+    front?.drain();
   };
-  return { server, drain };
+  const cut = () => {
+    server.closeAllConnections();
+    front?.cut();
+  };
+  return { server, drain, cut };
 }
 
 /**

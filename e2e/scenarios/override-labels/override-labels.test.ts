@@ -1,0 +1,101 @@
+/** Progressive `@override(label:)`: fields move from one subgraph to another by a label that is set, or for so many of a hundred requests. */
+import { afterEach, expect, it } from '@jest/globals';
+import { until } from '../../stack/client.ts';
+import { type Federation, compose, startFederation } from '../../stack/federation.ts';
+
+let federation: Federation;
+afterEach(() => federation.stop());
+
+const reference = { __resolveReference: (key: object) => key };
+
+/** `before` has all; `after` takes over the price, by one directive, and the motto, by the other. */
+function createSubgraphs({ price, motto = price }: { price: string; motto?: string }) {
+  return {
+    before: {
+      sdl: `type Query { products: [Product!]! motto: String }
+        type Product @key(fields: "id") { id: ID! price: Int twice: Int }`,
+      resolvers: {
+        Query: { products: () => [{ id: 'p1' }, { id: 'p2' }], motto: () => 'before' },
+        Product: { ...reference, price: () => 1, twice: () => 2 },
+      },
+    },
+    after: {
+      sdl: `type Query { motto: String @override(from: "before"${motto}) }
+        type Product @key(fields: "id") { id: ID! price: Int @override(from: "before"${price}) tax: Int @requires(fields: "twice") twice: Int @external }`,
+      resolvers: {
+        Query: { motto: () => 'after' },
+        Product: { ...reference, price: () => 10, tax: ({ twice }: { twice: number }) => twice },
+      },
+    },
+  };
+}
+const label = (name: string) => `, label: "${name}"`;
+const QUERY = '{ motto products { id price tax } }';
+const toAnswer = (motto: string, price: number) => ({ data: { motto, products: ['p1', 'p2'].map((id) => ({ id, price, tax: 2 })) } });
+const BEFORE = toAnswer('before', 1);
+const AFTER = toAnswer('after', 10);
+const answer = async () => (await federation.ask(QUERY)).body;
+const received = (subgraph: string) => federation.received.filter((one) => one.subgraph === subgraph).map(({ query }) => query);
+
+it.each([
+  ['nothing is set', '', BEFORE],
+  ['it is set', 'prices', AFTER],
+  ['it is set among others, that nothing asks for', 'none, prices percent(100)', AFTER],
+  ['others are set', 'price, Prices', BEFORE],
+])('a label holds as OVERRIDE_LABELS says: %s', async (_, OVERRIDE_LABELS, expected) => {
+  federation = await startFederation(createSubgraphs({ price: label('prices') }), { env: { OVERRIDE_LABELS } });
+  expect(await answer()).toEqual(expected);
+  expect(received(expected === AFTER ? 'before' : 'after').join()).not.toMatch(/price|motto/);
+});
+
+it('labels hold each for itself', async () => {
+  federation = await startFederation(createSubgraphs({ price: label('prices'), motto: label('mottos') }), {
+    env: { OVERRIDE_LABELS: 'mottos' },
+  });
+  expect(await answer()).toEqual(toAnswer('after', 1));
+});
+
+it.each([
+  [0, BEFORE],
+  [100, AFTER],
+])('percent(%d) holds for so many requests, the first and those that were planned before', async (percent, expected) => {
+  federation = await startFederation(createSubgraphs({ price: label(`percent(${String(percent)})`) }));
+  const answers = await Promise.all(Array.from({ length: 50 }, answer));
+  expect(new Set([...answers, await answer()].map((each) => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(expected)]));
+});
+
+it('percent(50) holds for some requests and not for others, each of which is answered by one side alone', async () => {
+  federation = await startFederation(createSubgraphs({ price: label('percent(50)') }));
+  const seen = new Set<string>();
+  await until(async () => {
+    seen.add(JSON.stringify(await answer()));
+    return seen.size > 1;
+  });
+  for (let i = 0; i < 50; i++) seen.add(JSON.stringify(await answer()));
+  expect(seen).toEqual(new Set([BEFORE, AFTER].map((each) => JSON.stringify(each))));
+});
+
+it('moves with each new supergraph, until the field is the other subgraph’s for good, and no request fails', async () => {
+  federation = await startFederation(createSubgraphs({ price: label('percent(0)') }));
+  const urls: Record<string, string> = {};
+  for (const [, name = '', url = ''] of federation.supergraphSdl.matchAll(/name: "(\w+)", url: "([^"]+)"/g)) urls[name] = url;
+  const replace = (price: string) => federation.replaceSupergraph(compose(createSubgraphs({ price }), urls));
+  const settled = async (expected: object) => JSON.stringify(await answer()) === JSON.stringify(expected);
+  const seen = new Set<string>();
+  let isOver = false;
+  const load = Promise.all(
+    Array.from({ length: 4 }, async () => {
+      while (!isOver) seen.add(JSON.stringify(await answer()));
+    }),
+  );
+  expect(await settled(BEFORE)).toBe(true);
+  await replace(label('percent(100)'));
+  await until(() => settled(AFTER));
+  await replace(label('percent(0)'));
+  await until(() => settled(BEFORE));
+  await replace('');
+  await until(() => settled(AFTER));
+  isOver = true;
+  await load;
+  expect(seen).toEqual(new Set([BEFORE, AFTER].map((each) => JSON.stringify(each))));
+});

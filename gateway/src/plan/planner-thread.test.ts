@@ -1,0 +1,64 @@
+/** Real threads, and operations that are more than they can take: they are refused, and nobody else notices. */
+import { afterEach, expect, it } from '@jest/globals';
+import { composeServices } from '@apollo/composition';
+import { parse } from 'graphql';
+import { DEFAULT_LIMITS } from '../limits/limits.ts';
+import { type PlannerThread, startPlannerThread } from './planner-thread.ts';
+
+const { supergraphSdl = '' } = composeServices([
+  {
+    name: 'one',
+    url: 'http://one.invalid/',
+    typeDefs: parse('type Query { a: Int b(n: Int, f: Filter): Thing } input Filter { f: Filter } type Thing { c: Int thing: Thing }'),
+  },
+]);
+const limits = { ...DEFAULT_LIMITS, maxTokens: 10_000_000, maxRootFields: 10_000_000, maxAliases: 10_000_000 };
+const request = (query: string) => ({ query, operationName: undefined, labels: [] });
+const MODEST = ['{ a }', '{ b { c } }', '{ b(n: 1) { thing { c } } }'];
+
+let thread: PlannerThread;
+afterEach(() => thread.stop());
+
+/** Whoever asks before, behind and after the culprit gets his answer. */
+async function tryOut(culprit: string): Promise<void> {
+  const first = thread.prepare(request('query First { a }'));
+  const refused = thread.prepare(request(culprit));
+  const behind = MODEST.map((query) => thread.prepare(request(query)));
+  await expect(refused).rejects.toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('too much time or memory') });
+  // The new thread is not up yet.
+  const early = thread.prepare(request('query Early { a }'));
+  for (const prepared of [first, ...behind, early]) expect(await prepared).toHaveProperty('program.kind', 'query');
+  expect(await thread.introspect(request('query($a: Boolean!) { __typename @include(if: $a) }'), { a: true })).toBeDefined();
+}
+
+it('an operation that takes too long to plan is refused, and a new thread answers whoever waited behind it, as often as that happens', async () => {
+  thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 1500, maxHeapMb: 2048 });
+  // Apollo's planner takes twice the time for each level of a literal.
+  const deep = `${'{ f: '.repeat(9)}{}${' }'.repeat(9)}`;
+  const hard = `{ ${Array.from({ length: 20_000 }, (_, i) => `a${String(i)}: b(f: ${deep}) { c }`).join(' ')} }`;
+  await tryOut(hard);
+  await tryOut(`${hard} # again`);
+}, 120_000);
+
+it('an operation that takes more memory than there is is refused, and a new thread answers whoever waited behind it', async () => {
+  thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 100_000, maxHeapMb: 128 });
+  await tryOut(`{ ${'a '.repeat(1_000_000)} }`);
+}, 120_000);
+
+it('a supergraph that is none, or too large for a thread, is told as the reason that there is no planner', async () => {
+  thread = await startPlannerThread(supergraphSdl, limits);
+  await expect(startPlannerThread('type Query { a: Int }', limits)).rejects.toThrow('core schema');
+  await expect(startPlannerThread(supergraphSdl, limits, { timeoutMs: 1000, maxHeapMb: 4 })).rejects.toThrow(/memory|ended/);
+});
+
+it('what is asked while the gateway goes down is refused, and what is asked of a retired planner is still answered', async () => {
+  thread = await startPlannerThread(supergraphSdl, limits);
+  const asked = thread.prepare(request('{ a }'));
+  thread.retire();
+  expect(await asked).toHaveProperty('program');
+  await expect(thread.prepare(request('{ b { c } }'))).rejects.toMatchObject({ code: 'INTERNAL_ERROR' });
+  const other = await startPlannerThread(supergraphSdl, limits);
+  const late = expect(other.prepare(request('{ a }'))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  await other.stop();
+  await late;
+});
