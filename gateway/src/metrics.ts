@@ -1,8 +1,9 @@
 /** What Prometheus reads of the gateway besides its subgraphs: requests by status and operation, prepared operations (contract §1). */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DoorMetrics } from './door/visit.ts';
 import type { Engine } from './engine.ts';
 import type { TrestleEngine } from './execute/engine.ts';
+import { type Series, createHistogram } from './histogram.ts';
 
 /** Names of operations are the clients' to choose: so many are told apart, the rest are `other`. */
 const MAX_NAMES = 100;
@@ -18,11 +19,11 @@ export function createGatewayMetrics(metrics: Registry, engine: Engine): DoorMet
       this.set(inFlight);
     },
   });
-  const durations = new Histogram({
+  const durations = createHistogram({
+    registry: metrics,
     name: 'trestle_graphql_request_duration_seconds',
     help: 'Time from the head of a request to its answer.',
     labelNames: ['operation', 'status'],
-    registers: [metrics],
   });
   const { counts } = engine as Partial<TrestleEngine>;
   if (counts) {
@@ -39,7 +40,7 @@ export function createGatewayMetrics(metrics: Registry, engine: Engine): DoorMet
       },
     });
   }
-  const known = new Map<string, Map<number, { observe(seconds: number): void }>>();
+  const known = new Map<string, Map<number, Series>>();
   new Gauge({
     name: 'trestle_operation_names',
     help: 'Names of operations that are told apart; beyond 100 they are "other".',
@@ -56,9 +57,9 @@ export function createGatewayMetrics(metrics: Registry, engine: Engine): DoorMet
       inFlight--;
       const name = known.has(operation) || known.size < MAX_NAMES ? operation : 'other';
       let byStatus = known.get(name);
-      if (!byStatus) known.set(name, (byStatus = new Map<number, { observe(seconds: number): void }>()));
+      if (!byStatus) known.set(name, (byStatus = new Map<number, Series>()));
       let series = byStatus.get(status);
-      if (!series) byStatus.set(status, (series = durations.labels({ operation: name, status: String(status) })));
+      if (!series) byStatus.set(status, (series = durations({ operation: name, status: String(status) })));
       series.observe(seconds);
     },
   };

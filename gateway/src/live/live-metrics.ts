@@ -1,5 +1,6 @@
 /** What Prometheus reads of subscriptions. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { createHistogram } from '../histogram.ts';
 import type { HubCounts } from '../subscribe/hub.ts';
 
 export type Transport = 'websocket' | 'sse' | 'multipart';
@@ -28,7 +29,7 @@ export function createLiveMetrics(metrics: Registry, counts: HubCounts | undefin
     registers,
   });
   const dropped = new Counter({ name: 'trestle_subscription_events_dropped_total', help: 'Events that slow clients missed.', registers });
-  if (counts) registerCounts(counts, registers);
+  if (counts) registerCounts(counts, metrics);
   return {
     sockets,
     began: (transport) => {
@@ -44,7 +45,8 @@ export function createLiveMetrics(metrics: Registry, counts: HubCounts | undefin
   };
 }
 
-function registerCounts(counts: HubCounts, registers: Registry[]): void {
+function registerCounts(counts: HubCounts, registry: Registry): void {
+  const registers = [registry];
   new Gauge({
     name: 'trestle_subscription_feeds',
     help: 'Subscriptions that run: those that are the same for several clients run once.',
@@ -66,12 +68,13 @@ function registerCounts(counts: HubCounts, registers: Registry[]): void {
         this.inc(counts[result]);
       },
     });
-  const lag = new Histogram({
+  const lag = createHistogram({
+    registry,
     name: 'trestle_subscription_event_lag_seconds',
     help: "Time from a subgraph's word to the last listener's socket.",
+    labelNames: [],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  });
+  })({});
   counts.observeLag = (seconds) => {
     lag.observe(seconds);
   };

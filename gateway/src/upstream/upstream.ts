@@ -1,8 +1,9 @@
 /** Calls a subgraph: kept-alive connections, limits of time and size, one retry where it is safe, the caller's own headers, nothing told of addresses. */
 import { Pool, errors } from 'undici';
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { EngineContext } from '../engine.ts';
 import type { SubgraphAnswer, SubgraphFailure } from '../execute/execute.ts';
+import { type Series, createHistogram } from '../histogram.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
 import { type LiveUpstream, createLiveSockets } from './live.ts';
 import { createRetryBudget } from './retry-budget.ts';
@@ -48,11 +49,11 @@ const NOTHING: SubgraphAnswer = {};
 export function createUpstreams({ urls, liveUrls, timeoutMs, metrics }: UpstreamOptions): Upstreams {
   const pools = new Map<string, Pool>();
   const sockets = createLiveSockets();
-  const durations = new Histogram({
+  const durations = createHistogram({
+    registry: metrics,
     name: 'trestle_subgraph_fetch_duration_seconds',
     help: 'Time from sending a fetch to a subgraph to its whole answer.',
     labelNames: ['subgraph', 'outcome'],
-    registers: [metrics],
   });
   const poolOf = (origin: string): Pool => {
     const pool =
@@ -78,10 +79,10 @@ export function createUpstreams({ urls, liveUrls, timeoutMs, metrics }: Upstream
         breaker: createCircuitBreaker(),
         retries: createRetryBudget(),
       };
-      const series = new Map<string, { observe(seconds: number): void }>();
+      const series = new Map<string, Series>();
       const observe = (outcome: string, seconds: number) => {
         let one = series.get(outcome);
-        if (!one) series.set(outcome, (one = durations.labels({ subgraph: name, outcome })));
+        if (!one) series.set(outcome, (one = durations({ subgraph: name, outcome })));
         one.observe(seconds);
       };
       return {

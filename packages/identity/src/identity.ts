@@ -19,6 +19,8 @@ export function hasRole(caller: Caller | null, role: Role): boolean {
   return caller !== null && ROLES.indexOf(caller.role) >= ROLES.indexOf(role);
 }
 
+const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
+
 /**
  * Reads the bearer token of a request from its raw headers (`req.rawHeaders`: name, value, name, value …; `req.headers`
  * would hide a second `Authorization`). Gives undefined when there is no credential. Throws VALIDATION_ERROR for more
@@ -26,14 +28,17 @@ export function hasRole(caller: Caller | null, role: Role): boolean {
  * and must not pass for anonymous.
  */
 export function readBearerToken(rawHeaders: readonly string[]): string | undefined {
-  const credentials = rawHeaders.flatMap((value, i) => {
-    const name = i % 2 === 1 ? rawHeaders[i - 1]?.toLowerCase() : undefined;
-    return name === 'authorization' || name === 'x-api-key' ? [{ name, value }] : [];
-  });
-  if (credentials.length > 1) throw fail('VALIDATION_ERROR', 'Send exactly one credential');
-  const [credential] = credentials;
-  if (!credential) return undefined;
-  const token = credential.name === 'authorization' ? /^Bearer +([\w.~+/=-]+) *$/i.exec(credential.value)?.[1] : undefined;
+  let name: string | undefined;
+  let value = '';
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const read = (rawHeaders[i] as string).toLowerCase();
+    if (read !== 'authorization' && read !== 'x-api-key') continue;
+    if (name !== undefined) throw fail('VALIDATION_ERROR', 'Send exactly one credential');
+    name = read;
+    value = rawHeaders[i + 1] as string;
+  }
+  if (name === undefined) return undefined;
+  const token = name === 'authorization' ? BEARER.exec(value)?.[1] : undefined;
   if (token === undefined) throw fail('UNAUTHORIZED', 'The credential is not a bearer token');
   return token;
 }
