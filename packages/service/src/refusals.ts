@@ -24,6 +24,8 @@ export interface Door {
   readonly toRefusalAnswer?: ((refusal: Refusal) => RefusalAnswer) | undefined;
   /** Gets every request that was not turned away. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Gets the connections that are to be something else than HTTP from now on. */
+  readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
 }
 
 type Reason = Omit<Refusal, 'requestId'>;
@@ -53,7 +55,7 @@ interface Exchange {
 }
 
 /** Hands well-formed requests to `handle` and answers all others: 408, 431, 501, and 400 for the rest, the forms of request smuggling among them. */
-export function keepDoor(server: Server, { log, toRefusalAnswer = toEnvelope, handle }: Door): void {
+export function keepDoor(server: Server, { log, toRefusalAnswer = toEnvelope, handle, upgrade }: Door): void {
   const latest = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
 
@@ -105,6 +107,14 @@ export function keepDoor(server: Server, { log, toRefusalAnswer = toEnvelope, ha
     if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
     else refuseBare(socket, NO_PROXY);
   });
+  if (upgrade) {
+    server.on('upgrade', (request: IncomingMessage, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
+      else if (isMalformed(request)) refuseBare(socket.resume(), MALFORMED, request);
+      else upgrade(request, socket, head);
+    });
+  }
   server.on('clientError', (error: ParserError, socket) => {
     if (refused.has(socket)) return;
     const reason = REASONS[error.code ?? ''] ?? REASONS[error.reason ?? ''] ?? MALFORMED;

@@ -1,9 +1,12 @@
 /** Starts an HTTP process, says when it listens, and stops it without cutting off a request in hand. */
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Probes } from './probes.ts';
 import { type Door, keepDoor } from './refusals.ts';
+import { WebSocketRequest } from './web-socket-request.ts';
 
 /** How long requests in hand may take once the process was told to stop. */
 const DRAIN_MS = 5000;
@@ -17,6 +20,8 @@ export interface ServiceOptions {
   readonly host: string;
   readonly probes: Probes;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Gets the requests that ask for a WebSocket, with a connection that is its own from then on; without it they are requests like any other. */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Largest size of all headers together, in bytes (contract §6). */
   readonly maxHeaderBytes?: number;
   /** How long a client may take to send its headers, and the whole of its request; slower ones get 408. */
@@ -32,14 +37,14 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly port: number;
-  /** Takes no more connections, lets requests in hand finish for at most 5 s, then closes what is left. */
+  /** Takes no more connections, lets requests in hand finish for at most 5 s, then closes what is left, upgraded connections too. */
   stop(): Promise<void>;
 }
 
 /** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, port, host, drainMs = DRAIN_MS } = options;
-  const { server, drain } = createHttpServer(options);
+  const { server, drain, upgraded } = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -53,6 +58,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         drain();
         const cut = setTimeout(() => {
           server.closeAllConnections();
+          for (const socket of upgraded) socket.destroy();
         }, drainMs);
         // Those whose request was in hand are idle only later.
         const sweep = setInterval(() => {
@@ -72,6 +78,7 @@ function createHttpServer({
   log,
   probes,
   handle,
+  upgrade,
   toRefusalAnswer,
   maxHeaderBytes = 16 * 1024,
   headersTimeoutMs = 10_000,
@@ -87,13 +94,25 @@ function createHttpServer({
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
     // Else Node answers for itself, without a body.
     requireHostHeader: false,
+    ...(upgrade && { IncomingMessage: WebSocketRequest }),
   });
   // Else Node drops headers beyond the thousandth in silence, a second credential among them; their size is limited anyway.
   server.maxHeadersCount = 0;
   let isDraining = false;
+  const upgraded = new Set<Duplex>();
+  const keepUpgraded: Door['upgrade'] = (request, socket, head) => {
+    if (isDraining) {
+      socket.destroy();
+      return;
+    }
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
+    upgrade?.(request, socket, head);
+  };
   keepDoor(server, {
     log,
     toRefusalAnswer,
+    ...(upgrade && { upgrade: keepUpgraded }),
     handle: (request, response) => {
       // A connection that is kept busy would else outlive the process's last request.
       if (isDraining) response.shouldKeepAlive = false;
@@ -103,7 +122,7 @@ function createHttpServer({
   const drain = () => {
     isDraining = true;
   };
-  return { server, drain };
+  return { server, drain, upgraded };
 }
 
 /**
