@@ -1,0 +1,161 @@
+/** The sockets of a subgraph: who gets in, for how long, what they carry besides, and that nothing of them is left behind (issue 5). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
+import { readMetric, until } from '../../stack/client.ts';
+import { type ListenOptions, listen } from '../../stack/listener.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+
+beforeAll(async () => {
+  stack = await startStack();
+  ada = await stack.createAccount('Ada');
+});
+afterAll(() => stack.stop());
+
+const QUERY = 'subscription { userCreated { id } }';
+const users = () => stack.subgraphs.users.url;
+const connect = (path = '/graphql') => new WebSocket(`${users().replace(/^http/, 'ws')}${path}`, 'graphql-transport-ws');
+const ending = (options: Omit<ListenOptions, 'query'>) => listen(users(), { query: QUERY, ...options }).end();
+
+describe('a socket', () => {
+  it('is closed for a token that is not valid, and for more than one credential', async () => {
+    const foreign = createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue({ id: ada.id, role: 'ADMIN' }).token;
+    const authorization = `Bearer ${ada.token}`;
+    expect(await ending({ token: 'nonsense' })).toEqual({ close: 4401 });
+    expect(await ending({ token: foreign })).toEqual({ close: 4401 });
+    expect(await ending({ headers: { authorization: 'Bearer nonsense' } })).toEqual({ close: 4401 });
+    expect(await ending({ connectionParams: { authorization: 'Basic YTpi' } })).toEqual({ close: 4401 });
+    expect(await ending({ connectionParams: { authorization, Authorization: authorization } })).toEqual({ close: 4400 });
+    expect(await ending({ connectionParams: { authorization }, headers: { authorization } })).toEqual({ close: 4400 });
+    expect(await ending({ connectionParams: { authorization: 7 } })).toEqual({ close: 4400 });
+  });
+
+  it.each([
+    ['connection_init', { connectionParams: { Authorization: '' } }, false],
+    ['a header of the upgrade', {}, true],
+  ])('takes the credential from %s', async (_, options, asHeader) => {
+    const authorization = `Bearer ${ada.token}`;
+    const requestId = '01234567-89ab-4cde-8f01-23456789abcd';
+    const listener = listen(users(), {
+      query: '{ me { id email } user(id: 1) { id } users(pagination: { limit: 0 }) { id } }',
+      ...(asHeader ? { headers: { authorization } } : options),
+      connectionParams: { 'x-request-id': requestId, ...(!asHeader && { Authorization: authorization }) },
+    });
+    expect(await listener.end()).toEqual({});
+    expect(listener.results).toEqual([
+      {
+        data: null,
+        errors: [
+          expect.objectContaining({ path: ['users'], extensions: expect.objectContaining({ code: 'VALIDATION_ERROR', requestId }) }),
+        ],
+      },
+    ]);
+    const own = listen(users(), { query: '{ me { id } }', ...(asHeader ? { headers: { authorization } } : { token: ada.token }) });
+    await own.end();
+    expect(own.results).toEqual([{ data: { me: { id: ada.id } } }]);
+  });
+
+  it('is closed with 4403 when its token ends', async () => {
+    // It is good for 5 s more, as clocks differ.
+    const token = stack.issueEndingToken(ada.id, 'USER', -3);
+    const listener = listen(users(), { query: QUERY, token, resume: {} });
+    await listener.wait(1);
+    expect(await listener.end()).toEqual({ close: 4403 });
+    expect(await ending({ token })).toEqual({ close: 4401 });
+  });
+
+  it('tells what is wrong with an operation by an error message with codes', async () => {
+    for (const [query, variables] of [
+      ['subscription {', {}],
+      ['subscription { nothing }', {}],
+      ['subscription A { userCreated { id } } subscription B { userCreated { id } }', {}],
+      ['query ($id: ID!) { user(id: $id) { id } }', {}],
+      ['{ user { id } }', {}],
+    ] as const)
+      expect([query, await listen(users(), { query, variables }).end()]).toEqual([query, { codes: ['VALIDATION_ERROR'] }]);
+  });
+
+  it('is closed without connection_init in time, for large messages, and is there on /graphql only', async () => {
+    const closeOf = (socket: WebSocket) => new Promise<number>((resolve) => socket.on('error', () => undefined).once('close', resolve));
+    const silent = closeOf(connect());
+    const large = connect();
+    large.once('open', () => {
+      large.send('x'.repeat(1024 * 1024 + 1));
+    });
+    expect(await closeOf(large)).toBe(1009);
+    expect(await silent).toBe(4408);
+    const status = new Promise((resolve) =>
+      connect('/livez')
+        .on('error', () => undefined)
+        .once('unexpected-response', (_, { statusCode }) => {
+          resolve(statusCode);
+        }),
+    );
+    expect(await status).toBe(404);
+  });
+
+  it('carries at most 1,000 operations at a time', async () => {
+    const client = createClient({
+      url: `${users().replace(/^http/, 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      lazy: false,
+      retryAttempts: 0,
+    });
+    let refused: unknown;
+    const stops = Array.from({ length: 1001 }, () =>
+      client.subscribe({ query: QUERY }, { next: () => undefined, complete: () => undefined, error: (error) => (refused = error) }),
+    );
+    await until(() => Promise.resolve(refused !== undefined));
+    expect(refused).toMatchObject([{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }]);
+    await until(async () => (await readMetric(users(), 'trestle_subscriptions_open{topic="userCreated"}')) === 1000);
+    for (const stop of stops) stop();
+    await until(async () => (await readMetric(users(), 'trestle_subscriptions_open{topic="userCreated"}')) === 0);
+    await client.dispose();
+  });
+});
+
+describe('nothing is left behind', () => {
+  const handles = () => readMetric(users(), 'nodejs_active_handles_total');
+  const heap = () => readMetric(users(), 'nodejs_heap_size_used_bytes');
+
+  /** Subscribes and unsubscribes so many times over a few sockets, each with its own connection every now and then. */
+  async function comeAndGo(times: number): Promise<void> {
+    const sockets = Array.from({ length: 5 }, () =>
+      createClient({ url: `${users().replace(/^http/, 'ws')}/graphql`, webSocketImpl: WebSocket, lazy: false, retryAttempts: 0 }),
+    );
+    await Promise.all(
+      sockets.map(async (client) => {
+        for (let i = 0; i < times / 5; i++) {
+          const events = client.iterate({ query: QUERY, extensions: { resume: {} } });
+          await events.next();
+          await events.return?.();
+        }
+      }),
+    );
+    await Promise.all(sockets.map(async (client) => client.dispose()));
+    await until(async () => (await readMetric(users(), 'trestle_subscriptions_open{topic="userCreated"}')) === 0);
+  }
+
+  it('of 5,000 subscriptions: handles and heap are as before', async () => {
+    await comeAndGo(2000);
+    const atFirst = await handles();
+    let least = Infinity;
+    for (let i = 0; i < 200; i++) least = Math.min(least, await heap());
+    await comeAndGo(5000);
+    await until(async () => (await handles()) <= atFirst + 1);
+    await until(async () => (await heap()) < least + 4 * 1024 * 1024);
+  }, 120_000);
+});
+
+it('says goodbye with 1001 when the process is told to stop, and stops at once', async () => {
+  const listeners = Array.from({ length: 20 }, () => listen(users(), { query: QUERY, resume: {} }));
+  await Promise.all(listeners.map((listener) => listener.wait(1)));
+  const began = performance.now();
+  await stack.subgraphs.users.end('SIGTERM');
+  expect(performance.now() - began).toBeLessThan(4000);
+  for (const listener of listeners) expect(await listener.end()).toEqual({ close: 1001 });
+});
