@@ -75,6 +75,7 @@ describe('userCreated', () => {
     await stack.createAccount('Plain');
     await listener.wait(1);
     expect(listener.results).toEqual([{ data: { userCreated: { name: 'Plain' } } }]);
+    expect(await readMetric(stack.subgraphs.users.url, 'trestle_events_delivered_total{topic="userCreated"}')).toBeGreaterThan(0);
   });
 
   it('is told by one process of what another one has written', async () => {
