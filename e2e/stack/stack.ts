@@ -41,7 +41,7 @@ export interface Stack {
   /** Starts a killed subgraph again where it was. */
   revive(subgraph: SubgraphName): Promise<void>;
   /** Starts one more process of a subgraph on the same database; it ends with the stack. */
-  startSubgraph(subgraph: SubgraphName): Promise<RunningProcess>;
+  startSubgraph(subgraph: SubgraphName, nodeOptions?: readonly string[]): Promise<RunningProcess>;
   /** Starts one more bridge in front of the same gateway, with settings of its own; it ends with the stack. */
   startBridge(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   stop(): Promise<void>;
@@ -71,12 +71,10 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     pool.on('error', () => undefined);
     return Promise.resolve(pool);
   });
-  const startSubgraph = (name: SubgraphName, port = 0) =>
-    startProcess(`subgraphs/${name}`, {
-      ...keyFiles,
-      [`${name.toUpperCase()}_PORT`]: String(port),
-      [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url,
-    });
+  const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
+    const own = { [`${name.toUpperCase()}_PORT`]: String(port), [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url };
+    return startProcess(`subgraphs/${name}`, { ...keyFiles, ...own }, nodeOptions);
+  };
   const subgraphs = await eachSubgraph((name) => startSubgraph(name));
   const urls = Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${subgraphs[name].url}/graphql`]));
   const gateway = await startProcess('gateway', { ...keyFiles, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
@@ -126,8 +124,8 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     async revive(name) {
       subgraphs[name] = await startSubgraph(name, subgraphs[name].port);
     },
-    async startSubgraph(name) {
-      const started = await startSubgraph(name);
+    async startSubgraph(name, nodeOptions) {
+      const started = await startSubgraph(name, 0, nodeOptions);
       further.push(started);
       return started;
     },
