@@ -41,3 +41,10 @@ export async function until(check: () => Promise<boolean>): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+/** The value of a metric, named with its labels as in the Prometheus text; NaN where there is none. */
+export async function readMetric(url: string, name: string): Promise<number> {
+  const { text } = await request(`${url}/metrics`, { method: 'GET' });
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `));
+  return Number(line?.slice(name.length + 1) ?? NaN);
+}

@@ -13,10 +13,17 @@ export interface RunningProcess {
 /** This file is run as it is by tests, and compiled by benchmarks. */
 const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url));
 
+/** Has a process collect its garbage again and again, so that what its heap holds is what is in use. */
+export const COLLECT_GARBAGE = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc, 300).unref()'];
+
 /** Starts `<room>/dist/main.js` and resolves when it listens. Rejects with what it wrote when it ends before. */
-export async function startProcess(room: string, env: Readonly<Record<string, string>>): Promise<RunningProcess> {
+export async function startProcess(
+  room: string,
+  env: Readonly<Record<string, string>>,
+  nodeOptions: readonly string[] = [],
+): Promise<RunningProcess> {
   const entry = `${ROOT}${room}/dist/main.js`;
-  const child = spawn(process.execPath, [entry], {
+  const child = spawn(process.execPath, [...nodeOptions, entry], {
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'info', HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

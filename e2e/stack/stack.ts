@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { type Reply, request } from './client.ts';
@@ -35,9 +35,13 @@ export interface Stack {
   createAccount(name: string, role?: 'USER' | 'MODERATOR' | 'ADMIN'): Promise<Account>;
   /** Signs a token that any process of this stack accepts. */
   issueToken(id: string, role: 'USER' | 'MODERATOR' | 'ADMIN'): string;
+  /** As `issueToken`, of a token that ends in so many seconds. */
+  issueEndingToken(id: string, role: 'USER' | 'MODERATOR' | 'ADMIN', seconds: number): string;
   kill(subgraph: SubgraphName): Promise<void>;
   /** Starts a killed subgraph again where it was. */
   revive(subgraph: SubgraphName): Promise<void>;
+  /** Starts one more process of a subgraph on the same database; it ends with the stack. */
+  startSubgraph(subgraph: SubgraphName, nodeOptions?: readonly string[]): Promise<RunningProcess>;
   /** Starts one more bridge in front of the same gateway, with settings of its own; it ends with the stack. */
   startBridge(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   stop(): Promise<void>;
@@ -67,15 +71,14 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     pool.on('error', () => undefined);
     return Promise.resolve(pool);
   });
-  const startSubgraph = (name: SubgraphName, port = 0) =>
-    startProcess(`subgraphs/${name}`, {
-      ...keyFiles,
-      [`${name.toUpperCase()}_PORT`]: String(port),
-      [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url,
-    });
+  const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
+    const own = { [`${name.toUpperCase()}_PORT`]: String(port), [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url };
+    return startProcess(`subgraphs/${name}`, { ...keyFiles, ...own }, nodeOptions);
+  };
   const subgraphs = await eachSubgraph((name) => startSubgraph(name));
   const urls = Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${subgraphs[name].url}/graphql`]));
   const gateway = await startProcess('gateway', { ...keyFiles, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
+  const further: RunningProcess[] = [];
   const bridges: RunningProcess[] = [];
   const startBridge = async (env: Readonly<Record<string, string>> = {}) => {
     const started = await startProcess('rest-bridge', { ...keyFiles, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql`, ...env });
@@ -106,6 +109,10 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
       return reply;
     },
     issueToken: (id, role) => issuer.issue({ id, role }).token,
+    issueEndingToken(id, role, seconds) {
+      const now = () => Date.now() - (ACCESS_TOKEN_SECONDS - seconds) * 1000;
+      return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue({ id, role }).token;
+    },
     async createAccount(name, role = 'USER') {
       const email = `${name.toLowerCase().replace(/\W+/g, '.')}@example.org`;
       const { body } = await stack.call('POST', '/v1/users', { body: { email, name, password: `${name}-passes-1` } });
@@ -117,9 +124,14 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     async revive(name) {
       subgraphs[name] = await startSubgraph(name, subgraphs[name].port);
     },
+    async startSubgraph(name, nodeOptions) {
+      const started = await startSubgraph(name, 0, nodeOptions);
+      further.push(started);
+      return started;
+    },
     startBridge,
     async stop() {
-      await Promise.all([...bridges, gateway, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
+      await Promise.all([...bridges, ...further, gateway, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
       await Promise.all(SUBGRAPHS.map((name) => pools[name].end()));
       await Promise.all(SUBGRAPHS.map((name) => databases[name].drop()));
       await rm(home, { recursive: true, force: true });

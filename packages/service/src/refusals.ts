@@ -25,6 +25,8 @@ export interface Door {
   readonly toRefusalAnswer?: ((refusal: Refusal) => RefusalAnswer) | undefined;
   /** Gets every request that was not turned away. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Gets the connections that are to be something else than HTTP from now on. */
+  readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
 }
 
 export type Reason = Omit<Refusal, 'requestId'>;
@@ -60,7 +62,7 @@ interface Exchange {
 
 /** Hands well-formed requests to `handle` and answers all others: 408, 431, 501, and 400 for the rest, the forms of request smuggling among them. */
 export function keepDoor(server: Server, door: Door): void {
-  const { handle } = door;
+  const { handle, upgrade } = door;
   const answer = createRefuser(door);
   const latest = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
@@ -106,6 +108,14 @@ export function keepDoor(server: Server, door: Door): void {
     if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
     else refuseBare(socket, NO_PROXY);
   });
+  if (upgrade) {
+    server.on('upgrade', (request: IncomingMessage, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
+      else if (isMalformed(request)) refuseBare(socket.resume(), MALFORMED, request);
+      else upgrade(request, socket, head);
+    });
+  }
   server.on('clientError', (error: ParserError, socket) => {
     if (refused.has(socket)) return;
     const reason = REASONS[error.code ?? ''] ?? REASONS[error.reason ?? ''] ?? MALFORMED;

@@ -1,4 +1,6 @@
-import { afterEach, expect, it } from '@jest/globals';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createProbes } from './probes.ts';
 import { type Service, startService } from './service.ts';
@@ -58,6 +60,60 @@ it('does not wait for a client that keeps a connection busy when it stops', asyn
   // Long before connections are cut off.
   expect(performance.now() - began).toBeLessThan(4000);
   await busy;
+});
+
+describe('an upgrade', () => {
+  /** Sends a request as it is, and gives what comes until the connection is closed. */
+  const exchange = (port: number, text: string) =>
+    new Promise<string>((resolve) => {
+      const chunks: Buffer[] = [];
+      const socket = connect(port, '127.0.0.1', () => socket.write(text));
+      socket.on('data', (chunk) => chunks.push(chunk)).on('error', () => undefined);
+      socket.on('close', () => {
+        resolve(Buffer.concat(chunks).toString());
+      });
+    });
+  const ask = (upgrade: string, rest = '') =>
+    `POST / HTTP/1.1\r\nHost: a\r\n${rest}Connection: close, upgrade\r\nUpgrade: ${upgrade}\r\nContent-Length: 5\r\n\r\nhello`;
+  const open = async (upgrade?: Parameters<typeof startService>[0]['upgrade']) => {
+    const handle = (request: IncomingMessage, response: ServerResponse) => {
+      request.resume().once('end', () => response.end('served'));
+    };
+    const probes = createProbes({ isReady: () => true });
+    const service = await startService({ log, port: 0, host: '127.0.0.1', probes, handle, ...(upgrade && { upgrade }) });
+    services.push(service);
+    return service.port;
+  };
+
+  it('to a WebSocket gets the connection to itself; any other is a request like all', async () => {
+    const port = await open((request, socket) => socket.end(`mine: ${String(request.headers.upgrade)}`));
+    expect(await exchange(port, ask('WebSocket'))).toBe('mine: WebSocket');
+    expect(await exchange(port, ask('tea'))).toContain('served');
+    expect(await exchange(port, ask('websocket', 'Host: b\r\n'))).toContain('400 Bad Request');
+    expect(await exchange(await open(), ask('websocket'))).toContain('served');
+  });
+
+  it('is cut off when the process stops and nobody closes it', async () => {
+    let arrived: () => void = () => undefined;
+    const upgraded = new Promise<void>((resolve) => (arrived = resolve));
+    const probes = createProbes({ isReady: () => true });
+    const handle = () => undefined;
+    const service = await startService({
+      log,
+      port: 0,
+      host: '127.0.0.1',
+      probes,
+      handle,
+      drainMs: 20,
+      upgrade: () => {
+        arrived();
+      },
+    });
+    const answer = exchange(service.port, ask('websocket'));
+    await upgraded;
+    await service.stop();
+    expect(await answer).toBe('');
+  });
 });
 
 it('rejects when the port is taken', async () => {

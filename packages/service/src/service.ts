@@ -1,11 +1,13 @@
 /** Starts an HTTP process, says when it listens, and stops it without cutting off a request in hand. */
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Probes } from './probes.ts';
-import { type Door, keepDoor } from './refusals.ts';
+import { type Door, isSecure, keepDoor } from './refusals.ts';
 import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
+import { WebSocketRequest } from './web-socket-request.ts';
 
 /** How long requests in hand may take once the process was told to stop. */
 const DRAIN_MS = 5000;
@@ -19,7 +21,7 @@ export interface ServiceOptions {
   readonly host: string;
   readonly probes: Probes;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Takes WebSockets. Without it, whoever asks for one is answered as if he had not. */
+  /** Gets the requests that ask for a WebSocket, with a connection that is its own from then on; without it they are requests like any other. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Largest size of all headers together, in bytes (contract §6). */
   readonly maxHeaderBytes?: number;
@@ -38,7 +40,7 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly port: number;
-  /** Takes no more connections, lets requests in hand finish for at most 5 s, then closes what is left. */
+  /** Takes no more connections, lets requests in hand finish for at most 5 s, then closes what is left, upgraded connections too. */
   stop(): Promise<void>;
 }
 
@@ -95,6 +97,7 @@ function createHttpServer({
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
     // Else Node answers for itself, without a body.
     requireHostHeader: false,
+    ...(upgrade && { IncomingMessage: WebSocketRequest }),
   });
   // Else Node drops headers beyond the thousandth in silence, a second credential among them; their size is limited anyway.
   server.maxHeadersCount = 0;
@@ -104,16 +107,31 @@ function createHttpServer({
     if (isDraining) response.shouldKeepAlive = false;
     if (!probes.answer(request, response)) handle(request, response);
   };
-  keepDoor(server, { log, toRefusalAnswer, handle: tls ? requireTls(receive, probes) : receive });
+  const upgraded = new Set<Duplex>();
+  const keepUpgraded: Door['upgrade'] = (request, socket, head) => {
+    if (isDraining || (tls && !isSecure(socket))) {
+      socket.destroy();
+      return;
+    }
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
+    upgrade?.(request, socket, head);
+  };
+  keepDoor(server, {
+    log,
+    toRefusalAnswer,
+    handle: tls ? requireTls(receive, probes) : receive,
+    ...(upgrade && { upgrade: keepUpgraded }),
+  });
   const timeouts = { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs };
   const front = tls && serveTls(server, { credentials: tls, log, toRefusalAnswer, handle: receive, maxHeaderBytes, ...timeouts });
-  if (upgrade) server.on('upgrade', upgrade);
   const drain = () => {
     isDraining = true;
     front?.drain();
   };
   const cut = () => {
     server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
     front?.cut();
   };
   return { server, drain, cut };

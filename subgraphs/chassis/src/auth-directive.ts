@@ -30,7 +30,9 @@ export function applyAuth(schema: GraphQLSchema, rules: AuthRules = {}): void {
     if (!isObjectType(type)) continue;
     for (const field of Object.values(type.getFields()) as GraphQLField<unknown, RequestContext>[]) {
       const directive = field.astNode?.directives?.find(({ name }) => name.value === 'auth');
-      if (directive) guarded.add(guard(type, field, { requires: requiredRole(directive), rules }));
+      if (!directive) continue;
+      const requires = requiredRole(directive);
+      guarded.add(type === schema.getSubscriptionType() ? guardStream(type, field, requires) : guard(type, field, { requires, rules }));
     }
   }
   for (const coordinate of Object.keys({ ...rules.owners, ...rules.masks })) {
@@ -56,6 +58,19 @@ function guard(
     if (mask === undefined) throw denied(context, coordinate);
     countDenial(context, { coordinate, requires, info });
     return mask;
+  };
+  return coordinate;
+}
+
+/** Of a subscription its beginning is guarded: whoever may listen may have each event. */
+function guardStream(type: GraphQLObjectType, field: GraphQLField<unknown, RequestContext>, requires: Role): string {
+  const coordinate = `${type.name}.${field.name}`;
+  const { subscribe } = field;
+  // A subgraph without the resolver can't be listened to at all.
+  if (!subscribe) throw new Error(`There is no resolver for ${coordinate}`);
+  field.subscribe = (source, args, context, info) => {
+    if (!hasRole(context.caller, requires)) throw denied(context, coordinate);
+    return subscribe(source, args, context, info);
   };
   return coordinate;
 }

@@ -33,3 +33,10 @@ export function requireCaller({ caller }: RequestContext): Caller {
   if (!caller) throw fail('UNAUTHORIZED', 'Authentication is required');
   return caller;
 }
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A request's id as a client sent it, or undefined for what is no UUID. */
+export function readRequestId(sent: unknown): string | undefined {
+  return typeof sent === 'string' && UUID.test(sent) ? sent : undefined;
+}

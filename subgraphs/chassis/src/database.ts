@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import pg from 'pg';
+import type { Query } from './event-log.ts';
 
 /** A statement that takes longer is ended by PostgreSQL, so that a stuck one can't hold its connection for ever. */
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -10,6 +11,8 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 export interface Database {
   /** What a Prisma client is built on. */
   readonly adapter: PrismaPg;
+  /** Runs a statement of the chassis' own. */
+  readonly query: Query;
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -34,6 +37,7 @@ export function openDatabase({ url, metrics, connections = 10 }: { url: string; 
   pool.on('error', () => undefined);
   return {
     adapter: new PrismaPg(pool, { disposeExternalPool: false }),
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) => (await pool.query<Row>(text, [...values])).rows,
     isReachable: async () => {
       await pool.query('SELECT 1');
       return true;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@trestle/schema/errors';
-import { type ExecutionResult, buildSchema, graphql } from 'graphql';
+import { type ExecutionResult, buildSchema, createSourceEventStream, graphql, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext } from './context.ts';
+import { Listening, listenTo } from './listening.ts';
 import { applyUpper } from './upper-directive.ts';
 
 const SDL = `
@@ -67,6 +68,24 @@ describe('@auth', () => {
       people: [{ email: 'a@x.y' }, { email: 'b@x.y' }],
     });
     expect((await run('{ hard }', 'USER')).data).toEqual({ hard: 'yes' });
+  });
+
+  it('guards the beginning of a subscription, and not its events', async () => {
+    const schema = buildSchema(`${SDL} type Subscription { news: String! @auth(requires: ADMIN) }`);
+    const field = schema.getSubscriptionType()?.getFields()['news'];
+    if (field) field.subscribe = () => listenTo('news');
+    applyAuth(schema, rules);
+    const subscribe = (caller: RequestContext['caller']) =>
+      createSourceEventStream({
+        schema,
+        document: parse('subscription { news }'),
+        contextValue: { caller, requestId: 'r', denials: new Map(), idempotency: null },
+      });
+    const caller = { userId: 'a', tokenId: 't', expiresAt: 0 };
+    expect(codes((await subscribe(null)) as ExecutionResult)).toEqual(['UNAUTHORIZED']);
+    expect(codes((await subscribe({ ...caller, role: 'USER' })) as ExecutionResult)).toEqual(['FORBIDDEN']);
+    expect(await subscribe({ ...caller, role: 'ADMIN' })).toBeInstanceOf(Listening);
+    expect(field?.resolve).toBeUndefined();
   });
 
   it('refuses at start a rule for a field that is not guarded, and a mask that can not be shown', () => {

@@ -7,9 +7,12 @@ import { GraphQLError } from 'graphql';
 import type { RequestContext } from './context.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
 
-async function ask(createContext: () => RequestContext): Promise<{ status: number | undefined; errors: unknown[] }> {
+async function ask(
+  createContext: () => RequestContext,
+  query = '{ fault bug }',
+): Promise<{ status: number | undefined; errors: unknown[] }> {
   const server = new ApolloServer<RequestContext>({
-    typeDefs: 'type Query { fault: String, bug: String }',
+    typeDefs: 'type Query { fault: String, bug(a: Int): String }',
     resolvers: {
       Query: {
         fault() {
@@ -26,7 +29,7 @@ async function ask(createContext: () => RequestContext): Promise<{ status: numbe
   });
   await server.start();
   const headers = new HeaderMap([['content-type', 'application/json']]);
-  const request = { method: 'POST', headers, search: '', body: { query: '{ fault bug }' } };
+  const request = { method: 'POST', headers, search: '', body: { query } };
   const { status, body } = await server.executeHTTPGraphQLRequest({
     httpGraphQLRequest: request,
     context: () => Promise.resolve().then(createContext),
@@ -46,6 +49,14 @@ describe('an error', () => {
     ]);
     expect(JSON.stringify(errors)).not.toContain('hunter2');
   });
+
+  it.each(['{ bug', '{ nothing }', 'query ($a: Int!) { bug(a: $a) }', 'query A { bug } query B { bug }'])(
+    'of a document or its variables is the client’s fault: %s',
+    async (query) => {
+      const { errors } = await ask(() => ({ caller: null, requestId: 'r1', denials: new Map(), idempotency: null }), query);
+      expect(errors).toMatchObject([{ extensions: { code: 'VALIDATION_ERROR', requestId: 'r1' } }]);
+    },
+  );
 
   it('of a refused credential keeps its code, its status and the id of the request', async () => {
     const refused = fail('UNAUTHORIZED', 'The token is not valid');

@@ -4,7 +4,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import type { Log } from '@trestle/log';
 import { type ErrorCode, Fault } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import type { RequestContext } from './context.ts';
+import type { Denial, RequestContext } from './context.ts';
 
 /** Apollo's own codes; all of them are the client's fault. */
 const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -40,22 +40,37 @@ export function createErrorPlugin(log: Log): ApolloServerPlugin<RequestContext> 
     requestDidStart: () =>
       Promise.resolve({
         didEncounterErrors: ({ errors, contextValue: { requestId } }) => {
-          for (const error of errors) {
-            const cause = unwrapResolverError(error);
-            if (cause instanceof Fault ? cause.code === 'INTERNAL_ERROR' : !isClientError(error))
-              log.error('unexpected error', { requestId, error: cause });
-          }
+          logUnexpected(log, errors, requestId);
           return Promise.resolve();
         },
-        willSendResponse: ({ contextValue: { requestId, denials }, response: { body } }) => {
+        willSendResponse: ({ contextValue, response: { body } }) => {
           if (body.kind !== 'single') return Promise.resolve();
-          const errors = [...(body.singleResult.errors ?? []), ...[...denials.values()].map(toDenialError)];
-          if (errors.length > 0)
-            body.singleResult.errors = errors.map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+          const errors = completeErrors(body.singleResult.errors ?? [], contextValue);
+          if (errors.length > 0) body.singleResult.errors = errors;
           return Promise.resolve();
         },
       }),
   };
+}
+
+/** Logs the errors that no client is told of. */
+export function logUnexpected(log: Log, errors: readonly GraphQLError[], requestId: string): void {
+  for (const error of errors) {
+    const cause = causeOf(error);
+    if (cause instanceof Fault ? cause.code === 'INTERNAL_ERROR' : !isClientError(error))
+      log.error('unexpected error', { requestId, error: cause });
+  }
+}
+
+/** Adds an error for each mask that was shown, and to every error the request's id. */
+export function completeErrors(
+  errors: readonly GraphQLFormattedError[],
+  { requestId, denials }: Pick<RequestContext, 'requestId' | 'denials'>,
+): GraphQLFormattedError[] {
+  return [...errors, ...[...denials.values()].map(toDenialError)].map((error) => ({
+    ...error,
+    extensions: { ...error.extensions, requestId },
+  }));
 }
 
 /** A refused credential has no path, as it comes before any field; Apollo would not look for its cause. It brings its request's id along. */
@@ -63,21 +78,12 @@ function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError instanceof Fault ? error.originalError : unwrapResolverError(error);
 }
 
-/** graphql-js itself throws plain GraphQLErrors for bad documents and variables; a resolver's error has an original one. */
+/** What graphql-js finds wrong with documents and variables is a plain GraphQLError, which Apollo wraps into one with a code; a resolver's error has another original. */
 function isClientError(error: unknown): boolean {
-  return error instanceof GraphQLError && error.originalError === undefined && APOLLO_CODES[String(error.extensions['code'])] !== undefined;
+  if (!(error instanceof GraphQLError) || APOLLO_CODES[String(error.extensions['code'])] === undefined) return false;
+  return error.originalError === undefined || error.originalError instanceof GraphQLError;
 }
 
-function toDenialError({
-  coordinate,
-  requires,
-  count,
-  path,
-}: {
-  coordinate: string;
-  requires: string;
-  count: number;
-  path: readonly (string | number)[];
-}): GraphQLFormattedError {
+function toDenialError({ coordinate, requires, count, path }: Denial): GraphQLFormattedError {
   return { message: `${coordinate} is masked`, path, extensions: { code: 'FORBIDDEN', masked: true, coordinate, requires, count } };
 }

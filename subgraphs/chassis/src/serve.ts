@@ -17,16 +17,21 @@ import { type Probes, createProbes } from '@trestle/service/probes';
 import express from 'express';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
-import type { RequestContext } from './context.ts';
+import { type RequestContext, readRequestId } from './context.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
+import { type Topics, createEvents } from './events.ts';
 import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
 import { DateTime } from './scalars.ts';
+import { createSocketOperations } from './socket-operations.ts';
+import { createSocketDoor } from './socket.ts';
 import { applyUpper } from './upper-directive.ts';
 
 export interface Subgraph<Context extends RequestContext> {
   readonly resolvers: object;
   readonly authRules?: AuthRules;
+  /** What can be listened to. */
+  readonly topics?: Topics;
   /** Adds the subgraph's own stores and loaders to a request's context. */
   readonly createContext: (request: RequestContext) => Context;
   /** Deletes what has expired; called again and again while the process runs. */
@@ -56,8 +61,9 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     const probes: Probes = createProbes({ isReady: () => database.isReachable() });
     const database = openDatabase({ url: databaseUrl, metrics: probes.metrics });
     const subgraph = create(database);
+    const schema = createSubgraphSchema(name, subgraph);
     const server = new ApolloServer<RequestContext>({
-      schema: createSubgraphSchema(name, subgraph),
+      schema,
       formatError,
       plugins: [createErrorPlugin(log), replayPlugin, ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginUsageReportingDisabled()],
       introspection: true,
@@ -74,15 +80,20 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
         express.json({ limit: '1mb' }),
         expressMiddleware(server, { context: ({ req }) => Promise.resolve(subgraph.createContext(readRequest(req, verifier))) }),
       );
-    const service = await startService({ log, port, host: settings.HOST, probes, handle: app });
+    const events = createEvents({ url: databaseUrl, database, topics: subgraph.topics ?? {}, log });
+    const { createContext } = subgraph;
+    const operations = createSocketOperations({ schema, server, createContext, events, log, metrics: probes.metrics });
+    const sockets = createSocketDoor({ schema, operations, verifier, log });
+    const service = await startService({ log, port, host: settings.HOST, probes, handle: app, upgrade: sockets.upgrade });
     const sweeping = setInterval(() => {
-      subgraph.sweep?.().catch((error: unknown) => {
+      Promise.all([subgraph.sweep?.(), events.sweep()]).catch((error: unknown) => {
         log.error('sweep failed', { error });
       });
     }, SWEEP_INTERVAL_MS).unref();
     return async () => {
       clearInterval(sweeping);
-      await service.stop();
+      await Promise.all([service.stop(), sockets.close()]);
+      await events.close();
       await server.stop();
       await subgraph.close?.();
       await database.close();
@@ -101,12 +112,9 @@ export function createSubgraphSchema<Context extends RequestContext>(
   return schema;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** A subgraph trusts nobody's word on who is calling: it verifies the caller's token itself (spec §5.3). */
 function readRequest(request: IncomingMessage, verifier: TokenVerifier): RequestContext {
-  const sentId = request.headers['x-request-id'];
-  const requestId = typeof sentId === 'string' && UUID.test(sentId) ? sentId : randomUUID();
+  const requestId = readRequestId(request.headers['x-request-id']) ?? randomUUID();
   try {
     const token = readBearerToken(request.rawHeaders);
     const caller = token === undefined ? null : verifier.verify(token);

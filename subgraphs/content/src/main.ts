@@ -6,6 +6,7 @@ import { readConfig } from './config.ts';
 import { openContentStores } from './content-store.ts';
 import { createContentContext } from './context.ts';
 import { resolvers } from './resolvers/resolvers.ts';
+import { createTopics } from './topics.ts';
 
 const config = readConfig();
 
@@ -16,6 +17,12 @@ await runSubgraph({
   settings: config,
   create: (database) => {
     const { idempotency, close } = openContentStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
-    return { resolvers, createContext: (request) => createContentContext(request, idempotency), sweep: idempotency.sweep, close };
+    return {
+      resolvers,
+      createContext: (request) => createContentContext(request, idempotency),
+      topics: createTopics(idempotency.stores),
+      sweep: idempotency.sweep,
+      close,
+    };
   },
 });

@@ -8,6 +8,7 @@ import { createOrdersContext } from './context.ts';
 import { createOrdersStores } from './orders-stores.ts';
 import { openPrisma } from './prisma-store.ts';
 import { resolvers } from './resolvers/resolvers.ts';
+import { createTopics } from './topics.ts';
 
 const config = readConfig();
 
@@ -27,6 +28,7 @@ await runSubgraph({
     return {
       resolvers,
       createContext: (request) => createOrdersContext(request, idempotency),
+      topics: createTopics(idempotency.stores.orders),
       sweep: idempotency.sweep,
       close: () => prisma.$disconnect(),
     };

@@ -8,6 +8,7 @@ import { readConfig } from './config.ts';
 import { createUsersContext } from './context.ts';
 import { createPasswords } from './passwords.ts';
 import { authRules, resolvers } from './resolvers/resolvers.ts';
+import { createTopics } from './topics.ts';
 import { openUserStore } from './user-store.ts';
 
 const config = readConfig();
@@ -24,6 +25,6 @@ await runSubgraph({
       tokens: createTokenIssuer({ privateKeyPem: config.TOKEN_PRIVATE_KEY_FILE }),
     };
     const createContext = (request: RequestContext) => createUsersContext(request, idempotency, dependencies);
-    return { resolvers, authRules, createContext, sweep: idempotency.sweep, close };
+    return { resolvers, authRules, createContext, topics: createTopics(idempotency.stores), sweep: idempotency.sweep, close };
   },
 });

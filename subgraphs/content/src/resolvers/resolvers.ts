@@ -5,6 +5,7 @@ import type { Account } from '../account.ts';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { Mutation } from './mutation.ts';
 import { Query } from './query.ts';
+import { Subscription } from './subscription.ts';
 
 /** The account itself is the users subgraph's; there it is null once it was deleted. */
 const author = ({ authorId }: { readonly authorId: string }): Account => ({ id: authorId });
@@ -12,6 +13,7 @@ const author = ({ authorId }: { readonly authorId: string }): Account => ({ id: 
 export const resolvers: Resolvers = {
   Query,
   Mutation,
+  Subscription,
   User: {
     __resolveReference: ({ id }) => ({ id }),
     posts: async ({ id }, _, { loaders }) => (await loaders.postsBy({ first: MAX_PAGE_SIZE }).load(id)).edges.map(({ node }) => node),

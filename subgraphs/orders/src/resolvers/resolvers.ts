@@ -4,11 +4,13 @@ import type { Resolvers } from '../generated/resolvers.ts';
 import { Invoice, Order, OrderItem, Payment, Product } from './entities.ts';
 import { Mutation } from './mutation.ts';
 import { Query } from './query.ts';
+import { Subscription } from './subscription.ts';
 import { User } from './user.ts';
 
 export const resolvers: Resolvers = {
   Query,
   Mutation,
+  Subscription,
   User,
   Product,
   Order,

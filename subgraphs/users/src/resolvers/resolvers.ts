@@ -7,10 +7,12 @@ import type { User } from '../user.ts';
 import { Mutation } from './mutation.ts';
 import { Node } from './node.ts';
 import { Query } from './query.ts';
+import { Subscription } from './subscription.ts';
 
 export const resolvers: Resolvers = {
   Query,
   Mutation,
+  Subscription,
   Node,
   User: {
     __resolveReference: ({ id }, { userById }) => userById.load(id),

@@ -1,0 +1,165 @@
+/** The sockets of a subgraph: who gets in, for how long, what they carry besides, and that nothing of them is left behind (issue 5). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
+import { readMetric, request, until } from '../../stack/client.ts';
+import { type ListenOptions, listen } from '../../stack/listener.ts';
+import { COLLECT_GARBAGE } from '../../stack/process.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+
+beforeAll(async () => {
+  stack = await startStack();
+  ada = await stack.createAccount('Ada');
+});
+afterAll(() => stack.stop());
+
+const REQUEST_ID = '01234567-89ab-4cde-8f01-23456789abcd';
+const QUERY = 'subscription { userCreated { id } }';
+const users = () => stack.subgraphs.users.url;
+const connect = (path = '/graphql') => new WebSocket(`${users().replace(/^http/, 'ws')}${path}`, 'graphql-transport-ws');
+const ending = (options: Omit<ListenOptions, 'query'>) => listen(users(), { query: QUERY, ...options }).end();
+
+describe('a socket', () => {
+  it('is closed for a token that is not valid, and for more than one credential', async () => {
+    const foreign = createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue({ id: ada.id, role: 'ADMIN' }).token;
+    const authorization = `Bearer ${ada.token}`;
+    expect(await ending({ token: 'nonsense' })).toEqual({ close: 4401 });
+    expect(await ending({ token: foreign })).toEqual({ close: 4401 });
+    expect(await ending({ headers: { authorization: 'Bearer nonsense' } })).toEqual({ close: 4401 });
+    expect(await ending({ connectionParams: { authorization: 'Basic YTpi' } })).toEqual({ close: 4401 });
+    expect(await ending({ connectionParams: { authorization, Authorization: authorization } })).toEqual({ close: 4400 });
+    expect(await ending({ connectionParams: { authorization }, headers: { authorization } })).toEqual({ close: 4400 });
+    expect(await ending({ connectionParams: { authorization: 7 } })).toEqual({ close: 4400 });
+  });
+
+  it('takes the credential from connection_init, or from a header of the upgrade', async () => {
+    const authorization = `Bearer ${ada.token}`;
+    for (const options of [
+      { connectionParams: { authorization } },
+      { connectionParams: { Authorization: authorization } },
+      { headers: { authorization } },
+    ]) {
+      const listener = listen(users(), { query: '{ me { id } }', ...options });
+      expect(await listener.end()).toEqual({});
+      expect(listener.results).toEqual([{ data: { me: { id: ada.id } } }]);
+    }
+  });
+
+  it.each([
+    '{ me { id email } users { id email } }',
+    '{ users(pagination: { limit: 0 }) { id } }',
+    'mutation { updateUser(id: "usr_nobody", input: { bio: "x" }) { id } }',
+    'mutation { login(email: "ada@example.org", password: "Ada-passes-1") { user { id } } }',
+  ])('answers as HTTP does: %s', async (query) => {
+    const listener = listen(users(), { query, token: ada.token, connectionParams: { 'x-request-id': REQUEST_ID } });
+    expect(await listener.end()).toEqual({});
+    const options = { method: 'POST', body: { query }, token: ada.token, headers: { 'x-request-id': REQUEST_ID } };
+    expect(listener.results).toEqual([(await request(`${users()}/graphql`, options)).body]);
+  });
+
+  it('is closed with 4403 when its token ends', async () => {
+    // It is good for 5 s more, as clocks differ.
+    const token = stack.issueEndingToken(ada.id, 'USER', -3);
+    const listener = listen(users(), { query: QUERY, token, resume: {} });
+    await listener.wait(1);
+    expect(await listener.end()).toEqual({ close: 4403 });
+    expect(await ending({ token })).toEqual({ close: 4401 });
+  });
+
+  it('tells what is wrong with an operation by an error message with codes', async () => {
+    for (const [query, variables] of [
+      ['subscription {', {}],
+      ['subscription { nothing }', {}],
+      ['subscription A { userCreated { id } } subscription B { userCreated { id } }', {}],
+      ['query ($id: ID!) { user(id: $id) { id } }', {}],
+      ['{ user { id } }', {}],
+    ] as const)
+      expect([query, await listen(users(), { query, variables }).end()]).toEqual([query, { codes: ['VALIDATION_ERROR'] }]);
+  });
+
+  it('is closed without connection_init in time, for large messages, and is there on /graphql only', async () => {
+    const closeOf = (socket: WebSocket) => new Promise<number>((resolve) => socket.on('error', () => undefined).once('close', resolve));
+    const silent = closeOf(connect());
+    const large = connect();
+    large.once('open', () => {
+      large.send('x'.repeat(1024 * 1024 + 1));
+    });
+    expect(await closeOf(large)).toBe(1009);
+    expect(await silent).toBe(4408);
+    const status = new Promise((resolve) =>
+      connect('/livez')
+        .on('error', () => undefined)
+        .once('unexpected-response', (_, { statusCode }) => {
+          resolve(statusCode);
+        }),
+    );
+    expect(await status).toBe(404);
+  });
+
+  it('carries at most 1,000 operations at a time', async () => {
+    const client = createClient({
+      url: `${users().replace(/^http/, 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      lazy: false,
+      retryAttempts: 0,
+    });
+    let refused: unknown;
+    const stops = Array.from({ length: 1001 }, () =>
+      client.subscribe({ query: QUERY }, { next: () => undefined, complete: () => undefined, error: (error) => (refused = error) }),
+    );
+    await until(() => Promise.resolve(refused !== undefined));
+    expect(refused).toMatchObject([{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }]);
+    await until(async () => (await readMetric(users(), 'trestle_subscriptions_open{topic="userCreated"}')) === 1000);
+    for (const stop of stops) stop();
+    await until(async () => (await readMetric(users(), 'trestle_subscriptions_open{topic="userCreated"}')) === 0);
+    await client.dispose();
+  });
+});
+
+describe('nothing is left behind', () => {
+  /** Subscribes and unsubscribes so many times over five sockets, which are then closed. */
+  async function comeAndGo(url: string, times: number): Promise<void> {
+    const sockets = Array.from({ length: 5 }, () =>
+      createClient({ url: `${url.replace(/^http/, 'ws')}/graphql`, webSocketImpl: WebSocket, lazy: false, retryAttempts: 0 }),
+    );
+    await Promise.all(
+      sockets.map(async (client) => {
+        for (let i = 0; i < times / 5; i++) {
+          const events = client.iterate({ query: QUERY, extensions: { resume: {} } });
+          await events.next();
+          await events.return?.();
+        }
+      }),
+    );
+    await Promise.all(sockets.map(async (client) => client.dispose()));
+    await until(async () => (await readMetric(url, 'trestle_subscriptions_open{topic="userCreated"}')) === 0);
+  }
+
+  it('of 5,000 subscriptions: handles and heap are as before', async () => {
+    const { url } = await stack.startSubgraph('users', COLLECT_GARBAGE);
+    const handles = () => readMetric(url, 'nodejs_active_handles_total');
+    const heap = () => readMetric(url, 'nodejs_heap_size_used_bytes');
+    // Code is compiled and caches are filled before it is measured.
+    await comeAndGo(url, 3000);
+    const handlesBefore = await handles();
+    let heapBefore = Infinity;
+    for (let i = 0; i < 500; i++) heapBefore = Math.min(heapBefore, await heap());
+    await comeAndGo(url, 5000);
+    await until(async () => (await handles()) <= handlesBefore);
+    // Less than 400 bytes of each.
+    await until(async () => (await heap()) < heapBefore + 2_000_000);
+  }, 120_000);
+});
+
+it('says goodbye with 1001 when the process is told to stop, and stops at once', async () => {
+  const listeners = Array.from({ length: 20 }, () => listen(users(), { query: QUERY, resume: {} }));
+  await Promise.all(listeners.map((listener) => listener.wait(1)));
+  const began = performance.now();
+  await stack.subgraphs.users.end('SIGTERM');
+  expect(performance.now() - began).toBeLessThan(4000);
+  for (const listener of listeners) expect(await listener.end()).toEqual({ close: 1001 });
+});

@@ -1,0 +1,60 @@
+/** Carries the messages of graphql-ws over a WebSocket: sends, looks after the peer, closes. Knows nothing of GraphQL. */
+import type { Log } from '@trestle/log';
+import { CloseCode } from 'graphql-ws';
+import type { Server } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+
+const PING_MS = 12_000;
+/** So much may wait for a peer that does not read. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+
+/** Serves a socket until it is closed. */
+export function carry<Extra>(server: Server<Extra>, socket: WebSocket, { extra, log }: { extra: Extra; log: Log }): void {
+  let isAlive = true;
+  const pings = setInterval(() => {
+    if (!isAlive) {
+      socket.terminate();
+      return;
+    }
+    isAlive = false;
+    socket.ping();
+  }, PING_MS);
+  socket.on('pong', () => (isAlive = true));
+  // Too large or ill-formed frames: ws has closed the socket with the right code already.
+  socket.on('error', () => undefined);
+
+  const closed = server.opened(
+    {
+      protocol: socket.protocol,
+      send: (data) =>
+        new Promise((resolve, reject) => {
+          if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.terminate();
+          if (socket.readyState !== socket.OPEN) resolve();
+          else
+            socket.send(data, (error) => {
+              // Of a peer that has gone nobody needs to be told.
+              if (error && socket.readyState === socket.OPEN) reject(error);
+              else resolve();
+            });
+        }),
+      close: (code, reason) => {
+        socket.close(code, reason);
+      },
+      onMessage: (receive) => {
+        socket.on('message', (data: Buffer) => {
+          receive(data.toString()).catch((error: unknown) => {
+            log.error('socket failed', { error });
+            socket.close(CloseCode.InternalServerError, 'Internal server error');
+          });
+        });
+      },
+    },
+    extra,
+  );
+  socket.once('close', (code, reason) => {
+    clearInterval(pings);
+    closed(code, reason.toString()).catch((error: unknown) => {
+      log.error('socket failed', { error });
+    });
+  });
+}
