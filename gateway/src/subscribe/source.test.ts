@@ -97,12 +97,44 @@ describe('a source', () => {
     expect(told).toEqual(Array.from({ length: 98 }, (_, n) => ({ n: n + 2 })));
   });
 
+  it('has all its time again once it was back for a while, even without a word', () => {
+    const { sink, told } = open();
+    sink().next(at(1));
+    for (let n = 0; n < 20; n++) {
+      sink().lost(LOSS);
+      jest.advanceTimersByTime(100);
+      sink().next(at(1));
+      jest.advanceTimersByTime(6000);
+    }
+    expect(told).toEqual([]);
+  });
+
+  it('is given up when it comes back and goes at once, again and again', () => {
+    const { sink, told } = open();
+    sink().next(at(1));
+    for (let n = 0; n < 20; n++) {
+      sink().lost(LOSS);
+      jest.advanceTimersByTime(3000);
+      sink().next(at(1));
+    }
+    expect(told).toEqual(['lost']);
+  });
+
   it('is not asked for again by whom it does not want', () => {
     const { sink, told, asked } = open();
     sink().next(at(1));
     sink().lost({ ...LOSS, isUnauthorized: true });
     jest.runAllTimers();
     expect([told, asked.length]).toEqual([['lost'], 1]);
+  });
+
+  it('that can not go on for the moment is asked to later', () => {
+    const { sink, told, resume } = open();
+    sink().next(at(5));
+    sink().refused([{ message: 'Going down', extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
+    jest.runAllTimers();
+    sink().next(at(6, 6));
+    expect([resume(), told]).toEqual([{ after: '5' }, [{ n: 6 }]]);
   });
 
   it('refuses by an error, or by an answer without data', () => {

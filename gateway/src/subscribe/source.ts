@@ -35,12 +35,21 @@ export interface Source {
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
+/** Whoever goes on for so long is no longer looked for. */
+const STEADY_MS = 5000;
+
+/** A subgraph that goes down, or that has no database for a while, says so: it can be asked to go on later. */
+function isTemporary({ extensions }: SubgraphError): boolean {
+  return extensions?.['code'] === 'SERVICE_UNAVAILABLE';
+}
 
 /** Begins at once; tells `sink` in order, and nothing after the end or after `close`. */
 export function openSource(options: SourceOptions, sink: SourceSink): Source {
   const { live, identity, requestId, payload, reconnectMs, now = () => performance.now(), random = Math.random } = options;
   let position: string | undefined;
   let lostAt: number | undefined;
+  /** When the subgraph has last said from where it goes on, if nothing came since. */
+  let backAt: number | undefined;
   let tries = 0;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -53,7 +62,12 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     tell();
   };
   const lose = (loss: Loss) => {
-    lostAt ??= now();
+    // One that was back for a while is lost anew.
+    if (lostAt === undefined || (backAt !== undefined && now() - backAt >= STEADY_MS)) {
+      lostAt = now();
+      tries = 0;
+    }
+    backAt = undefined;
     const isHopeless = position === undefined || loss.isUnauthorized || now() - lostAt >= reconnectMs;
     if (isHopeless) {
       end(() => {
@@ -66,18 +80,27 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     timer = setTimeout(connect, wait);
   };
   const receive: LiveSink['next'] = (answer) => {
-    lostAt = undefined;
-    tries = 0;
     const told = answer.extensions?.['position'];
     const isPosition = typeof told === 'string';
     if (isPosition) position = told;
     // A position without anything else is where the stream begins.
-    if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) return;
+    if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) {
+      backAt = now();
+      return;
+    }
     // Without data it is no event: nothing was subscribed to.
     if (answer.data === undefined && answer.errors) refuse(answer.errors);
-    else sink.next(answer);
+    else {
+      lostAt = undefined;
+      sink.next(answer);
+    }
   };
   const refuse = (errors: readonly SubgraphError[]) => {
+    if (position !== undefined && errors.every(isTemporary)) {
+      unsubscribe();
+      lose({ isUnauthorized: false, wasOpen: true, cause: new Error('The subgraph can not go on at the moment') });
+      return;
+    }
     end(() => {
       unsubscribe();
       sink.refused(errors);

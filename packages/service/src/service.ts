@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Probes } from './probes.ts';
 import { type Door, isSecure, keepDoor } from './refusals.ts';
-import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
+import { type TlsCredentials, redirectUpgrade, requireTls, serveTls } from './tls.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
 
 /** How long requests in hand may take once the process was told to stop. */
@@ -109,8 +109,12 @@ function createHttpServer({
   };
   const upgraded = new Set<Duplex>();
   const keepUpgraded: Door['upgrade'] = (request, socket, head) => {
-    if (isDraining || (tls && !isSecure(socket))) {
+    if (isDraining) {
       socket.destroy();
+      return;
+    }
+    if (tls && !isSecure(socket)) {
+      redirectUpgrade(request, socket);
       return;
     }
     upgraded.add(socket);

@@ -1,6 +1,7 @@
 /** HTTPS on a service's one port: HTTP/1.1 and HTTP/2 by ALPN; who speaks plain HTTP there is sent on (contract §4, spec §9). */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createServer } from 'node:tls';
 import { type Http2DoorOptions, createHttp2Door } from './http2.ts';
 import type { Probes } from './probes.ts';
@@ -96,9 +97,18 @@ function withHsts(handle: Handle): Handle {
 }
 
 /** The same method and body again, at the same address (RFC 9110 §15.4.9). */
-function redirect({ url = '/', headers, socket }: IncomingMessage, response: ServerResponse): void {
+function redirect(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(308, { location: toSecureUrl(request), 'content-length': '0', connection: 'close' }).end();
+}
+
+/** The same for who asks for a WebSocket without TLS. */
+export function redirectUpgrade(request: IncomingMessage, socket: Duplex): void {
+  socket.end(`HTTP/1.1 308 Permanent Redirect\r\nLocation: ${toSecureUrl(request)}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+}
+
+function toSecureUrl({ url = '/', headers, socket }: IncomingMessage): string {
   const host = headers.host ?? `${String(socket.localAddress)}:${String(socket.localPort)}`;
   // A proxy's form of the target names a host before the path.
   const path = /^(?:https?:\/\/[^/?#]*)?(\/.*)?$/i.exec(url)?.[1] ?? '/';
-  response.writeHead(308, { location: `https://${host}${path}`, 'content-length': '0', connection: 'close' }).end();
+  return `https://${host}${path}`;
 }

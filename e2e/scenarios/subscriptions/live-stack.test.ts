@@ -1,0 +1,205 @@
+/** The whole of it: a write at one subgraph, an event from PostgreSQL, the rest from the other subgraphs, at the client of the gateway. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { until } from '../../stack/client.ts';
+import { openEventStream } from '../../stack/event-stream.ts';
+import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
+import { type Account, SUBGRAPHS, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+let bob: Account;
+let admin: Account;
+beforeAll(async () => {
+  stack = await startStack();
+  [ada, bob, admin] = await Promise.all([
+    stack.createAccount('Live Ada'),
+    stack.createAccount('Live Bob'),
+    stack.createAccount('Live Admin', 'ADMIN'),
+  ]);
+});
+afterAll(() => stack.stop());
+// Whoever was there before has gone.
+beforeEach(() => until(async () => (await Promise.all(SUBGRAPHS.map(subscribers))).every((count) => count === 0)));
+
+const open = (account?: Account) =>
+  openSocket(`${stack.gateway}/graphql`, { init: account ? { authorization: `Bearer ${account.token}` } : {} });
+/** Subscribes, and waits until the subgraph has it. */
+const listen = async (client: SocketClient, { id = '1', subgraph, query, variables }: Wanted) => {
+  const before = await subscribers(subgraph);
+  client.send({ id, type: 'subscribe', payload: { query, variables } });
+  await until(async () => client.waiting.length > 0 || (await subscribers(subgraph)) > before);
+  expect(client.waiting).toEqual([]);
+};
+interface Wanted {
+  readonly id?: string;
+  readonly subgraph: 'users' | 'orders' | 'content';
+  readonly query: string;
+  readonly variables?: object;
+}
+const subscribers = async (subgraph: Wanted['subgraph']) => {
+  const text = await (await fetch(`${stack.subgraphs[subgraph].url}/metrics`)).text();
+  return Array.from(text.matchAll(/^trestle_subscriptions_open\S* (\d+)$/gm), ([, count]) => Number(count)).reduce((sum, n) => sum + n, 0);
+};
+const NEW_USER = 'subscription { userCreated { id name email posts { title } orders { total customer { name } } } }';
+let made = 0;
+const createUser = async () => {
+  const account = await stack.createAccount(`Live Number ${String(made++)}`);
+  return account.id;
+};
+const idOf = ({ payload }: { payload?: unknown }) => (payload as { data?: { userCreated?: { id: string } } }).data?.userCreated?.id;
+
+describe('userCreated', () => {
+  it('is completed by the other subgraphs, and masks what the listener may not see', async () => {
+    const client = await open(ada);
+    await listen(client, { subgraph: 'users', query: NEW_USER });
+    const id = await createUser();
+    expect(await client.next()).toEqual({
+      id: '1',
+      type: 'next',
+      payload: {
+        data: { userCreated: { id, name: 'Live Number 0', email: '***@masked.invalid', posts: [], orders: [] } },
+        errors: [
+          expect.objectContaining({
+            path: ['userCreated', 'email'],
+            extensions: expect.objectContaining({ code: 'FORBIDDEN', masked: true, coordinate: 'User.email' }),
+          }),
+        ],
+      },
+    });
+    await client.close();
+  });
+
+  it('shows an administrator what it masks for others, in the same event', async () => {
+    const [one, other] = await Promise.all([open(ada), open(admin)]);
+    const query = 'subscription { userCreated { id email } }';
+    await listen(one, { subgraph: 'users', query });
+    await listen(other, { subgraph: 'users', query });
+    await createUser();
+    const emailOf = ({ payload }: { payload?: unknown }) =>
+      (payload as { data: { userCreated: { email: string } } }).data.userCreated.email;
+    expect(emailOf(await one.next())).toBe('***@masked.invalid');
+    expect(emailOf(await other.next())).toMatch(/^live\.number\.\d+@example\.org$/);
+    await Promise.all([one.close(), other.close()]);
+  });
+
+  it('of public fields runs once for everybody', async () => {
+    const clients = await Promise.all([open(), open(ada), open(bob)]);
+    const before = await subscribers('users');
+    for (const client of clients)
+      client.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { userCreated { id name } }' } });
+    await until(async () => (await subscribers('users')) === before + 1);
+    const id = await createUser();
+    for (const client of clients) expect(idOf(await client.next())).toBe(id);
+    expect(await subscribers('users')).toBe(before + 1);
+    await Promise.all(clients.map((client) => client.close()));
+  });
+
+  it('comes over server-sent events, as README shows it', async () => {
+    const before = await subscribers('users');
+    const stream = await openEventStream(`${stack.gateway}/graphql`, { query: 'subscription { userCreated { id name posts { title } } }' });
+    await until(async () => (await subscribers('users')) > before);
+    const id = await createUser();
+    await until(() => Promise.resolve(stream.events.length === 1));
+    expect(stream.events).toEqual([{ event: 'next', data: { data: { userCreated: { id, name: expect.any(String), posts: [] } } } }]);
+    stream.close();
+  });
+});
+
+describe('messageAdded', () => {
+  it('tells the messages of its channel, with their authors, to whoever is logged in', async () => {
+    const [channel, other] = await stack.sql<{ id: string }>(
+      'content',
+      `INSERT INTO channels (id, name, "updatedAt") VALUES ('chn_live1', 'live1', now()), ('chn_live2', 'live2', now()) RETURNING id`,
+    );
+    const query = 'subscription ($id: ID!) { messageAdded(channelId: $id) { body author { name } channel { name } } }';
+    const client = await open(ada);
+    await listen(client, { subgraph: 'content', query, variables: { id: channel?.id } });
+    const say = (channelId: string | undefined, body: string) =>
+      stack.graphql('mutation ($input: CreateMessageInput!) { createMessage(input: $input) { id } }', {
+        variables: { input: { channelId, body } },
+        token: bob.token,
+      });
+    await say(other?.id, 'elsewhere');
+    await say(channel?.id, 'here');
+    expect((await client.next()).payload).toEqual({
+      data: { messageAdded: { body: 'here', author: { name: 'Live Bob' }, channel: { name: 'live1' } } },
+    });
+    const nobody = await open();
+    nobody.send({ id: '1', type: 'subscribe', payload: { query, variables: { id: channel?.id } } });
+    expect(await nobody.next()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'UNAUTHORIZED' } }] });
+    client.send({ id: '2', type: 'subscribe', payload: { query, variables: { id: 'chn_none' } } });
+    expect(await client.next()).toMatchObject({ id: '2', type: 'error', payload: [{ extensions: { code: 'NOT_FOUND' } }] });
+    await Promise.all([client.close(), nobody.close()]);
+  });
+});
+
+describe('orderStatusChanged', () => {
+  it("tells the owner and administrators of each state, and nobody else's", async () => {
+    const [product] = await stack.sql<{ id: number }>(
+      'orders',
+      `INSERT INTO products (name, description, category, price, currency, stock, "updatedAt") VALUES ('Rope', 'Long', 'tools', 500, 'EUR', 50, now()) RETURNING id`,
+    );
+    const order = async (account: Account) => {
+      const { data } = await stack.graphql<{ createOrder: { id: string } }>(
+        'mutation ($input: CreateOrderInput!) { createOrder(input: $input) { id } }',
+        { variables: { input: { productId: String(product?.id), qty: 1 } }, token: account.token },
+      );
+      return data?.createOrder.id ?? '';
+    };
+    const cancel = (id: string, account: Account) =>
+      stack.graphql('mutation ($id: ID!) { cancelOrder(id: $id) { id } }', { variables: { id }, token: account.token });
+    const [mine, theirs] = [await order(ada), await order(bob)];
+    const query = 'subscription ($id: ID) { orderStatusChanged(orderId: $id) { id status customer { name } } }';
+    const [one, all] = await Promise.all([open(ada), open(admin)]);
+    await listen(one, { subgraph: 'orders', query });
+    await listen(all, { subgraph: 'orders', query });
+    one.send({ id: '2', type: 'subscribe', payload: { query, variables: { id: theirs } } });
+    expect(await one.next()).toMatchObject({ id: '2', type: 'error', payload: [{ extensions: { code: 'NOT_FOUND' } }] });
+    await cancel(theirs, bob);
+    await cancel(mine, ada);
+    const event = (id: string, name: string) => ({ data: { orderStatusChanged: { id, status: expect.any(String), customer: { name } } } });
+    expect((await one.next()).payload).toEqual(event(mine, 'Live Ada'));
+    expect((await all.next()).payload).toEqual(event(theirs, 'Live Bob'));
+    expect((await all.next()).payload).toEqual(event(mine, 'Live Ada'));
+    await Promise.all([one.close(), all.close()]);
+  });
+});
+
+describe('a subgraph that is restarted under 200 subscribers', () => {
+  it.each([
+    ['by SIGKILL', 'SIGKILL'],
+    ['by SIGTERM', 'SIGTERM'],
+  ] as const)('%s: each goes on, and misses nothing of what happens meanwhile', async (_, signal) => {
+    const accounts = Array.from({ length: 20 }, (_, n) => ({
+      id: `usr_x${String(n)}`,
+      token: stack.issueToken(`usr_x${String(n)}`, 'USER'),
+    }));
+    const clients = await Promise.all(Array.from({ length: 200 }, (_, n) => open(accounts[n % 20])));
+    const before = await subscribers('users');
+    // `email` is not public: each of the twenty has a subscription of his own at the subgraph.
+    for (const client of clients)
+      client.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { userCreated { id email } }' } });
+    await until(async () => (await subscribers('users')) === before + 20);
+    const ids = [await createUser()];
+    for (const client of clients) expect(idOf(await client.next())).toBe(ids[0]);
+    await stack.subgraphs.users.end(signal);
+    // Somebody else writes to its database while it is away.
+    for (let n = 0; n < 5; n++) {
+      const id = `usr_away${signal}${String(n)}`;
+      ids.push(id);
+      await stack.sql(
+        'users',
+        `INSERT INTO users (id, email, name, "passwordHash", role, "updatedAt") VALUES ($1, $2, 'Away', 'x', 'USER', now())`,
+        [id, `${id}@example.org`.toLowerCase()],
+      );
+    }
+    await stack.revive('users');
+    ids.push(await createUser());
+    for (const client of clients) {
+      const heard: (string | undefined)[] = [ids[0]];
+      while (heard.length < ids.length) heard.push(idOf(await client.next()));
+      expect(heard).toEqual(ids);
+    }
+    await Promise.all(clients.map((client) => client.close()));
+  });
+});
