@@ -190,6 +190,30 @@ describe('an interface object', () => {
   });
 });
 
+it('keeps objects of different types apart that have the same id', async () => {
+  const thing = (type: string) => ({ __typename: type, id: '3' });
+  const resolve = { __resolveReference: (key: object) => key };
+  federation = await startFederation({
+    shelf: {
+      sdl: `type Query { things: [Thing!]! } union Thing = Book | Film
+        type Book @key(fields: "id") { id: ID! } type Film @key(fields: "id") { id: ID! }`,
+      resolvers: {
+        Query: { things: () => [thing('Film'), thing('Book'), thing('Film')] },
+        Thing: { __resolveType: ({ __typename }: { __typename: string }) => __typename },
+      },
+    },
+    books: { sdl: 'type Book @key(fields: "id") { id: ID! title: String }', resolvers: { Book: { ...resolve, title: () => 'a book' } } },
+    films: { sdl: 'type Film @key(fields: "id") { id: ID! title: String }', resolvers: { Film: { ...resolve, title: () => 'a film' } } },
+  });
+  const things = [{ film: 'a film' }, { book: 'a book' }, { film: 'a film' }];
+  expect((await federation.ask('{ things { ... on Book { book: title } ... on Film { film: title } } }')).body).toEqual({
+    data: { things },
+  });
+  expect((await federation.ask('{ things { ... on Film { film: title } ... on Book { id } } }')).body).toEqual({
+    data: { things: [things[0], { id: '3' }, things[2]] },
+  });
+});
+
 it('runs the fields of a mutation in order and each of them once, whatever the plan', async () => {
   const log: string[] = [];
   const note =

@@ -27,7 +27,8 @@ export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Comp
   let count = 0;
   for (let i = 0; i < found.length; i++) {
     const entity = found[i] as Data;
-    const identity = key === undefined ? toText(entity) : entity[key];
+    // Where objects of several types stand, another may have the same key.
+    const identity = key === undefined ? toText(entity) : entity['__typename'] === key.type ? entity[key.name] : null;
     if (identity === null || identity === undefined) {
       at[i] = -1;
       continue;

@@ -90,8 +90,8 @@ export interface FetchStep {
 export interface EntityFetch {
   /** Index into `represent`. */
   readonly represent: number;
-  /** The one leaf that tells entities of one type apart, or undefined when their whole representation does. */
-  readonly key: string | undefined;
+  /** The one type that is asked for and the one leaf that tells its entities apart, or undefined when their whole representation does. */
+  readonly key: { readonly type: string; readonly name: string } | undefined;
   /** Names that are no object type: a subgraph that only knows an interface must not overwrite what an entity is. */
   readonly interfaces: readonly string[];
 }

@@ -101,22 +101,27 @@ async function compareParts(engines: Engines, { query, variables }: FuzzOperatio
 
 async function compareWhole({ apollo, trestle, hasInterfaceObject }: Engines, operation: FuzzOperation): Promise<Verdict> {
   const [a, t] = await Promise.all([attempt(apollo, operation), attempt(trestle, operation)]);
-  if (typeof a === 'string' || typeof t === 'string')
-    return typeof a === 'string' && typeof t === 'string' ? { kind: 'equal' } : toKnown(a, t, hasInterfaceObject);
-  if (JSON.stringify(sort(a.data)) !== JSON.stringify(sort(t.data))) return toKnown(a, t, hasInterfaceObject);
-  if (JSON.stringify(a.errors) === JSON.stringify(t.errors)) return { kind: 'equal' };
-  return toKnown(a, t, hasInterfaceObject);
+  const areEqual =
+    typeof a === 'string' || typeof t === 'string'
+      ? typeof a === typeof t
+      : JSON.stringify(sort(a.data)) === JSON.stringify(sort(t.data)) && JSON.stringify(a.errors) === JSON.stringify(t.errors);
+  return areEqual ? { kind: 'equal' } : toKnown(a, t, { hasInterfaceObject, isConditional: /@(?:skip|include)/.test(operation.query) });
+}
+
+interface Circumstances {
+  readonly hasInterfaceObject: boolean;
+  readonly isConditional: boolean;
 }
 
 const withoutIndices = (errors: readonly string[]) =>
   [...new Set(errors.map((error) => error.replaceAll(/(?<=^|\.)\d+(?=\.| )/g, '#')))].sort();
 
 /** The stock engine's faults that are told in README.md; anything else is a difference. */
-function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, hasInterfaceObject: boolean): Verdict {
+function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, { hasInterfaceObject, isConditional }: Circumstances): Verdict {
   if (typeof apollo !== 'string' && typeof trestle !== 'string') {
     const hasEqualData = JSON.stringify(sort(apollo.data)) === JSON.stringify(sort(trestle.data));
     // It counts entities that it does not ask for, so that errors stand at the wrong element of a list.
-    if (lacksOnly(apollo.data, trestle.data, holdsEmpty))
+    if (lacksOnly(apollo.data, trestle.data, (value) => holdsEmpty(value, isConditional)))
       return { kind: 'known', fault: 'null for an object whose fields are all left out' };
     if (hasInterfaceObject && lacksOnly(apollo.data, trestle.data, () => true, trestle.errors.length > 0))
       return { kind: 'known', fault: 'fields of an interface object vanish' };
@@ -143,11 +148,14 @@ function lacksOnly(less: unknown, more: unknown, mayLack: (value: unknown) => bo
   );
 }
 
-/** Whether an object without fields is somewhere in it; the null in the place of that may have gone further up. */
-function holdsEmpty(value: unknown): boolean {
+/**
+ * Whether an object without fields is somewhere in it, or an empty list where such objects would be (`withLists`); the null in the place of that may
+ * have gone further up.
+ */
+function holdsEmpty(value: unknown, withLists: boolean): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const values = Object.values(value);
-  return (values.length === 0 && !Array.isArray(value)) || values.some(holdsEmpty);
+  return values.length === 0 ? withLists || !Array.isArray(value) : values.some((each) => holdsEmpty(each, withLists));
 }
 
 async function attempt(engine: FuzzEngine, operation: FuzzOperation): Promise<FuzzAnswer | string> {

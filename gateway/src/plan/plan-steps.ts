@@ -1,7 +1,7 @@
 /** Turns a query plan into the steps of a program, and generates what each fetch needs: where its objects stand and how they are told to a subgraph. */
 import type { FetchDataRewrite, FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, isAbstractType, isInterfaceType, isObjectType, parse } from 'graphql';
-import type { FetchStep, KeyRename, PlanStep } from '../execute/program.ts';
+import type { EntityFetch, FetchStep, KeyRename, PlanStep } from '../execute/program.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { SupergraphMend } from './mend-supergraph.ts';
 import { splitFetch } from './split-fetch.ts';
@@ -190,12 +190,14 @@ function typesOf(schema: GraphQLSchema, name: string): string[] {
 }
 
 /** The one leaf key of the one object type that is asked for: its value is as good as the representation, and quicker to compare. */
-function soleKeyOf(schema: GraphQLSchema, requires: readonly QueryPlanSelectionNode[]): string | undefined {
+function soleKeyOf(schema: GraphQLSchema, requires: readonly QueryPlanSelectionNode[]): EntityFetch['key'] {
   const [only, ...others] = requires;
-  if (only?.kind !== 'InlineFragment' || others.length > 0 || !isObjectType(schema.getType(only.typeCondition ?? ''))) return undefined;
+  if (only?.kind !== 'InlineFragment' || others.length > 0) return undefined;
+  const type = only.typeCondition ?? '';
+  if (!isObjectType(schema.getType(type))) return undefined;
   const [key, ...rest] = only.selections.filter((each) => each.kind !== 'Field' || each.name !== '__typename');
   return key?.kind === 'Field' && rest.length === 0 && !key.selections && !(key.name in Object.prototype)
-    ? (key.alias ?? key.name)
+    ? { type, name: key.alias ?? key.name }
     : undefined;
 }
 
