@@ -109,7 +109,7 @@ describe('messageAdded', () => {
   it('tells the messages of its channel, with their authors, to whoever is logged in', async () => {
     const [channel, other] = await stack.sql<{ id: string }>(
       'content',
-      `INSERT INTO channels (id, name, "updatedAt") VALUES ('chn_live1', 'live1', now()), ('chn_live2', 'live2', now()) RETURNING id`,
+      `INSERT INTO channels (id, name, "updatedAt") VALUES ('chn_0000000000000000000000ch01', 'live1', now()), ('chn_0000000000000000000000ch02', 'live2', now()) RETURNING id`,
     );
     const query = 'subscription ($id: ID!) { messageAdded(channelId: $id) { body author { name } channel { name } } }';
     const client = await open(ada);
@@ -127,7 +127,7 @@ describe('messageAdded', () => {
     const nobody = await open();
     nobody.send({ id: '1', type: 'subscribe', payload: { query, variables: { id: channel?.id } } });
     expect(await nobody.next()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'UNAUTHORIZED' } }] });
-    client.send({ id: '2', type: 'subscribe', payload: { query, variables: { id: 'chn_none' } } });
+    client.send({ id: '2', type: 'subscribe', payload: { query, variables: { id: 'chn_0000000000000000000000ch99' } } });
     expect(await client.next()).toMatchObject({ id: '2', type: 'error', payload: [{ extensions: { code: 'NOT_FOUND' } }] });
     await Promise.all([client.close(), nobody.close()]);
   });
