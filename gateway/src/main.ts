@@ -37,6 +37,7 @@ async function start() {
     urls: config.subgraphUrls,
     liveUrls: config.subgraphLiveUrls,
     timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
+    pingIntervalMs: config.PING_INTERVAL_MS,
     metrics: probes.metrics,
   });
   const engine = await createEngine({ supergraphSdl, upstreams });

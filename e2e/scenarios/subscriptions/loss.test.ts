@@ -79,12 +79,17 @@ describe('a subgraph that tells positions', () => {
   /** What it does with each `subscribe`, given what the gateway has. */
   let serve: (said: { id: string; after: string | undefined; socket: WebSocket }) => void;
   const asked: (string | undefined)[] = [];
+  /** Whether it answers no pings, as a machine that was cut off. */
+  let isSilent = false;
 
   const listen = async () => {
-    server = new WebSocketServer({ port, host: '127.0.0.1', handleProtocols: () => 'graphql-transport-ws' });
+    server = new WebSocketServer({ port, host: '127.0.0.1', handleProtocols: () => 'graphql-transport-ws', autoPong: false });
     await new Promise((resolve) => server.once('listening', resolve));
     ({ port } = server.address() as AddressInfo);
     server.on('connection', (socket) => {
+      socket.on('ping', (data) => {
+        if (!isSilent) socket.pong(data);
+      });
       socket.on('message', (data: Buffer) => {
         const { id, type, payload } = JSON.parse(data.toString()) as {
           id: string;
@@ -115,7 +120,7 @@ describe('a subgraph that tells positions', () => {
   beforeAll(async () => {
     await listen();
     federation = await startFederation(harbours.sources, {
-      env: { SUBGRAPH_WS_URL_HARBOURS: `ws://127.0.0.1:${String(port)}/`, SUBSCRIPTION_RECONNECT_MS: '600' },
+      env: { SUBGRAPH_WS_URL_HARBOURS: `ws://127.0.0.1:${String(port)}/`, SUBSCRIPTION_RECONNECT_MS: '600', PING_INTERVAL_MS: '300' },
     });
   });
   beforeEach(() => {
@@ -173,6 +178,21 @@ describe('a subgraph that tells positions', () => {
     expect((await client.next()).type).toBe('complete');
     await client.close();
     await listen();
+  });
+
+  it('that gives no sign of life is lost like one that has gone', async () => {
+    serve = ({ id, after, socket }) => {
+      tell(socket, { id, position: 80 });
+      if (after === undefined) isSilent = true;
+      else tell(socket, { id, position: 81, ship: 81 });
+    };
+    const client = await openSocket(federation.url);
+    subscribe(client);
+    await until(() => Promise.resolve(asked.length === 2));
+    isSilent = false;
+    expect(shipOf(await client.next())).toBe('s81');
+    expect(asked).toEqual([undefined, '80']);
+    await client.close();
   });
 
   it('that no longer has what came after is told to the client as GONE', async () => {

@@ -4,8 +4,6 @@ import { WebSocket } from 'ws';
 import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** A connection that has said nothing for two of these is lost. */
-const PING_INTERVAL_MS = 10_000;
 /** A connection that nobody uses is kept for whoever comes next. */
 const LINGER_MS = 1000;
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
@@ -41,11 +39,16 @@ export interface LiveSocket {
   close(): void;
 }
 
+export interface LiveSocketOptions {
+  readonly url: string;
+  /** The payload of `connection_init`. */
+  readonly connectionParams: Readonly<Record<string, string>>;
+  /** A connection that has given no sign of life between two pings is lost. */
+  readonly pingIntervalMs: number;
+}
+
 /** Connects at once. `onClosed` is called when the socket can no longer be used. */
-export function openLiveSocket(
-  { url, connectionParams }: { url: string; connectionParams: Readonly<Record<string, string>> },
-  onClosed: () => void,
-): LiveSocket {
+export function openLiveSocket({ url, connectionParams, pingIntervalMs }: LiveSocketOptions, onClosed: () => void): LiveSocket {
   const socket = new WebSocket(url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
     handshakeTimeout: CONNECT_TIMEOUT_MS,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -90,7 +93,7 @@ export function openLiveSocket(
     if (!isAlive) abandon('The subgraph has given no sign of life');
     isAlive = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
-  }, PING_INTERVAL_MS);
+  }, pingIntervalMs);
 
   const receive = (message: Message) => {
     switch (message.type) {

@@ -20,7 +20,7 @@ export interface LiveSockets {
   close(): void;
 }
 
-export function createLiveSockets(): LiveSockets {
+export function createLiveSockets({ pingIntervalMs }: { pingIntervalMs: number }): LiveSockets {
   const sockets = new Map<string, LiveSocket>();
   const socketOf = (url: string, { identity, requestId }: LiveRequest): LiveSocket => {
     const key = [url, ...identity].join('\n');
@@ -30,7 +30,7 @@ export function createLiveSockets(): LiveSockets {
     identity.forEach((name, i) => {
       if (i % 2 === 0) params[name] = identity[i + 1] as string;
     });
-    const opened = openLiveSocket({ url, connectionParams: params }, () => {
+    const opened = openLiveSocket({ url, connectionParams: params, pingIntervalMs }, () => {
       if (sockets.get(key) === opened) sockets.delete(key);
     });
     sockets.set(key, opened);

@@ -25,7 +25,7 @@ async function listen(handle: (request: IncomingMessage, response: ServerRespons
 
 function open(url: string, urls = new Map<string, string>()) {
   const metrics = new Registry();
-  const upstreams = createUpstreams({ liveUrls: new Map(), urls, timeoutMs: 300, metrics });
+  const upstreams = createUpstreams({ liveUrls: new Map(), pingIntervalMs: 10_000, urls, timeoutMs: 300, metrics });
   opened.push(upstreams);
   const upstream = upstreams.open('Stock', url);
   const fetch = (body: string, context: UpstreamContext = createContext(), isMutation = false) =>

@@ -41,14 +41,16 @@ export interface UpstreamOptions {
   /** Where their subscriptions are, if that is elsewhere than their queries. */
   readonly liveUrls: ReadonlyMap<string, string>;
   readonly timeoutMs: number;
+  /** How often a WebSocket is asked for a sign of life. */
+  readonly pingIntervalMs: number;
   readonly metrics: Registry;
 }
 
 const NOTHING: SubgraphAnswer = {};
 
-export function createUpstreams({ urls, liveUrls, timeoutMs, metrics }: UpstreamOptions): Upstreams {
+export function createUpstreams({ urls, liveUrls, timeoutMs, pingIntervalMs, metrics }: UpstreamOptions): Upstreams {
   const pools = new Map<string, Pool>();
-  const sockets = createLiveSockets();
+  const sockets = createLiveSockets({ pingIntervalMs });
   const durations = createHistogram({
     registry: metrics,
     name: 'trestle_subgraph_fetch_duration_seconds',
