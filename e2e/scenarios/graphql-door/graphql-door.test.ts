@@ -46,7 +46,7 @@ it.each([
     'VALIDATION_ERROR',
   ],
   ['a character that no database can store', 'POST', '', { query: '{ searchUsers(query: "a\\u0000") { id } }' }, 400, 'VALIDATION_ERROR'],
-  ['a subscription', 'POST', '', { query: 'subscription { userCreated { id } }' }, 501, 'NOT_IMPLEMENTED'],
+  ['a subscription for a client of JSON', 'POST', '', { query: 'subscription { userCreated { id } }' }, 406, 'NOT_ACCEPTABLE'],
   ['more than 1 MiB', 'POST', '', { query: `# ${'x'.repeat(1024 * 1024)}` }, 413, 'PAYLOAD_TOO_LARGE'],
 ])('refuses %s', async (_, method, search, body, status, code) => {
   const headers = { 'apollo-require-preflight': 'yes' };

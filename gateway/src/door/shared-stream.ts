@@ -72,7 +72,7 @@ export function createSharedStream({ streams, respond, guard, finish }: SharedSt
   };
 
   return {
-    concerns: ({ method, headers }, search) => method === 'PUT' || headers[TOKEN_HEADER] !== undefined || search.includes('token='),
+    concerns: (request, search) => isReservation(request) || request.headers[TOKEN_HEADER] !== undefined || search.includes('token='),
     handle(visit, search) {
       const { request } = visit;
       const { caller } = visit.context as EngineContext;
@@ -98,6 +98,11 @@ export function createSharedStream({ streams, respond, guard, finish }: SharedSt
       else throw fail('METHOD_NOT_ALLOWED', 'Use PUT, GET, POST or DELETE');
     },
   };
+}
+
+/** A PUT that brings something is none of ours, and answered like any other method that there is not. */
+function isReservation({ method, headers }: IncomingMessage): boolean {
+  return method === 'PUT' && Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
 }
 
 function readId(value: unknown): string {

@@ -4,14 +4,13 @@
  */
 import type { EngineContext, LiveEvent, Listener, StreamEnd, Subscription } from '../engine.ts';
 import { finishErrors } from '../errors.ts';
-import { NO_EXTRAS, type Writing, writeAnswer } from '../execute/answer.ts';
-import { type AnswerError, type Execution, type SubgraphAnswer, type SubgraphError, execute, takeEvent } from '../execute/execute.ts';
-import type { Operation } from '../execute/operation.ts';
+import type { Writing } from '../execute/answer.ts';
+import type { AnswerError, SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
 import type { FetchStep } from '../execute/program.ts';
-import { createSend } from '../execute/send.ts';
-import type { DocumentRequest, Snapshot } from '../supergraph/snapshot.ts';
-import { createTrail } from '../trail.ts';
+import type { DocumentRequest } from '../supergraph/snapshot.ts';
 import type { Loss } from '../upstream/live-socket.ts';
+import { type Serving, completeEvent } from './complete-event.ts';
+import { OrderedWork } from './ordered-work.ts';
 import { type Source, openSource } from './source.ts';
 
 /** So many remainders of one subscription run at the same time. */
@@ -44,29 +43,20 @@ export interface FeedCounts {
   readonly observeLag: (seconds: number) => void;
 }
 
-/** An operation of the snapshot that serves it. */
-export interface Serving {
-  readonly snapshot: Snapshot;
-  readonly operation: Operation;
-}
-
-interface Slot {
+/** An event as its subgraph told it. */
+interface Arrival {
   readonly receivedAt: number;
   readonly answer: SubgraphAnswer;
   readonly serving: Serving;
-  event: LiveEvent | undefined;
 }
 
 export class Feed {
   readonly #options: FeedOptions;
   readonly #listeners = new Set<Listener>();
-  /** Events in the order they came: some running, some done and waiting for those before them, the rest not begun. */
-  readonly #slots: Slot[] = [];
-  /** Who leaves once the slots that were there when he said so are told. */
-  readonly #leaving = new Map<Listener, { slots: number; readonly done: () => void }>();
+  /** Who leaves once the events that had come when he said so are told. */
+  readonly #leaving = new Map<Listener, { events: number; readonly done: () => void }>();
+  readonly #work: OrderedWork<Arrival, LiveEvent>;
   #serving: Serving;
-  #begun = 0;
-  #running = 0;
   #source: Source | undefined;
   /** Told once every event before it is. */
   #end: StreamEnd | undefined;
@@ -75,6 +65,18 @@ export class Feed {
   constructor(options: FeedOptions, serving: Serving) {
     this.#options = options;
     this.#serving = serving;
+    this.#work = new OrderedWork({
+      concurrent: MAX_CONCURRENT,
+      work: ({ answer, receivedAt, serving: by }, done) => {
+        completeEvent({ ...options.request, serving: by, answer }, options, (bytes) => {
+          done({ bytes, receivedAt });
+        });
+      },
+      deliver: this.#tell,
+      onIdle: () => {
+        if (this.#end) this.#close(this.#end);
+      },
+    });
   }
 
   get request(): FeedRequest {
@@ -153,85 +155,12 @@ export class Feed {
   #receive(answer: SubgraphAnswer): void {
     const { counts } = this.#options;
     counts.received++;
-    if (this.#slots.length >= MAX_WAITING) {
+    if (this.#work.size >= MAX_WAITING)
       this.#endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
-      return;
-    }
-    this.#slots.push({ receivedAt: performance.now(), answer, serving: this.#serving, event: undefined });
-    this.#fill();
+    else this.#work.push({ receivedAt: performance.now(), answer, serving: this.#serving });
   }
 
-  #fill(): void {
-    while (this.#running < MAX_CONCURRENT) {
-      const slot = this.#slots[this.#begun];
-      if (!slot) return;
-      this.#begun++;
-      this.#running++;
-      this.#run(slot);
-    }
-  }
-
-  #run(slot: Slot): void {
-    const { request } = this.#options;
-    const settle = (bytes: Buffer) => {
-      if (slot.event) return;
-      slot.event = { bytes, receivedAt: slot.receivedAt };
-      this.#running--;
-      this.#flush();
-    };
-    const guard = (act: () => void) => {
-      try {
-        act();
-      } catch (error) {
-        this.#options.log.error('request failed', { requestId: request.context.requestId, code: 'INTERNAL_ERROR', error });
-        settle(this.#toFailedEvent());
-      }
-    };
-    guard(() => {
-      const { operation, snapshot } = slot.serving;
-      const execution: Execution = {
-        operation,
-        variables: request.variables,
-        conditions: request.conditions,
-        context: { ...request.context, trail: createTrail() },
-        data: {},
-        errors: [],
-        send: createSend(snapshot, guard),
-      };
-      takeEvent(execution, slot.answer);
-      execute(execution, () => {
-        settle(this.#write(execution));
-      });
-    });
-  }
-
-  /** Gives bytes of their own: who is slow may hold them for long. */
-  #write(execution: Execution): Buffer {
-    const { buffers } = this.#options;
-    const { bytes, length } = writeAnswer(execution, NO_EXTRAS, this.#options);
-    const own = Buffer.from(bytes.subarray(0, length));
-    buffers.give(bytes);
-    return own;
-  }
-
-  #toFailedEvent(): Buffer {
-    const { requestId } = this.request.context;
-    const errors = [{ message: 'Something went wrong on our side', extensions: { code: 'INTERNAL_ERROR', requestId } }];
-    return Buffer.from(JSON.stringify({ data: null, errors }));
-  }
-
-  /** Tells all events that are done, up to the first that is not. */
-  #flush(): void {
-    while (this.#slots[0]?.event) {
-      const { event } = this.#slots.shift() as Slot & { event: LiveEvent };
-      this.#begun--;
-      this.#tell(event);
-    }
-    this.#fill();
-    if (this.#slots.length === 0 && this.#end) this.#close(this.#end);
-  }
-
-  #tell(event: LiveEvent): void {
+  readonly #tell = (event: LiveEvent): void => {
     const { counts } = this.#options;
     for (const listener of this.#listeners) {
       listener.next(event);
@@ -239,17 +168,17 @@ export class Feed {
     }
     counts.observeLag((performance.now() - event.receivedAt) / 1000);
     for (const [listener, leave] of this.#leaving) {
-      if (--leave.slots > 0) continue;
+      if (--leave.events > 0) continue;
       this.#remove(listener);
       leave.done();
     }
-  }
+  };
 
   #finish(listener: Listener, done: () => void): void {
-    if (this.#slots.length === 0 || !this.#listeners.has(listener)) {
+    if (this.#work.size === 0 || !this.#listeners.has(listener)) {
       this.#remove(listener);
       done();
-    } else this.#leaving.set(listener, { slots: this.#slots.length, done });
+    } else this.#leaving.set(listener, { events: this.#work.size, done });
   }
 
   #remove(listener: Listener): void {
@@ -295,7 +224,7 @@ export class Feed {
   #finishStream(end: StreamEnd): void {
     this.#source?.close();
     this.#end ??= end;
-    this.#flush();
+    if (this.#work.size === 0) this.#close(this.#end);
   }
 
   #close(end: StreamEnd): void {

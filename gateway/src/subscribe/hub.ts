@@ -4,7 +4,8 @@ import type { EngineRequest, Listener } from '../engine.ts';
 import type { Writing } from '../execute/answer.ts';
 import { createContext } from '../caller.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
-import { Feed, type FeedCounts, type Reason, type Serving } from './feed.ts';
+import type { Serving } from './complete-event.ts';
+import { Feed, type FeedCounts, type Reason } from './feed.ts';
 
 export interface HubOptions extends Writing {
   /** The most listeners that this process takes. */
