@@ -1,6 +1,5 @@
 /** Prints what a run measured, and writes it to RESULTS.md. */
-import { writeFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
+import { writeSection } from '../results.mjs';
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
@@ -27,12 +26,6 @@ export async function report({ results, memory, isQuick }) {
   lines.push('', `RSS afterwards: ${memory.map(([name, megabytes]) => `${name} ${megabytes} MB`).join(', ')}.`);
   console.log(lines.join('\n'));
   if (isQuick) return;
-  const [{ model }] = cpus();
-  const head = [
-    '# What the gateway costs',
-    '',
-    `Command: \`npm run bench:gateway\`. Machine: ${cpus().length} × ${model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}.`,
-    'Medians of interleaved rounds; CPU is user + system of the gateway’s process, all of its threads among them.',
-  ];
-  await writeFile(new URL('../RESULTS.md', import.meta.url), `${[...head, ...lines].join('\n')}\n`);
+  const how = 'Medians of interleaved rounds; CPU is user + system of the gateway’s process, all of its threads among them.';
+  await writeSection('What the gateway costs', { command: 'npm run bench:gateway', lines: [how, ...lines] });
 }

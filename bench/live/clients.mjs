@@ -8,7 +8,7 @@ let wanted = Infinity;
 let tellWhenHeard = () => undefined;
 let delays;
 
-const open = ({ url, query }) =>
+const open = ({ url, query, variables }) =>
   new Promise((resolve, reject) => {
     const socket = new WebSocket(url, 'graphql-transport-ws');
     socket.on('error', reject);
@@ -16,7 +16,7 @@ const open = ({ url, query }) =>
     socket.on('message', (data) => {
       const text = data.toString();
       if (text === '{"type":"connection_ack"}') {
-        socket.send(JSON.stringify({ id: randomUUID(), type: 'subscribe', payload: { query } }));
+        socket.send(JSON.stringify({ id: randomUUID(), type: 'subscribe', payload: { query, variables } }));
         resolve(socket);
         return;
       }
@@ -29,9 +29,10 @@ const open = ({ url, query }) =>
   });
 
 const jobs = {
-  async open({ url, query, count }) {
+  /** The same subscription for all, or one for each. */
+  async open({ url, query, count, isOwn }) {
     sockets = [];
-    for (let i = 0; i < count; i++) sockets.push(await open({ url, query }));
+    for (let i = 0; i < count; i++) sockets.push(await open({ url, query, variables: isOwn ? { for: String(i) } : undefined }));
     return {};
   },
   /** Resolves when so many messages have come. */

@@ -17,6 +17,7 @@ const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.le
 const home = await mkdtemp(join(tmpdir(), 'trestle-bench-live-'));
 const processes = createProcesses();
 const PLAIN = 'subscription { ticked { id n at text } }';
+const OWN = 'subscription ($for: ID) { ticked(for: $for) { id n at text author { id name city } } }';
 const HOP = 'subscription { ticked { id n at text author { id name city } } }';
 
 try {
@@ -94,6 +95,30 @@ try {
       child.removeAllListeners('exit');
       child.kill('SIGKILL');
     }
+  }
+
+  for (const sockets of isQuick ? [500] : [500, 2000]) {
+    const { pid, port, child } = await startTrestle();
+    const measure = async (isOwn) => {
+      await ask(clients.child, { job: 'open', url: `ws://127.0.0.1:${port}/graphql`, query: OWN, count: sockets, isOwn });
+      await listening(isOwn ? sockets : 1);
+      await hear(sockets, { events: 3 });
+      const events = isOwn ? 10 : EVENTS;
+      const before = await cpuSeconds(pid);
+      await hear(sockets, { events });
+      const spent = (((await cpuSeconds(pid)) - before) * 1e6) / (sockets * events);
+      await ask(clients.child, { job: 'close' });
+      await listening(0);
+      return spent;
+    };
+    await measure(false);
+    const [shared, own] = [await measure(false), await measure(true)];
+    lines.push(
+      `| ${sockets} sockets, events with one hop: each its own subscription, or all the same | | ${own.toFixed(1)} µs, ${shared.toFixed(1)} µs | **1/${(own / shared).toFixed(1)}** | | |`,
+    );
+    console.log(lines.at(-1));
+    child.removeAllListeners('exit');
+    child.kill('SIGKILL');
   }
 
   const hop = await measureHop();

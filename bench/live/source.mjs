@@ -8,7 +8,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])';
-const said = new EventEmitter();
+const said = new EventEmitter().setMaxListeners(0);
 const text = 'Each event tells a little, as a message or an order would: this much, about.';
 const toTick = (n) => ({ id: `t${n}`, n, at: String(process.hrtime.bigint()), text, author: { id: `p${n % 50}` } });
 const listen = () => {
@@ -28,7 +28,7 @@ const people = (id) => ({ id, name: `Person ${id}`, city: 'Hamburg' });
 export const SUBGRAPHS = {
   ticks: {
     sdl: `${LINK} type Tick { id: ID! n: Int! at: String! text: String! author: Person! } type Person @key(fields: "id", resolvable: false) { id: ID! }
-      type Query { tick(n: Int!): Tick! } type Subscription { ticked: Tick! }`,
+      type Query { tick(n: Int!): Tick! } type Subscription { ticked(for: ID): Tick! }`,
     resolvers: {
       Query: { tick: (_, { n }) => toTick(n) },
       Subscription: { ticked: { subscribe: listen, resolve: (tick) => tick } },
