@@ -26,9 +26,10 @@ export interface CallerOptions {
 }
 
 /** Throws UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for more than one or for an Idempotency-Key that is none. */
-export function readContext(request: IncomingMessage, { requestId, trace, ...options }: CallerOptions): EngineContext {
-  const mutationHeaders = readIdempotencyHeaders(request.headers);
-  return createContext({ ...identify(request, options), requestId, mutationHeaders, trace });
+export function readContext(request: IncomingMessage, options: CallerOptions): EngineContext {
+  const { caller, identity } = identify(request, options);
+  const { requestId, trace } = options;
+  return createContext({ caller, identity, requestId, mutationHeaders: readIdempotencyHeaders(request.headers), trace });
 }
 
 export type Identity = Pick<EngineContext, 'caller' | 'identity'>;
@@ -43,9 +44,11 @@ export function identify(
   params?: ReadonlyMap<string, string>,
 ): Identity {
   const valueOf = (name: string) => params?.get(name) ?? headers[name];
-  const isAnonymous = valueOf('authorization') === undefined && valueOf('x-api-key') === undefined;
+  const sent = valueOf('authorization');
+  const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined;
+  if (isAnonymous && forwardHeaders.length === 0) return NOBODY;
   const token = isAnonymous || !verifier ? undefined : readBearerToken(params ? [...rawHeaders, ...[...params].flat()] : rawHeaders);
-  const credential = verifier ? token && `Bearer ${token}` : valueOf('authorization');
+  const credential = verifier ? token && `Bearer ${token}` : sent;
   const identity = credential ? ['authorization', String(credential)] : [];
   for (const name of forwardHeaders) {
     const value = valueOf(name);
@@ -54,11 +57,14 @@ export function identify(
   return { caller: token !== undefined && verifier ? verifier.verify(token) : null, identity };
 }
 
+const NOBODY: Identity = { caller: null, identity: [] };
+
 /** The context of one operation by somebody who is known already. */
 export function createContext(
   known: Pick<EngineContext, 'caller' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'>,
 ): EngineContext {
   const { caller, identity, requestId, mutationHeaders, trace } = known;
-  const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId, ...identity];
+  const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
+  for (const each of identity) headers.push(each);
   return { caller, requestId, headers, identity, mutationHeaders, trail: createTrail(), trace };
 }
