@@ -27,13 +27,10 @@ export function createProcesses() {
         child.once('message', (message) => resolve({ child, pid: child.pid, ...message }));
       }),
     /** Resolves with the port of a command that logs as Trestle's processes do. */
-    spawn: (args, { env = {}, core = MEASURED } = {}) =>
+    spawn: (command, { args = [], env = {}, core = MEASURED } = {}) =>
       new Promise((resolve, reject) => {
-        const child = keep(
-          spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] }),
-          core,
-        );
-        child.once('exit', (code) => reject(new Error(`${args[0]} ended with ${code}`)));
+        const child = keep(spawn(command, args, { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] }), core);
+        child.once('exit', (code) => reject(new Error(`${command} ended with ${code}`)));
         let output = '';
         child.stdout.on('data', (chunk) => {
           if (output === undefined) return;

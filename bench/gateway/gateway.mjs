@@ -114,9 +114,8 @@ function startFork(path, env, core) {
 }
 
 function startTrestle(args, env) {
-  const profile = process.env.PROFILE && args.length > 0 ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : [];
-  const main = here('../../gateway/bin/trestle-gateway.mjs');
-  const child = spawn(process.execPath, [...profile, main, '--port', '0', ...args], {
+  // The command as it is, with the limit on its heap.
+  const child = spawn(here('../../gateway/bin/trestle-gateway.mjs'), ['--port', '0', ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

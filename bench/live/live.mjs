@@ -26,7 +26,7 @@ try {
   await writeFile(supergraph, source.supergraphSdl);
   const startBare = () => processes.fork(here('bare.mjs'), { env: { SOURCE: source.urls.ticks }, core: MEASURED });
   const startTrestle = () =>
-    processes.spawn([here('../../gateway/bin/trestle-gateway.mjs'), '--supergraph', supergraph, '--port', '0', '--auth', 'off']);
+    processes.spawn(here('../../gateway/bin/trestle-gateway.mjs'), { args: ['--supergraph', supergraph, '--port', '0', '--auth', 'off'] });
   const clients = await processes.fork(here('clients.mjs'));
   const tell = (ticks) => ask(source.child, { ticks });
   const listening = async (count) => {
