@@ -114,11 +114,14 @@ describe('messageAdded', () => {
     const query = 'subscription ($id: ID!) { messageAdded(channelId: $id) { body author { name } channel { name } } }';
     const client = await open(ada);
     await listen(client, { subgraph: 'content', query, variables: { id: channel?.id } });
-    const say = (channelId: string | undefined, body: string) =>
-      stack.graphql('mutation ($input: CreateMessageInput!) { createMessage(input: $input) { id } }', {
-        variables: { input: { channelId, body } },
-        token: bob.token,
-      });
+    // Mutations go over the socket as well.
+    const speaker = await open(bob);
+    const say = async (channelId: string | undefined, body: string) => {
+      const query = 'mutation ($input: CreateMessageInput!) { createMessage(input: $input) { body } }';
+      speaker.send({ id: body, type: 'subscribe', payload: { query, variables: { input: { channelId, body } } } });
+      expect(await speaker.next()).toEqual({ id: body, type: 'next', payload: { data: { createMessage: { body } } } });
+      expect(await speaker.next()).toEqual({ id: body, type: 'complete' });
+    };
     await say(other?.id, 'elsewhere');
     await say(channel?.id, 'here');
     expect((await client.next()).payload).toEqual({
@@ -129,7 +132,7 @@ describe('messageAdded', () => {
     expect(await nobody.next()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'UNAUTHORIZED' } }] });
     client.send({ id: '2', type: 'subscribe', payload: { query, variables: { id: 'chn_0000000000000000000000ch99' } } });
     expect(await client.next()).toMatchObject({ id: '2', type: 'error', payload: [{ extensions: { code: 'NOT_FOUND' } }] });
-    await Promise.all([client.close(), nobody.close()]);
+    await Promise.all([client.close(), nobody.close(), speaker.close()]);
   });
 });
 

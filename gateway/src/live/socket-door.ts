@@ -58,6 +58,7 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
   const onEnd = (connection: Connection) => {
     if (connections.delete(connection)) metrics.sockets.dec();
   };
+  const connectionOptions: ConnectionOptions = { ...options, ...limits, run, onEnd };
   const pinger = setInterval(() => {
     for (const connection of connections) connection.ping();
   }, limits.pingIntervalMs).unref();
@@ -75,7 +76,7 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
           socket.close(4406, 'Subprotocol not acceptable');
           return;
         }
-        connections.add(new Connection(socket, { request, stream, options: { ...options, ...limits, run, onEnd } }));
+        connections.add(new Connection(socket, { request, stream, options: connectionOptions }));
         metrics.sockets.inc();
       });
     },
