@@ -192,6 +192,7 @@ describe('the protocol', () => {
     ['4400', 'a message of no type', [{ id: '1' }]],
     ['4400', 'a message of an unknown type', [{ type: 'start' }]],
     ['4400', 'a subscribe without a query', [{ type: 'connection_init' }, { id: '1', type: 'subscribe', payload: {} }]],
+    ['4400', 'an id without end', [{ type: 'connection_init' }, { id: 'x'.repeat(1000), type: 'subscribe', payload: { query: ARRIVALS } }]],
     ['4401', 'a subscribe before its time', [{ id: '1', type: 'subscribe', payload: { query: ARRIVALS } }]],
     ['4429', 'two introductions', [{ type: 'connection_init' }, { type: 'connection_init' }]],
     [

@@ -35,6 +35,19 @@ describe('one too many', () => {
     await client.close();
   });
 
+  it('byte of what is asked for by one socket is refused by an error', async () => {
+    await start();
+    const client = await openSocket(federation.url);
+    const big = `${ARRIVALS} # ${'x'.repeat(400_000)}`;
+    for (const id of ['a', 'b', 'c']) client.send({ id, type: 'subscribe', payload: { query: big } });
+    expect(await client.next()).toMatchObject({ id: 'c', type: 'error', payload: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED' } }] });
+    // What ends makes room.
+    client.send({ id: 'a', type: 'complete' });
+    client.send({ id: 'd', type: 'subscribe', payload: { query: big } });
+    await until(async () => (await metric('trestle_subscriptions_open{transport="websocket"}')) === 2);
+    await client.close();
+  });
+
   it('socket of the process is refused with 503', async () => {
     await start({ MAX_SOCKETS: '2' });
     const clients = [await openSocket(federation.url), await openSocket(federation.url)];

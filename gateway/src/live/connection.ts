@@ -14,6 +14,8 @@ import { OpenOperation } from './open-operation.ts';
 export interface SocketLimits {
   /** The most operations at a time. */
   readonly maxOperations: number;
+  /** The largest message, and the most that open operations were asked for with together. */
+  readonly maxMessageBytes: number;
   readonly initTimeoutMs: number;
   readonly queue: MailboxLimits;
 }
@@ -37,6 +39,8 @@ export interface Asked {
 /** Of our own, where the protocol leaves numbers free: the client does not read what it asked for. */
 export const SLOW_CONSUMER = 4413;
 const GOING_AWAY = 1001;
+/** Each message about an operation repeats its id. */
+const MAX_ID_CHARACTERS = 200;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const ACK = toEnvelope(JSON.stringify({ type: MessageType.ConnectionAck }));
@@ -51,6 +55,8 @@ export class Connection {
   #isInitialised = false;
   #isDraining = false;
   #isAlive = true;
+  /** What the open operations were asked for with: it is kept as long as they are. */
+  #heldBytes = 0;
   /** For the time that a client may take to introduce itself, then for the time that its credential holds. */
   #timer: NodeJS.Timeout;
 
@@ -163,7 +169,7 @@ export class Connection {
       case MessageType.Pong:
         return;
       case MessageType.Subscribe:
-        this.#subscribe(message.id, message.payload as unknown as Record<string, unknown>);
+        this.#subscribe(message.id, { payload: message.payload as unknown as Record<string, unknown>, bytes: data.length });
         return;
       case MessageType.Complete:
         this.#operations.get(message.id)?.stop('stopped');
@@ -201,13 +207,17 @@ export class Connection {
     }, wait);
   }
 
-  #subscribe(id: string, payload: Readonly<Record<string, unknown>>): void {
-    const { maxOperations, run } = this.#options;
+  #subscribe(id: string, { payload, bytes }: { payload: Readonly<Record<string, unknown>>; bytes: number }): void {
+    const { maxOperations, maxMessageBytes, run } = this.#options;
     if (!this.#identity) {
       this.close(CloseCode.Unauthorized, 'Unauthorized');
       return;
     }
     if (!this.#admits()) return;
+    if (id.length > MAX_ID_CHARACTERS) {
+      this.close(CloseCode.BadRequest, 'The id is too long');
+      return;
+    }
     if (this.#operations.has(id)) {
       this.close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`.slice(0, 100));
       return;
@@ -216,12 +226,17 @@ export class Connection {
       mailbox: this.mailbox,
       admits: this.#admits,
       forbid: this.#forbid,
-      forget: () => this.#operations.delete(id),
+      forget: () => {
+        if (this.#operations.delete(id)) this.#heldBytes -= bytes;
+      },
     });
     this.#operations.set(id, operation);
+    this.#heldBytes += bytes;
     if (this.#isDraining) operation.refuse(fail('SERVICE_UNAVAILABLE', 'The server is going down'));
     else if (this.#operations.size > maxOperations)
       operation.refuse(fail('RATE_LIMIT_EXCEEDED', `A socket takes ${String(maxOperations)} operations at a time`));
+    else if (this.#heldBytes > maxMessageBytes)
+      operation.refuse(fail('RATE_LIMIT_EXCEEDED', `The open operations of a socket take ${String(maxMessageBytes)} bytes together`));
     else run(operation, { payload, identity: this.#identity, request: this.#request });
   }
 

@@ -20,7 +20,6 @@ import type { LiveMetrics } from './live-metrics.ts';
 export interface SocketDoorLimits extends SocketLimits {
   /** The most sockets of this process. */
   readonly maxSockets: number;
-  readonly maxMessageBytes: number;
   readonly pingIntervalMs: number;
 }
 
