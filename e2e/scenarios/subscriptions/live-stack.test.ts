@@ -1,5 +1,5 @@
 /** The whole of it: a write at one subgraph, an event from PostgreSQL, the rest from the other subgraphs, at the client of the gateway. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
 import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
@@ -21,8 +21,16 @@ afterAll(() => stack.stop());
 // Whoever was there before has gone.
 beforeEach(() => until(async () => (await Promise.all(SUBGRAPHS.map(subscribers))).every((count) => count === 0)));
 
-const open = (account?: Account) =>
-  openSocket(`${stack.gateway}/graphql`, { init: account ? { authorization: `Bearer ${account.token}` } : {} });
+const opened: SocketClient[] = [];
+const open = async (account?: Account) => {
+  const client = await openSocket(`${stack.gateway}/graphql`, { init: account ? { authorization: `Bearer ${account.token}` } : {} });
+  opened.push(client);
+  return client;
+};
+// One that fails leaves nobody behind for the next.
+afterEach(() => {
+  for (const client of opened.splice(0)) client.socket.terminate();
+});
 /** Subscribes, and waits until the subgraph has it. */
 const listen = async (client: SocketClient, { id = '1', subgraph, query, variables }: Wanted) => {
   const before = await subscribers(subgraph);
@@ -57,7 +65,7 @@ describe('userCreated', () => {
       id: '1',
       type: 'next',
       payload: {
-        data: { userCreated: { id, name: 'Live Number 0', email: '***@masked.invalid', posts: [], orders: [] } },
+        data: { userCreated: { id, name: expect.stringMatching(/^Live Number \d+$/), email: '***@masked.invalid', posts: [], orders: [] } },
         errors: [
           expect.objectContaining({
             path: ['userCreated', 'email'],
