@@ -11,7 +11,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const LOSS: Loss = { isUnauthorized: false, wasOpen: true, cause: new Error('gone') };
+const LOSS: Loss = { isUnauthorized: false, cause: new Error('gone') };
 
 function open() {
   const asked: LiveRequest[] = [];

@@ -98,7 +98,7 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
   const refuse = (errors: readonly SubgraphError[]) => {
     if (position !== undefined && errors.every(isTemporary)) {
       unsubscribe();
-      lose({ isUnauthorized: false, wasOpen: true, cause: new Error('The subgraph can not go on at the moment') });
+      lose({ isUnauthorized: false, cause: new Error('The subgraph can not go on at the moment') });
       return;
     }
     end(() => {

@@ -27,8 +27,6 @@ export interface LiveSink {
 export interface Loss {
   /** Whether the subgraph does not take the credential; then it won't the next time either. */
   readonly isUnauthorized: boolean;
-  /** Whether the connection stood before. */
-  readonly wasOpen: boolean;
   /** For the log. */
   readonly cause: Error;
 }
@@ -78,7 +76,7 @@ export function openLiveSocket({ url, connectionParams, pingIntervalMs }: LiveSo
     onClosed();
     const isUnauthorized = code === 4401 || code === 4403;
     const cause = failure ?? new Error(`The subgraph closed the connection with ${String(code)} ${reason}`);
-    for (const sink of sinks.values()) sink.lost({ isUnauthorized, wasOpen: isReady, cause });
+    for (const sink of sinks.values()) sink.lost({ isUnauthorized, cause });
     sinks.clear();
   };
   const abandon = (why: string) => {
