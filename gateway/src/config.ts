@@ -29,6 +29,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       AUTH: setting.onOff().default(true),
       // Without it nobody's credential could be checked.
       TOKEN_PUBLIC_KEY_FILE: isAuthOn ? setting.file() : setting.file().optional(),
+      REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
       FORWARD_HEADERS: setting.text().default(''),
       MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
       MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),

@@ -1,5 +1,7 @@
 /** The gateway's process; also the command \`trestle-gateway\`, which serves any Federation 2 supergraph. */
 import { readFile } from 'node:fs/promises';
+import { watchRevocations } from '@trestle/identity/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations';
 import { createTokenVerifier } from '@trestle/identity/tokens';
 import { createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
@@ -51,14 +53,19 @@ async function start() {
       log.error('refused a new supergraph and serve on with the old one', { error });
     },
   });
-  const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, OTEL_EXPORTER_OTLP_ENDPOINT: collector } = config;
+  const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, OTEL_EXPORTER_OTLP_ENDPOINT: collector, REVOCATIONS_URL: revocationsUrl } = config;
   const tracing = collector === undefined ? undefined : await (await import('./tracing.ts')).createTracing(collector);
   const metrics = createGatewayMetrics(probes.metrics, engine);
   const liveMetrics = createLiveMetrics(probes.metrics, (engine as Partial<TrestleEngine>).hub?.counts);
+  const revocations = createRevocations();
+  const revocationWatch = revocationsUrl && watchRevocations({ url: revocationsUrl, revocations, log, metrics: probes.metrics });
+  // Whoever was sent away before is not let in by a start.
+  if (revocationWatch) await revocationWatch.settled;
+  else if (publicKeyPem !== undefined) log.warn('REVOCATIONS_URL is not set: revoked tokens are taken until they end');
   const shared = {
     engine,
     documents: createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY }),
-    verifier: publicKeyPem === undefined ? undefined : createTokenVerifier({ publicKeyPem }),
+    verifier: publicKeyPem === undefined ? undefined : createTokenVerifier({ publicKeyPem, revocations }),
     forwardHeaders: config.forwardHeaders,
     log,
     tracing,
@@ -88,6 +95,7 @@ async function start() {
   });
   return async () => {
     supergraph.stop();
+    if (revocationWatch) revocationWatch.stop();
     // Whoever listens is sent away while requests in hand are answered; nobody new is let in.
     await Promise.all([service.stop(), sockets.drain(config.SUBSCRIPTION_DRAIN_MS, drainMs), streams.drain(config.SUBSCRIPTION_DRAIN_MS)]);
     await engine.stop();

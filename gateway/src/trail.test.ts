@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { toTrailHeaders } from './trail.ts';
 
-const callerOf = (role: 'USER' | 'MODERATOR' | 'ADMIN') => ({ userId: 'usr_a', role, tokenId: 't', expiresAt: 0 });
+const callerOf = (role: 'USER' | 'MODERATOR' | 'ADMIN') => ({ userId: 'usr_a', role, tokenId: 't', generation: 0, expiresAt: 0 });
 const durationsMs = [
   ['users', 3],
   ['orders', 20],

@@ -41,7 +41,6 @@ export const SLOW_CONSUMER = 4413;
 const GOING_AWAY = 1001;
 /** Each message about an operation repeats its id. */
 const MAX_ID_CHARACTERS = 200;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 const ACK = toEnvelope(JSON.stringify({ type: MessageType.ConnectionAck }));
 
@@ -57,8 +56,9 @@ export class Connection {
   #isAlive = true;
   /** What the open operations were asked for with: it is kept as long as they are. */
   #heldBytes = 0;
-  /** For the time that a client may take to introduce itself, then for the time that its credential holds. */
-  #timer: NodeJS.Timeout;
+  /** For the time that a client may take to introduce itself. */
+  readonly #timer: NodeJS.Timeout;
+  #ignoreCaller: (() => void) | undefined;
 
   /** `stream` is what the socket writes to. */
   constructor(socket: WebSocket, { request, stream, options }: { request: IncomingMessage; stream: Duplex; options: ConnectionOptions }) {
@@ -145,7 +145,7 @@ export class Connection {
   };
 
   readonly #forbid = (): void => {
-    this.close(CloseCode.Forbidden, 'Forbidden: the credential has ended', 'unauthorized');
+    this.close(CloseCode.Forbidden, 'Forbidden: the credential holds no longer', 'unauthorized');
   };
 
   #receive(data: Buffer, isBinary: boolean): void {
@@ -193,18 +193,10 @@ export class Connection {
       this.close(isTwice ? CloseCode.BadRequest : CloseCode.Forbidden, isTwice ? 'Send exactly one credential' : 'Forbidden');
       return;
     }
-    this.#watchCredential();
+    const { caller } = this.#identity;
+    // A credential may end without an event to tell it by.
+    if (caller) this.#ignoreCaller = this.#options.verifier?.watch(caller, this.#forbid);
     this.mailbox.post(ACK);
-  }
-
-  /** A credential may end without an event to tell it by. */
-  #watchCredential(): void {
-    const caller = this.#identity?.caller;
-    if (!caller) return;
-    const wait = Math.min(Math.max(caller.expiresAt * 1000 - Date.now(), 0) + 1000, LONGEST_TIMER_MS);
-    this.#timer = setTimeout(() => {
-      if (this.#admits()) this.#watchCredential();
-    }, wait);
   }
 
   #subscribe(id: string, { payload, bytes }: { payload: Readonly<Record<string, unknown>>; bytes: number }): void {
@@ -242,6 +234,7 @@ export class Connection {
 
   #end(cause: string): void {
     clearTimeout(this.#timer);
+    this.#ignoreCaller?.();
     this.mailbox.close();
     for (const operation of [...this.#operations.values()]) operation.stop(cause);
     this.#operations.clear();

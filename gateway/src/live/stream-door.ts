@@ -97,15 +97,21 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
     reservation.stream?.cut();
     reservation.outlet.destroy();
   };
-  /** Counts a subscription in and out; queries are no subscriptions. */
-  const createWatch = (transport: Transport) => {
+  /** Counts a subscription in and out, and ends it with its caller's credential; queries are no subscriptions. */
+  const createWatch = (transport: Transport, caller: Caller | null) => {
+    let ignoreCaller: (() => void) | undefined;
     let isSubscription = false;
     return {
-      begin: () => {
+      begin: (operation: StreamedOperation) => {
         isSubscription = true;
         metrics.began(transport);
+        if (caller)
+          ignoreCaller = verifier?.watch(caller, () => {
+            operation.forbid();
+          });
       },
       end: (cause: string) => {
+        ignoreCaller?.();
         if (isSubscription) metrics.ended(transport, cause);
       },
     };
@@ -115,13 +121,14 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
     listen(visit, format) {
       if (isDraining) throw fail('SERVICE_UNAVAILABLE', 'The server is going down');
       let stream: ResponseStream | undefined;
-      const watch = createWatch(format.transport);
+      const caller = visit.context?.caller ?? null;
+      const watch = createWatch(format.transport, caller);
       const operation: StreamedOperation = new StreamedOperation({
         format,
         open: () => (stream ??= open(visit, { format, operations: () => [operation] })).mailbox,
-        admits: admitsOf(visit.context?.caller ?? null),
+        admits: admitsOf(caller),
         onBegin: ({ operationName }) => {
-          watch.begin();
+          watch.begin(operation);
           visit.operation = operationName;
           visit.kind = 'subscription';
           book.count(visit);
@@ -184,13 +191,13 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       if (operations.has(id)) throw fail('CONFLICT', 'The stream has an operation of this operationId');
       if (operations.size >= maxOperations)
         throw fail('RATE_LIMIT_EXCEEDED', `A stream takes ${String(maxOperations)} operations at a time`);
-      const watch = createWatch('sse');
-      const operation = new StreamedOperation({
+      const watch = createWatch('sse', caller);
+      const operation: StreamedOperation = new StreamedOperation({
         format: toNamedFormat(id),
         open: () => mailbox,
         admits: admitsOf(caller),
         onBegin: () => {
-          watch.begin();
+          watch.begin(operation);
           onTaken();
         },
         onEnd: (cause) => {

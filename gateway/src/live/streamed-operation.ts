@@ -15,7 +15,7 @@ export interface StreamedOperationOptions {
 }
 
 const GOING_DOWN = [{ message: 'The server is going down', extensions: { code: 'SERVICE_UNAVAILABLE' } }];
-const UNAUTHORIZED = [{ message: 'The credential has ended', extensions: { code: 'UNAUTHORIZED' } }];
+const UNAUTHORIZED = [{ message: 'The credential holds no longer', extensions: { code: 'UNAUTHORIZED' } }];
 
 export class StreamedOperation implements Listener {
   readonly #options: StreamedOperationOptions;
@@ -40,10 +40,13 @@ export class StreamedOperation implements Listener {
     if (this.#isOver) return;
     const { admits, open, format } = this.#options;
     if (admits()) open().postEvent(format.result, bytes);
-    else {
-      this.#subscription?.stop();
-      this.end({ cause: 'unauthorized', errors: UNAUTHORIZED });
-    }
+    else this.forbid();
+  }
+
+  /** The caller may be told nothing more. */
+  forbid(): void {
+    this.#subscription?.stop();
+    this.end({ cause: 'unauthorized', errors: UNAUTHORIZED });
   }
 
   end({ cause, errors }: StreamEnd): void {

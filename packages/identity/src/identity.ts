@@ -10,6 +10,8 @@ export interface Caller {
   readonly role: Role;
   /** The token's `jti`. */
   readonly tokenId: string;
+  /** Of the account's tokens: when it grows, all that were given before hold no longer. */
+  readonly generation: number;
   /** When the token ends, in seconds since 1970. */
   readonly expiresAt: number;
 }

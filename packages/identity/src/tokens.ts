@@ -3,6 +3,7 @@ import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync,
 import { fail } from '@trestle/schema/errors';
 import jwt from 'jsonwebtoken';
 import { type Caller, ROLES, type Role } from './identity.ts';
+import { type Revocations, createRevocations } from './revocations.ts';
 
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = 'trestle';
@@ -11,39 +12,86 @@ const TYPE = 'at+jwt';
 /** A token may be from a machine whose clock is this far ahead or behind. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 const REMEMBERED_TOKENS = 10_000;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** What a token says of its account. `tokenGeneration` is read together with the role: what ends the one's tokens was not yet there. */
+export interface TokenAccount {
+  readonly id: string;
+  readonly role: Role;
+  readonly tokenGeneration: number;
+}
 
 export interface TokenIssuer {
   /** Signs a token for an account. It holds no personal data: the payload is only encoded (spec §5.3). */
-  issue(account: { readonly id: string; readonly role: Role }): { readonly token: string; readonly expiresInSeconds: number };
+  issue(account: TokenAccount): { readonly token: string; readonly expiresInSeconds: number };
 }
 
 export interface TokenVerifier {
-  /** Gives the caller that a token stands for. Throws UNAUTHORIZED unless it is valid in every respect. */
+  /** Gives the caller that a token stands for. Throws UNAUTHORIZED unless it is valid in every respect, and not revoked. */
   verify(token: string): Caller;
   /** Whether the token of a caller who was verified before is still good; for whoever is served for longer than one answer takes. */
   holds(caller: Caller): boolean;
+  /** Calls once, as soon as the token has ended or is revoked, unless what it gives is called before. Never calls before it returns. */
+  watch(caller: Caller, onOver: () => void): () => void;
 }
 
 /** `privateKeyPem` is a P-256 key in PKCS#8; `now` gives milliseconds. Throws if the key is of another kind. */
 export function createTokenIssuer({ privateKeyPem, now = Date.now }: { privateKeyPem: string; now?: () => number }): TokenIssuer {
   const key = requireP256(createPrivateKey(privateKeyPem));
   return {
-    issue({ id, role }) {
+    issue({ id, role, tokenGeneration }) {
       const issuedAt = Math.floor(now() / 1000);
-      const claims = { iss: ISSUER, aud: AUDIENCE, sub: id, role, jti: randomUUID(), iat: issuedAt, exp: issuedAt + ACCESS_TOKEN_SECONDS };
+      const times = { iat: issuedAt, exp: issuedAt + ACCESS_TOKEN_SECONDS };
+      const claims = { iss: ISSUER, aud: AUDIENCE, sub: id, role, gen: tokenGeneration, jti: randomUUID(), ...times };
       const token = jwt.sign(claims, key, { algorithm: 'ES256', header: { alg: 'ES256', typ: TYPE } });
       return { token, expiresInSeconds: ACCESS_TOKEN_SECONDS };
     },
   };
 }
 
-/** `publicKeyPem` is the P-256 key in SPKI. Remembers tokens that it has verified; their end is looked at on every call. */
-export function createTokenVerifier({ publicKeyPem, now = Date.now }: { publicKeyPem: string; now?: () => number }): TokenVerifier {
+export interface TokenVerifierOptions {
+  /** The P-256 key in SPKI. */
+  readonly publicKeyPem: string;
+  /** Without them none is known of. */
+  readonly revocations?: Revocations;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Remembers tokens that it has verified; whether they have ended or are revoked is looked at on every call. */
+export function createTokenVerifier({
+  publicKeyPem,
+  now = Date.now,
+  revocations = createRevocations(),
+}: TokenVerifierOptions): TokenVerifier {
   const key = requireP256(createPublicKey(publicKeyPem));
+  const { isRevoked, listenTo } = revocations;
   const verified = new Map<string, Caller>();
-  const holds = ({ expiresAt }: Caller) => expiresAt + CLOCK_TOLERANCE_SECONDS > now() / 1000;
+  const millisecondsLeft = ({ expiresAt }: Caller) => (expiresAt + CLOCK_TOLERANCE_SECONDS) * 1000 - now();
+  const holds = (caller: Caller) => millisecondsLeft(caller) > 0 && !isRevoked(caller);
   return {
     holds,
+    watch(caller, onOver) {
+      let timer: NodeJS.Timeout;
+      const stop = () => {
+        clearTimeout(timer);
+        ignore();
+      };
+      const look = () => {
+        clearTimeout(timer);
+        if (holds(caller)) wait();
+        else {
+          stop();
+          onOver();
+        }
+      };
+      const wait = () => {
+        timer = setTimeout(look, Math.min(Math.max(millisecondsLeft(caller), 0) + 1, LONGEST_TIMER_MS)).unref();
+      };
+      const ignore = listenTo(caller.userId, look);
+      wait();
+      return stop;
+    },
     verify(token) {
       let caller = verified.get(token);
       if (!caller) {
@@ -86,12 +134,12 @@ function readToken(token: string, key: KeyObject, now: () => number): Caller {
   }
   const { header, payload } = decoded;
   if (typeof payload === 'string' || header.typ !== TYPE || header.crit !== undefined) throw unauthorized();
-  const { sub, jti, iat, exp } = payload;
+  const { sub, jti, iat, exp, gen } = payload as jwt.JwtPayload & { readonly gen?: unknown };
   const role = ROLES.find((known) => known === payload['role']);
   if (!role || typeof sub !== 'string' || typeof jti !== 'string' || typeof iat !== 'number' || typeof exp !== 'number')
     throw unauthorized();
-  if (exp - iat > ACCESS_TOKEN_SECONDS) throw unauthorized();
-  return { userId: sub, role, tokenId: jti, expiresAt: exp };
+  if (exp - iat > ACCESS_TOKEN_SECONDS || !Number.isSafeInteger(gen)) throw unauthorized();
+  return { userId: sub, role, tokenId: jti, generation: gen as number, expiresAt: exp };
 }
 
 function unauthorized(cause?: unknown): Error {

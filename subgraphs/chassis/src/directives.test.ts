@@ -35,7 +35,7 @@ async function run(
   applyUpper(schema);
   applyAuth(schema, rules);
   const contextValue: RequestContext = {
-    caller: role ? { userId, role, tokenId: 't', expiresAt: 0 } : null,
+    caller: role ? { userId, role, tokenId: 't', generation: 0, expiresAt: 0 } : null,
     requestId: 'r',
     denials: new Map(),
     idempotency: null,
@@ -81,7 +81,7 @@ describe('@auth', () => {
         document: parse('subscription { news }'),
         contextValue: { caller, requestId: 'r', denials: new Map(), idempotency: null },
       });
-    const caller = { userId: 'a', tokenId: 't', expiresAt: 0 };
+    const caller = { userId: 'a', tokenId: 't', generation: 0, expiresAt: 0 };
     expect(codes((await subscribe(null)) as ExecutionResult)).toEqual(['UNAUTHORIZED']);
     expect(codes((await subscribe({ ...caller, role: 'USER' })) as ExecutionResult)).toEqual(['FORBIDDEN']);
     expect(await subscribe({ ...caller, role: 'ADMIN' })).toBeInstanceOf(Listening);

@@ -46,6 +46,14 @@ export async function readHistory(
   return page ?? { oldest: 1, newest: 0, events: [] };
 }
 
+/** All events of a topic that happened within the last seconds, up to this moment. */
+export function readRecent(query: Query, topic: string, seconds: number): Promise<StoredEvent[]> {
+  return query<StoredEvent>(
+    `SELECT ${COLUMNS} FROM "events" WHERE "topic" = $1 AND "createdAt" > now() - $2::int * interval '1 second' ORDER BY "events"."position"`,
+    [topic, seconds],
+  );
+}
+
 /**
  * Forgets what is older than 24 hours, some rows at a time, from the oldest on: what is kept has no holes. The newest event stays
  * however old it is, since positions are counted on from it.

@@ -4,12 +4,12 @@ import { Fault, fail } from '@trestle/schema/errors';
 import type { Database } from './database.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createEventHub } from './event-hub.ts';
-import { type Query, type StoredEvent, readBounds, readEvents, readHistory, sweepEvents } from './event-log.ts';
+import { type Query, type StoredEvent, readBounds, readEvents, readHistory, readRecent, sweepEvents } from './event-log.ts';
 import { type EventStream, createEventStream } from './event-stream.ts';
 import type { Listening } from './listening.ts';
 
 /**
- * By topic, which is the name of the subscription's field: loads what events tell of, in one statement; null where it is no longer
+ * By topic, which is the name of the subscription's field if there is one: loads what events tell of, in one statement; null where it is no longer
  * there, and then nobody is told.
  */
 export type Topics = Readonly<Record<string, (events: readonly StoredEvent[]) => Promise<readonly (object | null)[]>>>;
@@ -25,6 +25,8 @@ export function loadByEntityId<Row extends { readonly id: string }>(findByIds: (
 export interface Events {
   /** What somebody who listens is to be told, from behind the position `after`, or from now on. Nothing happens before its `start`. */
   open(listening: Listening, after?: number): EventStream;
+  /** What happened of a topic within the last seconds. Throws SERVICE_UNAVAILABLE. */
+  readonly recent: (topic: string, seconds: number) => Promise<StoredEvent[]>;
   /** Forgets what is older than 24 hours. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -89,6 +91,7 @@ export function createEvents({ url, database, topics, ...feedOptions }: EventsOp
         position: () => last,
         attach: (receiver) => hub.attach(listening, receiver),
       }),
+    recent: (topic, seconds) => orUnavailable(readRecent(database.query, topic, seconds)),
     sweep: () => sweepEvents(database.query),
     async close() {
       hub.end(fail('SERVICE_UNAVAILABLE', 'The service is stopping', { retryAfterSeconds: 1 }));

@@ -7,8 +7,10 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
 import { readBearerToken } from '@trestle/identity';
+import { watchRevocations } from '@trestle/identity/revocation-watch';
+import { type Revocations, createRevocations } from '@trestle/identity/revocations';
 import { type TokenVerifier, createTokenVerifier } from '@trestle/identity/tokens';
-import { type LogLevel, createLog } from '@trestle/log';
+import { type Log, type LogLevel, createLog } from '@trestle/log';
 import { applyMigrations } from '@trestle/postgres/migrate';
 import { ERRORS, Fault } from '@trestle/schema/errors';
 import { type SubgraphName, readSubgraphSdl } from '@trestle/schema/sdl';
@@ -20,11 +22,11 @@ import { type AuthRules, applyAuth } from './auth-directive.ts';
 import { type RequestContext, readRequestId } from './context.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
-import { type Topics, createEvents } from './events.ts';
+import { type Events, type Topics, createEvents } from './events.ts';
 import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
 import { DateTime } from './scalars.ts';
 import { createSocketOperations } from './socket-operations.ts';
-import { createSocketDoor } from './socket.ts';
+import { type SocketDoor, createSocketDoor } from './socket.ts';
 import { applyUpper } from './upper-directive.ts';
 
 export interface Subgraph<Context extends RequestContext> {
@@ -34,18 +36,42 @@ export interface Subgraph<Context extends RequestContext> {
   readonly topics?: Topics;
   /** Adds the subgraph's own stores and loaders to a request's context. */
   readonly createContext: (request: RequestContext) => Context;
+  /** Begins what goes on beside requests, as soon as events can be listened to. */
+  readonly begin?: (events: Events) => Sideline;
   /** Deletes what has expired; called again and again while the process runs. */
   readonly sweep?: () => Promise<void>;
   /** Ends what the subgraph itself opened. */
   readonly close?: () => Promise<void>;
 }
 
+/** What a subgraph does besides. */
+export interface Sideline {
+  /** WebSocket doors for other processes of ours, by path. */
+  readonly doors: Readonly<Record<string, SocketDoor['upgrade']>>;
+  /** Ends it, and what is open at its doors. */
+  readonly stop: () => void;
+}
+
+/** What every subgraph is given to begin with. */
+export interface Chassis {
+  readonly database: Database;
+  /** What is known of revoked tokens; whoever learns of one adds it. */
+  readonly revocations: Revocations;
+  readonly log: Log;
+}
+
 export interface SubgraphOptions<Context extends RequestContext> {
   readonly name: SubgraphName;
   readonly port: number;
   readonly databaseUrl: string;
-  readonly settings: { readonly HOST: string; readonly LOG_LEVEL: LogLevel; readonly TOKEN_PUBLIC_KEY_FILE: string };
-  readonly create: (database: Database) => Subgraph<Context>;
+  readonly settings: {
+    readonly HOST: string;
+    readonly LOG_LEVEL: LogLevel;
+    readonly TOKEN_PUBLIC_KEY_FILE: string;
+    /** Where revoked tokens are told of; absent for the one that tells. */
+    readonly REVOCATIONS_URL?: string | undefined;
+  };
+  readonly create: (chassis: Chassis) => Subgraph<Context>;
 }
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
@@ -60,7 +86,8 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
 
     const probes: Probes = createProbes({ isReady: () => database.isReachable() });
     const database = openDatabase({ url: databaseUrl, metrics: probes.metrics });
-    const subgraph = create(database);
+    const revocations = createRevocations();
+    const subgraph = create({ database, revocations, log });
     const schema = createSubgraphSchema(name, subgraph);
     const server = new ApolloServer<RequestContext>({
       schema,
@@ -72,7 +99,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
       includeStacktraceInErrorResponses: false,
     });
     await server.start();
-    const verifier = createTokenVerifier({ publicKeyPem: settings.TOKEN_PUBLIC_KEY_FILE });
+    const verifier = createTokenVerifier({ publicKeyPem: settings.TOKEN_PUBLIC_KEY_FILE, revocations });
     const app = express()
       .disable('x-powered-by')
       .use(
@@ -81,10 +108,15 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
         expressMiddleware(server, { context: ({ req }) => Promise.resolve(subgraph.createContext(readRequest(req, verifier))) }),
       );
     const events = createEvents({ url: databaseUrl, database, topics: subgraph.topics ?? {}, log });
+    const sideline =
+      subgraph.begin?.(events) ?? watchElsewhere({ url: settings.REVOCATIONS_URL, revocations, log, metrics: probes.metrics });
     const { createContext } = subgraph;
     const operations = createSocketOperations({ schema, server, createContext, events, log, metrics: probes.metrics });
     const sockets = createSocketDoor({ schema, operations, verifier, log });
-    const service = await startService({ log, port, host: settings.HOST, probes, handle: app, upgrade: sockets.upgrade });
+    const upgrade: SocketDoor['upgrade'] = (request, socket, head) => {
+      (sideline.doors[request.url ?? ''] ?? sockets.upgrade)(request, socket, head);
+    };
+    const service = await startService({ log, port, host: settings.HOST, probes, handle: app, upgrade });
     const sweeping = setInterval(() => {
       Promise.all([subgraph.sweep?.(), events.sweep()]).catch((error: unknown) => {
         log.error('sweep failed', { error });
@@ -92,6 +124,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     }, SWEEP_INTERVAL_MS).unref();
     return async () => {
       clearInterval(sweeping);
+      sideline.stop();
       await Promise.all([service.stop(), sockets.close()]);
       await events.close();
       await server.stop();
@@ -99,6 +132,13 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
       await database.close();
     };
   });
+}
+
+/** A subgraph that does not tell of revoked tokens is told of them. */
+function watchElsewhere({ url, ...options }: Omit<Parameters<typeof watchRevocations>[0], 'url'> & { url: string | undefined }): Sideline {
+  if (url !== undefined) return { doors: {}, stop: watchRevocations({ url, ...options }).stop };
+  options.log.warn('REVOCATIONS_URL is not set: revoked tokens are taken until they end');
+  return { doors: {}, stop: () => undefined };
 }
 
 /** Builds the executable schema of a subgraph from its SDL file, with `@auth` and `@upper` enforced. */

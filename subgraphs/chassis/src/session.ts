@@ -1,4 +1,4 @@
-/** Who is at the other end of a socket: one credential, from the upgrade's headers or from `connection_init`, good until its token ends. */
+/** Who is at the other end of a socket: one credential, from the upgrade's headers or from `connection_init`, good until its token ends or is revoked. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readBearerToken } from '@trestle/identity';
@@ -8,21 +8,18 @@ import { type RequestContext, readRequestId } from './context.ts';
 
 export interface Session {
   /** The context of one more operation, or of one more event. */
-  createRequest(): RequestContext;
-  /** Whether the token has ended since; if so, the socket has been told. */
-  isOver(): boolean;
-  /** Ends the watch over the token's end. */
-  close(): void;
+  readonly createRequest: () => RequestContext;
+  /** Whether the token has ended since, or was revoked; if so, the socket has been told. */
+  readonly isOver: () => boolean;
+  /** Ends the watch over the token. */
+  readonly close: () => void;
 }
 
 export interface SessionOptions {
   readonly verifier: TokenVerifier;
-  /** Called when the token ends. */
+  /** Called once, when the token ends or is revoked. */
   readonly onOver: () => void;
 }
-
-/** A token is good for a few seconds beyond its end, as clocks differ; so it is looked at again after this time. */
-const LOOK_AGAIN_MS = 500;
 
 /** Throws VALIDATION_ERROR for more than one credential, UNAUTHORIZED for one that is not valid. */
 export function openSession(
@@ -33,28 +30,23 @@ export function openSession(
   const token = readBearerToken([...request.rawHeaders, ...toRawHeaders(params)]);
   const caller = token === undefined ? null : verifier.verify(token);
   const requestId = readRequestId(params['x-request-id'] ?? request.headers['x-request-id']) ?? randomUUID();
-  let timer: NodeJS.Timeout | undefined;
+  const state = { isOver: false };
+  const over = () => {
+    state.isOver = true;
+    onOver();
+  };
+  const ignore = caller ? verifier.watch(caller, over) : () => undefined;
   const isOver = () => {
-    if (token === undefined) return false;
-    try {
-      verifier.verify(token);
-      return false;
-    } catch {
-      clearTimeout(timer);
-      onOver();
-      return true;
+    if (!state.isOver && caller && !verifier.holds(caller)) {
+      ignore();
+      over();
     }
+    return state.isOver;
   };
-  const look = () => {
-    if (!isOver()) timer = setTimeout(look, LOOK_AGAIN_MS);
-  };
-  if (caller) timer = setTimeout(look, Math.max(0, caller.expiresAt * 1000 - Date.now()));
   return {
     createRequest: () => ({ caller, requestId, denials: new Map(), idempotency: null }),
     isOver,
-    close() {
-      clearTimeout(timer);
-    },
+    close: ignore,
   };
 }
 

@@ -8,4 +8,7 @@ export const chassisSettings = {
   TOKEN_PUBLIC_KEY_FILE: setting.file(),
 };
 
+/** For those that do not know of revoked tokens by themselves. */
+export const watcherSettings = { ...chassisSettings, REVOCATIONS_URL: setting.url('http:', 'https:').optional() };
+
 export const databaseSetting = () => setting.url('postgres:', 'postgresql:');

@@ -1,11 +1,11 @@
 /** The settings of the content process. */
-import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
+import { databaseSetting, watcherSettings } from '@trestle/chassis/settings';
 import { readSettings, setting } from '@trestle/env';
 
 export function readConfig() {
   return readSettings(
     {
-      ...chassisSettings,
+      ...watcherSettings,
       CONTENT_PORT: setting.port().default(4003),
       CONTENT_DATABASE_URL: databaseSetting(),
     },

@@ -15,7 +15,7 @@ await runSubgraph({
   port: config.CONTENT_PORT,
   databaseUrl: config.CONTENT_DATABASE_URL,
   settings: config,
-  create: (database) => {
+  create: ({ database }) => {
     const { idempotency, close } = openContentStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
     return {
       resolvers,

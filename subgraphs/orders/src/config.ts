@@ -1,10 +1,10 @@
 /** The settings of the orders process. */
-import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
+import { databaseSetting, watcherSettings } from '@trestle/chassis/settings';
 import { readSettings, setting } from '@trestle/env';
 
 export function readConfig() {
   return readSettings(
-    { ...chassisSettings, ORDERS_PORT: setting.port().default(4002), ORDERS_DATABASE_URL: databaseSetting() },
+    { ...watcherSettings, ORDERS_PORT: setting.port().default(4002), ORDERS_DATABASE_URL: databaseSetting() },
     process.env,
   );
 }

@@ -17,7 +17,7 @@ await runSubgraph({
   port: config.ORDERS_PORT,
   databaseUrl: config.ORDERS_DATABASE_URL,
   settings: config,
-  create: (database) => {
+  create: ({ database }) => {
     const prisma = openPrisma(database);
     const dependencies = { createId: createIds({ now: Date.now }), clock: systemClock };
     const idempotency = createIdempotency({

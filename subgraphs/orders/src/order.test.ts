@@ -5,7 +5,7 @@ import { ORDER_STATUSES, type OrderStatus, checkAdvance, checkCancel, isPaid, ma
 import { allowPayment, checkSettles, readPayment } from './payment.ts';
 import { explainRefusal, readProductId, readPurchase } from './product.ts';
 
-const caller = (role: Caller['role']): Caller => ({ userId: 'usr_a', role, tokenId: 't', expiresAt: 0 });
+const caller = (role: Caller['role']): Caller => ({ userId: 'usr_a', role, tokenId: 't', generation: 0, expiresAt: 0 });
 const passes = (task: () => void): boolean => {
   try {
     task();

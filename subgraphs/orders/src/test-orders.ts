@@ -43,7 +43,7 @@ export interface Outcome<Data> {
   readonly codes: Readonly<Record<string, string>>;
 }
 
-export const callerOf = (userId: string, role: Role = 'USER'): Caller => ({ userId, role, tokenId: 't', expiresAt: 0 });
+export const callerOf = (userId: string, role: Role = 'USER'): Caller => ({ userId, role, tokenId: 't', generation: 0, expiresAt: 0 });
 
 /** `adminUrl` is that of the server of the test run. */
 export async function openTestOrders(

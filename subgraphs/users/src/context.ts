@@ -2,6 +2,7 @@
 import type { RequestContext } from '@trestle/chassis/context';
 import type { Idempotency, MutationCall } from '@trestle/chassis/idempotency';
 import { createRowLoader } from '@trestle/chassis/loaders';
+import type { Revocation } from '@trestle/identity/revocations';
 import type { TokenIssuer } from '@trestle/identity/tokens';
 import type DataLoader from 'dataloader';
 import type { Passwords } from './passwords.ts';
@@ -11,6 +12,11 @@ import type { User } from './user.ts';
 export interface UsersDependencies {
   readonly passwords: Passwords;
   readonly tokens: TokenIssuer;
+  /**
+   * Tells this process, and those that listen to it, before the request is answered, of what was written down already: the rest learn
+   * of it by the table of events.
+   */
+  readonly revoke: (revocation: Revocation) => Promise<void>;
 }
 
 export interface UsersContext extends RequestContext, UsersDependencies {

@@ -1,7 +1,8 @@
-/** The accounts that events tell of (spec §6). */
+/** What events tell of (spec §6): accounts, and tokens that hold no longer. */
 import { type Topics, loadByEntityId } from '@trestle/chassis/events';
+import { toRevocation } from './revocation-feed.ts';
 import type { UserStore } from './user-store.ts';
 
 export function createTopics({ findByIds }: Pick<UserStore, 'findByIds'>): Topics {
-  return { userCreated: loadByEntityId(findByIds) };
+  return { userCreated: loadByEntityId(findByIds), tokensRevoked: (events) => Promise.resolve(events.map(toRevocation)) };
 }

@@ -107,7 +107,7 @@ function createUserStore({ prisma, createId, clock }: Parts & { readonly prisma:
           ${passwordHash}, ${now}::timestamptz, ${now}::timestamptz
         WHERE NOT EXISTS (SELECT FROM "tombstones" WHERE "id" = ${id})
         ON CONFLICT DO NOTHING
-        RETURNING "id", "email", "name", "bio", "age", "role", "isActive", "createdAt", "updatedAt", "version"`;
+        RETURNING "id", "email", "name", "bio", "age", "role", "isActive", "createdAt", "updatedAt", "version", "tokenGeneration"`;
       if (made) return made;
       const miss = await explainMiss(id);
       throw 'code' in miss && miss.code === 'NOT_FOUND' ? duplicate() : miss;
@@ -125,16 +125,32 @@ function createUserStore({ prisma, createId, clock }: Parts & { readonly prisma:
       return user;
     },
 
-    /** Leaves a tombstone in the same statement. Throws PRECONDITION_FAILED or NOT_FOUND; deleting again is NOT_FOUND (contract §2). */
-    async delete(id: string, expectedVersions: ExpectedVersions): Promise<void> {
+    /**
+     * Leaves a tombstone in the same statement. Gives the generation that tokens would be of now. Throws PRECONDITION_FAILED or
+     * NOT_FOUND; deleting again is NOT_FOUND (contract §2).
+     */
+    async delete(id: string, expectedVersions: ExpectedVersions): Promise<number> {
       const version = expectedVersions ? sql`AND "version" = ANY(${[...expectedVersions]}::int[])` : sql``;
-      const deleted = await prisma.$queryRaw<{ id: string }[]>`
-        WITH gone AS (DELETE FROM "users" WHERE "id" = ${id} ${version} RETURNING "id")
-        INSERT INTO "tombstones" ("id", "deletedAt") SELECT "id", ${clock()}::timestamptz FROM gone RETURNING "id"`;
-      if (deleted.length === 0)
-        throw await explainMiss(id).then((miss) =>
-          'code' in miss && miss.code === 'GONE' ? fail('NOT_FOUND', 'There is no such account') : miss,
-        );
+      const [deleted] = await prisma.$queryRaw<{ generation: number }[]>`
+        WITH gone AS (DELETE FROM "users" WHERE "id" = ${id} ${version} RETURNING "id", "tokenGeneration"),
+          tombstone AS (INSERT INTO "tombstones" ("id", "deletedAt") SELECT "id", ${clock()}::timestamptz FROM gone)
+        SELECT "tokenGeneration" + 1 AS "generation" FROM gone`;
+      if (deleted) return deleted.generation;
+      throw await explainMiss(id).then((miss) =>
+        'code' in miss && miss.code === 'GONE' ? fail('NOT_FOUND', 'There is no such account') : miss,
+      );
+    },
+
+    /** Ends one token of an account; told to every process by the table of events. */
+    async revokeToken(userId: string, tokenId: string): Promise<void> {
+      await prisma.$queryRaw`SELECT "tell"('tokensRevoked', ${userId}, jsonb_build_object('tokenId', ${tokenId}::text))::text`;
+    },
+
+    /** Ends all tokens that were given to an account so far; told by a trigger. Gives the new generation, or undefined without an account. */
+    async revokeAllTokens(userId: string): Promise<number | undefined> {
+      const [account] = await prisma.$queryRaw<{ generation: number }[]>`
+        UPDATE "users" SET "tokenGeneration" = "tokenGeneration" + 1 WHERE "id" = ${userId} RETURNING "tokenGeneration" AS "generation"`;
+      return account?.generation;
     },
   };
 }

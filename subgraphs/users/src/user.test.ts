@@ -13,8 +13,9 @@ const user: User = {
   createdAt: new Date(0),
   updatedAt: new Date(0),
   version: 1,
+  tokenGeneration: 0,
 };
-const caller = (userId: string, role: Caller['role'] = 'USER'): Caller => ({ userId, role, tokenId: 't', expiresAt: 0 });
+const caller = (userId: string, role: Caller['role'] = 'USER'): Caller => ({ userId, role, tokenId: 't', generation: 0, expiresAt: 0 });
 const faultsOf = (task: () => unknown): string[] => {
   try {
     task();

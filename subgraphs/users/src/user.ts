@@ -16,6 +16,8 @@ export interface User {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly version: number;
+  /** Of the account's tokens; when it grows, those given before hold no longer (ADR 10). */
+  readonly tokenGeneration: number;
   /** Set where this very request proved that it comes from the account's owner: it made it, or gave its password. */
   readonly isProven?: boolean;
 }

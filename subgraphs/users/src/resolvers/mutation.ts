@@ -1,8 +1,9 @@
 /** What can be changed of accounts (spec §4.5, contract §3). */
 import { requireCaller } from '@trestle/chassis/context';
 import { Fault, fail } from '@trestle/schema/errors';
+import type { UsersContext } from '../context.ts';
 import type { MutationResolvers } from '../generated/resolvers.ts';
-import { allowChange, allowDelete, allowFirst, checkNewUser, readFirst, readReplacement, readUserChange } from '../user.ts';
+import { type User, allowChange, allowDelete, allowFirst, checkNewUser, readFirst, readReplacement, readUserChange } from '../user.ts';
 
 export const Mutation: MutationResolvers = {
   async createUser(_, args, { create, passwords }, info) {
@@ -21,14 +22,17 @@ export const Mutation: MutationResolvers = {
     if (!user)
       throw (await context.deletedById.load(id)) ? fail('GONE', 'The account was deleted') : fail('NOT_FOUND', 'There is no such account');
     const change = allowChange(caller, user, readUserChange(input));
-    return context.users.update(id, change, expectedVersions);
+    return endTokens(context, user, await context.users.update(id, change, expectedVersions));
   },
 
   async replaceUser(_, { id, input, expectedVersions }, context) {
     const caller = requireCaller(context);
     context.forget();
     const user = await context.userById.load(id);
-    if (user) return context.users.update(id, allowChange(caller, user, readReplacement(input)), expectedVersions);
+    if (user) {
+      const change = allowChange(caller, user, readReplacement(input));
+      return endTokens(context, user, await context.users.update(id, change, expectedVersions));
+    }
     if (await context.deletedById.load(id)) throw fail('GONE', 'The account was deleted');
     allowFirst(caller, id);
     const first = readFirst(input);
@@ -47,7 +51,7 @@ export const Mutation: MutationResolvers = {
     context.forget();
     if (!(await context.userById.load(id))) throw fail('NOT_FOUND', 'There is no such account');
     allowDelete(caller, id);
-    await context.users.delete(id, expectedVersions);
+    await context.revoke({ userId: id, generation: await context.users.delete(id, expectedVersions) });
     return true;
   },
 
@@ -58,4 +62,18 @@ export const Mutation: MutationResolvers = {
     const { token, expiresInSeconds } = tokens.issue(user);
     return { token, expiresIn: expiresInSeconds, user: { ...user, isProven: true } };
   },
+
+  async logout(_, { everywhere }, context) {
+    const { userId, tokenId } = requireCaller(context);
+    const generation = everywhere ? await context.users.revokeAllTokens(userId) : undefined;
+    if (generation === undefined) await context.users.revokeToken(userId, tokenId);
+    await context.revoke(generation === undefined ? { userId, tokenId } : { userId, generation });
+    return true;
+  },
 };
+
+/** A change of what tokens say of an account has ended them (ADR 10). */
+async function endTokens({ revoke }: Pick<UsersContext, 'revoke'>, { tokenGeneration }: User, changed: User): Promise<User> {
+  if (changed.tokenGeneration !== tokenGeneration) await revoke({ userId: changed.id, generation: changed.tokenGeneration });
+  return changed;
+}

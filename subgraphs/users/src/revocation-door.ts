@@ -1,0 +1,92 @@
+/** Tells other processes of ours which tokens are revoked: a WebSocket each, on which they say what they have taken up (ADR 10). */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Revocation, Revocations } from '@trestle/identity/revocations';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** How long an answer waits for a process that does not say so. */
+const PATIENCE_MS = 1000;
+const PING_INTERVAL_MS = 5000;
+/** A process that does not read is let go; it comes again and is told all. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_MESSAGE_BYTES = 100;
+
+export interface RevocationDoor {
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** All are known from here on; before, nobody is told half of them. */
+  readonly open: () => void;
+  /** Adds one; resolves when every process that listens here refuses the token, or after a second. */
+  readonly revoke: (revocation: Revocation) => Promise<void>;
+  readonly stop: () => void;
+}
+
+export function createRevocationDoor(revocations: Pick<Revocations, 'add' | 'list' | 'listen'>): RevocationDoor {
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  /** Which number each has said last. */
+  const watchers = new Map<WebSocket, number>();
+  const waiting = new Set<() => void>();
+  let number = 0;
+  let isOpen = false;
+
+  const tell = (watcher: WebSocket, revoked: readonly Revocation[]) => {
+    watcher.send(JSON.stringify({ number, revoked }));
+    if (watcher.bufferedAmount > MAX_WAITING_BYTES) watcher.terminate();
+  };
+  const ignore = revocations.listen((revocation) => {
+    number++;
+    for (const watcher of watchers.keys()) tell(watcher, [revocation]);
+  });
+  const lookAgain = () => {
+    for (const look of [...waiting]) look();
+  };
+  const pinger = setInterval(() => {
+    for (const watcher of watchers.keys()) watcher.ping();
+  }, PING_INTERVAL_MS).unref();
+
+  return {
+    upgrade(request, socket, head) {
+      if (!isOpen) {
+        socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+        return;
+      }
+      server.handleUpgrade(request, socket, head, (watcher) => {
+        watchers.set(watcher, -1);
+        watcher.on('message', (data: Buffer) => {
+          watchers.set(watcher, Number(data.toString()));
+          lookAgain();
+        });
+        watcher.on('error', () => undefined);
+        watcher.once('close', () => {
+          watchers.delete(watcher);
+          lookAgain();
+        });
+        tell(watcher, revocations.list());
+      });
+    },
+    open() {
+      isOpen = true;
+    },
+    revoke(revocation) {
+      revocations.add(revocation);
+      const wanted = number;
+      return new Promise((resolve) => {
+        const settle = () => {
+          clearTimeout(patience);
+          waiting.delete(look);
+          resolve();
+        };
+        const look = () => {
+          if (![...watchers.values()].some((said) => said < wanted)) settle();
+        };
+        const patience = setTimeout(settle, PATIENCE_MS);
+        waiting.add(look);
+        look();
+      });
+    },
+    stop() {
+      ignore();
+      clearInterval(pinger);
+      for (const watcher of watchers.keys()) watcher.terminate();
+    },
+  };
+}
