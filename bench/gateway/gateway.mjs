@@ -30,7 +30,7 @@ try {
   await writeFile(supergraph, compose(urls));
   const keys = generateTokenKeys();
   await writeFile(join(home, 'public.pem'), keys.publicKeyPem);
-  const { token } = createTokenIssuer(keys).issue({ id: 'usr_1', role: 'USER' });
+  const { token } = createTokenIssuer(keys).issue({ id: 'usr_1', role: 'USER', tokenGeneration: 0 });
   const env = { SUPERGRAPH_PATH: supergraph, URLS: JSON.stringify(urls) };
 
   const gateways = [

@@ -42,6 +42,8 @@ export interface Stack {
   revive(subgraph: SubgraphName): Promise<void>;
   /** Starts one more process of a subgraph on the same database; it ends with the stack. */
   startSubgraph(subgraph: SubgraphName, nodeOptions?: readonly string[]): Promise<RunningProcess>;
+  /** Starts one more gateway before the same subgraphs; it ends with the stack. */
+  startGateway(): Promise<RunningProcess>;
   /** Starts one more bridge in front of the same gateway, with settings of its own; it ends with the stack. */
   startBridge(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   stop(): Promise<void>;
@@ -71,13 +73,18 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     pool.on('error', () => undefined);
     return Promise.resolve(pool);
   });
+  // Told by the first of the subgraphs to the others.
+  let revocations: Readonly<Record<string, string>> = {};
   const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
     const own = { [`${name.toUpperCase()}_PORT`]: String(port), [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url };
-    return startProcess(`subgraphs/${name}`, { ...keyFiles, ...own }, nodeOptions);
+    return startProcess(`subgraphs/${name}`, { ...keyFiles, ...(name !== 'users' && revocations), ...own }, nodeOptions);
   };
-  const subgraphs = await eachSubgraph((name) => startSubgraph(name));
+  const users = await startSubgraph('users');
+  revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
+  const subgraphs = await eachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name)));
   const urls = Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${subgraphs[name].url}/graphql`]));
-  const gateway = await startProcess('gateway', { ...keyFiles, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
+  const startGateway = () => startProcess('gateway', { ...keyFiles, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
+  const gateway = await startGateway();
   const further: RunningProcess[] = [];
   const bridges: RunningProcess[] = [];
   const startBridge = async (env: Readonly<Record<string, string>> = {}) => {
@@ -88,6 +95,7 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
   const bridge = await startBridge();
   const check = createOpenApiCheck(bridge.url);
   const issuer = createTokenIssuer({ privateKeyPem: keys.privateKeyPem });
+  const generations = new Map<string, number>();
 
   const stack: Stack = {
     rest: bridge.url,
@@ -108,16 +116,21 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
       await check({ method, path, reply });
       return reply;
     },
-    issueToken: (id, role) => issuer.issue({ id, role }).token,
+    issueToken: (id, role) => issuer.issue({ id, role, tokenGeneration: generations.get(id) ?? 0 }).token,
     issueEndingToken(id, role, seconds) {
       const now = () => Date.now() - (ACCESS_TOKEN_SECONDS - seconds) * 1000;
-      return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue({ id, role }).token;
+      return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue({ id, role, tokenGeneration: generations.get(id) ?? 0 })
+        .token;
     },
     async createAccount(name, role = 'USER') {
       const email = `${name.toLowerCase().replace(/\W+/g, '.')}@example.org`;
       const { body } = await stack.call('POST', '/v1/users', { body: { email, name, password: `${name}-passes-1` } });
       const { id } = body as { id: string };
-      if (role !== 'USER') await stack.sql('users', 'UPDATE users SET role = $2::"Role" WHERE id = $1', [id, role]);
+      if (role !== 'USER') {
+        await stack.sql('users', 'UPDATE users SET role = $2::"Role" WHERE id = $1', [id, role]);
+        // That has ended the tokens of a mere user.
+        generations.set(id, 1);
+      }
       return { id, token: stack.issueToken(id, role) };
     },
     kill: (name) => subgraphs[name].end('SIGKILL'),
@@ -126,6 +139,11 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
     },
     async startSubgraph(name, nodeOptions) {
       const started = await startSubgraph(name, 0, nodeOptions);
+      further.push(started);
+      return started;
+    },
+    async startGateway() {
+      const started = await startGateway();
       further.push(started);
       return started;
     },

@@ -25,12 +25,13 @@ const databaseUrls = { users: 'pg:users', orders: 'pg:orders', content: 'pg:cont
 it('gives each process exactly the environment it needs, and the private key to users only', () => {
   const plans = planProcesses({ config, databaseUrls, keys }).flat();
   const shared = { PATH: '/bin', HOST: '127.0.0.1', LOG_LEVEL: 'warn', TOKEN_PUBLIC_KEY_FILE: 'public.pem' };
+  const told = { ...shared, REVOCATIONS_URL: 'http://127.0.0.1:3/revocations' };
   expect(Object.fromEntries(plans.map(({ name, env }) => [name, env]))).toEqual({
     users: { ...shared, USERS_PORT: '3', USERS_DATABASE_URL: 'pg:users', TOKEN_PRIVATE_KEY_FILE: 'private.pem' },
-    orders: { ...shared, ORDERS_PORT: '4', ORDERS_DATABASE_URL: 'pg:orders' },
-    content: { ...shared, CONTENT_PORT: '5', CONTENT_DATABASE_URL: 'pg:content' },
+    orders: { ...told, ORDERS_PORT: '4', ORDERS_DATABASE_URL: 'pg:orders' },
+    content: { ...told, CONTENT_PORT: '5', CONTENT_DATABASE_URL: 'pg:content' },
     gateway: {
-      ...shared,
+      ...told,
       GATEWAY_PORT: '2',
       SUPERGRAPH_FILE: 'other.graphql',
       SUBGRAPH_URL_USERS: 'http://127.0.0.1:3/graphql',

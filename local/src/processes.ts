@@ -32,18 +32,18 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   });
 
   const ports = { users: config.USERS_PORT, orders: config.ORDERS_PORT, content: config.CONTENT_PORT };
+  const revocations = { REVOCATIONS_URL: `http://${HOST}:${String(ports.users)}/revocations` };
   const subgraph = (name: SubgraphName) => {
     const env = { [`${upper(name)}_PORT`]: String(ports[name]), [`${upper(name)}_DATABASE_URL`]: databaseUrls[name] };
-    // Only the owner of the accounts signs tokens.
-    return plan(name, `subgraphs/${name}`, {
-      port: ports[name],
-      env: name === 'users' ? { ...env, TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile } : env,
-    });
+    // Only the owner of the accounts signs tokens, and tells the others which of them are revoked.
+    const own = name === 'users' ? { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile } : revocations;
+    return plan(name, `subgraphs/${name}`, { port: ports[name], env: { ...env, ...own } });
   };
   const gateway = plan('gateway', 'gateway', {
     port: config.GATEWAY_PORT,
     env: {
       ...inherit(...GATEWAY_SETTINGS),
+      ...revocations,
       GATEWAY_PORT: String(config.GATEWAY_PORT),
       ...Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${upper(name)}`, graphqlAt(ports[name])])),
     },

@@ -25,7 +25,11 @@ const ending = (options: Omit<ListenOptions, 'query'>) => listen(users(), { quer
 
 describe('a socket', () => {
   it('is closed for a token that is not valid, and for more than one credential', async () => {
-    const foreign = createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue({ id: ada.id, role: 'ADMIN' }).token;
+    const foreign = createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue({
+      id: ada.id,
+      role: 'ADMIN',
+      tokenGeneration: 0,
+    }).token;
     const authorization = `Bearer ${ada.token}`;
     expect(await ending({ token: 'nonsense' })).toEqual({ close: 4401 });
     expect(await ending({ token: foreign })).toEqual({ close: 4401 });

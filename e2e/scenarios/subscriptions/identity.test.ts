@@ -32,7 +32,7 @@ afterAll(async () => {
 /** What is left of a token's life, of the 5 s included that clocks may differ by. */
 const token = (id: string, leftMs = 900_000) => {
   const now = () => Date.now() - 905_000 + leftMs;
-  return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue({ id, role: 'USER' }).token;
+  return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue({ id, role: 'USER', tokenGeneration: 0 }).token;
 };
 const bearer = (id: string, leftMs?: number) => ({ authorization: `Bearer ${token(id, leftMs)}` });
 const subscribe = (client: SocketClient, query: string) => {
@@ -95,7 +95,7 @@ describe('a credential', () => {
     arrivals.publish({ id: 's1', name: 'One' });
     expect((await short.next()).type).toBe('next');
     await long.next();
-    expect(await short.closed).toEqual({ code: 4403, reason: 'Forbidden: the credential has ended' });
+    expect(await short.closed).toEqual({ code: 4403, reason: 'Forbidden: the credential holds no longer' });
     arrivals.publish({ id: 's2', name: 'Two' });
     expect((await long.next()).payload).toMatchObject({ data: { arrived: { id: 's2' } } });
     expect(short.waiting).toEqual([]);

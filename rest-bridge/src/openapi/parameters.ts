@@ -19,6 +19,7 @@ export interface Parameter {
 }
 
 const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
 
 /** Header parameters that several rows share; they stand in `components.parameters`. */
 export const SHARED_PARAMETERS: Readonly<Record<string, Parameter>> = {
@@ -72,6 +73,7 @@ function toQuery(row: OperationRow, context: ReaderContext): Parameter[] {
   const isRead = row.method === 'GET';
   return [
     ...(row.reads.kind === 'list' ? toListParameters(row, context) : []),
+    ...(row.reads.kind === 'path' ? Object.entries(row.reads.flags ?? {}).map(([name, means]) => query(name, means, flag)) : []),
     ...(row.answers.shape === 'search' ? toSearchParameters() : []),
     ...(Object.keys(fields).length > 0 && row.answers.shape !== 'nothing'
       ? [names('fields', 'Only these fields.', Object.keys(fields))]

@@ -2,6 +2,7 @@
 import { type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { type Prepare, createPrepare, readOperations } from '../operations.ts';
 import { createBodyReader } from '../query/body.ts';
+import { createFlagsReader } from '../query/flags.ts';
 import { createListReader } from '../query/list.ts';
 import type { Reader, ReaderContext } from '../query/reading.ts';
 import type { Alternative, LocalRow, Method, OperationRow, Row } from '../routes/row.ts';
@@ -71,8 +72,10 @@ export function compileRows(
 
 function createReader({ reads }: OperationRow, context: ReaderContext): Reader {
   switch (reads.kind) {
-    case 'path':
-      return ({ params }) => ({ variables: params });
+    case 'path': {
+      const readFlags = createFlagsReader(Object.keys(reads.flags ?? {}));
+      return ({ params, query }, faults) => ({ variables: { ...params, ...readFlags(query, faults) } });
+    }
     case 'list': {
       const readList = createListReader(context, reads.rule);
       return ({ params, query }, faults) => {

@@ -7,7 +7,6 @@ const deliveries = '/webhooks/{id}/deliveries';
 
 export const announcedRows: readonly Row[] = [
   announced({ method: 'POST', path: '/auth/refresh', summary: 'Gives a new access token', needsCaller: false, spec }),
-  announced({ method: 'POST', path: '/auth/logout', summary: 'Ends the session', spec }),
   announced({ method: 'GET', path: '/api-keys', summary: "Lists the caller's API keys", spec }),
   announced({ method: 'POST', path: '/api-keys', summary: 'Makes an API key', spec }),
   announced({ method: 'GET', path: '/api-keys/{id}', summary: 'Shows an API key', spec }),

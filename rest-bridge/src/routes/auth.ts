@@ -1,4 +1,4 @@
-/** Rows of logging in (contract §4). */
+/** Rows of logging in and out (contract §4). */
 import { readLogin } from '../query/login.ts';
 import { USER } from '../reply/resources.ts';
 import type { Row } from './row.ts';
@@ -19,6 +19,19 @@ export const authRows: readonly Row[] = [
       const { token, expiresIn, user } = answer as { token: string; expiresIn: number; user: unknown };
       return { status: 200, body: { accessToken: token, tokenType: 'Bearer', expiresIn, user: show(user).body } };
     },
+    spec: 'contract §4',
+  },
+  {
+    method: 'POST',
+    path: '/auth/logout',
+    operation: 'Logout',
+    resource: USER,
+    summary: 'Ends the access token of the request, and what is open by right of it',
+    needsCaller: true,
+    idempotency: 'without effect',
+    reads: { kind: 'path', flags: { everywhere: 'Whether to end every token that the account was given so far.' } },
+    answers: { status: 204, shape: 'nothing' },
+    reply: () => ({ status: 204 }),
     spec: 'contract §4',
   },
 ];

@@ -49,7 +49,8 @@ export type Row = OperationRow | LocalRow;
 
 /** What of a request is read besides the values in its path. */
 export type Reads =
-  | { readonly kind: 'path' }
+  /** `flags` are parameters of the query that are true or false, and what they mean; they are variables of these names. */
+  | { readonly kind: 'path'; readonly flags?: Readonly<Record<string, string>> }
   | { readonly kind: 'list'; readonly rule: ListRule }
   | { readonly kind: 'body'; readonly rule: BodyRule }
   | { readonly kind: 'own'; readonly takesBody: boolean; readonly createReader: (context: ReaderContext) => Reader };

@@ -1,0 +1,228 @@
+/** Tokens that are revoked: by whom, for what, and where that is known (spec §5.3, contract §4, ADR 10). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readMetric, request, until } from '../../stack/client.ts';
+import { openEventStream } from '../../stack/event-stream.ts';
+import { listen } from '../../stack/listener.ts';
+import { openSocket } from '../../stack/socket-client.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let admin: Account;
+let count = 0;
+
+beforeAll(async () => {
+  stack = await startStack();
+  admin = await stack.createAccount('Root', 'ADMIN');
+});
+afterAll(() => stack.stop());
+
+interface LoggedIn {
+  readonly id: string;
+  readonly token: string;
+  logIn(): Promise<string>;
+}
+
+/** Somebody new, logged in by password. */
+async function arrive(): Promise<LoggedIn> {
+  const name = `Guest${String(++count)}`;
+  const { id } = await stack.createAccount(name);
+  const logIn = async () => {
+    const { body } = await stack.call('POST', '/v1/auth/login', {
+      body: { email: `${name.toLowerCase()}@example.org`, password: `${name}-passes-1` },
+    });
+    return (body as { accessToken: string }).accessToken;
+  };
+  return { id, token: await logIn(), logIn };
+}
+
+const asks = (url: string, token: string, query = '{ me { id } }') =>
+  request(`${url}/graphql`, { method: 'POST', body: { query }, token }).then(({ status }) => status);
+const atGateway = (token: string) => asks(stack.gateway, token);
+const atSubgraph = (name: 'users' | 'orders' | 'content', token: string) => asks(stack.subgraphs[name].url, token, '{ __typename }');
+const logOut = (token: string, everywhere = false) => stack.graphql(`mutation { logout(everywhere: ${String(everywhere)}) }`, { token });
+const changeUser = (id: string, input: string) =>
+  stack.graphql(`mutation { updateUser(id: "${id}", input: ${input}) { id } }`, { token: admin.token });
+
+/** An id's letters are those of Crockford's alphabet. */
+const CHANNEL = 'chn_000000000000000000000000c1';
+const NEWS = 'subscription { orderStatusChanged { id } }';
+
+describe('logging out', () => {
+  it('ends the token that was used, and no other one of the account', async () => {
+    const guest = await arrive();
+    const other = await guest.logIn();
+    expect(await logOut(guest.token)).toMatchObject({ status: 200, data: { logout: true }, errors: [] });
+    expect(await atGateway(guest.token)).toBe(401);
+    expect(await atGateway(other)).toBe(200);
+    expect(await atGateway(await guest.logIn())).toBe(200);
+  });
+
+  it('by REST answers 204; the token gets 401 from then on, for another logout too', async () => {
+    const guest = await arrive();
+    expect((await stack.call('POST', '/v1/auth/logout', { token: guest.token })).status).toBe(204);
+    for (const [method, path] of [
+      ['GET', `/v1/users/${guest.id}`],
+      ['GET', '/v1/products'],
+      ['POST', '/v1/auth/logout'],
+    ] as const) {
+      const reply = await stack.call(method, path, { token: guest.token });
+      expect(reply.status).toBe(401);
+      expect(reply.headers.get('www-authenticate')).toContain('Bearer realm="api"');
+    }
+  });
+
+  it('everywhere ends all tokens of the account, by either door', async () => {
+    const [one, two] = [await arrive(), await arrive()];
+    const [otherOfOne, otherOfTwo] = [await one.logIn(), await two.logIn()];
+    expect((await logOut(one.token, true)).data).toEqual({ logout: true });
+    expect((await stack.call('POST', '/v1/auth/logout?everywhere=true', { token: two.token })).status).toBe(204);
+    for (const token of [one.token, otherOfOne, two.token, otherOfTwo]) expect(await atGateway(token)).toBe(401);
+    expect(await atGateway(await one.logIn())).toBe(200);
+  });
+
+  it('needs somebody who is logged in, and a flag that is one', async () => {
+    expect((await stack.call('POST', '/v1/auth/logout')).status).toBe(401);
+    expect((await stack.graphql('mutation { logout }')).status).toBe(401);
+    const { token } = await arrive();
+    const reply = await stack.call('POST', '/v1/auth/logout?everywhere=maybe', { token });
+    expect(reply).toMatchObject({ status: 400, body: { error: { details: [{ field: 'everywhere' }] } } });
+    expect(await atGateway(token)).toBe(200);
+  });
+});
+
+describe('all tokens of an account end', () => {
+  it.each([
+    ['its role changes', (id: string) => changeUser(id, '{ role: MODERATOR }')],
+    ['it may not log in any more', (id: string) => changeUser(id, '{ isActive: false }')],
+    ['it is deleted', (id: string) => stack.graphql(`mutation { deleteUser(id: "${id}") }`, { token: admin.token })],
+    [
+      'it is replaced by one with another role',
+      (id: string) =>
+        stack.call('PUT', `/v1/users/${id}`, {
+          token: admin.token,
+          body: { email: `${id.slice(4).toLowerCase()}@example.org`, name: 'Other', role: 'moderator' },
+        }),
+    ],
+  ])('at once when %s', async (_, change) => {
+    const guest = await arrive();
+    await change(guest.id);
+    expect(await atGateway(guest.token)).toBe(401);
+  });
+
+  it.each([
+    ['its role', `UPDATE users SET role = 'ADMIN' WHERE id = $1`],
+    ['its password', `UPDATE users SET "passwordHash" = 'other' WHERE id = $1`],
+    ['the account', 'DELETE FROM users WHERE id = $1'],
+  ])('when somebody changes %s by hand, at the database', async (_, text) => {
+    const guest = await arrive();
+    await stack.sql('users', text, [guest.id]);
+    await until(async () => (await atGateway(guest.token)) === 401);
+  });
+
+  it('not when a name changes', async () => {
+    const guest = await arrive();
+    await changeUser(guest.id, '{ name: "Other", bio: "x", isActive: true, role: USER }');
+    expect(await atGateway(guest.token)).toBe(200);
+  });
+});
+
+describe('whoever listens with a token that is revoked', () => {
+  it('on a WebSocket is closed with 4403 without any event, and others go on', async () => {
+    const guest = await arrive();
+    const other = await guest.logIn();
+    const [ended, kept] = await Promise.all(
+      [guest.token, other].map((token) => openSocket(`${stack.gateway}/graphql`, { init: { authorization: `Bearer ${token}` } })),
+    );
+    const idle = await openSocket(`${stack.gateway}/graphql`, { headers: { authorization: `Bearer ${guest.token}` } });
+    for (const client of [ended, kept]) client?.send({ id: '1', type: 'subscribe', payload: { query: NEWS } });
+    await logOut(guest.token);
+    expect((await ended?.closed)?.code).toBe(4403);
+    expect((await idle.closed).code).toBe(4403);
+    kept?.send({ type: 'ping' });
+    expect((await kept?.next())?.type).toBe('pong');
+    await kept?.close();
+  });
+
+  it('on an event stream gets UNAUTHORIZED and the end', async () => {
+    const guest = await arrive();
+    const stream = await openEventStream(`${stack.gateway}/graphql`, { query: NEWS, headers: { authorization: `Bearer ${guest.token}` } });
+    await logOut(guest.token);
+    await until(() => Promise.resolve(stream.isOver));
+    expect(stream.events).toEqual([
+      { event: 'next', data: { errors: [expect.objectContaining({ extensions: { code: 'UNAUTHORIZED' } })] } },
+      { event: 'complete', data: undefined },
+    ]);
+  });
+
+  it.each(['users', 'orders', 'content'] as const)('at the %s subgraph itself is closed with 4403, and gets 401 from it', async (name) => {
+    const guest = await arrive();
+    const query = {
+      users: 'userCreated',
+      orders: 'orderStatusChanged',
+      content: `messageAdded(channelId: "${CHANNEL}")`,
+    };
+    if (name === 'content') {
+      await stack.sql('content', `INSERT INTO channels (id, name) VALUES ($1, 'one')`, [CHANNEL]);
+    }
+    const listener = listen(stack.subgraphs[name].url, { query: `subscription { ${query[name]} { id } }`, token: guest.token, resume: {} });
+    await listener.wait(1);
+    await logOut(guest.token);
+    expect(await atSubgraph(name, guest.token)).toBe(401);
+    expect(await listener.end()).toEqual({ close: 4403 });
+  });
+});
+
+describe('a process', () => {
+  it('learns of what another process of the users subgraph has ended', async () => {
+    const guest = await arrive();
+    const second = await stack.startSubgraph('users');
+    expect(await asks(second.url, guest.token, 'mutation { logout }')).toBe(200);
+    await until(async () => (await atGateway(guest.token)) === 401);
+    await until(async () => (await atSubgraph('content', guest.token)) === 401);
+  });
+
+  it('that starts knows of what was revoked before', async () => {
+    const guest = await arrive();
+    const other = await guest.logIn();
+    await logOut(guest.token);
+    const [gateway, users] = await Promise.all([stack.startGateway(), stack.startSubgraph('users')]);
+    expect(await asks(gateway.url, guest.token)).toBe(401);
+    expect(await asks(gateway.url, other)).toBe(200);
+    await until(async () => (await asks(users.url, guest.token)) === 401);
+  });
+
+  it('refuses on what it knows while the users subgraph is gone, and then learns what it has missed', async () => {
+    const [before, during] = [await arrive(), await arrive()];
+    await logOut(before.token);
+    await stack.kill('users');
+    // Nothing is asked of the users subgraph.
+    const product = (token: string) => asks(stack.gateway, token, '{ product(id: "1") { id } }');
+    expect(await product(before.token)).toBe(401);
+    await stack.sql('users', `UPDATE users SET role = 'MODERATOR' WHERE id = $1`, [during.id]);
+    await until(async () => (await readMetric(stack.gateway, 'trestle_revocations_current')) === 0);
+    expect(await product(during.token)).toBe(200);
+    await stack.revive('users');
+    await until(async () => (await product(during.token)) === 401);
+    await until(async () => (await atSubgraph('orders', during.token)) === 401);
+    expect(await product(before.token)).toBe(401);
+    expect(await readMetric(stack.gateway, 'trestle_revocations_current')).toBe(1);
+  });
+});
+
+it('no token tells of a role that its account has lost, however logins and changes of the role race', async () => {
+  const guest = await arrive();
+  const roles = ['ADMIN', 'USER'] as const;
+  const logins = Promise.all(Array.from({ length: 24 }, () => guest.logIn()));
+  for (let i = 0; i < 24; i++) await stack.sql('users', 'UPDATE users SET role = $2::"Role" WHERE id = $1', [guest.id, roles[i % 2]]);
+  const tokens = await logins;
+  // The last change has made a mere user of it. Once that is known, nothing that was given before it holds.
+  const last = await guest.logIn();
+  await changeUser(guest.id, '{ bio: "x" }');
+  await until(async () => (await atGateway(guest.token)) === 401);
+  for (const token of tokens) {
+    if ((await atGateway(token)) === 401) continue;
+    const { role } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { role: string };
+    expect(role).toBe('USER');
+  }
+  expect(await atGateway(last)).toBe(200);
+});
