@@ -76,7 +76,7 @@ async function start() {
     verifier: shared.verifier,
     queue,
     maxOperations,
-    maxReservations: maxSockets,
+    maxStreams: maxSockets,
     metrics: liveMetrics,
     book,
   });

@@ -58,6 +58,22 @@ describe('one too many', () => {
   });
 });
 
+describe('too many event streams', () => {
+  it('are refused with 503, and are let in once another one has gone', async () => {
+    await start({ MAX_SOCKETS: '1' });
+    const stream = await openEventStream(federation.url, { query: ARRIVALS });
+    const refused = await openEventStream(federation.url, { query: ARRIVALS });
+    expect(refused.response.statusCode).toBe(503);
+    stream.close();
+    await until(async () => {
+      const next = await openEventStream(federation.url, { query: ARRIVALS });
+      next.close();
+      return next.response.statusCode === 200;
+    });
+    await listening(0);
+  });
+});
+
 describe('signs of life', () => {
   it('a client that answers no ping is given up, and one that does is kept', async () => {
     await start({ PING_INTERVAL_MS: '200' });

@@ -30,6 +30,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <title>GraphiQL</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="${ASSETS}graphiql.css">
 <style>html, body, #graphiql { height: 100%; margin: 0 }</style>
 </head>

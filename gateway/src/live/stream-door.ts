@@ -14,19 +14,19 @@ import { StreamedOperation } from './streamed-operation.ts';
 export interface StreamDoorOptions {
   readonly verifier: TokenVerifier | undefined;
   readonly queue: MailboxLimits;
-  /** The most operations of one connection, and connections that are reserved at a time. */
+  /** The most operations of one connection, and connections that are open, or reserved, at a time. */
   readonly maxOperations: number;
-  readonly maxReservations: number;
+  readonly maxStreams: number;
   readonly metrics: LiveMetrics;
   readonly book: VisitBook;
 }
 
 export interface StreamDoor {
-  /** An operation with a response of its own. */
+  /** An operation with a response of its own. Throws SERVICE_UNAVAILABLE. */
   listen(visit: Visit, format: StreamFormat): StreamedOperation;
   /** Gives the token of a connection for several operations of this caller. Throws SERVICE_UNAVAILABLE. */
   reserve(caller: Caller | null): string;
-  /** Opens the connection that was reserved. Throws NOT_FOUND, CONFLICT when it is open. */
+  /** Opens the connection that was reserved. Throws NOT_FOUND, CONFLICT when it is open, SERVICE_UNAVAILABLE. */
   connect(token: string, visit: Visit): void;
   /** An operation whose results go into that connection. Throws NOT_FOUND, CONFLICT for an id that is in use, RATE_LIMIT_EXCEEDED. */
   join(token: string, asked: { readonly id: string; readonly caller: Caller | null; readonly onTaken: () => void }): StreamedOperation;
@@ -55,7 +55,7 @@ interface OpenStream {
 }
 
 export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
-  const { verifier, queue, maxOperations, maxReservations, metrics, book } = options;
+  const { verifier, queue, maxOperations, maxStreams, metrics, book } = options;
   const streams = new Set<OpenStream>();
   const reservations = new Map<string, Reservation>();
   let isDraining = false;
@@ -120,6 +120,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
   return {
     listen(visit, format) {
       if (isDraining) throw fail('SERVICE_UNAVAILABLE', 'The server is going down');
+      if (streams.size >= maxStreams) throw tooMany();
       let stream: ResponseStream | undefined;
       const caller = visit.context?.caller ?? null;
       const watch = createWatch(format.transport, caller);
@@ -145,7 +146,8 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       return operation;
     },
     reserve(caller) {
-      if (isDraining || reservations.size >= maxReservations) throw fail('SERVICE_UNAVAILABLE', 'There are too many event streams');
+      if (isDraining) throw fail('SERVICE_UNAVAILABLE', 'The server is going down');
+      if (reservations.size >= maxStreams) throw tooMany();
       const token = randomUUID();
       const outlet = new PassThrough();
       const reservation: Reservation = {
@@ -175,6 +177,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       // The token is the ticket: a browser's EventSource can send nothing else. A credential that is sent must fit all the same.
       if (!reservation || (caller && caller.userId !== reservation.userId)) throw fail('NOT_FOUND', 'There is no such event stream');
       if (reservation.stream) throw fail('CONFLICT', 'The event stream is open already');
+      if (streams.size >= maxStreams) throw tooMany();
       clearTimeout(reservation.timer);
       reservation.stream = open(visit, {
         format: SERVER_SENT_EVENTS,
@@ -231,4 +234,8 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       await Promise.all([...streams].map(leave));
     },
   };
+}
+
+function tooMany(): Error {
+  return fail('SERVICE_UNAVAILABLE', 'There are too many event streams', { retryAfterSeconds: 1 });
 }

@@ -109,6 +109,20 @@ describe('a source', () => {
     expect(told).toEqual([]);
   });
 
+  it('goes on from where it has come in silence, with all its time', () => {
+    const { sink, told, resume } = open();
+    sink().next(at(1));
+    sink().lost(LOSS);
+    jest.advanceTimersByTime(100);
+    sink().next(at(1));
+    jest.advanceTimersByTime(600_000);
+    sink().next(at(40));
+    jest.advanceTimersByTime(100);
+    sink().lost(LOSS);
+    jest.advanceTimersByTime(100);
+    expect([told, resume()]).toEqual([[], { after: '40' }]);
+  });
+
   it('is given up when it comes back and goes at once, again and again', () => {
     const { sink, told } = open();
     sink().next(at(1));

@@ -2,7 +2,8 @@
  * Where the events of one subscription come from: an operation of one subgraph, asked for again when the connection is lost.
  *
  * A subgraph that can tell positions is asked for those by `extensions.resume`. It then begins with `{"data": null, "extensions": {"position": p}}` and
- * tells each event's own position, so that after a loss it can be asked for all that came `after` the last one: nothing is missed, nothing comes twice.
+ * tells each event's own position, and now and then how far it has come without one, so that after a loss it can be asked for all that came `after`
+ * the last one: nothing is missed, nothing comes twice.
  * Of one that tells no positions nobody knows what was missed: the loss is the end of the stream, and is told (README, "Subscriptions").
  */
 import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
@@ -83,9 +84,9 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     const told = answer.extensions?.['position'];
     const isPosition = typeof told === 'string';
     if (isPosition) position = told;
-    // A position without anything else is where the stream begins.
+    // A position without anything else is where the stream begins, or how far it has come in silence.
     if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) {
-      backAt = now();
+      backAt ??= now();
       return;
     }
     // Without data it is no event: nothing was subscribed to.

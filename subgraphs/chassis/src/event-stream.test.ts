@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Happening, type Receiver, createEventHub } from './event-hub.ts';
+import { type Receiver, createEventHub } from './event-hub.ts';
 import type { StoredEvent } from './event-log.ts';
-import { QUEUE_LIMIT, createEventStream } from './event-stream.ts';
+import { type EventStream, QUEUE_LIMIT, createEventStream } from './event-stream.ts';
 import { listenTo } from './listening.ts';
 
 /** A history in memory that is told live, as `events.ts` does, when `tell` is called; `write` only writes. */
@@ -9,8 +9,8 @@ function createWorld(kept = 0) {
   const events: StoredEvent[] = [];
   const hub = createEventHub();
   let last = kept;
-  const write = (): StoredEvent => {
-    const event = { position: kept + events.length + 1, topic: 'made', entityId: 'a', data: {} };
+  const write = (topic = 'made'): StoredEvent => {
+    const event = { position: kept + events.length + 1, topic, entityId: 'a', data: {} };
     events.push(event);
     return event;
   };
@@ -21,8 +21,9 @@ function createWorld(kept = 0) {
     }
     return Promise.resolve();
   };
-  const open = (after?: number) =>
+  const open = (after?: number, quietMs?: number) =>
     createEventStream({
+      ...(quietMs !== undefined && { quietMs }),
       listening: listenTo('made'),
       after,
       history: (position, limit) =>
@@ -39,7 +40,7 @@ function createWorld(kept = 0) {
   return { write, tell: () => void catchUp(), open, hub };
 }
 
-async function take(stream: { next(): Promise<Happening | undefined> }, count: number): Promise<number[]> {
+async function take(stream: Pick<EventStream, 'next'>, count: number): Promise<number[]> {
   const positions: number[] = [];
   while (positions.length < count) positions.push((await stream.next())?.position ?? NaN);
   return positions;
@@ -69,6 +70,23 @@ describe('a stream', () => {
       if (i % 3 === 0) tell();
     }
     expect(positions).toEqual(upTo(810, 11));
+  });
+
+  it('tells how far it is seen when there was nothing for a while, also of what others listen to', async () => {
+    const { write, tell, open } = createWorld();
+    const stream = open(undefined, 5);
+    await stream.start();
+    expect(await stream.next()).toEqual({ position: 0 });
+    write('other');
+    write('other');
+    tell();
+    expect(await stream.next()).toEqual({ position: 2 });
+    write();
+    tell();
+    expect(await stream.next()).toMatchObject({ position: 3, row: { entityId: 'a' } });
+    expect(await stream.next()).toEqual({ position: 3 });
+    stream.stop();
+    expect(await stream.next()).toBeUndefined();
   });
 
   it('refuses a position whose followers are forgotten, and one that was never given', async () => {

@@ -7,12 +7,20 @@ import type { Listening } from './listening.ts';
 /** So many events wait for a subscriber that is slow; with more it is let go. */
 export const QUEUE_LIMIT = 1000;
 const PAGE = 200;
+/** A subscriber to what is quiet learns so often how far it has come: else its position would be forgotten one day, though nothing was missed. */
+const QUIET_MS = 10 * 60 * 1000;
+
+/** Nothing has happened for a while, up to this position. */
+export interface Quiet {
+  readonly position: number;
+  readonly row?: undefined;
+}
 
 export interface EventStream {
   /** Gives the position from which on nothing will be missed. Throws GONE when events behind `after` have been forgotten, or SERVICE_UNAVAILABLE. */
   start(): Promise<number>;
-  /** The next event, or undefined after the end. Throws what has ended the stream. */
-  next(): Promise<Happening | undefined>;
+  /** The next event, or undefined after the end; after a while without one, how far it is seen. Throws what has ended the stream. */
+  next(): Promise<Happening | Quiet | undefined>;
   /** Lets go of everything at once, whatever is being waited for. */
   stop(): void;
 }
@@ -27,11 +35,13 @@ export interface EventStreamOptions {
   readonly catchUp: () => Promise<void>;
   /** The position up to which everything was handed out in this process. */
   readonly position: () => number;
+  /** After how long without an event it is told how far it is seen. */
+  readonly quietMs?: number;
   readonly attach: (receiver: { push(happening: Happening): void; end(error: Error): void }) => () => void;
 }
 
 export function createEventStream(options: EventStreamOptions): EventStream {
-  const { after, history, loadRows, catchUp, position, attach } = options;
+  const { after, history, loadRows, catchUp, position, attach, quietMs = QUIET_MS } = options;
   const state: { isStopped: boolean; failure?: Error } = { isStopped: false };
   let queue: Happening[] = [];
   /** Everything up to here was put into the queue, or does not fit. */
@@ -90,6 +100,18 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     }
   }
 
+  /** Resolves when something has come, or when nothing has for so long. */
+  const isQuiet = () =>
+    new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => {
+        resolve(true);
+      }, quietMs).unref();
+      wake = () => {
+        clearTimeout(timer);
+        resolve(false);
+      };
+    });
+
   return {
     async start() {
       if (after === undefined) {
@@ -108,7 +130,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
         const happening = queue.shift();
         if (happening) return happening;
         if (!isComplete) await readBefore();
-        else await new Promise<void>((resolve) => (wake = resolve));
+        else if (await isQuiet()) return { position: position() };
       }
     },
     stop() {

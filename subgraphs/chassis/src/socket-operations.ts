@@ -151,7 +151,7 @@ export function createSocketOperations({ schema, server, createContext, events, 
         if (state.isDone as boolean) return undefined;
         state.topic = listening.topic;
         open.inc({ topic: listening.topic });
-        return resume && { data: null, extensions: { position: String(position) } };
+        return resume && toPosition(position);
       }
 
       async function produce(): Promise<FormattedExecutionResult | undefined> {
@@ -159,6 +159,7 @@ export function createSocketOperations({ schema, server, createContext, events, 
         if (first) return first;
         const happening = await state.stream?.next();
         if (!happening || state.topic === undefined) return undefined;
+        if (!happening.row) return resume ? toPosition(happening.position) : produce();
         const result = await toResult(operation, state.topic, happening);
         if (session.isOver()) return undefined;
         delivered.inc({ topic: state.topic });
@@ -196,6 +197,11 @@ export function createSocketOperations({ schema, server, createContext, events, 
 
     toFormatted: (errors, session) => finish(errors, session.createRequest()),
   };
+}
+
+/** How far a subscriber has come, without an event. */
+function toPosition(position: number): FormattedExecutionResult {
+  return { data: null, extensions: { position: String(position) } };
 }
 
 function toGraphqlError(error: unknown): GraphQLError {

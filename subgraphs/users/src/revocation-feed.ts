@@ -33,7 +33,9 @@ export function followRevocations({ events, revocations, log, onKnown }: Revocat
       // Read once the stream runs: what happens meanwhile is learnt twice rather than never.
       for (const event of await events.recent(TOPIC, REVOCATION_SECONDS)) revocations.add(toRevocation(event));
       onKnown();
-      for (let next = await stream.next(); next; next = await stream.next()) revocations.add(next.row as Revocation);
+      for (let next = await stream.next(); next; next = await stream.next()) {
+        if (next.row) revocations.add(next.row as Revocation);
+      }
     } finally {
       stop();
       signal.removeEventListener('abort', stop);
