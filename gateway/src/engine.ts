@@ -2,6 +2,7 @@
 import type { Caller } from '@trestle/identity';
 import type { GraphQLFormattedError } from 'graphql';
 import type { OperationKind } from './execute/program.ts';
+import type { Resume } from './subscribe/position.ts';
 import type { RequestTrace } from './tracing.ts';
 import type { Trail } from './trail.ts';
 
@@ -17,6 +18,8 @@ export interface EngineRequest {
   readonly tell: Telling;
   /** Who listens if the operation is a subscription; without one it is refused. */
   readonly listener?: Listener | undefined;
+  /** Whether the listener is to be told positions, and from behind which it goes on. */
+  readonly resume?: Resume | undefined;
 }
 
 /** One listener of a subscription, which is a door's. It is told everything in order, and nothing after the end. */
@@ -40,6 +43,8 @@ export interface LiveEvent {
   readonly bytes: Buffer;
   /** When its subgraph told it, by `performance.now()`. */
   readonly receivedAt: number;
+  /** How far a client that was told it has come; it is in the bytes as well. Undefined unless it was asked for, and where the subgraph tells none. */
+  readonly position?: string | undefined;
 }
 
 /** Why a stream has ended: by itself, refused by its subgraph, and by what has been lost or changed on the way. */

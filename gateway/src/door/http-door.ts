@@ -10,6 +10,7 @@ import type { Documents } from '../documents/documents.ts';
 import type { Engine, EngineContext, EngineReply, Listener } from '../engine.ts';
 import type { StreamDoor } from '../live/stream-door.ts';
 import { chooseStreamFormat } from '../live/stream-format.ts';
+import { readResume } from '../subscribe/position.ts';
 import type { Tracing } from '../tracing.ts';
 import { abort, toTrailHeaders } from '../trail.ts';
 import { createBatch } from './batch.ts';
@@ -96,6 +97,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
         query,
         operationName,
         variables,
+        resume: toResume(parameters, request),
         isReadOnly: request.method === 'GET',
         context,
         tell: readTelling(request, { caller: context.caller, isOpen: verifier === undefined }),
@@ -202,6 +204,12 @@ function refuseForgery({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   const isForeign = site === 'cross-site' || site === 'same-site';
   if (isForeign && headers['sec-fetch-mode'] !== 'cors') throw fail('FORBIDDEN', 'Other sites can send requests by CORS only');
+}
+
+/** A browser that comes again by itself tells by `Last-Event-ID` what it has seen (HTML, "Server-sent events"). */
+function toResume({ resume }: Parameters, { headers }: IncomingMessage): Parameters['resume'] {
+  const last = headers['last-event-id'];
+  return resume && typeof last === 'string' && last !== '' ? readResume({ resume: { after: last } }) : resume;
 }
 
 /** `Trestle-Plan`, `Trestle-Cost` and `Trestle-Snapshot` ask for more; how things are done is for administrators, or where nobody is asked who he is. */

@@ -1,5 +1,6 @@
 /** Reads the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { type Resume, readResume } from '../subscribe/position.ts';
 
 export interface Parameters {
   readonly query: string | undefined;
@@ -8,6 +9,8 @@ export interface Parameters {
   readonly extensions: Readonly<Record<string, unknown>>;
   /** Names a trusted document in place of `query`. */
   readonly documentId: string | undefined;
+  /** For a subscription: what is asked for of positions. */
+  readonly resume: Resume | undefined;
 }
 
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -16,12 +19,14 @@ const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 export function readParameters(body: Readonly<Record<string, unknown>>): Parameters {
   const { query, operationName, variables, extensions, documentId } = body;
   if (!isText(query) || !isText(operationName) || !isMap(variables) || !isMap(extensions) || !isText(documentId)) refuse(body);
+  const given = (extensions as Record<string, unknown> | null | undefined) ?? NONE;
   return {
     query: (query as string | null | undefined) ?? undefined,
     operationName: (operationName as string | null | undefined) ?? undefined,
     variables: (variables as Record<string, unknown> | null | undefined) ?? NONE,
-    extensions: (extensions as Record<string, unknown> | null | undefined) ?? NONE,
+    extensions: given,
     documentId: (documentId as string | null | undefined) ?? undefined,
+    resume: readResume(given),
   };
 }
 

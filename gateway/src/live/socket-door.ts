@@ -148,8 +148,9 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
     try {
       const parameters = readParameters(payload);
       const query = documents.resolve(parameters, readClient(request));
-      const { operationName, variables } = parameters;
-      engine.respond({ query, operationName, variables, isReadOnly: false, context, tell: NOTHING_TOLD, listener: operation }, (reply) => {
+      const { operationName, variables, resume } = parameters;
+      const asked = { query, operationName, variables, resume, isReadOnly: false, context, tell: NOTHING_TOLD, listener: operation };
+      engine.respond(asked, (reply) => {
         name = reply.operationName;
         kind = reply.operationKind;
         operation.reply(reply);

@@ -8,6 +8,8 @@ export interface StreamFormat {
   readonly opening: Envelope;
   /** Around each result. */
   readonly result: Envelope;
+  /** Around a result that tells a position, where the position has a place besides. */
+  readonly resultAt?: (position: string) => Envelope;
   /** Sent while there is nothing to say, as often as this. */
   readonly heartbeat: Envelope;
   readonly heartbeatMs: number;
@@ -29,6 +31,7 @@ export const SERVER_SENT_EVENTS: StreamFormat = {
   // Some browsers take no head without a body.
   opening: COMMENT,
   result: between('event: next\ndata: ', '\n\n'),
+  resultAt: (position) => between(`event: next\nid: ${position}\ndata: `, '\n\n'),
   heartbeat: COMMENT,
   heartbeatMs: 12_000,
   ending: toEnvelope('event: complete\ndata: \n\n'),

@@ -4,7 +4,7 @@ import type { Mailbox } from './mailbox.ts';
 import type { StreamFormat } from './stream-format.ts';
 
 export interface StreamedOperationOptions {
-  readonly format: Pick<StreamFormat, 'result' | 'ending' | 'failure' | 'tellsShutdown'>;
+  readonly format: Pick<StreamFormat, 'result' | 'resultAt' | 'ending' | 'failure' | 'tellsShutdown'>;
   /** Opens the response, or gives the one that is open. */
   readonly open: () => Mailbox;
   /** Whether the caller may be told anything still. */
@@ -36,10 +36,11 @@ export class StreamedOperation implements Listener {
     this.#options.onBegin(subscription);
   }
 
-  next({ bytes }: LiveEvent): void {
+  next({ bytes, position }: LiveEvent): void {
     if (this.#isOver) return;
     const { admits, open, format } = this.#options;
-    if (admits()) open().postEvent(format.result, bytes);
+    const envelope = position === undefined ? undefined : format.resultAt?.(position);
+    if (admits()) open().postEvent(envelope ?? format.result, bytes);
     else this.forbid();
   }
 

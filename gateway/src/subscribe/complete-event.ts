@@ -20,11 +20,13 @@ export interface EventRequest {
   /** The variables with their defaults. */
   readonly conditions: Readonly<Record<string, unknown>>;
   readonly context: EngineContext;
+  /** What is told in `extensions`. */
+  readonly extensions?: object | undefined;
 }
 
 /** Calls back with the result's own bytes; what goes wrong becomes a result that tells so. */
 export function completeEvent(
-  { serving, answer, variables, conditions, context }: EventRequest,
+  { serving, answer, variables, conditions, context, extensions }: EventRequest,
   writing: Writing,
   done: (bytes: Buffer) => void,
 ): void {
@@ -35,7 +37,7 @@ export function completeEvent(
     } catch (error) {
       const { requestId } = context;
       writing.log.error('request failed', { requestId, code: 'INTERNAL_ERROR', error });
-      done(toFailedResult(requestId));
+      done(toFailedResult(requestId, extensions));
     }
   };
   guard(() => {
@@ -50,20 +52,20 @@ export function completeEvent(
     };
     takeEvent(execution, answer);
     execute(execution, () => {
-      done(write(execution, writing));
+      done(write(execution, extensions, writing));
     });
   });
 }
 
 /** Who is slow may hold the bytes for long: they are no longer the pool's. */
-function write(execution: Execution, writing: Writing): Buffer {
-  const { bytes, length } = writeAnswer(execution, NO_EXTRAS, writing);
+function write(execution: Execution, extensions: object | undefined, writing: Writing): Buffer {
+  const { bytes, length } = writeAnswer(execution, extensions ? { ...NO_EXTRAS, extensions } : NO_EXTRAS, writing);
   const own = Buffer.from(bytes.subarray(0, length));
   writing.buffers.give(bytes);
   return own;
 }
 
-function toFailedResult(requestId: string): Buffer {
+function toFailedResult(requestId: string, extensions: object | undefined): Buffer {
   const errors = [{ message: 'Something went wrong on our side', extensions: { code: 'INTERNAL_ERROR', requestId } }];
-  return Buffer.from(JSON.stringify({ data: null, errors }));
+  return Buffer.from(JSON.stringify({ data: null, errors, ...(extensions && { extensions }) }));
 }

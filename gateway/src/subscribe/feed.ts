@@ -2,27 +2,32 @@
  * One running subscription with all who listen to it: source → remainder of the plan for each event → one written result, told to every listener.
  * Remainders run side by side, and events leave in the order they came in.
  */
-import type { EngineContext, LiveEvent, Listener, StreamEnd, Subscription } from '../engine.ts';
+import type { EngineContext, LiveEvent, Listener, StreamEnd } from '../engine.ts';
 import { finishErrors } from '../errors.ts';
 import type { Writing } from '../execute/answer.ts';
 import type { AnswerError, SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
 import type { FetchStep } from '../execute/program.ts';
 import type { DocumentRequest } from '../supergraph/snapshot.ts';
 import type { Loss } from '../upstream/live-socket.ts';
+import { Audience, type AudienceCounts } from './audience.ts';
 import { type Serving, completeEvent } from './complete-event.ts';
 import { OrderedWork } from './ordered-work.ts';
+import { type Resume, toClientPosition, toSourcePosition } from './position.ts';
 import { type Source, openSource } from './source.ts';
 
 /** So many remainders of one subscription run at the same time. */
 const MAX_CONCURRENT = 16;
-/** So many events may wait to be completed; a source that is faster than that for long ends the stream. */
+/** So many events may wait to be completed. A source that is faster is asked to wait, until there are few; one that can't ends the stream. */
 const MAX_WAITING = 1000;
+const FEW_WAITING = 100;
 
 /** What a feed is of: all that decides what its listeners read. */
 export interface FeedRequest {
   readonly document: DocumentRequest;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly conditions: Readonly<Record<string, unknown>>;
+  /** Whether positions are told, and from behind which it goes on. */
+  readonly resume: Resume | undefined;
   /** Of the first who asked; nothing of it is told to the others but what all have in common. */
   readonly context: EngineContext;
 }
@@ -31,46 +36,58 @@ export interface FeedOptions extends Writing {
   readonly request: FeedRequest;
   readonly reconnectMs: number;
   readonly counts: FeedCounts;
+  /** It is told how far it has come: by events of which it knows, or by its subgraph's word. */
+  readonly onReached: () => void;
   /** The last listener has gone, or the stream has ended. */
   readonly onOver: () => void;
 }
 
-export interface FeedCounts {
-  listeners: number;
+export interface FeedCounts extends AudienceCounts {
   received: number;
-  delivered: number;
   /** Called for each event that was told, with the seconds since it came. */
   readonly observeLag: (seconds: number) => void;
 }
 
-/** An event as its subgraph told it. */
+/** What its subgraph told: an event, or how far it has come without one. */
 interface Arrival {
   readonly receivedAt: number;
-  readonly answer: SubgraphAnswer;
+  readonly answer: SubgraphAnswer | undefined;
+  readonly position: string | undefined;
   readonly serving: Serving;
 }
 
 export class Feed {
   readonly #options: FeedOptions;
-  readonly #listeners = new Set<Listener>();
-  /** Who leaves once the events that had come when he said so are told. */
-  readonly #leaving = new Map<Listener, { events: number; readonly done: () => void }>();
+  readonly #audience: Audience;
   readonly #work: OrderedWork<Arrival, LiveEvent>;
   #serving: Serving;
   #source: Source | undefined;
+  /** The position that everybody was told last. */
+  #reached: string | undefined;
   /** Told once every event before it is. */
   #end: StreamEnd | undefined;
+  #isPaused = false;
   #isOver = false;
 
   constructor(options: FeedOptions, serving: Serving) {
     this.#options = options;
     this.#serving = serving;
+    this.#audience = new Audience({
+      counts: options.counts,
+      pending: () => this.#work.size,
+      onEmpty: () => {
+        this.#stop();
+      },
+    });
     this.#work = new OrderedWork({
       concurrent: MAX_CONCURRENT,
-      work: ({ answer, receivedAt, serving: by }, done) => {
-        completeEvent({ ...options.request, serving: by, answer }, options, (bytes) => {
-          done({ bytes, receivedAt });
-        });
+      work: ({ answer, receivedAt, position, serving: by }, done) => {
+        const extensions = position === undefined ? undefined : { position };
+        const tell = (bytes: Buffer) => {
+          done({ bytes, receivedAt, position });
+        };
+        if (answer) completeEvent({ ...options.request, serving: by, answer, extensions }, options, tell);
+        else tell(Buffer.from(JSON.stringify({ data: null, extensions })));
       },
       deliver: this.#tell,
       onIdle: () => {
@@ -83,26 +100,42 @@ export class Feed {
     return this.#options.request;
   }
 
+  /** The position that its listeners were told last, if they want to know any. */
+  get reached(): string | undefined {
+    return this.#reached;
+  }
+
+  get size(): number {
+    return this.#audience.size;
+  }
+
   add(listener: Listener): void {
-    this.#listeners.add(listener);
-    this.#options.counts.listeners++;
-    const subscription: Subscription = {
-      operationName: this.#serving.operation.program.name,
-      stop: () => {
-        this.#remove(listener);
-      },
-      finish: (done) => {
-        this.#finish(listener, done);
-      },
-    };
-    listener.begin(subscription);
+    this.#audience.add(listener, this.#serving.operation.program.name);
+    const position = this.#reached;
+    if (position === undefined) return;
+    listener.next({
+      bytes: Buffer.from(JSON.stringify({ data: null, extensions: { position } })),
+      receivedAt: performance.now(),
+      position,
+    });
+  }
+
+  /**
+   * Has all who listen here listen to another feed of the same events, which was told as far as this one: what both have still to tell
+   * is the same. Gives false when that can't be now.
+   */
+  joinTo(other: Feed): boolean {
+    if (this.#end || other.#end || other.#isOver || this.#reached !== other.#reached) return false;
+    if (!this.#audience.moveTo(other.#audience)) return false;
+    this.#stop();
+    return true;
   }
 
   /** Opens the source. To be called once, when the first listener is there. */
   start(): void {
     // Its only listener may have gone before he was let in.
     if (this.#isOver) return;
-    const { request, reconnectMs } = this.#options;
+    const { request, reconnectMs, counts } = this.#options;
     const { snapshot, operation } = this.#serving;
     const source = operation.program.source as FetchStep;
     const upstream = snapshot.upstream(source.service);
@@ -110,28 +143,34 @@ export class Feed {
       this.#endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${source.service} has no address` });
       return;
     }
-    const { context, variables } = request;
-    const { operation: query, operationName } = source;
+    const { context, variables, resume } = request;
+    const { operation: query, operationName, service } = source;
+    const after = resume?.after === undefined ? undefined : toSourcePosition(service, resume.after);
     this.#source = openSource(
       {
         live: upstream.live,
         identity: context.identity,
         requestId: context.requestId,
         payload: { query, operationName, variables: pick(variables, source.variables) },
+        after,
         reconnectMs,
       },
       {
-        next: (answer) => {
-          this.#receive(answer);
+        next: (answer, position) => {
+          counts.received++;
+          this.#take(answer, resume && position && toClientPosition(service, position));
+        },
+        reached: (position) => {
+          if (resume) this.#take(undefined, toClientPosition(service, position));
         },
         complete: () => {
           this.#finishStream({ cause: 'complete', errors: [] });
         },
         refused: (errors) => {
-          this.#refuse(errors, source.service);
+          this.#refuse(errors, service);
         },
         lost: (loss) => {
-          this.#lose(loss, source.service);
+          this.#lose(loss, service);
         },
       },
     );
@@ -152,41 +191,23 @@ export class Feed {
     this.#endWith(reason);
   }
 
-  #receive(answer: SubgraphAnswer): void {
-    const { counts } = this.#options;
-    counts.received++;
-    if (this.#work.size >= MAX_WAITING)
-      this.#endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
-    else this.#work.push({ receivedAt: performance.now(), answer, serving: this.#serving });
+  #take(answer: SubgraphAnswer | undefined, position: string | undefined): void {
+    this.#work.push({ receivedAt: performance.now(), answer, position, serving: this.#serving });
+    if (this.#work.size < MAX_WAITING || this.#end) return;
+    if (this.#source?.pause()) this.#isPaused = true;
+    else this.#endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
   }
 
   readonly #tell = (event: LiveEvent): void => {
-    const { counts } = this.#options;
-    for (const listener of this.#listeners) {
-      listener.next(event);
-      counts.delivered++;
-    }
-    counts.observeLag((performance.now() - event.receivedAt) / 1000);
-    for (const [listener, leave] of this.#leaving) {
-      if (--leave.events > 0) continue;
-      this.#remove(listener);
-      leave.done();
-    }
+    if (this.#isOver) return;
+    this.#reached = event.position ?? this.#reached;
+    this.#audience.tell(event);
+    this.#options.counts.observeLag((performance.now() - event.receivedAt) / 1000);
+    if (event.position !== undefined) this.#options.onReached();
+    if (!this.#isPaused || this.#work.size > FEW_WAITING) return;
+    this.#isPaused = false;
+    this.#source?.resume();
   };
-
-  #finish(listener: Listener, done: () => void): void {
-    if (this.#work.size === 0 || !this.#listeners.has(listener)) {
-      this.#remove(listener);
-      done();
-    } else this.#leaving.set(listener, { events: this.#work.size, done });
-  }
-
-  #remove(listener: Listener): void {
-    this.#leaving.delete(listener);
-    if (!this.#listeners.delete(listener)) return;
-    this.#options.counts.listeners--;
-    if (this.#listeners.size === 0) this.#stop();
-  }
 
   #refuse(errors: readonly SubgraphError[], service: string): void {
     const { requestId } = this.request.context;
@@ -228,20 +249,17 @@ export class Feed {
   }
 
   #close(end: StreamEnd): void {
-    const listeners = [...this.#listeners];
-    this.#stop();
-    for (const listener of listeners) listener.end(end);
+    for (const listener of this.#stop()) listener.end(end);
   }
 
-  #stop(): void {
-    if (this.#isOver) return;
+  /** Gives who was still there. */
+  #stop(): Listener[] {
+    if (this.#isOver) return [];
     this.#isOver = true;
     this.#source?.close();
-    this.#options.counts.listeners -= this.#listeners.size;
-    this.#listeners.clear();
-    for (const { done } of this.#leaving.values()) done();
-    this.#leaving.clear();
+    const listeners = this.#audience.release();
     this.#options.onOver();
+    return listeners;
   }
 }
 

@@ -2,10 +2,12 @@
 import { fail } from '@trestle/schema/errors';
 import type { EngineRequest, Listener } from '../engine.ts';
 import type { Writing } from '../execute/answer.ts';
+import type { FetchStep } from '../execute/program.ts';
 import { createContext } from '../caller.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import type { Serving } from './complete-event.ts';
 import { Feed, type FeedCounts, type Reason } from './feed.ts';
+import { toSourcePosition } from './position.ts';
 
 export interface HubOptions extends Writing {
   /** The most listeners that this process takes. */
@@ -21,7 +23,7 @@ export interface ListenRequest extends Serving {
 }
 
 export interface Hub {
-  /** Adds a listener. Throws RATE_LIMIT_EXCEEDED when there are too many. */
+  /** Adds a listener. Throws RATE_LIMIT_EXCEEDED when there are too many, GONE for a position of another subgraph. */
   listen(request: ListenRequest, listener: Listener): void;
   /** Plans everything anew for a snapshot that is served from now on; what would have to come from elsewhere ends with SUBSCRIPTION_SCHEMA_RELOAD. */
   take(snapshot: Snapshot): void;
@@ -47,7 +49,11 @@ const RELOAD: Reason = {
 
 export function createHub(options: HubOptions): Hub {
   const { maxSubscriptions, reconnectMs, buffers, log } = options;
-  const feeds = new Map<string, Feed>();
+  const feeds = new Set<Feed>();
+  /** Those that one more may join, by all that may change what he is told. */
+  const open = new Map<string, Feed>();
+  /** Those that tell positions, by what they are of. */
+  const positioned = new Map<string, Set<Feed>>();
   let current: Snapshot | undefined;
   let observeLag: HubCounts['observeLag'] = () => undefined;
   const feedCounts: FeedCounts = {
@@ -58,22 +64,35 @@ export function createHub(options: HubOptions): Hub {
       observeLag(seconds);
     },
   };
-  const open = (key: string, { request, snapshot, operation, conditions }: ListenRequest): Feed => {
-    const { query, operationName, variables } = request;
-    const feed = new Feed(
+  const close = (key: string, feed: Feed) => {
+    if (open.get(key) === feed) open.delete(key);
+  };
+  const create = (subject: string, key: string, { request, snapshot, operation, conditions }: ListenRequest): Feed => {
+    const { query, operationName, variables, resume } = request;
+    const context = contextOf(request, operation.program.isPublic);
+    const feed: Feed = new Feed(
       {
-        request: { document: { query, operationName }, variables, conditions, context: contextOf(request, operation.program.isPublic) },
+        request: { document: { query, operationName }, variables, conditions, resume, context },
         reconnectMs,
         counts: feedCounts,
         buffers,
         log,
+        onReached: () => {
+          // Who asks for what came after a position that is behind it already needs a feed of his own.
+          if (resume?.after !== undefined && feed.reached !== resume.after) close(key, feed);
+          meet(feed, positioned.get(subject));
+        },
         onOver: () => {
-          if (feeds.get(key) === feed) feeds.delete(key);
+          feeds.delete(feed);
+          close(key, feed);
+          leave(positioned, subject, feed);
         },
       },
       { snapshot, operation },
     );
-    feeds.set(key, feed);
+    feeds.add(feed);
+    open.set(key, feed);
+    if (resume) positioned.set(subject, (positioned.get(subject) ?? new Set()).add(feed));
     return feed;
   };
   const replan = async (feed: Feed, snapshot: Snapshot) => {
@@ -89,14 +108,17 @@ export function createHub(options: HubOptions): Hub {
       const { request, snapshot, operation } = asked;
       if (feedCounts.listeners >= maxSubscriptions)
         throw fail('RATE_LIMIT_EXCEEDED', `The server takes ${String(maxSubscriptions)} subscriptions, and has as many`);
+      const { resume } = request;
+      if (resume?.after !== undefined) toSourcePosition((operation.program.source as FetchStep).service, resume.after);
       operation.uses++;
-      const key = keyOf(request, operation.program.isPublic);
-      const known = feeds.get(key);
+      const subject = subjectOf(request, operation.program.isPublic);
+      const key = resume ? `${subject}\n${resume.after ?? ''}` : subject;
+      const known = open.get(key);
       if (known) {
         known.add(listener);
         return;
       }
-      const feed = open(key, asked);
+      const feed = create(subject, key, asked);
       feed.add(listener);
       feed.start();
       // It was prepared for a snapshot that was replaced while its document was on its way here.
@@ -104,11 +126,10 @@ export function createHub(options: HubOptions): Hub {
     },
     take(snapshot) {
       current = snapshot;
-      for (const feed of [...feeds.values()]) void replan(feed, snapshot);
+      for (const feed of [...feeds]) void replan(feed, snapshot);
     },
     stop() {
-      for (const feed of [...feeds.values()])
-        feed.endWith({ cause: 'shutdown', code: 'SERVICE_UNAVAILABLE', message: 'The server is going down' });
+      for (const feed of [...feeds]) feed.endWith({ cause: 'shutdown', code: 'SERVICE_UNAVAILABLE', message: 'The server is going down' });
     },
     counts: {
       get listeners() {
@@ -133,8 +154,27 @@ export function createHub(options: HubOptions): Hub {
   };
 }
 
+/** Two feeds of the same that have come equally far go on as one: whoever was lost and has caught up listens with the others again. */
+function meet(feed: Feed, others: ReadonlySet<Feed> = new Set()): void {
+  for (const other of others) {
+    if (other !== feed && (isBetter(other, feed) ? feed.joinTo(other) : other.joinTo(feed))) return;
+  }
+}
+
+/** The one that everybody new joins stays; else the one with more listeners, as the others have to move. */
+function isBetter(one: Feed, other: Feed): boolean {
+  const isNow = (feed: Feed) => feed.request.resume?.after === undefined;
+  return isNow(one) === isNow(other) ? one.size > other.size : isNow(one);
+}
+
+function leave(sets: Map<string, Set<Feed>>, subject: string, feed: Feed): void {
+  const set = sets.get(subject);
+  set?.delete(feed);
+  if (set?.size === 0) sets.delete(subject);
+}
+
 /** All that may change what a listener reads; of who asks only where it may matter. */
-function keyOf({ query, operationName, variables, context }: EngineRequest, isPublic: boolean): string {
+function subjectOf({ query, operationName, variables, context }: EngineRequest, isPublic: boolean): string {
   return JSON.stringify([query, operationName ?? null, sort(variables), isPublic ? [] : context.identity]);
 }
 

@@ -37,6 +37,7 @@ function open() {
     },
     {
       next: ({ data }) => told.push(data),
+      reached: () => undefined,
       complete: () => told.push('complete'),
       refused: (errors) => told.push({ errors }),
       lost: () => told.push('lost'),
@@ -149,6 +150,26 @@ describe('a source', () => {
     jest.runAllTimers();
     sink().next(at(6, 6));
     expect([resume(), told]).toEqual([{ after: '5' }, [{ n: 6 }]]);
+  });
+
+  it('can be asked to wait, and goes on behind what it told last, if it tells positions', () => {
+    const { source, sink, told, asked, resume, unsubscribed } = open();
+    sink().next({ data: { n: 1 } });
+    expect(source.pause()).toBe(false);
+    sink().next(at(5));
+    sink().next(at(6, 2));
+    expect(source.pause()).toBe(true);
+    const paused = sink();
+    paused.next(at(7, 3));
+    paused.lost(LOSS);
+    jest.advanceTimersByTime(60_000);
+    expect([asked.length, unsubscribed()]).toEqual([1, 1]);
+    source.resume();
+    expect(resume()).toEqual({ after: '6' });
+    sink().next(at(7, 3));
+    expect(told).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    source.resume();
+    expect(asked.length).toBe(2);
   });
 
   it('refuses by an error, or by an answer without data', () => {

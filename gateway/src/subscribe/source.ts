@@ -9,12 +9,15 @@
 import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
 import type { LivePayload, LiveSink, Loss } from '../upstream/live-socket.ts';
 import type { LiveUpstream } from '../upstream/live.ts';
+import { GONE_MESSAGE } from './position.ts';
 
 export interface SourceOptions {
   readonly live: LiveUpstream;
   readonly identity: readonly string[];
   readonly requestId: string;
   readonly payload: Omit<LivePayload, 'extensions'>;
+  /** The position behind which to begin; without it the stream begins now. */
+  readonly after?: string | undefined;
   /** So long it is tried again, from the loss on. */
   readonly reconnectMs: number;
   readonly now?: () => number;
@@ -22,7 +25,10 @@ export interface SourceOptions {
 }
 
 export interface SourceSink {
-  next(answer: SubgraphAnswer): void;
+  /** With the position of the event, if the subgraph tells any. */
+  next(answer: SubgraphAnswer, position: string | undefined): void;
+  /** Where the stream begins, or has come to without an event. */
+  reached(position: string): void;
   complete(): void;
   /** The subgraph will not have it, or no longer. */
   refused(errors: readonly SubgraphError[]): void;
@@ -32,6 +38,10 @@ export interface SourceSink {
 
 export interface Source {
   close(): void;
+  /** Has the subgraph tell nothing more for now. Gives false where that would lose events: of one that tells no positions. */
+  pause(): boolean;
+  /** Goes on behind the last event before `pause`. */
+  resume(): void;
 }
 
 const FIRST_WAIT_MS = 50;
@@ -46,14 +56,16 @@ function isTemporary({ extensions }: SubgraphError): boolean {
 
 /** Begins at once; tells `sink` in order, and nothing after the end or after `close`. */
 export function openSource(options: SourceOptions, sink: SourceSink): Source {
-  const { live, identity, requestId, payload, reconnectMs, now = () => performance.now(), random = Math.random } = options;
-  let position: string | undefined;
+  const { live, identity, requestId, payload, after, reconnectMs, now = () => performance.now(), random = Math.random } = options;
+  let position = after;
+  let hasPositions = false;
   let lostAt: number | undefined;
   /** When the subgraph has last said from where it goes on, if nothing came since. */
   let backAt: number | undefined;
   let tries = 0;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
+  let isPaused = false;
   let unsubscribe: () => void = () => undefined;
 
   const end = (tell: () => void) => {
@@ -84,16 +96,23 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     const told = answer.extensions?.['position'];
     const isPosition = typeof told === 'string';
     if (isPosition) position = told;
+    hasPositions ||= isPosition;
     // A position without anything else is where the stream begins, or how far it has come in silence.
     if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) {
       backAt ??= now();
+      sink.reached(told);
+      return;
+    }
+    if (after !== undefined && !hasPositions && answer.data !== undefined) {
+      // It knows nothing of positions, hence not what was missed either.
+      refuse([{ message: GONE_MESSAGE, extensions: { code: 'GONE' } }]);
       return;
     }
     // Without data it is no event: nothing was subscribed to.
     if (answer.data === undefined && answer.errors) refuse(answer.errors);
     else {
       lostAt = undefined;
-      sink.next(answer);
+      sink.next(answer, isPosition ? told : undefined);
     }
   };
   const refuse = (errors: readonly SubgraphError[]) => {
@@ -113,16 +132,19 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
       { identity, requestId, payload: { ...payload, extensions: { resume } } },
       {
         next: (answer) => {
-          if (!isOver) receive(answer);
+          if (!isOver && !isPaused) receive(answer);
         },
         complete: () => {
+          if (isPaused) return;
           end(() => {
             sink.complete();
           });
         },
-        refused: refuse,
+        refused: (errors) => {
+          if (!isPaused) refuse(errors);
+        },
         lost: (loss) => {
-          if (!isOver) lose(loss);
+          if (!isOver && !isPaused) lose(loss);
         },
       },
     );
@@ -133,6 +155,17 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
       end(() => {
         unsubscribe();
       });
+    },
+    pause() {
+      if (!hasPositions) return false;
+      isPaused = true;
+      unsubscribe();
+      return true;
+    },
+    resume() {
+      if (!isPaused || isOver) return;
+      isPaused = false;
+      connect();
     },
   };
 }

@@ -1,0 +1,225 @@
+/** A client of the gateway that was cut off goes on where it was, at the same gateway or at another one (ADR 11). */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readMetric, until } from '../../stack/client.ts';
+import { type OpenResponse, openEventStream } from '../../stack/event-stream.ts';
+import { type RunningProcess } from '../../stack/process.ts';
+import { type SocketClient, type SocketMessage, openSocket } from '../../stack/socket-client.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+const open: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  stack = await startStack();
+  ada = await stack.createAccount('Ada');
+});
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+  await until(async () => (await feeds()) === 0);
+});
+afterAll(() => stack.stop());
+
+const QUERY = 'subscription { userCreated { id name posts { title } } }';
+const feeds = (url = stack.gateway) => readMetric(url, 'trestle_subscription_feeds');
+let count = 0;
+
+/** Makes an account at the database, which tells of it like any other. */
+async function make(): Promise<string> {
+  const id = `usr_${String(++count).padStart(26, '0')}`;
+  await stack.sql('users', 'INSERT INTO users (id, email, name) VALUES ($1, $2, $1)', [id, `${id}@example.org`]);
+  return id;
+}
+
+interface Told {
+  readonly data: { readonly userCreated: { readonly id: string } } | null;
+  readonly extensions?: { readonly position?: string };
+}
+const toTold = ({ payload }: SocketMessage) => payload as Told;
+
+/** Somebody who listens, and notes what he is told and how far he has come. */
+class Reader {
+  readonly ids: string[] = [];
+  position: string | undefined;
+  #client: SocketClient | undefined;
+
+  async connect(gateway: string, query = QUERY): Promise<void> {
+    const client = await openSocket(`${gateway}/graphql`);
+    this.#client = client;
+    open.push(() => client.close());
+    const resume = this.position === undefined ? {} : { after: this.position };
+    client.send({ id: '1', type: 'subscribe', payload: { query, extensions: { resume } } });
+    // Where it begins.
+    expect((await this.#next()).data).toBeNull();
+  }
+
+  /** Reads until so many were told in all, or until the socket is closed. */
+  async read(total: number): Promise<void> {
+    while (this.ids.length < total) await this.#next();
+  }
+
+  async #next(): Promise<Told> {
+    const message = toTold((await this.#client?.next()) as SocketMessage);
+    if (message.data) this.ids.push(message.data.userCreated.id);
+    expect(message.extensions?.position).toEqual(expect.any(String));
+    this.position = message.extensions?.position;
+    return message;
+  }
+}
+
+describe('a client that asks for positions', () => {
+  it('misses nothing and hears nothing twice when its gateway is killed, and shares with the others again', async () => {
+    const first = await stack.startGateway();
+    const readers = Array.from({ length: 20 }, () => new Reader());
+    for (const reader of readers) await reader.connect(first.url);
+    expect(await feeds(first.url)).toBe(1);
+    const written: string[] = [];
+    const state = { isOver: false };
+    const writing = (async () => {
+      while (!state.isOver) written.push(await make());
+    })();
+    const reading = Promise.allSettled(readers.map((reader) => reader.read(Infinity)));
+    await until(() => Promise.resolve(written.length >= 100));
+    await first.end('SIGKILL');
+    await reading;
+    // Nobody has heard less than he has told us; who has heard how much differs.
+    await Promise.all(readers.map((reader) => reader.connect(stack.gateway)));
+    const seen = written.length;
+    await Promise.all(readers.map((reader) => reader.read(seen + 50)));
+    state.isOver = true;
+    await writing;
+    await Promise.all(readers.map((reader) => reader.read(written.length)));
+    for (const { ids } of readers) expect(ids).toEqual(written);
+    await until(async () => {
+      written.push(await make());
+      await Promise.all(readers.map((reader) => reader.read(written.length)));
+      return (await feeds()) === 1;
+    });
+    for (const { ids } of readers) expect(ids).toEqual(written);
+  }, 120_000);
+
+  it('is told at once where it begins, also when others listen already', async () => {
+    const [early, late] = [new Reader(), new Reader()];
+    await early.connect(stack.gateway);
+    const one = await make();
+    await early.read(1);
+    await late.connect(stack.gateway);
+    expect(late.position).toBe(early.position);
+    const two = await make();
+    await Promise.all([early.read(2), late.read(1)]);
+    expect([early.ids, late.ids]).toEqual([[one, two], [two]]);
+    expect(await feeds()).toBe(1);
+  });
+
+  it('hears what came after its position although others with the same one have moved on, and then listens with them', async () => {
+    const reader = new Reader();
+    await reader.connect(stack.gateway);
+    const from = reader.position;
+    const ids = [await make(), await make()];
+    await reader.read(2);
+    const again = [new Reader(), new Reader()];
+    for (const each of again) {
+      each.position = from;
+      await each.connect(stack.gateway);
+      await each.read(2);
+      expect(each.ids).toEqual(ids);
+    }
+    await until(async () => {
+      ids.push(await make());
+      await Promise.all([reader, ...again].map((each) => each.read(ids.length)));
+      return (await feeds()) === 1;
+    });
+    for (const each of [reader, ...again]) expect(each.ids).toEqual(ids);
+  });
+
+  it('and goes while it is being led over to others takes nothing from them', async () => {
+    const stay = new Reader();
+    await stay.connect(stack.gateway);
+    const from = stay.position;
+    const ids = [await make()];
+    await stay.read(1);
+    for (let i = 0; i < 10; i++) {
+      const guest = new Reader();
+      guest.position = from;
+      await guest.connect(stack.gateway);
+      const close = open.pop();
+      ids.push(await make());
+      await close?.();
+      await stay.read(ids.length);
+    }
+    expect(stay.ids).toEqual(ids);
+    await until(async () => (await feeds()) === 1);
+  });
+
+  it('by server-sent events has positions as their ids, and goes on by Last-Event-ID as a browser does', async () => {
+    const url = `${stack.gateway}/graphql?${new URLSearchParams({ query: QUERY, extensions: '{"resume":{}}' }).toString()}`;
+    const listen = async (headers?: Record<string, string>): Promise<OpenResponse> => {
+      const stream = await openEventStream(url, { ...(headers && { headers }) });
+      open.push(() => {
+        stream.close();
+      });
+      return stream;
+    };
+    const idsIn = (stream: OpenResponse) => [...stream.text.matchAll(/^id: (.+)$/gm)].map(([, id]) => id ?? '');
+    const first = await listen();
+    await until(() => Promise.resolve(idsIn(first).length === 1));
+    const one = await make();
+    await until(() => Promise.resolve(idsIn(first).length === 2));
+    const [start, last] = idsIn(first);
+    expect(first.events.at(-1)?.data).toMatchObject({ data: { userCreated: { id: one } }, extensions: { position: last } });
+    first.close();
+    const two = await make();
+    const again = await listen({ 'last-event-id': last ?? '' });
+    await until(() => Promise.resolve(again.events.length === 2));
+    expect(again.events[1]?.data).toMatchObject({ data: { userCreated: { id: two } } });
+    const fromStart = await listen({ 'last-event-id': start ?? '' });
+    await until(() => Promise.resolve(fromStart.events.length === 3));
+  });
+});
+
+describe('a position', () => {
+  const refused = async (query: string, resume: unknown, token?: string) => {
+    const client = await openSocket(`${stack.gateway}/graphql`, { init: token === undefined ? {} : { authorization: `Bearer ${token}` } });
+    client.send({ id: '1', type: 'subscribe', payload: { query, extensions: { resume } } });
+    const message = await client.next(({ type }) => type !== 'ping');
+    await client.close();
+    return [message.type, (message.payload as { extensions: { code: string } }[])[0]?.extensions.code];
+  };
+
+  it('that is none is refused with VALIDATION_ERROR', async () => {
+    for (const resume of [null, true, [], { after: 1 }, { after: '' }, { after: 'x' }, { after: 'x'.repeat(2000) }])
+      expect(await refused(QUERY, resume)).toEqual(['error', 'VALIDATION_ERROR']);
+  });
+
+  it('of another subgraph, or one that is no longer known, is GONE', async () => {
+    const reader = new Reader();
+    await reader.connect(stack.gateway);
+    expect(await refused('subscription { orderStatusChanged { id } }', { after: reader.position }, ada.token)).toEqual(['error', 'GONE']);
+    const future = Buffer.from('["users","999999999"]').toString('base64url');
+    expect(await refused(QUERY, { after: future })).toEqual(['error', 'GONE']);
+  });
+
+  it('is told to nobody who did not ask', async () => {
+    const client = await openSocket(`${stack.gateway}/graphql`);
+    open.push(() => client.close());
+    client.send({ id: '1', type: 'subscribe', payload: { query: QUERY } });
+    await until(async () => (await feeds()) === 1);
+    const id = await make();
+    expect((await client.next()).payload).toEqual({ data: { userCreated: { id, name: id, posts: [] } } });
+  });
+});
+
+it('a gateway that is told to stop lets its clients go on at another one', async () => {
+  const first: RunningProcess = await stack.startGateway();
+  const reader = new Reader();
+  await reader.connect(first.url);
+  const ids = [await make()];
+  await reader.read(1);
+  const closing = first.end('SIGTERM');
+  await reader.read(Infinity).catch(() => undefined);
+  await closing;
+  ids.push(await make());
+  await reader.connect(stack.gateway);
+  await reader.read(2);
+  expect(reader.ids).toEqual(ids);
+});
