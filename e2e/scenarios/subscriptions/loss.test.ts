@@ -111,9 +111,15 @@ describe('a subgraph that tells positions', () => {
       server.close(resolve);
     });
   };
-  const tell = (socket: WebSocket, { id, position, ship }: { id: string; position: number; ship?: number }) => {
+  const tell = (socket: WebSocket, { id, position, ship }: { id: string; position?: number; ship?: number }) => {
     const data = ship === undefined ? null : { arrived: { id: `s${String(ship)}`, name: 'Ship', __typename: 'Ship' } };
-    socket.send(JSON.stringify({ id, type: 'next', payload: { data, extensions: { position: String(position) } } }));
+    socket.send(
+      JSON.stringify({
+        id,
+        type: 'next',
+        payload: { data, ...(position !== undefined && { extensions: { position: String(position) } }) },
+      }),
+    );
   };
   const shipOf = ({ payload }: { payload?: unknown }) => (payload as { data: { arrived: { id: string } } }).data.arrived.id;
 
@@ -257,11 +263,8 @@ describe('a subgraph that tells positions', () => {
     await client.close();
   });
 
-  it('that is faster than events can be completed is ended, and the client is told', async () => {
-    serve = ({ id, socket }) => {
-      tell(socket, { id, position: 100 });
-      for (let ship = 101; ship < 1500; ship++) tell(socket, { id, position: ship, ship });
-    };
+  /** Subscribes while nothing can be completed, and lets it go on once so many events have come. */
+  const subscribeHeld = async (count: number) => {
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     federation.intercept = () => held.then(() => undefined);
@@ -269,9 +272,30 @@ describe('a subgraph that tells positions', () => {
     const before = Number(await metric());
     const client = await openSocket(federation.url);
     subscribe(client);
-    await until(async () => Number(await metric()) >= before + 1001);
+    await until(async () => Number(await metric()) >= before + count);
     federation.intercept = undefined;
     release();
+    return client;
+  };
+
+  it('that is faster than events can be completed is asked to wait, and nothing is missed', async () => {
+    serve = ({ id, after, socket }) => {
+      const from = Number(after ?? 100);
+      tell(socket, { id, position: from });
+      for (let ship = from + 1; ship < 2500; ship++) tell(socket, { id, position: ship, ship });
+    };
+    const client = await subscribeHeld(999);
+    for (let ship = 101; ship < 2500; ship++) expect(shipOf(await client.next())).toBe(`s${String(ship)}`);
+    expect(asked.length).toBeGreaterThan(1);
+    expect(client.waiting).toEqual([]);
+    await client.close();
+  });
+
+  it('that is faster than events can be completed, and tells no positions, is ended, and the client is told', async () => {
+    serve = ({ id, socket }) => {
+      for (let ship = 101; ship < 1500; ship++) tell(socket, { id, ship });
+    };
+    const client = await subscribeHeld(1000);
     const end = await client.next(({ payload }) => (payload as { errors?: unknown } | undefined)?.errors !== undefined);
     expect(end.payload).toMatchObject({ errors: [{ extensions: { code: 'SERVICE_UNAVAILABLE' } }] });
     await client.close();

@@ -17,6 +17,7 @@ function open() {
   const asked: LiveRequest[] = [];
   const sinks: LiveSink[] = [];
   const told: unknown[] = [];
+  const reached: string[] = [];
   let unsubscribed = 0;
   const source = openSource(
     {
@@ -37,7 +38,7 @@ function open() {
     },
     {
       next: ({ data }) => told.push(data),
-      reached: () => undefined,
+      reached: (position) => reached.push(position),
       complete: () => told.push('complete'),
       refused: (errors) => told.push({ errors }),
       lost: () => told.push('lost'),
@@ -47,6 +48,7 @@ function open() {
     source,
     asked,
     told,
+    reached,
     sink: () => sinks.at(-1) as LiveSink,
     unsubscribed: () => unsubscribed,
     resume: () => asked.at(-1)?.payload.extensions['resume'],
@@ -110,18 +112,19 @@ describe('a source', () => {
     expect(told).toEqual([]);
   });
 
-  it('goes on from where it has come in silence, with all its time', () => {
-    const { sink, told, resume } = open();
+  it('goes on from where it has come in silence, with all its time, and tells how far it has come once', () => {
+    const { sink, told, reached, resume } = open();
     sink().next(at(1));
     sink().lost(LOSS);
     jest.advanceTimersByTime(100);
     sink().next(at(1));
+    expect(reached).toEqual(['1']);
     jest.advanceTimersByTime(600_000);
     sink().next(at(40));
     jest.advanceTimersByTime(100);
     sink().lost(LOSS);
     jest.advanceTimersByTime(100);
-    expect([told, resume()]).toEqual([[], { after: '40' }]);
+    expect([told, reached, resume()]).toEqual([[], ['1', '40'], { after: '40' }]);
   });
 
   it('is given up when it comes back and goes at once, again and again', () => {

@@ -27,7 +27,7 @@ export interface SourceOptions {
 export interface SourceSink {
   /** With the position of the event, if the subgraph tells any. */
   next(answer: SubgraphAnswer, position: string | undefined): void;
-  /** Where the stream begins, or has come to without an event. */
+  /** Where the stream begins, or has come to without an event; not where it goes on after a loss. */
   reached(position: string): void;
   complete(): void;
   /** The subgraph will not have it, or no longer. */
@@ -95,12 +95,13 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
   const receive: LiveSink['next'] = (answer) => {
     const told = answer.extensions?.['position'];
     const isPosition = typeof told === 'string';
+    const isKnown = hasPositions && told === position;
     if (isPosition) position = told;
     hasPositions ||= isPosition;
     // A position without anything else is where the stream begins, or how far it has come in silence.
     if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) {
       backAt ??= now();
-      sink.reached(told);
+      if (!isKnown) sink.reached(told);
       return;
     }
     if (after !== undefined && !hasPositions && answer.data !== undefined) {
