@@ -77,6 +77,12 @@ describe('a mailbox', () => {
     expect(seen).toEqual({ dropped: 2, overflows: 0 });
   });
 
+  it.each(['drop-oldest', 'drop-newest'] as const)('of somebody who asks for positions drops none by %s, but is closed', (policy) => {
+    const { mailbox, seen } = createClient(policy);
+    for (const position of ['1', '2', '3', '4', '5']) mailbox.postLive(EVENT, { bytes: Buffer.from('x'), position });
+    expect(seen).toEqual({ dropped: 0, overflows: 1 });
+  });
+
   it('drops the newest events, never an end', async () => {
     const { mailbox, say, take, read, seen } = createClient('drop-newest', { maxMessages: 2 });
     for (const text of ['a', 'b', 'c', 'd']) say(text);

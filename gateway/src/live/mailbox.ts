@@ -3,6 +3,7 @@
  * as references to bytes that all listeners share. Nothing else of ours holds anything for a client.
  */
 import type { Writable } from 'node:stream';
+import type { LiveEvent } from '../engine.ts';
 
 export const SLOW_POLICIES = ['close', 'drop-oldest', 'drop-newest'] as const;
 /** What is done for a client that reads too slowly: it is sent away, or misses events. */
@@ -56,7 +57,12 @@ export class Mailbox {
     this.#options = options;
   }
 
-  /** Sends an event, now or once the client reads again. */
+  /** Sends an event. Who asks for positions is to miss nothing: for want of room he is sent away, and comes again. */
+  postLive(envelope: Envelope, { bytes, position }: Pick<LiveEvent, 'bytes' | 'position'>): void {
+    this.#post(envelope, bytes, position === undefined);
+  }
+
+  /** Sends what may be dropped for want of room, now or once the client reads again. */
   postEvent(envelope: Envelope, body: Buffer): void {
     this.#post(envelope, body, true);
   }

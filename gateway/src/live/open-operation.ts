@@ -55,8 +55,8 @@ export class OpenOperation implements Listener {
     this.#watch?.onBegin(subscription);
   }
 
-  next({ bytes }: LiveEvent): void {
-    if (!this.#isOver && this.#channel.admits()) this.#channel.mailbox.postEvent(this.#next, bytes);
+  next(event: LiveEvent): void {
+    if (!this.#isOver && this.#channel.admits()) this.#channel.mailbox.postLive(this.#next, event);
   }
 
   end({ cause, errors }: StreamEnd): void {

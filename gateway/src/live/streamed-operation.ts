@@ -36,11 +36,11 @@ export class StreamedOperation implements Listener {
     this.#options.onBegin(subscription);
   }
 
-  next({ bytes, position }: LiveEvent): void {
+  next(event: LiveEvent): void {
     if (this.#isOver) return;
     const { admits, open, format } = this.#options;
-    const envelope = position === undefined ? undefined : format.resultAt?.(position);
-    if (admits()) open().postEvent(envelope ?? format.result, bytes);
+    const envelope = event.position === undefined ? undefined : format.resultAt?.(event.position);
+    if (admits()) open().postLive(envelope ?? format.result, event);
     else this.forbid();
   }
 
