@@ -28,7 +28,7 @@ export interface RevocationWatchOptions {
 
 /** While nobody can be asked, what is known already is all that is known: tokens live for 15 minutes only. */
 export function watchRevocations({ url, revocations, log, metrics }: RevocationWatchOptions): RevocationWatch {
-  const state = { isCurrent: false, backoffMs: BACKOFF_MS.first };
+  const state = { isCurrent: false, isLossTold: false, backoffMs: BACKOFF_MS.first };
   const stopping = new AbortController();
   const { signal } = stopping;
   let settle: () => void = () => undefined;
@@ -45,10 +45,14 @@ export function watchRevocations({ url, revocations, log, metrics }: RevocationW
 
   const take = (socket: WebSocket, data: Buffer) => {
     const { number, revoked } = JSON.parse(data.toString()) as { readonly number: unknown; readonly revoked: readonly unknown[] };
-    for (const each of revoked) revocations.add(readRevocation(each));
+    for (const each of revoked) {
+      const revocation = readRevocation(each);
+      if (!revocation) throw new Error('This is no revocation');
+      revocations.add(revocation);
+    }
     socket.send(String(number));
     if (!state.isCurrent) log.info('knows of revoked tokens');
-    Object.assign(state, { isCurrent: true, backoffMs: BACKOFF_MS.first });
+    Object.assign(state, { isCurrent: true, isLossTold: false, backoffMs: BACKOFF_MS.first });
     clearTimeout(patience);
     settle();
   };
@@ -87,7 +91,9 @@ export function watchRevocations({ url, revocations, log, metrics }: RevocationW
   async function run(): Promise<void> {
     while (!signal.aborted) {
       const error = await follow().catch((failure: unknown) => failure);
-      if (state.isCurrent && !stopping.signal.aborted) log.warn('does not learn of revoked tokens', { error });
+      // Told once for each time that it is lost, the first included: it may be that it never came about.
+      if (!state.isLossTold && !stopping.signal.aborted) log.warn('does not learn of revoked tokens', { error });
+      state.isLossTold = true;
       state.isCurrent = false;
       await delay(state.backoffMs, undefined, { signal }).catch(() => undefined);
       state.backoffMs = Math.min(state.backoffMs * 2, BACKOFF_MS.most);

@@ -6,7 +6,7 @@ export type Revocation = { readonly userId: string } & ({ readonly tokenId: stri
 
 export interface Revocations {
   readonly isRevoked: (caller: Caller) => boolean;
-  /** Once more is no harm. */
+  /** What is known already is told to nobody again. */
   readonly add: (revocation: Revocation) => void;
   /** All that matter still. */
   readonly list: () => Revocation[];
@@ -31,27 +31,32 @@ export function createRevocations(now: () => number = Date.now): Revocations {
   const everybody = new Set<(revocation: Revocation) => void>();
   const byUser = new Map<string, Set<() => void>>();
 
+  const isOld = ({ addedAt }: Kept) => addedAt <= now() - REVOCATION_SECONDS * 1000;
   const forgetOld = () => {
-    for (const [name, { addedAt }] of kept) {
-      if (addedAt > now() - REVOCATION_SECONDS * 1000) break;
+    for (const [name, each] of kept) {
+      if (!isOld(each)) break;
       kept.delete(name);
     }
+  };
+  const find = (name: string): Revocation | undefined => {
+    const found = kept.get(name);
+    return found && !isOld(found) ? found.revocation : undefined;
   };
 
   return {
     isRevoked({ userId, tokenId, generation }) {
       if (kept.size === 0) return false;
-      const account = kept.get(userId)?.revocation;
-      return kept.has(tokenId) || (account !== undefined && 'generation' in account && generation < account.generation);
+      const account = find(userId);
+      return find(tokenId) !== undefined || (account !== undefined && 'generation' in account && generation < account.generation);
     },
     add(revocation) {
       forgetOld();
       const name = 'tokenId' in revocation ? revocation.tokenId : revocation.userId;
-      const before = kept.get(name)?.revocation;
-      // They may come in any order: what an account's last one has ended stays ended.
-      const isLate = before && 'generation' in before && 'generation' in revocation && before.generation > revocation.generation;
+      const before = find(name);
+      // They may come twice and in any order: what an account's last one has ended stays ended.
+      if (before && !('generation' in before && 'generation' in revocation && before.generation < revocation.generation)) return;
       kept.delete(name);
-      kept.set(name, { revocation: isLate ? before : revocation, addedAt: now() });
+      kept.set(name, { revocation, addedAt: now() });
       for (const listener of [...everybody]) listener(revocation);
       for (const listener of [...(byUser.get(revocation.userId) ?? [])]) listener();
     },
@@ -74,10 +79,10 @@ export function createRevocations(now: () => number = Date.now): Revocations {
   };
 }
 
-/** Reads what another process tells of one. Throws an error for what is none. */
-export function readRevocation(value: unknown): Revocation {
+/** Reads what another process or the database tells of one; undefined for what is none. */
+export function readRevocation(value: unknown): Revocation | undefined {
   const { userId, tokenId, generation } = (value ?? {}) as Record<string, unknown>;
   if (typeof userId === 'string' && typeof tokenId === 'string') return { userId, tokenId };
   if (typeof userId === 'string' && typeof generation === 'number') return { userId, generation };
-  throw new Error('This is no revocation');
+  return undefined;
 }

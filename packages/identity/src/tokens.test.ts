@@ -53,7 +53,6 @@ describe('an access token', () => {
     ['another issuer', sign({ iss: 'other' })],
     ['another audience', sign({ aud: 'other' })],
     ['no jti', sign({ jti: undefined })],
-    ['no generation', sign({ gen: undefined })],
     ['a generation that is no number', sign({ gen: '0' })],
     ['an unknown role', sign({ role: 'GOD' })],
     ['a longer life than we give', sign({ exp: NOW / 1000 + 9000 })],
@@ -74,6 +73,12 @@ describe('an access token', () => {
     const text = `${Buffer.from('{"alg":"HS256","typ":"at+jwt"}').toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}`;
     return `${text}.${createHmac('sha256', keys.publicKeyPem).update(text).digest('base64url')}`;
   }
+});
+
+it('a token of before there were generations is of the first one', () => {
+  const claims = { iss: 'trestle', aud: 'trestle-api', sub: 'usr_1', role: 'USER', jti: 'j', iat: NOW / 1000, exp: NOW / 1000 + 900 };
+  const token = jwt.sign(claims, createPrivateKey(keys.privateKeyPem), { algorithm: 'ES256', header: { alg: 'ES256', typ: 'at+jwt' } });
+  expect(verifier.verify(token)).toMatchObject({ generation: 0 });
 });
 
 describe('a token that is revoked', () => {
@@ -120,8 +125,33 @@ describe('a token that is revoked', () => {
     now += 905_000;
     jest.advanceTimersByTime(906_000);
     expect(told).toEqual(['b', 'c', 'd']);
+    // One that was over before it was watched.
+    const late = clocked.watch({ userId: 'usr_1', role: 'USER', tokenId: 'x', generation: 1, expiresAt: now / 1000 + 60 }, () =>
+      told.push('e'),
+    );
+    expect(told).not.toContain('e');
+    jest.advanceTimersByTime(1);
+    expect(told.at(-1)).toBe('e');
+    late();
     expect(jest.getTimerCount()).toBe(0);
     jest.useRealTimers();
+  });
+
+  it('is not told to whoever was stopped by another one who was told', () => {
+    const known = createRevocations(() => NOW);
+    const clocked = createTokenVerifier({ ...keys, now: () => NOW, revocations: known });
+    const told: string[] = [];
+    const caller = clocked.verify(issue(0));
+    const stops: (() => void)[] = [];
+    for (const name of ['a', 'b'])
+      stops.push(
+        clocked.watch(caller, () => {
+          told.push(name);
+          for (const stop of stops) stop();
+        }),
+      );
+    known.add({ userId: 'usr_1', generation: 1 });
+    expect(told).toEqual(['a']);
   });
 });
 

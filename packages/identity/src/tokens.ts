@@ -73,12 +73,15 @@ export function createTokenVerifier({
     holds,
     watch(caller, onOver) {
       let timer: NodeJS.Timeout;
+      let isStopped = false;
       const stop = () => {
+        isStopped = true;
         clearTimeout(timer);
         ignore();
       };
       const look = () => {
         clearTimeout(timer);
+        if (isStopped) return;
         if (holds(caller)) wait();
         else {
           stop();
@@ -86,7 +89,9 @@ export function createTokenVerifier({
         }
       };
       const wait = () => {
-        timer = setTimeout(look, Math.min(Math.max(millisecondsLeft(caller), 0) + 1, LONGEST_TIMER_MS)).unref();
+        // It may be over already, since it was verified.
+        const leftMs = holds(caller) ? millisecondsLeft(caller) + 1 : 0;
+        timer = setTimeout(look, Math.min(leftMs, LONGEST_TIMER_MS)).unref();
       };
       const ignore = listenTo(caller.userId, look);
       wait();
@@ -134,7 +139,8 @@ function readToken(token: string, key: KeyObject, now: () => number): Caller {
   }
   const { header, payload } = decoded;
   if (typeof payload === 'string' || header.typ !== TYPE || header.crit !== undefined) throw unauthorized();
-  const { sub, jti, iat, exp, gen } = payload as jwt.JwtPayload & { readonly gen?: unknown };
+  // A token of before there were generations is of the first one.
+  const { sub, jti, iat, exp, gen = 0 } = payload as jwt.JwtPayload & { readonly gen?: unknown };
   const role = ROLES.find((known) => known === payload['role']);
   if (!role || typeof sub !== 'string' || typeof jti !== 'string' || typeof iat !== 'number' || typeof exp !== 'number')
     throw unauthorized();

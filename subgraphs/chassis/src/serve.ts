@@ -24,6 +24,7 @@ import { type Database, openDatabase } from './database.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
 import { type Events, type Topics, createEvents } from './events.ts';
 import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
+import { createInHand } from './in-hand.ts';
 import { DateTime } from './scalars.ts';
 import { createSocketOperations } from './socket-operations.ts';
 import { type SocketDoor, createSocketDoor } from './socket.ts';
@@ -100,8 +101,10 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     });
     await server.start();
     const verifier = createTokenVerifier({ publicKeyPem: settings.TOKEN_PUBLIC_KEY_FILE, revocations });
+    const inHand = createInHand();
     const app = express()
       .disable('x-powered-by')
+      .use(inHand.count)
       .use(
         '/graphql',
         express.json({ limit: '1mb' }),
@@ -124,8 +127,11 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     }, SWEEP_INTERVAL_MS).unref();
     return async () => {
       clearInterval(sweeping);
+      const stopped = service.stop();
+      // What is done for a request in hand may need what goes on beside.
+      await Promise.all([inHand.settle(), sockets.close()]);
       sideline.stop();
-      await Promise.all([service.stop(), sockets.close()]);
+      await stopped;
       await events.close();
       await server.stop();
       await subgraph.close?.();

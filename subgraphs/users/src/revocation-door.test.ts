@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Revocations, createRevocations } from '@trestle/identity/revocations';
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import { type RevocationDoor, createRevocationDoor } from './revocation-door.ts';
 
 let server: Server;
@@ -22,8 +22,8 @@ afterEach(async () => {
 });
 
 /** Somebody who listens, and answers when told to. */
-async function join() {
-  const socket = new WebSocket(`ws://127.0.0.1:${String((server.address() as AddressInfo).port)}/revocations`);
+async function join(options: ClientOptions = {}) {
+  const socket = new WebSocket(`ws://127.0.0.1:${String((server.address() as AddressInfo).port)}/revocations`, options);
   const told: { number: number; revoked: object[] }[] = [];
   let wake: () => void = () => undefined;
   socket.on('message', (data: Buffer) => {
@@ -78,6 +78,24 @@ describe('the door of revocations', () => {
     await watcher.told(2);
     watcher.socket.terminate();
     await revoking;
+  });
+
+  it('tells many at once, also what is more than a connection takes', async () => {
+    door.open();
+    const many = Array.from({ length: 50_000 }, (_, i) => ({ userId: `usr_${String(i).padStart(26, '0')}`, generation: 1 }));
+    for (const each of many) revocations.add(each);
+    const watcher = await join();
+    expect((await watcher.told(1))[0]?.revoked).toEqual(many);
+    watcher.socket.terminate();
+  });
+
+  it('lets go of one who gives no sign of life', async () => {
+    const impatient = createRevocationDoor(revocations, { pingIntervalMs: 50 });
+    server.off('upgrade', door.upgrade).on('upgrade', impatient.upgrade);
+    impatient.open();
+    const { socket } = await join({ autoPong: false });
+    await once(socket, 'close');
+    impatient.stop();
   });
 
   it('waits a second and no longer for one who is silent', async () => {

@@ -7,8 +7,6 @@ import { type WebSocket, WebSocketServer } from 'ws';
 /** How long an answer waits for a process that does not say so. */
 const PATIENCE_MS = 1000;
 const PING_INTERVAL_MS = 5000;
-/** A process that does not read is let go; it comes again and is told all. */
-const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_MESSAGE_BYTES = 100;
 
 export interface RevocationDoor {
@@ -20,17 +18,19 @@ export interface RevocationDoor {
   readonly stop: () => void;
 }
 
-export function createRevocationDoor(revocations: Pick<Revocations, 'add' | 'list' | 'listen'>): RevocationDoor {
+export function createRevocationDoor(
+  revocations: Pick<Revocations, 'add' | 'list' | 'listen'>,
+  { pingIntervalMs = PING_INTERVAL_MS }: { readonly pingIntervalMs?: number } = {},
+): RevocationDoor {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
-  /** Which number each has said last. */
-  const watchers = new Map<WebSocket, number>();
+  /** Which number each has said last, and whether it has given a sign of life since the last ping. */
+  const watchers = new Map<WebSocket, { said: number; isAlive: boolean }>();
   const waiting = new Set<() => void>();
   let number = 0;
   let isOpen = false;
 
   const tell = (watcher: WebSocket, revoked: readonly Revocation[]) => {
     watcher.send(JSON.stringify({ number, revoked }));
-    if (watcher.bufferedAmount > MAX_WAITING_BYTES) watcher.terminate();
   };
   const ignore = revocations.listen((revocation) => {
     number++;
@@ -40,8 +40,13 @@ export function createRevocationDoor(revocations: Pick<Revocations, 'add' | 'lis
     for (const look of [...waiting]) look();
   };
   const pinger = setInterval(() => {
-    for (const watcher of watchers.keys()) watcher.ping();
-  }, PING_INTERVAL_MS).unref();
+    for (const [watcher, state] of watchers) {
+      // One that does not read does not answer either; if it is there, it comes again and is told all.
+      if (!state.isAlive) watcher.terminate();
+      state.isAlive = false;
+      watcher.ping();
+    }
+  }, pingIntervalMs).unref();
 
   return {
     upgrade(request, socket, head) {
@@ -50,9 +55,11 @@ export function createRevocationDoor(revocations: Pick<Revocations, 'add' | 'lis
         return;
       }
       server.handleUpgrade(request, socket, head, (watcher) => {
-        watchers.set(watcher, -1);
+        const state = { said: -1, isAlive: true };
+        watchers.set(watcher, state);
+        watcher.on('pong', () => (state.isAlive = true));
         watcher.on('message', (data: Buffer) => {
-          watchers.set(watcher, Number(data.toString()));
+          Object.assign(state, { said: Number(data.toString()), isAlive: true });
           lookAgain();
         });
         watcher.on('error', () => undefined);
@@ -76,7 +83,7 @@ export function createRevocationDoor(revocations: Pick<Revocations, 'add' | 'lis
           resolve();
         };
         const look = () => {
-          if (![...watchers.values()].some((said) => said < wanted)) settle();
+          if (![...watchers.values()].some(({ said }) => said < wanted)) settle();
         };
         const patience = setTimeout(settle, PATIENCE_MS);
         waiting.add(look);

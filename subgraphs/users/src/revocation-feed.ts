@@ -22,6 +22,10 @@ export function followRevocations({ events, revocations, log, onKnown }: Revocat
   const stopping = new AbortController();
   const { signal } = stopping;
 
+  const add = (revocation: Revocation | undefined) => {
+    if (revocation) revocations.add(revocation);
+  };
+
   async function follow(): Promise<void> {
     const stream = events.open(listenTo(TOPIC));
     const stop = () => {
@@ -31,11 +35,9 @@ export function followRevocations({ events, revocations, log, onKnown }: Revocat
     try {
       await stream.start();
       // Read once the stream runs: what happens meanwhile is learnt twice rather than never.
-      for (const event of await events.recent(TOPIC, REVOCATION_SECONDS)) revocations.add(toRevocation(event));
+      for (const event of await events.recent(TOPIC, REVOCATION_SECONDS)) add(toRevocation(event));
       onKnown();
-      for (let next = await stream.next(); next; next = await stream.next()) {
-        if (next.row) revocations.add(next.row as Revocation);
-      }
+      for (let next = await stream.next(); next; next = await stream.next()) add(next.row as Revocation | undefined);
     } finally {
       stop();
       signal.removeEventListener('abort', stop);
@@ -57,7 +59,7 @@ export function followRevocations({ events, revocations, log, onKnown }: Revocat
   };
 }
 
-/** The event's `data` is `{tokenId}` or `{generation}`. */
-export function toRevocation({ entityId, data }: { readonly entityId: string; readonly data: object }): Revocation {
+/** The event's `data` is `{tokenId}` or `{generation}`; whatever else somebody wrote there by hand revokes nothing. */
+export function toRevocation({ entityId, data }: { readonly entityId: string; readonly data: object }): Revocation | undefined {
   return readRevocation({ userId: entityId, ...data });
 }

@@ -4,5 +4,8 @@ import { toRevocation } from './revocation-feed.ts';
 import type { UserStore } from './user-store.ts';
 
 export function createTopics({ findByIds }: Pick<UserStore, 'findByIds'>): Topics {
-  return { userCreated: loadByEntityId(findByIds), tokensRevoked: (events) => Promise.resolve(events.map(toRevocation)) };
+  return {
+    userCreated: loadByEntityId(findByIds),
+    tokensRevoked: (events) => Promise.resolve(events.map((event) => toRevocation(event) ?? null)),
+  };
 }
