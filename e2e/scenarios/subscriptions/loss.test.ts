@@ -291,6 +291,44 @@ describe('a subgraph that tells positions', () => {
     await client.close();
   });
 
+  it('that tells very much to many at once takes no more room than there is, and each is told all of it', async () => {
+    const [last, count] = [1500, 12];
+    serve = ({ id, after, socket }) => {
+      const from = Number(after ?? 100);
+      tell(socket, { id, position: from });
+      for (let ship = from + 1; ship <= last; ship++) tell(socket, { id, position: ship, ship });
+    };
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    federation.intercept = () => held.then(() => undefined);
+    const clients = await Promise.all(Array.from({ length: count }, () => openSocket(federation.url)));
+    // Each something else, so that nobody shares.
+    clients.forEach((client, i) => {
+      client.send({ id: '1', type: 'subscribe', payload: { query: `subscription { arrived { id cargo${String(i)}: cargo } }` } });
+    });
+    const waiting = async () => /events_waiting (\d+)/.exec(await (await fetch(`${federation.gateway.url}/metrics`)).text())?.[1];
+    await until(async () => asked.length === count && Number(await waiting()) >= 5000);
+    // What one has still to be told goes with him.
+    await clients.pop()?.close();
+    federation.intercept = undefined;
+    release();
+    const state = { isOver: false };
+    const read = clients.map(async (client) => {
+      for (let ship = 101; ship <= last; ship++) expect(shipOf(await client.next())).toBe(`s${String(ship)}`);
+    });
+    const most = { seen: 0 };
+    const watching = (async () => {
+      while (!state.isOver) most.seen = Math.max(most.seen, Number(await waiting()));
+    })();
+    await Promise.all(read);
+    state.isOver = true;
+    await watching;
+    // A few more for each of them: what was on its way already.
+    expect(most.seen).toBeLessThan(5000 + count * 100);
+    await Promise.all(clients.map((client) => client.close()));
+    await until(async () => Number(await waiting()) === 0);
+  });
+
   it('that is faster than events can be completed, and tells no positions, is ended, and the client is told', async () => {
     serve = ({ id, socket }) => {
       for (let ship = 101; ship < 1500; ship++) tell(socket, { id, ship });

@@ -55,6 +55,14 @@ function registerCounts(counts: HubCounts, registry: Registry): void {
       this.set(counts.feeds);
     },
   });
+  new Gauge({
+    name: 'trestle_subscription_events_waiting',
+    help: 'Events that subgraphs told and that are not completed.',
+    registers,
+    collect() {
+      this.set(counts.waiting);
+    },
+  });
   for (const [result, help] of [
     ['received', 'Events that subgraphs told.'],
     ['delivered', 'Events that were handed to listeners.'],

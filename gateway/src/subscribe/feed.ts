@@ -10,6 +10,7 @@ import type { FetchStep } from '../execute/program.ts';
 import type { DocumentRequest } from '../supergraph/snapshot.ts';
 import type { Loss } from '../upstream/live-socket.ts';
 import { Audience, type AudienceCounts } from './audience.ts';
+import type { Backlog } from './backlog.ts';
 import { type Serving, completeEvent } from './complete-event.ts';
 import { OrderedWork } from './ordered-work.ts';
 import { type Resume, toClientPosition, toSourcePosition } from './position.ts';
@@ -19,7 +20,7 @@ import { type Source, openSource } from './source.ts';
 const MAX_CONCURRENT = 16;
 /** So many events may wait to be completed. A source that is faster is asked to wait, until there are few; one that can't ends the stream. */
 const MAX_WAITING = 1000;
-const FEW_WAITING = 100;
+const FEW_WAITING = 16;
 
 /** What a feed is of: all that decides what its listeners read. */
 export interface FeedRequest {
@@ -36,6 +37,7 @@ export interface FeedOptions extends Writing {
   readonly request: FeedRequest;
   readonly reconnectMs: number;
   readonly counts: FeedCounts;
+  readonly backlog: Backlog;
   /** It is told how far it has come: by events of which it knows, or by its subgraph's word. */
   readonly onReached: () => void;
   /** The last listener has gone, or the stream has ended. */
@@ -80,7 +82,7 @@ export class Feed {
       },
     });
     this.#work = new OrderedWork({
-      concurrent: MAX_CONCURRENT,
+      concurrent: () => (options.backlog.isFull ? 1 : MAX_CONCURRENT),
       work: ({ answer, receivedAt, position, serving: by }, done) => {
         const extensions = position === undefined ? undefined : { position };
         const tell = (bytes: Buffer) => {
@@ -192,19 +194,35 @@ export class Feed {
   }
 
   #take(answer: SubgraphAnswer | undefined, position: string | undefined): void {
+    const { backlog } = this.#options;
+    backlog.add();
     this.#work.push({ receivedAt: performance.now(), answer, position, serving: this.#serving });
-    if (this.#work.size < MAX_WAITING || this.#end) return;
+    const { size } = this.#work;
+    const isTooMuch = size >= MAX_WAITING || (backlog.isFull && size > FEW_WAITING);
+    if (!isTooMuch || this.#isPaused || this.#end) return;
     if (this.#source?.pause()) this.#isPaused = true;
-    else this.#endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
+    else if (size >= MAX_WAITING)
+      this.#endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
   }
 
   readonly #tell = (event: LiveEvent): void => {
     if (this.#isOver) return;
+    this.#options.backlog.remove();
     this.#reached = event.position ?? this.#reached;
     this.#audience.tell(event);
     this.#options.counts.observeLag((performance.now() - event.receivedAt) / 1000);
     if (event.position !== undefined) this.#options.onReached();
-    if (!this.#isPaused || this.#work.size > FEW_WAITING) return;
+    if (this.#isPaused) this.#goOn();
+  };
+
+  readonly #goOn = (): void => {
+    const { backlog } = this.#options;
+    if (this.#work.size > FEW_WAITING || this.#isOver) return;
+    if (backlog.isFull) {
+      backlog.ask(this.#goOn);
+      return;
+    }
+    backlog.forget(this.#goOn);
     this.#isPaused = false;
     this.#source?.resume();
   };
@@ -257,6 +275,9 @@ export class Feed {
     if (this.#isOver) return [];
     this.#isOver = true;
     this.#source?.close();
+    const { backlog } = this.#options;
+    backlog.remove(this.#work.size);
+    backlog.forget(this.#goOn);
     const listeners = this.#audience.release();
     this.#options.onOver();
     return listeners;

@@ -5,6 +5,7 @@ import type { Writing } from '../execute/answer.ts';
 import type { FetchStep } from '../execute/program.ts';
 import { createContext } from '../caller.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
+import { Backlog } from './backlog.ts';
 import type { Serving } from './complete-event.ts';
 import { Feed, type FeedCounts, type Reason } from './feed.ts';
 import { toSourcePosition } from './position.ts';
@@ -37,6 +38,8 @@ export interface HubCounts {
   readonly feeds: number;
   readonly received: number;
   readonly delivered: number;
+  /** Events that are not completed. */
+  readonly waiting: number;
   /** Called with each event's seconds from its subgraph's word to its listeners. */
   observeLag: (seconds: number) => void;
 }
@@ -54,6 +57,7 @@ export function createHub(options: HubOptions): Hub {
   const open = new Map<string, Feed>();
   /** Those that tell positions, by what they are of. */
   const positioned = new Map<string, Set<Feed>>();
+  const backlog = new Backlog();
   let current: Snapshot | undefined;
   let observeLag: HubCounts['observeLag'] = () => undefined;
   const feedCounts: FeedCounts = {
@@ -75,6 +79,7 @@ export function createHub(options: HubOptions): Hub {
         request: { document: { query, operationName }, variables, conditions, resume, context },
         reconnectMs,
         counts: feedCounts,
+        backlog,
         buffers,
         log,
         onReached: () => {
@@ -143,6 +148,9 @@ export function createHub(options: HubOptions): Hub {
       },
       get delivered() {
         return feedCounts.delivered;
+      },
+      get waiting() {
+        return backlog.size;
       },
       set observeLag(observe) {
         observeLag = observe;

@@ -13,7 +13,7 @@ it('hands over in order what is done in any order, never works on too much, and 
         let pushed = 0;
         let idle = 0;
         const work = new OrderedWork<number, number>({
-          concurrent,
+          concurrent: () => concurrent,
           work: (input, done) => running.push({ input, done }),
           deliver: (output) => delivered.push(output),
           onIdle: () => {
@@ -45,7 +45,7 @@ it('takes any number of things that are done at once, behind one that is not', (
   let release: () => void = () => undefined;
   let delivered = 0;
   const work = new OrderedWork<number, number>({
-    concurrent: 1,
+    concurrent: () => 1,
     work: (input, done) => {
       if (input > 0) done(input);
       else
@@ -65,7 +65,7 @@ it('takes any number of things that are done at once, behind one that is not', (
 it('takes work that is done at once', () => {
   const delivered: number[] = [];
   const work = new OrderedWork<number, number>({
-    concurrent: 2,
+    concurrent: () => 2,
     work: (input, done) => {
       done(input * 2);
     },

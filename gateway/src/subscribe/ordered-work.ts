@@ -1,7 +1,8 @@
 /** Works on several things at a time, and hands the results over in the order in which the things came. */
 
 export interface OrderedWorkOptions<In, Out> {
-  readonly concurrent: number;
+  /** How many may run at a time, at this moment. */
+  readonly concurrent: () => number;
   /** Begins the work on one thing and calls back with its result, now or later; further calls are ignored. */
   readonly work: (input: In, done: (output: Out) => void) => void;
   readonly deliver: (output: Out) => void;
@@ -45,7 +46,7 @@ export class OrderedWork<In, Out> {
   }
 
   #next(): Slot<In, Out> | undefined {
-    return this.#running < this.#options.concurrent ? this.#slots[this.#begun] : undefined;
+    return this.#running < this.#options.concurrent() ? this.#slots[this.#begun] : undefined;
   }
 
   #start(slot: Slot<In, Out>): void {

@@ -32,6 +32,8 @@ export interface Loss {
 }
 
 export interface LiveSocket {
+  /** How many subscriptions it carries. */
+  readonly size: number;
   /** Gives what ends the subscription: nothing is told from then on. */
   subscribe(payload: LivePayload, sink: LiveSink): () => void;
   close(): void;
@@ -151,6 +153,9 @@ export function openLiveSocket({ url, connectionParams, pingIntervalMs }: LiveSo
   });
 
   return {
+    get size() {
+      return sinks.size;
+    },
     subscribe(payload, sink) {
       clearTimeout(linger);
       const id = String(nextId++);

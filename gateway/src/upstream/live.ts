@@ -1,4 +1,4 @@
-/** The subgraphs' live side: one WebSocket for each address and identity, opened when first needed (graphql-transport-ws). */
+/** The subgraphs' live side: a WebSocket for each address and identity, opened when first needed, and one more when it is full (graphql-transport-ws). */
 import { type LivePayload, type LiveSink, type LiveSocket, openLiveSocket } from './live-socket.ts';
 
 export interface LiveRequest {
@@ -20,20 +20,24 @@ export interface LiveSockets {
   close(): void;
 }
 
+/** Servers limit what one socket carries; ours take 1,000. */
+const MAX_SUBSCRIPTIONS = 500;
+
 export function createLiveSockets({ pingIntervalMs }: { pingIntervalMs: number }): LiveSockets {
-  const sockets = new Map<string, LiveSocket>();
+  const sockets = new Map<string, Set<LiveSocket>>();
   const socketOf = (url: string, { identity, requestId }: LiveRequest): LiveSocket => {
     const key = [url, ...identity].join('\n');
-    const known = sockets.get(key);
-    if (known) return known;
+    const known = sockets.get(key) ?? new Set();
+    for (const socket of known) if (socket.size < MAX_SUBSCRIPTIONS) return socket;
     const params: Record<string, string> = { 'x-request-id': requestId };
     identity.forEach((name, i) => {
       if (i % 2 === 0) params[name] = identity[i + 1] as string;
     });
     const opened = openLiveSocket({ url, connectionParams: params, pingIntervalMs }, () => {
-      if (sockets.get(key) === opened) sockets.delete(key);
+      known.delete(opened);
+      if (known.size === 0 && sockets.get(key) === known) sockets.delete(key);
     });
-    sockets.set(key, opened);
+    sockets.set(key, known.add(opened));
     return opened;
   };
   return {
@@ -42,7 +46,7 @@ export function createLiveSockets({ pingIntervalMs }: { pingIntervalMs: number }
       return { url, subscribe: (request, sink) => socketOf(url, request).subscribe(request.payload, sink) };
     },
     close() {
-      for (const socket of [...sockets.values()]) socket.close();
+      for (const socket of [...sockets.values()].flatMap((each) => [...each])) socket.close();
     },
   };
 }
