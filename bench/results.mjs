@@ -1,6 +1,8 @@
 /** RESULTS.md has a section for each benchmark; a run replaces its own. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
 
 const FILE = new URL('RESULTS.md', import.meta.url);
 
@@ -10,5 +12,6 @@ export async function writeSection(title, { command, lines }) {
   const section = [`# ${title}`, '', `Command: \`${command}\`. Machine: ${machine}.`, ...lines].join('\n');
   const old = await readFile(FILE, 'utf8').catch(() => '');
   const others = old.split(/^(?=# )/m).filter((each) => each.trim() !== '' && !each.startsWith(`# ${title}\n`));
-  await writeFile(FILE, `${[...others.map((each) => each.trimEnd()), section].join('\n\n')}\n`);
+  const text = [...others.map((each) => each.trimEnd()), section].join('\n\n');
+  await writeFile(FILE, await format(text, { ...(await resolveConfig(fileURLToPath(FILE))), parser: 'markdown' }));
 }
