@@ -3,15 +3,15 @@
  * Remainders run side by side, and events leave in the order they came in.
  */
 import type { EngineContext, LiveEvent, Listener, StreamEnd } from '../engine.ts';
-import { finishErrors } from '../errors.ts';
 import type { Writing } from '../execute/answer.ts';
-import type { AnswerError, SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
+import type { SubgraphAnswer } from '../execute/execute.ts';
 import type { FetchStep } from '../execute/program.ts';
 import type { DocumentRequest } from '../supergraph/snapshot.ts';
 import type { Loss } from '../upstream/live-socket.ts';
 import { Audience, type AudienceCounts } from './audience.ts';
 import type { Backlog } from './backlog.ts';
 import { type Serving, completeEvent } from './complete-event.ts';
+import { type Reason, reasonOfLoss, toEnd, toRefusal } from './endings.ts';
 import { OrderedWork } from './ordered-work.ts';
 import { type Resume, toClientPosition, toSourcePosition } from './position.ts';
 import { type Source, openSource } from './source.ts';
@@ -142,7 +142,7 @@ export class Feed {
     const source = operation.program.source as FetchStep;
     const upstream = snapshot.upstream(source.service);
     if (!upstream) {
-      this.#endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${source.service} has no address` });
+      this.endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${source.service} has no address` });
       return;
     }
     const { context, variables, resume } = request;
@@ -169,7 +169,7 @@ export class Feed {
           this.#finishStream({ cause: 'complete', errors: [] });
         },
         refused: (errors) => {
-          this.#refuse(errors, service);
+          this.#finishStream(toRefusal(errors, { service, requestId: context.requestId }));
         },
         lost: (loss) => {
           this.#lose(loss, service);
@@ -190,7 +190,7 @@ export class Feed {
 
   /** Tells what came so far, then the reason, and ends. */
   endWith(reason: Reason): void {
-    this.#endWith(reason);
+    this.#finishStream(toEnd(reason, this.request.context.requestId));
   }
 
   #take(answer: SubgraphAnswer | undefined, position: string | undefined): void {
@@ -202,7 +202,7 @@ export class Feed {
     if (!isTooMuch || this.#isPaused || this.#end) return;
     if (this.#source?.pause()) this.#isPaused = true;
     else if (size >= MAX_WAITING)
-      this.#endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
+      this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
   }
 
   readonly #tell = (event: LiveEvent): void => {
@@ -227,37 +227,10 @@ export class Feed {
     this.#source?.resume();
   };
 
-  #refuse(errors: readonly SubgraphError[], service: string): void {
-    const { requestId } = this.request.context;
-    const told = errors.map(({ message = 'The subgraph refused the subscription', path, extensions }): AnswerError => ({
-      message,
-      path,
-      extensions: { ...extensions, service },
-    }));
-    this.#finishStream({ cause: 'refused', errors: finishErrors(told, requestId) });
-  }
-
-  #lose({ isUnauthorized, cause }: Loss, service: string): void {
-    this.#options.log.warn('lost the source of a subscription', {
-      requestId: this.request.context.requestId,
-      subgraph: service,
-      error: cause,
-    });
-    this.#endWith(
-      isUnauthorized
-        ? { cause: 'unauthorized', code: 'UNAUTHORIZED', message: 'The credential is no longer accepted' }
-        : {
-            cause: 'source-lost',
-            code: 'UPSTREAM_ERROR',
-            message: `The subgraph ${service} was lost: events may have been missed`,
-            service,
-          },
-    );
-  }
-
-  #endWith({ cause, code, message, service }: Reason): void {
-    const { requestId } = this.request.context;
-    this.#finishStream({ cause, errors: [{ message, extensions: { code, ...(service && { service }), requestId } }] });
+  #lose(loss: Loss, service: string): void {
+    const { log, request } = this.#options;
+    log.warn('lost the source of a subscription', { requestId: request.context.requestId, subgraph: service, error: loss.cause });
+    this.endWith(reasonOfLoss(loss, service));
   }
 
   #finishStream(end: StreamEnd): void {
@@ -282,13 +255,6 @@ export class Feed {
     this.#options.onOver();
     return listeners;
   }
-}
-
-export interface Reason {
-  readonly cause: StreamEnd['cause'];
-  readonly code: string;
-  readonly message: string;
-  readonly service?: string;
 }
 
 /** Where events come from and what is asked for there; undefined when there is no such place. */

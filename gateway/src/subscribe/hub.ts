@@ -7,7 +7,8 @@ import { createContext } from '../caller.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import { Backlog } from './backlog.ts';
 import type { Serving } from './complete-event.ts';
-import { Feed, type FeedCounts, type Reason } from './feed.ts';
+import type { Reason } from './endings.ts';
+import { Feed, type FeedCounts } from './feed.ts';
 import { toSourcePosition } from './position.ts';
 
 export interface HubOptions extends Writing {
