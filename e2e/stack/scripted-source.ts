@@ -6,6 +6,8 @@ export interface Subscribed {
   readonly id: string;
   /** The position that the gateway has. */
   readonly after: string | undefined;
+  /** After how many events it is to complete. */
+  readonly first: number | undefined;
   readonly socket: WebSocket;
 }
 
@@ -54,14 +56,14 @@ export class ScriptedSource {
     const { id, type, payload } = JSON.parse(data.toString()) as {
       id: string;
       type: string;
-      payload?: { extensions?: { resume?: { after?: string } } };
+      payload?: { extensions?: { resume?: { after?: string; first?: number } } };
     };
     if (type === 'connection_init') socket.send('{"type":"connection_ack"}');
     if (type !== 'subscribe') return;
     const resume = payload?.extensions?.resume;
     if (!resume) throw new Error('A subgraph is always asked for positions');
     this.asked.push(resume.after);
-    this.serve({ id, after: resume.after, socket });
+    this.serve({ id, after: resume.after, first: resume.first, socket });
   }
 }
 

@@ -94,6 +94,21 @@ it('gives what was missed even when it is more than a page, and then what happen
   expect(idsOf(first)).toEqual(idsOf(again));
 });
 
+it('tells no more events than are asked for, from before and from now, and completes', async () => {
+  const first = open({});
+  await first.wait(1);
+  const ids = [await create('page-1'), await create('page-2'), await create('page-3')];
+  const after = String(positionsOf(first)[0]);
+  const page = open({ after, first: 2 });
+  expect(await page.end()).toEqual({});
+  expect([idsOf(page), positionsOf(page).length]).toEqual([ids.slice(0, 2), 3]);
+  const rest = open({ after: String(positionsOf(page).at(-1)), first: 2 });
+  await rest.wait(2);
+  ids.push(await create('page-4'));
+  expect(await rest.end()).toEqual({});
+  expect([...idsOf(page), ...idsOf(rest)]).toEqual(ids);
+});
+
 it('leaves out an account that is no longer there', async () => {
   const listener = open({});
   await listener.wait(1);
@@ -112,7 +127,18 @@ it('says GONE for a position that is no longer known, or not yet, and VALIDATION
   const newest = Number(row?.max);
   expect(await open({ after: String(newest - 2) }).end()).toEqual({ codes: ['GONE'] });
   expect(await open({ after: String(newest + 1) }).end()).toEqual({ codes: ['GONE'] });
-  for (const resume of [{ after: 'x' }, { after: 1 }, { after: '-1' }, { after: '01' }, { after: '9'.repeat(20) }, true, null])
+  for (const resume of [
+    { after: 'x' },
+    { after: 1 },
+    { after: '-1' },
+    { after: '01' },
+    { after: '9'.repeat(20) },
+    { first: 0 },
+    { first: '2' },
+    { first: 1.5 },
+    true,
+    null,
+  ])
     expect(await open(resume).end()).toEqual({ codes: ['VALIDATION_ERROR'] });
   const last = open({ after: String(newest - 1) });
   await last.wait(2);

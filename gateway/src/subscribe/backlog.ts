@@ -3,12 +3,12 @@
  * together must not take the process's memory, or every connection to the subgraphs.
  */
 
-/** Beyond so many, feeds that can wait are asked to, and the others complete one event at a time. */
+/** Beyond so many, feeds ask their sources for nothing more that was missed, and complete one event at a time. */
 const MAX_WAITING = 5000;
 
 export class Backlog {
   readonly #maxWaiting: number;
-  /** Called when there is room, in the order in which they asked; they ask again when it is not theirs. */
+  /** Called when half of the room is free, in the order in which they asked. */
   readonly #asking = new Set<() => void>();
   #waiting = 0;
 
@@ -30,16 +30,17 @@ export class Backlog {
 
   remove(count = 1): void {
     this.#waiting -= count;
-    // With half of it free, so that not every event starts and stops somebody.
     if (this.#waiting > this.#maxWaiting / 2) return;
-    for (const go of this.#asking) {
-      if (this.isFull) return;
+    // One at a time, since what he asks for comes later; all, when there is nothing any more that would call the next one.
+    do {
+      const [go] = this.#asking;
+      if (!go) return;
       this.#asking.delete(go);
       go();
-    }
+    } while (this.#waiting === 0);
   }
 
-  /** Calls once, as soon as there is room. */
+  /** Calls once, when there is room. */
   ask(go: () => void): void {
     this.#asking.add(go);
   }

@@ -20,7 +20,7 @@ import { type Source, openSource } from './source.ts';
 const MAX_CONCURRENT = 16;
 /** So many events may wait to be completed. A source that is faster is asked to wait, until there are few; one that can't ends the stream. */
 const MAX_WAITING = 1000;
-const FEW_WAITING = 16;
+const FEW_WAITING = 50;
 
 /** What a feed is of: all that decides what its listeners read. */
 export interface FeedRequest {
@@ -133,8 +133,14 @@ export class Feed {
     return true;
   }
 
-  /** Opens the source. To be called once, when the first listener is there. */
+  /** Opens the source, now or when there is room for what was missed. To be called once, when the first listener is there. */
   start(): void {
+    const { backlog, request } = this.#options;
+    if (request.resume?.after !== undefined && backlog.isFull) backlog.ask(this.#open);
+    else this.#open();
+  }
+
+  readonly #open = (): void => {
     // Its only listener may have gone before he was let in.
     if (this.#isOver) return;
     const { request, reconnectMs, counts } = this.#options;
@@ -165,6 +171,10 @@ export class Feed {
         reached: (position) => {
           if (resume) this.#take(undefined, toClientPosition(service, position));
         },
+        full: () => {
+          this.#isPaused = true;
+          this.#goOn();
+        },
         complete: () => {
           this.#finishStream({ cause: 'complete', errors: [] });
         },
@@ -176,7 +186,7 @@ export class Feed {
         },
       },
     );
-  }
+  };
 
   /** Completes events that come from now on by another plan. Gives false when they would have to come from elsewhere. */
   adopt(serving: Serving): boolean {
@@ -197,12 +207,9 @@ export class Feed {
     const { backlog } = this.#options;
     backlog.add();
     this.#work.push({ receivedAt: performance.now(), answer, position, serving: this.#serving });
-    const { size } = this.#work;
-    const isTooMuch = size >= MAX_WAITING || (backlog.isFull && size > FEW_WAITING);
-    if (!isTooMuch || this.#isPaused || this.#end) return;
+    if (this.#work.size < MAX_WAITING || this.#isPaused || this.#end) return;
     if (this.#source?.pause()) this.#isPaused = true;
-    else if (size >= MAX_WAITING)
-      this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
+    else this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
   }
 
   readonly #tell = (event: LiveEvent): void => {
@@ -250,6 +257,7 @@ export class Feed {
     this.#source?.close();
     const { backlog } = this.#options;
     backlog.remove(this.#work.size);
+    backlog.forget(this.#open);
     backlog.forget(this.#goOn);
     const listeners = this.#audience.release();
     this.#options.onOver();

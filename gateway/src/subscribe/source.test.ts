@@ -39,6 +39,7 @@ function open() {
     {
       next: ({ data }) => told.push(data),
       reached: (position) => reached.push(position),
+      full: () => told.push('full'),
       complete: () => told.push('complete'),
       refused: (errors) => told.push({ errors }),
       lost: () => told.push('lost'),
@@ -85,7 +86,7 @@ describe('a source', () => {
       waits.push(Date.now() - last);
     }
     expect(waits.slice(0, 8)).toEqual([50, 100, 200, 400, 800, 1600, 2000, 2000]);
-    expect(resume()).toEqual({ after: '5' });
+    expect(resume()).toEqual({ after: '5', first: 200 });
     expect(asked.length).toBeGreaterThan(8);
   });
 
@@ -124,7 +125,7 @@ describe('a source', () => {
     jest.advanceTimersByTime(100);
     sink().lost(LOSS);
     jest.advanceTimersByTime(100);
-    expect([told, reached, resume()]).toEqual([[], ['1', '40'], { after: '40' }]);
+    expect([told, reached, resume()]).toEqual([[], ['1', '40'], { after: '40', first: 200 }]);
   });
 
   it('is given up when it comes back and goes at once, again and again', () => {
@@ -152,7 +153,7 @@ describe('a source', () => {
     sink().refused([{ message: 'Going down', extensions: { code: 'SERVICE_UNAVAILABLE' } }]);
     jest.runAllTimers();
     sink().next(at(6, 6));
-    expect([resume(), told]).toEqual([{ after: '5' }, [{ n: 6 }]]);
+    expect([resume(), told]).toEqual([{ after: '5', first: 200 }, [{ n: 6 }]]);
   });
 
   it('can be asked to wait, and goes on behind what it told last, if it tells positions', () => {
@@ -168,11 +169,28 @@ describe('a source', () => {
     jest.advanceTimersByTime(60_000);
     expect([asked.length, unsubscribed()]).toEqual([1, 1]);
     source.resume();
-    expect(resume()).toEqual({ after: '6' });
+    expect(resume()).toEqual({ after: '6', first: 200 });
     sink().next(at(7, 3));
     expect(told).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
     source.resume();
     expect(asked.length).toBe(2);
+  });
+
+  it('is asked for what was missed a page at a time, and for the next when that is wanted', () => {
+    const { source, sink, told, asked, resume } = open();
+    sink().next(at(1));
+    sink().lost(LOSS);
+    jest.advanceTimersByTime(50);
+    sink().next(at(1));
+    for (let n = 2; n <= 201; n++) sink().next(at(n, n));
+    sink().complete();
+    expect([told.at(-1), asked.length]).toEqual(['full', 2]);
+    source.resume();
+    expect(resume()).toEqual({ after: '201', first: 200 });
+    sink().next(at(202, 202));
+    // One that completes before is at its end.
+    sink().complete();
+    expect(told.slice(-3)).toEqual(['full', { n: 202 }, 'complete']);
   });
 
   it('refuses by an error, or by an answer without data', () => {

@@ -3,7 +3,7 @@
  *
  * A subgraph that can tell positions is asked for those by `extensions.resume`. It then begins with `{"data": null, "extensions": {"position": p}}` and
  * tells each event's own position, and now and then how far it has come without one, so that after a loss it can be asked for all that came `after`
- * the last one: nothing is missed, nothing comes twice.
+ * the last one: nothing is missed, nothing comes twice. With `first` it completes after so many events, and is asked for more when those are done.
  * Of one that tells no positions nobody knows what was missed: the loss is the end of the stream, and is told (README, "Subscriptions").
  */
 import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
@@ -27,6 +27,8 @@ export interface SourceOptions {
 export interface SourceSink {
   /** With the position of the event, if the subgraph tells any. */
   next(answer: SubgraphAnswer, position: string | undefined): void;
+  /** The subgraph waits to be asked for more, by `resume`. */
+  full(): void;
   /** Where the stream begins, or has come to without an event; not where it goes on after a loss. */
   reached(position: string): void;
   complete(): void;
@@ -44,6 +46,8 @@ export interface Source {
   resume(): void;
 }
 
+/** So many events of what was missed are asked for at a time: more than can be completed would be told for nothing. */
+const PAGE = 200;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
 /** Whoever goes on for so long is no longer looked for. */
@@ -63,6 +67,8 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
   /** When the subgraph has last said from where it goes on, if nothing came since. */
   let backAt: number | undefined;
   let tries = 0;
+  /** Events since it was asked last. */
+  let told = 0;
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   let isPaused = false;
@@ -93,15 +99,15 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     timer = setTimeout(connect, wait);
   };
   const receive: LiveSink['next'] = (answer) => {
-    const told = answer.extensions?.['position'];
-    const isPosition = typeof told === 'string';
-    const isKnown = hasPositions && told === position;
-    if (isPosition) position = told;
+    const reached = answer.extensions?.['position'];
+    const isPosition = typeof reached === 'string';
+    const isKnown = hasPositions && reached === position;
+    if (isPosition) position = reached;
     hasPositions ||= isPosition;
     // A position without anything else is where the stream begins, or how far it has come in silence.
     if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) {
       backAt ??= now();
-      if (!isKnown) sink.reached(told);
+      if (!isKnown) sink.reached(reached);
       return;
     }
     if (after !== undefined && !hasPositions && answer.data !== undefined) {
@@ -113,7 +119,8 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     if (answer.data === undefined && answer.errors) refuse(answer.errors);
     else {
       lostAt = undefined;
-      sink.next(answer, isPosition ? told : undefined);
+      told++;
+      sink.next(answer, isPosition ? reached : undefined);
     }
   };
   const refuse = (errors: readonly SubgraphError[]) => {
@@ -128,7 +135,9 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     });
   };
   const connect = () => {
-    const resume = position === undefined ? {} : { after: position };
+    const resume = position === undefined ? {} : { after: position, first: PAGE };
+    const isPaged = position !== undefined;
+    told = 0;
     unsubscribe = live.subscribe(
       { identity, requestId, payload: { ...payload, extensions: { resume } } },
       {
@@ -137,9 +146,13 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
         },
         complete: () => {
           if (isPaused) return;
-          end(() => {
-            sink.complete();
-          });
+          if (isPaged && told === PAGE) {
+            isPaused = true;
+            sink.full();
+          } else
+            end(() => {
+              sink.complete();
+            });
         },
         refused: (errors) => {
           if (!isPaused) refuse(errors);

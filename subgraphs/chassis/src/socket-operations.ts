@@ -133,7 +133,7 @@ export function createSocketOperations({ schema, server, createContext, events, 
 
     subscribe(operation) {
       const { session, resume } = operation;
-      const state: { isDone: boolean; topic?: string; stream?: EventStream } = { isDone: false };
+      const state: { isDone: boolean; told: number; topic?: string; stream?: EventStream } = { isDone: false, told: 0 };
 
       const stop = () => {
         if (state.isDone) return;
@@ -163,6 +163,7 @@ export function createSocketOperations({ schema, server, createContext, events, 
         const result = await toResult(operation, state.topic, happening);
         if (session.isOver()) return undefined;
         delivered.inc({ topic: state.topic });
+        state.told++;
         return result;
       }
 
@@ -175,6 +176,7 @@ export function createSocketOperations({ schema, server, createContext, events, 
       return {
         async next() {
           if (state.isDone) return done;
+          if (state.told === resume?.first) return end();
           try {
             const value = await produce();
             if (value && !(state.isDone as boolean)) return { done: false, value };
