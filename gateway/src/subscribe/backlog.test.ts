@@ -6,6 +6,24 @@ const fill = (backlog: Backlog, count: number) => {
 };
 
 describe('a backlog', () => {
+  it('calls at once while there is room, but nobody before those who ask already', () => {
+    const backlog = new Backlog(10);
+    const called: string[] = [];
+    const ask = (name: string) => {
+      backlog.ask(() => called.push(name));
+    };
+    ask('a');
+    expect(called).toEqual(['a']);
+    fill(backlog, 10);
+    ask('b');
+    backlog.remove(2);
+    ask('c');
+    expect(called).toEqual(['a']);
+    backlog.remove(3);
+    backlog.remove();
+    expect(called).toEqual(['a', 'b', 'c']);
+  });
+
   it('is full at its limit, and calls those who asked for room once half of it is free, one after the other', () => {
     const backlog = new Backlog(10);
     fill(backlog, 10);

@@ -40,9 +40,10 @@ export class Backlog {
     } while (this.#waiting === 0);
   }
 
-  /** Calls once, when there is room. */
+  /** Calls once, now or when there is room: whoever has had some waits behind those who ask already. */
   ask(go: () => void): void {
-    this.#asking.add(go);
+    if (this.isFull || this.#asking.size > 0) this.#asking.add(go);
+    else go();
   }
 
   /** Nobody is to be called any more. */

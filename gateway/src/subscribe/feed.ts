@@ -136,8 +136,8 @@ export class Feed {
   /** Opens the source, now or when there is room for what was missed. To be called once, when the first listener is there. */
   start(): void {
     const { backlog, request } = this.#options;
-    if (request.resume?.after !== undefined && backlog.isFull) backlog.ask(this.#open);
-    else this.#open();
+    if (request.resume?.after === undefined) this.#open();
+    else backlog.ask(this.#open);
   }
 
   readonly #open = (): void => {
@@ -173,7 +173,7 @@ export class Feed {
         },
         full: () => {
           this.#isPaused = true;
-          this.#goOn();
+          this.#askForMore();
         },
         complete: () => {
           this.#finishStream({ cause: 'complete', errors: [] });
@@ -219,17 +219,15 @@ export class Feed {
     this.#audience.tell(event);
     this.#options.counts.observeLag((performance.now() - event.receivedAt) / 1000);
     if (event.position !== undefined) this.#options.onReached();
-    if (this.#isPaused) this.#goOn();
+    this.#askForMore();
   };
 
+  /** What was asked for is done, but for a few. */
+  #askForMore(): void {
+    if (this.#isPaused && this.#work.size <= FEW_WAITING) this.#options.backlog.ask(this.#goOn);
+  }
+
   readonly #goOn = (): void => {
-    const { backlog } = this.#options;
-    if (this.#work.size > FEW_WAITING || this.#isOver) return;
-    if (backlog.isFull) {
-      backlog.ask(this.#goOn);
-      return;
-    }
-    backlog.forget(this.#goOn);
     this.#isPaused = false;
     this.#source?.resume();
   };
