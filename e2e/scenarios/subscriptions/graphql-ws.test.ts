@@ -1,4 +1,6 @@
 /** `/graphql` over graphql-transport-ws, message by message. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
@@ -211,6 +213,26 @@ describe('the protocol', () => {
     expect((await client.closed).code).toBe(Number(code));
     await listening(0);
   });
+
+  it.each(['', 'Sec-WebSocket-Protocol: graphql-ws\r\n', 'Sec-WebSocket-Protocol: graphql-transport-ws\r\n'])(
+    'outlives frames that are none, also of a client that is being refused (%j)',
+    async (protocol) => {
+      const { hostname, port } = new URL(federation.url);
+      for (const frame of ['ff8000000000', '8180', '81ff7fffffffffffffff00000000', '88ff', 'c100', '00']) {
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => undefined);
+        socket.write(
+          `GET /graphql HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n${protocol}\r\n`,
+        );
+        await once(socket, 'data');
+        socket.write(Buffer.from(frame, 'hex'));
+        // What is answered after it shows that it was read.
+        const client = await openSocket(federation.url);
+        await client.close();
+        socket.destroy();
+      }
+    },
+  );
 
   it('closes with 4406 for another protocol, and with 1009 for a message that is too large', async () => {
     const other = await openSocket(federation.url, { protocol: 'graphql-ws', init: null }).catch((error: unknown) => error as Error);

@@ -87,8 +87,6 @@ export class Connection {
       this.#end('stopped');
       options.onEnd(this);
     });
-    // What it is about, the close that follows tells; a frame that is too large is 1009.
-    socket.on('error', () => undefined);
   }
 
   /** Called now and then: asks for a sign of life, and gives up a client that gave none since the last time. */

@@ -53,6 +53,9 @@ export class OpenOperation implements Listener {
     }
     this.#subscription = subscription;
     this.#watch?.onBegin(subscription);
+    // It was asked to finish while it was on its way.
+    if (this.#onOver) subscription.finish(this.#onOver);
+    this.#onOver = undefined;
   }
 
   next(event: LiveEvent): void {

@@ -1,6 +1,6 @@
 /** An HTTP response that stays open: its head, its heartbeats, its mailbox, its end. */
 import type { ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { LiveMetrics } from './live-metrics.ts';
 import { type Envelope, Mailbox, type MailboxLimits } from './mailbox.ts';
 import type { StreamFormat } from './stream-format.ts';
@@ -12,7 +12,7 @@ export interface ResponseStreamOptions {
   readonly queue: MailboxLimits;
   readonly metrics: LiveMetrics;
   /** What was posted to before there was a response: it goes on into this one. */
-  readonly before?: { readonly mailbox: Mailbox; readonly outlet: Readable } | undefined;
+  readonly before?: { readonly mailbox: Mailbox; readonly outlet: Duplex } | undefined;
   /** Called once, with why: the client has gone, was too slow, or everything is told. */
   readonly onClosed: (cause: string) => void;
 }
@@ -61,7 +61,7 @@ export class ResponseStream {
       const { before, response } = this.#options;
       this.mailbox.close();
       // What it hands on ends with it.
-      if (before) before.outlet.push(null);
+      if (before) before.outlet.end();
       else response.end();
     });
   }

@@ -71,6 +71,8 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
         return;
       }
       server.handleUpgrade(request, stream, head, (socket) => {
+        // Whatever a client sends, also while it is being refused, ends its own connection and nothing else.
+        socket.on('error', () => undefined);
         if (socket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) {
           socket.close(4406, 'Subprotocol not acceptable');
           return;

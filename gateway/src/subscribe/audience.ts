@@ -51,9 +51,7 @@ export class Audience {
     for (const [listener, { leave }] of this.#seats) {
       listener.next(event);
       this.#options.counts.delivered++;
-      if (!leave || --leave.events > 0) continue;
-      this.#remove(listener);
-      leave.done();
+      if (leave && --leave.events === 0) this.#remove(listener);
     }
   }
 
@@ -88,8 +86,12 @@ export class Audience {
   }
 
   #remove(listener: Listener): void {
-    if (!this.#seats.delete(listener)) return;
+    const seat = this.#seats.get(listener);
+    if (!seat) return;
+    this.#seats.delete(listener);
     this.#options.counts.listeners--;
     if (this.#seats.size === 0) this.#options.onEmpty();
+    // Also of one who has gone before all was told.
+    seat.leave?.done();
   }
 }

@@ -5,60 +5,70 @@ const fill = (backlog: Backlog, count: number) => {
   for (let i = 0; i < count; i++) backlog.add();
 };
 
-describe('a backlog', () => {
-  it('calls at once while there is room, but nobody before those who ask already', () => {
-    const backlog = new Backlog(10);
-    const called: string[] = [];
-    const ask = (name: string) => {
+function createAsking(backlog: Backlog) {
+  const called: string[] = [];
+  return {
+    called,
+    ask: (name: string) => {
       backlog.ask(() => called.push(name));
-    };
+    },
+  };
+}
+
+describe('a backlog', () => {
+  it('lets in at once as many as there is room for, and the next when one of them is answered', () => {
+    const backlog = new Backlog(1000);
+    const { called, ask } = createAsking(backlog);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) ask(name);
+    expect(called).toEqual(['a', 'b', 'c', 'd', 'e']);
+    for (let i = 0; i < 3; i++) backlog.answered();
+    expect(called).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    backlog.answered();
+    expect(called).toHaveLength(7);
+  });
+
+  it('is full at its limit, and lets in once half of it is free, nobody before those who ask already', () => {
+    const backlog = new Backlog(1000);
+    const { called, ask } = createAsking(backlog);
+    fill(backlog, 1000);
+    expect(backlog.isFull).toBe(true);
     ask('a');
-    expect(called).toEqual(['a']);
-    fill(backlog, 10);
     ask('b');
-    backlog.remove(2);
+    backlog.remove(400);
     ask('c');
+    expect([backlog.isFull, called]).toEqual([false, []]);
+    backlog.remove(101);
     expect(called).toEqual(['a']);
-    backlog.remove(3);
-    backlog.remove();
+    // It has begun to come: the room is that of its events from now on.
+    fill(backlog, 200);
+    backlog.answered();
+    expect(called).toEqual(['a']);
+    backlog.remove(699);
     expect(called).toEqual(['a', 'b', 'c']);
   });
 
-  it('is full at its limit, and calls those who asked for room once half of it is free, one after the other', () => {
+  it('never forgets who asks: when nothing waits and nobody is about to be answered, the next one is let in', () => {
     const backlog = new Backlog(10);
-    fill(backlog, 10);
-    expect(backlog.isFull).toBe(true);
-    const called: string[] = [];
-    for (const name of ['a', 'b', 'c', 'd']) backlog.ask(() => called.push(name));
-    backlog.remove(4);
-    expect([backlog.isFull, called]).toEqual([false, []]);
-    backlog.remove();
+    const { called, ask } = createAsking(backlog);
+    for (const name of ['a', 'b', 'c']) ask(name);
     expect(called).toEqual(['a']);
-    backlog.remove();
-    expect(called).toEqual(['a', 'b']);
-    // Nothing is left that would call the others.
-    backlog.remove(4);
-    expect(called).toEqual(['a', 'b', 'c', 'd']);
+    backlog.answered();
+    backlog.answered();
+    expect(called).toEqual(['a', 'b', 'c']);
   });
 
   it('does not call who has gone, and lets somebody ask again while he is called', () => {
-    const backlog = new Backlog(4);
-    fill(backlog, 4);
-    let calls = 0;
-    const again = () => {
-      calls++;
-      fill(backlog, 4);
-      backlog.ask(again);
-    };
-    const gone = () => {
-      calls += 100;
-    };
+    const backlog = new Backlog(1000);
+    const { called, ask } = createAsking(backlog);
+    fill(backlog, 1000);
+    const gone = () => called.push('gone');
     backlog.ask(gone);
-    backlog.ask(again);
+    backlog.ask(() => {
+      called.push('a');
+      ask('b');
+    });
     backlog.forget(gone);
-    backlog.remove(4);
-    expect(calls).toBe(1);
-    backlog.remove(4);
-    expect(calls).toBe(2);
+    backlog.remove(900);
+    expect(called).toEqual(['a', 'b']);
   });
 });

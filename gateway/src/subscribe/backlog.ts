@@ -6,11 +6,15 @@
 /** Beyond so many, feeds ask their sources for nothing more that was missed, and complete one event at a time. */
 const MAX_WAITING = 5000;
 
+/** What somebody who was let in may ask for: it counts until the answer begins, as its events do from then on. */
+const GRANT = 200;
+
 export class Backlog {
   readonly #maxWaiting: number;
   /** Called when half of the room is free, in the order in which they asked. */
   readonly #asking = new Set<() => void>();
   #waiting = 0;
+  #granted = 0;
 
   constructor(maxWaiting = MAX_WAITING) {
     this.#maxWaiting = maxWaiting;
@@ -30,24 +34,33 @@ export class Backlog {
 
   remove(count = 1): void {
     this.#waiting -= count;
-    if (this.#waiting > this.#maxWaiting / 2) return;
-    // One at a time, since what he asks for comes later; all, when there is nothing any more that would call the next one.
-    do {
-      const [go] = this.#asking;
-      if (!go) return;
-      this.#asking.delete(go);
-      go();
-    } while (this.#waiting === 0);
+    this.#letIn(this.#maxWaiting / 2);
   }
 
-  /** Calls once, now or when there is room: whoever has had some waits behind those who ask already. */
+  /** Calls once, now or when there is room: whoever has had some waits behind those who ask already. He says `answered` then, once. */
   ask(go: () => void): void {
-    if (this.isFull || this.#asking.size > 0) this.#asking.add(go);
-    else go();
+    this.#asking.add(go);
+    if (this.#asking.size === 1) this.#letIn(this.#maxWaiting);
+  }
+
+  /** What somebody who was let in has asked for has begun to come, or will not. */
+  answered(): void {
+    this.#granted--;
+    this.#letIn(this.#maxWaiting / 2);
   }
 
   /** Nobody is to be called any more. */
   forget(go: () => void): void {
     this.#asking.delete(go);
+  }
+
+  #letIn(limit: number): void {
+    for (const go of this.#asking) {
+      // Where nothing waits and nobody is about to be answered, nothing would call the next one.
+      if (this.#waiting + this.#granted * GRANT >= limit && this.#waiting + this.#granted > 0) return;
+      this.#asking.delete(go);
+      this.#granted++;
+      go();
+    }
   }
 }

@@ -21,6 +21,8 @@ const MAX_CONCURRENT = 16;
 /** So many events may wait to be completed. A source that is faster is asked to wait, until there are few; one that can't ends the stream. */
 const MAX_WAITING = 1000;
 const FEW_WAITING = 50;
+/** So long the first word of a source is waited for, before others are let in as well. */
+const ANSWER_MS = 1000;
 
 /** What a feed is of: all that decides what its listeners read. */
 export interface FeedRequest {
@@ -69,6 +71,7 @@ export class Feed {
   /** Told once every event before it is. */
   #end: StreamEnd | undefined;
   #isPaused = false;
+  #answerTimer: NodeJS.Timeout | undefined;
   #isOver = false;
 
   constructor(options: FeedOptions, serving: Serving) {
@@ -111,6 +114,11 @@ export class Feed {
     return this.#audience.size;
   }
 
+  /** Whether it tells what has come, and then ends. */
+  get isEnding(): boolean {
+    return this.#end !== undefined;
+  }
+
   add(listener: Listener): void {
     this.#audience.add(listener, this.#serving.operation.program.name);
     const position = this.#reached;
@@ -137,10 +145,15 @@ export class Feed {
   start(): void {
     const { backlog, request } = this.#options;
     if (request.resume?.after === undefined) this.#open();
-    else backlog.ask(this.#open);
+    else backlog.ask(this.#openGranted);
   }
 
-  readonly #open = (): void => {
+  readonly #openGranted = (): void => {
+    this.#expectAnswer();
+    this.#open();
+  };
+
+  #open(): void {
     // Its only listener may have gone before he was let in.
     if (this.#isOver) return;
     const { request, reconnectMs, counts } = this.#options;
@@ -168,8 +181,9 @@ export class Feed {
           counts.received++;
           this.#take(answer, resume && position && toClientPosition(service, position));
         },
-        reached: (position) => {
-          if (resume) this.#take(undefined, toClientPosition(service, position));
+        reached: (position, isKnown) => {
+          if (resume && !isKnown) this.#take(undefined, toClientPosition(service, position));
+          else this.#noteAnswer();
         },
         full: () => {
           this.#isPaused = true;
@@ -186,7 +200,7 @@ export class Feed {
         },
       },
     );
-  };
+  }
 
   /** Completes events that come from now on by another plan. Gives false when they would have to come from elsewhere. */
   adopt(serving: Serving): boolean {
@@ -206,6 +220,7 @@ export class Feed {
   #take(answer: SubgraphAnswer | undefined, position: string | undefined): void {
     const { backlog } = this.#options;
     backlog.add();
+    this.#noteAnswer();
     this.#work.push({ receivedAt: performance.now(), answer, position, serving: this.#serving });
     if (this.#work.size < MAX_WAITING || this.#isPaused || this.#end) return;
     if (this.#source?.pause()) this.#isPaused = true;
@@ -217,6 +232,8 @@ export class Feed {
     this.#options.backlog.remove();
     this.#reached = event.position ?? this.#reached;
     this.#audience.tell(event);
+    // The last one may have gone with it.
+    if (this.#isOver as boolean) return;
     this.#options.counts.observeLag((performance.now() - event.receivedAt) / 1000);
     if (event.position !== undefined) this.#options.onReached();
     this.#askForMore();
@@ -228,9 +245,24 @@ export class Feed {
   }
 
   readonly #goOn = (): void => {
+    this.#expectAnswer();
     this.#isPaused = false;
     this.#source?.resume();
   };
+
+  /** The room that it was given counts until its source says something; a source that does not must not keep it from others. */
+  #expectAnswer(): void {
+    this.#answerTimer = setTimeout(() => {
+      this.#noteAnswer();
+    }, ANSWER_MS).unref();
+  }
+
+  #noteAnswer(): void {
+    if (!this.#answerTimer) return;
+    clearTimeout(this.#answerTimer);
+    this.#answerTimer = undefined;
+    this.#options.backlog.answered();
+  }
 
   #lose(loss: Loss, service: string): void {
     const { log, request } = this.#options;
@@ -254,8 +286,11 @@ export class Feed {
     this.#isOver = true;
     this.#source?.close();
     const { backlog } = this.#options;
-    backlog.remove(this.#work.size);
-    backlog.forget(this.#open);
+    const { size } = this.#work;
+    this.#work.stop();
+    backlog.remove(size);
+    this.#noteAnswer();
+    backlog.forget(this.#openGranted);
     backlog.forget(this.#goOn);
     const listeners = this.#audience.release();
     this.#options.onOver();
@@ -267,7 +302,7 @@ export class Feed {
 function addressOf({ snapshot, operation }: Serving): string | undefined {
   const { source } = operation.program;
   const upstream = source && snapshot.upstream(source.service);
-  return upstream && [upstream.live.url, source.operation, source.operationName, ...source.variables].join('\n');
+  return upstream && [source.service, upstream.live.url, source.operation, source.operationName, ...source.variables].join('\n');
 }
 
 function pick(variables: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {

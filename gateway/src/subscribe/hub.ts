@@ -120,7 +120,7 @@ export function createHub(options: HubOptions): Hub {
       const subject = subjectOf(request, operation.program.isPublic);
       const key = resume ? `${subject}\n${resume.after ?? ''}` : subject;
       const known = open.get(key);
-      if (known) {
+      if (known && !known.isEnding) {
         known.add(listener);
         return;
       }

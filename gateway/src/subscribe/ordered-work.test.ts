@@ -75,3 +75,39 @@ it('takes work that is done at once', () => {
   for (const n of [1, 2, 3]) work.push(n);
   expect([delivered, work.size]).toEqual([[2, 4, 6], 0]);
 });
+
+it('begins nothing more once it is stopped, and hands over nothing of what is in hand', () => {
+  const running: ((output: number) => void)[] = [];
+  const delivered: number[] = [];
+  const work = new OrderedWork<number, number>({
+    concurrent: () => 2,
+    work: (_, done) => running.push(done),
+    deliver: (output) => delivered.push(output),
+    onIdle: () => undefined,
+  });
+  for (let n = 0; n < 10; n++) work.push(n);
+  running[0]?.(0);
+  work.stop();
+  for (const done of running) done(1);
+  expect([running.length, delivered, work.size]).toEqual([3, [0], 0]);
+});
+
+it('goes on after something went wrong where a result was handed over', () => {
+  const delivered: number[] = [];
+  const work = new OrderedWork<number, number>({
+    concurrent: () => 1,
+    work: (input, done) => {
+      done(input);
+    },
+    deliver: (output) => {
+      if (output === 1) throw new Error('a fault');
+      delivered.push(output);
+    },
+    onIdle: () => undefined,
+  });
+  expect(() => {
+    work.push(1);
+  }).toThrow('a fault');
+  work.push(2);
+  expect(delivered).toEqual([2]);
+});

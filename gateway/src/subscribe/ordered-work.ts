@@ -22,6 +22,7 @@ export class OrderedWork<In, Out> {
   #begun = 0;
   #running = 0;
   #isBeginning = false;
+  #isStopped = false;
 
   constructor(options: OrderedWorkOptions<In, Out>) {
     this.#options = options;
@@ -37,23 +38,32 @@ export class OrderedWork<In, Out> {
     this.#begin();
   }
 
+  /** Begins nothing more, and hands over nothing. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#slots.length = 0;
+  }
+
   #begin(): void {
     // What is done at once leads back here: the loop that runs goes on, rather than one within it.
     if (this.#isBeginning) return;
     this.#isBeginning = true;
-    for (let slot = this.#next(); slot; slot = this.#next()) this.#start(slot);
-    this.#isBeginning = false;
+    try {
+      for (let slot = this.#next(); slot; slot = this.#next()) this.#start(slot);
+    } finally {
+      this.#isBeginning = false;
+    }
   }
 
   #next(): Slot<In, Out> | undefined {
-    return this.#running < this.#options.concurrent() ? this.#slots[this.#begun] : undefined;
+    return !this.#isStopped && this.#running < this.#options.concurrent() ? this.#slots[this.#begun] : undefined;
   }
 
   #start(slot: Slot<In, Out>): void {
     this.#begun++;
     this.#running++;
     this.#options.work(slot.input, (output) => {
-      if (slot.result) return;
+      if (slot.result || this.#isStopped) return;
       slot.result = { output };
       this.#running--;
       this.#handOver();
@@ -61,6 +71,7 @@ export class OrderedWork<In, Out> {
   }
 
   #handOver(): void {
+    if (this.#isStopped) return;
     for (let next = this.#slots[0]; next?.result; next = this.#slots[0]) {
       this.#slots.shift();
       this.#begun--;

@@ -38,7 +38,9 @@ function open() {
     },
     {
       next: ({ data }) => told.push(data),
-      reached: (position) => reached.push(position),
+      reached: (position, isKnown) => {
+        if (!isKnown) reached.push(position);
+      },
       full: () => told.push('full'),
       complete: () => told.push('complete'),
       refused: (errors) => told.push({ errors }),

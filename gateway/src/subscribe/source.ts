@@ -29,8 +29,8 @@ export interface SourceSink {
   next(answer: SubgraphAnswer, position: string | undefined): void;
   /** The subgraph waits to be asked for more, by `resume`. */
   full(): void;
-  /** Where the stream begins, or has come to without an event; not where it goes on after a loss. */
-  reached(position: string): void;
+  /** Where the stream begins, or has come to without an event; what is known already is where it goes on. */
+  reached(position: string, isKnown: boolean): void;
   complete(): void;
   /** The subgraph will not have it, or no longer. */
   refused(errors: readonly SubgraphError[]): void;
@@ -107,7 +107,7 @@ export function openSource(options: SourceOptions, sink: SourceSink): Source {
     // A position without anything else is where the stream begins, or how far it has come in silence.
     if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) {
       backAt ??= now();
-      if (!isKnown) sink.reached(reached);
+      sink.reached(reached, isKnown);
       return;
     }
     if (after !== undefined && !hasPositions && answer.data !== undefined) {
