@@ -8,6 +8,8 @@ const MAX_WAITING = 5000;
 
 /** What somebody who was let in may ask for: it counts until the answer begins, as its events do from then on. */
 const GRANT = 200;
+/** So long the first word of the answer is waited for: who does not answer must not keep the room from others. */
+const ANSWER_MS = 1000;
 
 export class Backlog {
   readonly #maxWaiting: number;
@@ -63,4 +65,42 @@ export class Backlog {
       go();
     }
   }
+}
+
+/** One feed's turns in the backlog: before it asks its source for more of what was missed. */
+export class Turn {
+  readonly #backlog: Backlog;
+  readonly #go: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `go` is called for every time that was asked for. */
+  constructor(backlog: Backlog, go: () => void) {
+    this.#backlog = backlog;
+    this.#go = go;
+  }
+
+  ask(): void {
+    this.#backlog.ask(this.#begin);
+  }
+
+  /** The source has said something. */
+  answered(): void {
+    if (!this.#timer) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#backlog.answered();
+  }
+
+  /** Wants no more. */
+  end(): void {
+    this.#backlog.forget(this.#begin);
+    this.answered();
+  }
+
+  readonly #begin = (): void => {
+    this.#timer = setTimeout(() => {
+      this.answered();
+    }, ANSWER_MS).unref();
+    this.#go();
+  };
 }

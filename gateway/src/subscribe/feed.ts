@@ -9,7 +9,7 @@ import type { FetchStep } from '../execute/program.ts';
 import type { DocumentRequest } from '../supergraph/snapshot.ts';
 import type { Loss } from '../upstream/live-socket.ts';
 import { Audience, type AudienceCounts } from './audience.ts';
-import type { Backlog } from './backlog.ts';
+import { type Backlog, Turn } from './backlog.ts';
 import { type Serving, completeEvent } from './complete-event.ts';
 import { type Reason, reasonOfLoss, toEnd, toRefusal } from './endings.ts';
 import { OrderedWork } from './ordered-work.ts';
@@ -21,8 +21,6 @@ const MAX_CONCURRENT = 16;
 /** So many events may wait to be completed. A source that is faster is asked to wait, until there are few; one that can't ends the stream. */
 const MAX_WAITING = 1000;
 const FEW_WAITING = 50;
-/** So long the first word of a source is waited for, before others are let in as well. */
-const ANSWER_MS = 1000;
 
 /** What a feed is of: all that decides what its listeners read. */
 export interface FeedRequest {
@@ -64,6 +62,7 @@ export class Feed {
   readonly #options: FeedOptions;
   readonly #audience: Audience;
   readonly #work: OrderedWork<Arrival, LiveEvent>;
+  readonly #turn: Turn;
   #serving: Serving;
   #source: Source | undefined;
   /** The position that everybody was told last. */
@@ -71,7 +70,6 @@ export class Feed {
   /** Told once every event before it is. */
   #end: StreamEnd | undefined;
   #isPaused = false;
-  #answerTimer: NodeJS.Timeout | undefined;
   #isOver = false;
 
   constructor(options: FeedOptions, serving: Serving) {
@@ -83,6 +81,11 @@ export class Feed {
       onEmpty: () => {
         this.#stop();
       },
+    });
+    this.#turn = new Turn(options.backlog, () => {
+      this.#isPaused = false;
+      if (this.#source) this.#source.resume();
+      else this.#open();
     });
     this.#work = new OrderedWork({
       concurrent: () => (options.backlog.isFull ? 1 : MAX_CONCURRENT),
@@ -143,15 +146,9 @@ export class Feed {
 
   /** Opens the source, now or when there is room for what was missed. To be called once, when the first listener is there. */
   start(): void {
-    const { backlog, request } = this.#options;
-    if (request.resume?.after === undefined) this.#open();
-    else backlog.ask(this.#openGranted);
+    if (this.request.resume?.after === undefined) this.#open();
+    else this.#turn.ask();
   }
-
-  readonly #openGranted = (): void => {
-    this.#expectAnswer();
-    this.#open();
-  };
 
   #open(): void {
     // Its only listener may have gone before he was let in.
@@ -183,7 +180,7 @@ export class Feed {
         },
         reached: (position, isKnown) => {
           if (resume && !isKnown) this.#take(undefined, toClientPosition(service, position));
-          else this.#noteAnswer();
+          else this.#turn.answered();
         },
         full: () => {
           this.#isPaused = true;
@@ -220,7 +217,7 @@ export class Feed {
   #take(answer: SubgraphAnswer | undefined, position: string | undefined): void {
     const { backlog } = this.#options;
     backlog.add();
-    this.#noteAnswer();
+    this.#turn.answered();
     this.#work.push({ receivedAt: performance.now(), answer, position, serving: this.#serving });
     if (this.#work.size < MAX_WAITING || this.#isPaused || this.#end) return;
     if (this.#source?.pause()) this.#isPaused = true;
@@ -241,27 +238,7 @@ export class Feed {
 
   /** What was asked for is done, but for a few. */
   #askForMore(): void {
-    if (this.#isPaused && this.#work.size <= FEW_WAITING) this.#options.backlog.ask(this.#goOn);
-  }
-
-  readonly #goOn = (): void => {
-    this.#expectAnswer();
-    this.#isPaused = false;
-    this.#source?.resume();
-  };
-
-  /** The room that it was given counts until its source says something; a source that does not must not keep it from others. */
-  #expectAnswer(): void {
-    this.#answerTimer = setTimeout(() => {
-      this.#noteAnswer();
-    }, ANSWER_MS).unref();
-  }
-
-  #noteAnswer(): void {
-    if (!this.#answerTimer) return;
-    clearTimeout(this.#answerTimer);
-    this.#answerTimer = undefined;
-    this.#options.backlog.answered();
+    if (this.#isPaused && !this.#isOver && !this.#end && this.#work.size <= FEW_WAITING) this.#turn.ask();
   }
 
   #lose(loss: Loss, service: string): void {
@@ -289,9 +266,7 @@ export class Feed {
     const { size } = this.#work;
     this.#work.stop();
     backlog.remove(size);
-    this.#noteAnswer();
-    backlog.forget(this.#openGranted);
-    backlog.forget(this.#goOn);
+    this.#turn.end();
     const listeners = this.#audience.release();
     this.#options.onOver();
     return listeners;
