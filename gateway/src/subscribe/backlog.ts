@@ -2,12 +2,11 @@
  * Room for the events that wait to be completed, shared by all feeds: clients decide how much of what was missed is told again, and all of them
  * together must not take the process's memory, or every connection to the subgraphs.
  */
+import { PAGE } from './source.ts';
 
 /** Beyond so many, feeds ask their sources for nothing more that was missed, and complete one event at a time. */
 const MAX_WAITING = 5000;
 
-/** What somebody who was let in may ask for: it counts until the answer begins, as its events do from then on. */
-const GRANT = 200;
 /** So long the first word of the answer is waited for: who does not answer must not keep the room from others. */
 const ANSWER_MS = 1000;
 
@@ -58,8 +57,8 @@ export class Backlog {
 
   #letIn(limit: number): void {
     for (const go of this.#asking) {
-      // Where nothing waits and nobody is about to be answered, nothing would call the next one.
-      if (this.#waiting + this.#granted * GRANT >= limit && this.#waiting + this.#granted > 0) return;
+      // The page that somebody was let in for counts until it begins to come, as its events do from then on. Where nothing waits and nobody is about to be answered, nothing would call the next one.
+      if (this.#waiting + this.#granted * PAGE >= limit && this.#waiting + this.#granted > 0) return;
       this.#asking.delete(go);
       this.#granted++;
       go();

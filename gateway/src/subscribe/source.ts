@@ -47,7 +47,7 @@ export interface Source {
 }
 
 /** So many events of what was missed are asked for at a time: more than can be completed would be told for nothing. */
-const PAGE = 200;
+export const PAGE = 200;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2000;
 /** Whoever goes on for so long is no longer looked for. */
