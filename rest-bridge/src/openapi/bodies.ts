@@ -8,7 +8,7 @@ import type { ReaderContext } from '../query/reading.ts';
 import type { OperationRow, Row } from '../routes/row.ts';
 import { moneyInputs } from '../versions/transform.ts';
 import { type Components, exampleOf } from './examples.ts';
-import { type JsonSchema, toNonNullSchema, toSchema } from './schemas.ts';
+import { type JsonSchema, WHOLE_IDS, toNonNullSchema, toSchema } from './schemas.ts';
 
 const text: JsonSchema = { type: 'string' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
@@ -61,9 +61,6 @@ function toBodySchema({ reads, answers }: OperationRow, context: ReaderContext):
 
 /** What a change may set to null; the subgraph refuses it of all else. */
 const CLEARABLE: ReadonlySet<string> = new Set(['bio', 'age']);
-
-/** Products have whole numbers for ids (contract §2). */
-const WHOLE_IDS: ReadonlySet<string> = new Set(['productId']);
 
 /** Defaults of enums are shown as their values are: in lower case. */
 function lowered(usual: { readonly default?: unknown }, shown: JsonSchema): JsonSchema {

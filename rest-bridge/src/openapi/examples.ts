@@ -81,7 +81,7 @@ export function exampleOf(schema: JsonSchema, components: Components, name = '',
 
 function exampleOfObject({ properties = {}, required = [] }: JsonSchema, components: Components, owner: string): object {
   const usual = Object.entries(properties as Components).filter(([name, { description }]) => {
-    return (required as string[]).includes(name) || !(RARE.has(name) || /^(Only with|With) `/.test(String(description)));
+    return (required as string[]).includes(name) || !(RARE.has(name) || /^(Only with|With|In place of) `/.test(String(description)));
   });
   const own = BY_TYPE[owner] ?? {};
   return Object.fromEntries(

@@ -1,14 +1,17 @@
 /** JSON Schema (2020-12, as OpenAPI 3.1 has it) of resources and inputs, from the GraphQL types behind them. No I/O. */
 import {
   type GraphQLField,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
   isEnumType,
+  isInputObjectType,
   isListType,
   isNonNullType,
   isObjectType,
+  isRequiredInputField,
 } from 'graphql';
 import type { Inclusion, Resource } from '../reply/resource.ts';
 import type { ReaderContext } from '../query/reading.ts';
@@ -65,8 +68,27 @@ export function toNonNullSchema(type: GraphQLOutputType | GraphQLInputType): Jso
   if (isNonNullType(type)) return toNonNullSchema(type.ofType);
   if (isListType(type)) return { type: 'array', items: toSchema(type.ofType as GraphQLInputType) };
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name.toLowerCase()) };
-  return SCALARS[getNamedType(type).name] ?? { type: 'object' };
+  const named = getNamedType(type);
+  return isInputObjectType(named) ? toInputSchema(named) : (SCALARS[named.name] ?? { type: 'object' });
 }
+
+/** An input within a body, e.g. one of the items of an order; ids that REST shows as numbers are taken as such. */
+function toInputSchema(type: GraphQLInputObjectType): JsonSchema {
+  const fields = Object.values(type.getFields());
+  const properties = fields.map((field) => {
+    const shown = WHOLE_IDS.has(field.name) ? { type: ['integer', 'string'] } : toSchema(field.type);
+    return [field.name, { ...(field.description != null && { description: field.description }), ...shown }];
+  });
+  return {
+    type: 'object',
+    ...(type.description != null && { description: type.description }),
+    properties: Object.fromEntries(properties),
+    required: fields.filter(isRequiredInputField).map(({ name }) => name),
+  };
+}
+
+/** Products have whole numbers for ids (contract §2). */
+export const WHOLE_IDS: ReadonlySet<string> = new Set(['productId']);
 
 /** Nothing is required: `fields` may leave out anything. */
 export function toResourceSchema({ schema, version }: ReaderContext, original: Resource): JsonSchema {

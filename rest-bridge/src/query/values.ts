@@ -1,5 +1,15 @@
 /** Reads the text of one parameter, or one JSON value, as a value of a GraphQL type. No I/O. */
-import { type GraphQLInputType, type GraphQLNamedInputType, getNullableType, isEnumType, isListType, isNonNullType } from 'graphql';
+import {
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLNamedInputType,
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isRequiredInputField,
+} from 'graphql';
 
 /** What was read, or why it could not be. */
 export type Read = { readonly value: unknown } | { readonly fault: string };
@@ -35,6 +45,7 @@ export function readJson(type: GraphQLInputType, value: unknown): Read {
     const names = nullable.getValues().map(({ name }) => name.toLowerCase());
     return found ? { value: found.name } : { fault: `must be one of ${names.join(', ')}` };
   }
+  if (isInputObjectType(nullable)) return readObject(nullable, value);
   switch ((nullable as GraphQLNamedInputType).name) {
     case 'Int':
       return typeof value === 'number' ? readInt(value) : { fault: 'must be a whole number' };
@@ -56,6 +67,22 @@ function readItems(type: GraphQLInputType, value: unknown): Read {
   if (!Array.isArray(value)) return { fault: 'must be a list' };
   const items = value.map((item) => readJson(type, item));
   return items.find((item) => 'fault' in item) ?? { value: items.map((item) => ('value' in item ? item.value : undefined)) };
+}
+
+/** Reads an input within a body; a fault names the field, e.g. `qty is required`. */
+function readObject(type: GraphQLInputObjectType, value: unknown): Read {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'must be an object' };
+  const fields = type.getFields();
+  const missing = Object.values(fields).find((field) => isRequiredInputField(field) && !Object.hasOwn(value, field.name));
+  if (missing) return { fault: `${missing.name} is required` };
+  const read: [string, unknown][] = [];
+  for (const [name, part] of Object.entries(value)) {
+    const field = fields[name];
+    const result = field ? readJson(field.type, part) : { fault: 'is not a field that can be written' };
+    if ('fault' in result) return { fault: `${name} ${result.fault}` };
+    read.push([name, result.value]);
+  }
+  return { value: Object.fromEntries(read) };
 }
 
 function readInt(value: number): Read {

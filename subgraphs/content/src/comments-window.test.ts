@@ -17,7 +17,15 @@ describe('the arguments of Post.comments', () => {
     expect(readCommentsWindow({ after: cursor }).after).toEqual([id]);
   });
 
+  it('take `first` in place of a `limit` that the client did not give', () => {
+    expect(readCommentsWindow({ limit: 10, first: 3 })).toMatchObject({ limit: 3 });
+    expect(readCommentsWindow({ limit: null, first: 3, hasLimit: true })).toMatchObject({ limit: 3 });
+    expect(readCommentsWindow({ limit: 4, first: null, hasLimit: true })).toMatchObject({ limit: 4 });
+  });
+
   it.each([
+    [{ limit: 10, first: 3, hasLimit: true }, ['first']],
+    [{ limit: 10, first: 101 }, ['first']],
     [{ limit: 0 }, ['limit']],
     [{ limit: 101 }, ['limit']],
     [{ after: 'nonsense' }, ['after']],

@@ -13,15 +13,20 @@ const { order } = readWindow({}, COMMENT_SORTING);
 export interface CommentsArguments {
   readonly limit?: number | null;
   readonly after?: string | null;
+  /** In place of `limit`, for Relay clients. */
+  readonly first?: number | null;
+  /** Whether the client gave `limit` itself; otherwise it has its default. */
+  readonly hasLimit?: boolean;
 }
 
-/** Throws VALIDATION_ERROR that names every faulty argument at once. */
-export function readCommentsWindow({ limit = null, after = null }: CommentsArguments): Window {
+/** Reads `limit` or `first`, and `after`. Throws VALIDATION_ERROR that names every faulty argument at once. */
+export function readCommentsWindow({ limit = null, after = null, first = null, hasLimit = false }: CommentsArguments): Window {
+  if (first !== null && hasLimit && limit !== null) rejectFaults([{ field: 'first', message: 'must not be given together with limit' }]);
   const cursor = after !== null && prefixOf(after) === 'cmt' ? toCursor({ id: after }, order) : after;
   try {
-    return readWindow({ first: limit, after: cursor }, COMMENT_SORTING);
+    return readWindow({ first: first ?? limit, after: cursor }, COMMENT_SORTING);
   } catch (error) {
-    if (error instanceof Fault)
+    if (error instanceof Fault && first === null)
       rejectFaults((error.details ?? []).map((fault) => (fault.field === 'first' ? { ...fault, field: 'limit' } : fault)));
     throw error;
   }

@@ -8,6 +8,7 @@ import { Registry } from 'prom-client';
 import { type OrderStore, ORDER_SORTING, createOrderStore } from './order-store.ts';
 import { type PaymentStore, createPaymentStore } from './payment-store.ts';
 import { openPrisma } from './prisma-store.ts';
+import { buy } from './test-orders.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -38,19 +39,63 @@ const won = (outcomes: readonly PromiseSettledResult<unknown>[]) => outcomes.fil
 const codes = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
   new Set(outcomes.flatMap((each) => (each.status === 'rejected' ? [(each.reason as { code: string }).code] : [])));
 
+describe('an order of several products', () => {
+  it('keeps the order of its items, totals them, and issues one invoice', async () => {
+    const [rope, hook] = [await createProduct(5, 100), await createProduct(5, 30)];
+    const order = await orders.create('usr_several', buy({ productId: hook, qty: 3 }, { productId: rope, qty: 2 }));
+    expect(order.total).toBe(290);
+    expect(await orders.findItems([order.id])).toMatchObject([
+      { productId: hook, qty: 3, unitPrice: 30, total: 90 },
+      { productId: rope, qty: 2, unitPrice: 100, total: 200 },
+    ]);
+    expect(await orders.findInvoices([order.id])).toMatchObject([{ total: 290 }]);
+    await orders.cancel(order.id, all);
+    expect(await prisma.product.findMany({ where: { id: { in: [rope, hook] } } })).toMatchObject([{ stock: 5 }, { stock: 5 }]);
+  });
+
+  it('takes nothing when one of them is not in stock, unknown, in another currency, or makes it cost too much', async () => {
+    const [rope, dear] = [await createProduct(5), await createProduct(5, 2_147_483_647)];
+    const { id: dollars } = await prisma.product.create({
+      data: { name: 'Rope', description: '', category: 'ropes', price: 1, currency: 'USD', stock: 5 },
+    });
+    const wanted = { productId: rope, qty: 1 };
+    const refused = (line: { productId: number; qty: number }, fields: string[]) =>
+      expect(orders.create('usr_nothing', buy(wanted, line))).rejects.toMatchObject({
+        code: 'BUSINESS_RULE_VIOLATION',
+        details: fields.map((field) => ({ field })),
+      });
+    await refused({ productId: await createProduct(0), qty: 1 }, ['items.1.qty']);
+    await refused({ productId: 2_147_483_647, qty: 1 }, ['items.1.productId']);
+    await refused({ productId: dollars, qty: 1 }, ['items']);
+    await refused({ productId: dear, qty: 1 }, ['items']);
+    await refused({ productId: dear, qty: 1000 }, ['items.1.qty']);
+    expect(await prisma.product.findUnique({ where: { id: rope } })).toMatchObject({ stock: 5, version: 1 });
+    expect(await prisma.order.count({ where: { customerId: 'usr_nothing' } })).toBe(0);
+  });
+});
+
 describe('under concurrency', () => {
   it('sells five items to five of twenty buyers, and writes nothing for the others', async () => {
     const productId = await createProduct(5);
-    const outcomes = await twenty((i) => orders.create(`usr_race_${String(i)}`, { productId, qty: 1 }));
+    const outcomes = await twenty((i) => orders.create(`usr_race_${String(i)}`, buy({ productId, qty: 1 })));
     expect([won(outcomes), codes(outcomes)]).toEqual([5, new Set(['BUSINESS_RULE_VIOLATION'])]);
     expect(await prisma.product.findUnique({ where: { id: productId } })).toMatchObject({ stock: 0, version: 6 });
     expect(await prisma.orderItem.count({ where: { productId } })).toBe(5);
     expect(await prisma.invoice.count({ where: { order: { customerId: { startsWith: 'usr_race_' } } } })).toBe(5);
   });
 
+  it('fills orders of several products wholly or not at all, in whatever order they are named, without a deadlock', async () => {
+    const [rope, hook] = [await createProduct(10), await createProduct(10)];
+    const lines = [rope, hook].map((productId) => ({ productId, qty: 1 }));
+    const outcomes = await twenty((i) => orders.create(`usr_both_${String(i)}`, buy(...(i % 2 === 0 ? lines : lines.toReversed()))));
+    expect([won(outcomes), codes(outcomes)]).toEqual([10, new Set(['BUSINESS_RULE_VIOLATION'])]);
+    expect(await prisma.product.findMany({ where: { id: { in: [rope, hook] } } })).toMatchObject([{ stock: 0 }, { stock: 0 }]);
+    expect(await prisma.orderItem.count({ where: { productId: { in: [rope, hook] } } })).toBe(20);
+  });
+
   it('cancels an order once, returns its stock once and refunds its payment once', async () => {
     const productId = await createProduct(3);
-    const { id, total } = await orders.create('usr_a', { productId, qty: 2 });
+    const { id, total } = await orders.create('usr_a', buy({ productId, qty: 2 }));
     await payments.create({ amount: total, currency: 'EUR', customerId: 'usr_a', orderId: id }, all.visibility);
     const outcomes = await twenty(() => orders.cancel(id, all));
     expect([won(outcomes), codes(outcomes)]).toEqual([1, new Set(['BUSINESS_RULE_VIOLATION'])]);
@@ -59,14 +104,14 @@ describe('under concurrency', () => {
   });
 
   it('takes one payment for an order, and either the payment or the cancellation comes first', async () => {
-    const { id, total } = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    const { id, total } = await orders.create('usr_a', buy({ productId: await createProduct(1), qty: 1 }));
     const outcomes = await twenty(() =>
       payments.create({ amount: total, currency: 'EUR', customerId: 'usr_a', orderId: id }, all.visibility),
     );
     expect([won(outcomes), codes(outcomes)]).toEqual([1, new Set(['BUSINESS_RULE_VIOLATION'])]);
     expect(await prisma.order.findUnique({ where: { id } })).toMatchObject({ status: 'PAID', version: 2 });
 
-    const other = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    const other = await orders.create('usr_a', buy({ productId: await createProduct(1), qty: 1 }));
     await Promise.allSettled([
       orders.cancel(other.id, all),
       payments.create({ amount: other.total, currency: 'EUR', customerId: 'usr_a', orderId: other.id }, all.visibility),
@@ -103,7 +148,7 @@ describe('under concurrency', () => {
   });
 
   it('lets one of twenty writers with the same expected version through', async () => {
-    const { id, version } = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    const { id, version } = await orders.create('usr_a', buy({ productId: await createProduct(1), qty: 1 }));
     const outcomes = await twenty(() => orders.advance(id, 'PAID', { ...all, expectedVersions: [version] }));
     expect([won(outcomes), codes(outcomes)]).toEqual([1, new Set(['PRECONDITION_FAILED'])]);
   });
@@ -111,7 +156,7 @@ describe('under concurrency', () => {
 
 describe('writes', () => {
   it('hide what is of others before anything else is told, then the version, then the rule', async () => {
-    const { id } = await orders.create('usr_a', { productId: await createProduct(1), qty: 1 });
+    const { id } = await orders.create('usr_a', buy({ productId: await createProduct(1), qty: 1 }));
     const other = { all: false, customerId: 'usr_b' } as const;
     await expect(orders.cancel(id, { visibility: other, expectedVersions: [9] })).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(orders.cancel('ord_none', all)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -126,8 +171,8 @@ describe('writes', () => {
 
   it('refuse an order that costs more than money can be written as', async () => {
     const productId = await createProduct(1000, 2_147_483_647);
-    await expect(orders.create('usr_a', { productId, qty: 2 })).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
-    expect((await orders.create('usr_a', { productId, qty: 1 })).total).toBe(2_147_483_647);
+    await expect(orders.create('usr_a', buy({ productId, qty: 2 }))).rejects.toMatchObject({ code: 'BUSINESS_RULE_VIOLATION' });
+    expect((await orders.create('usr_a', buy({ productId, qty: 1 }))).total).toBe(2_147_483_647);
   });
 });
 
@@ -154,7 +199,7 @@ describe('lists', () => {
 
   it('walk every row once in either direction, by every sort, backward as the mirror of forward', async () => {
     for (let i = 1; i <= 11; i++) {
-      const { id } = await orders.create('usr_list', { productId: await createProduct(1, (i % 4) * 100), qty: 1 });
+      const { id } = await orders.create('usr_list', buy({ productId: await createProduct(1, (i % 4) * 100), qty: 1 }));
       if (i % 3 === 0) await orders.cancel(id, all);
     }
     for (const field of ['ID', 'STATUS', 'TOTAL', 'CREATED_AT', 'UPDATED_AT'] as const) {
@@ -167,7 +212,7 @@ describe('lists', () => {
   });
 
   it('give each of several customers his own page in one statement, and nothing of whom the caller may not know', async () => {
-    await orders.create('usr_other', { productId: await createProduct(1), qty: 1 });
+    await orders.create('usr_other', buy({ productId: await createProduct(1), qty: 1 }));
     const window = readWindow({ first: 2 }, ORDER_SORTING);
     const rows = await orders.listByCustomer(['usr_list', 'usr_other', 'usr_nobody'], { filter: {}, visibility: { all: true } }, window);
     expect(rows.map(({ customerId }) => customerId)).toEqual(['usr_list', 'usr_list', 'usr_list', 'usr_other']);

@@ -17,7 +17,8 @@ import {
   maySee,
 } from './order.ts';
 import type { ExpectedVersions, StoreDependencies } from './prisma-store.ts';
-import { MAX_INT, explainRefusal } from './product.ts';
+import { MAX_INT } from './product.ts';
+import { type Purchase, explainRefusal } from './purchase.ts';
 
 export const ORDER_SORTING: Sorting<OrderOrderField> = {
   columns: {
@@ -65,28 +66,41 @@ export function createOrderStore({ prisma, createId, clock }: StoreDependencies)
       prisma.$queryRaw(countRowsBy({ table: 'orders', where: conditions(listing) }, { by: 'customerId', keys: customerIds })),
 
     /**
-     * Takes the stock and places the order, its item and its invoice in one statement: either all of it or nothing.
-     * The guard `stock >= qty` is judged under the product's row lock, so that nothing is oversold. Throws BUSINESS_RULE_VIOLATION.
+     * Takes the stock and places the order, its items and its invoice in one statement: either all of it or nothing. The products are
+     * locked in the order of their ids, so that two orders for the same products don't wait for each other forever, and the guard
+     * `stock >= qty` is judged under these locks, so that nothing is oversold. Throws BUSINESS_RULE_VIOLATION.
      */
-    async create(customerId: string, { productId, qty }: { readonly productId: number; readonly qty: number }): Promise<Order> {
+    async create(customerId: string, purchase: Purchase): Promise<Order> {
+      const { lines } = purchase;
       const now = clock();
+      // In the order of the lines, since items are listed by their ids.
+      const itemIds = lines.map(() => createId('itm')).sort();
+      const productIds = lines.map(({ productId }) => productId);
       const [order] = await prisma.$queryRaw<Order[]>`
-        WITH taken AS (
-          UPDATE "products" SET "stock" = "stock" - ${qty}::int, "updatedAt" = ${now}::timestamptz, "version" = "version" + 1
-          WHERE "id" = ${productId}::int AND "stock" >= ${qty}::int AND "price"::bigint * ${qty}::int <= ${MAX_INT}::int
-          RETURNING "id", "price", "currency"
+        WITH wanted AS (
+          SELECT * FROM unnest(${productIds}::int[], ${lines.map(({ qty }) => qty)}::int[], ${itemIds}::text[]) AS line("productId", "qty", "itemId")
+        ), held AS (
+          SELECT p."id", p."price", p."currency", p."stock", wanted."qty", wanted."itemId"
+          FROM "products" p JOIN wanted ON wanted."productId" = p."id" ORDER BY p."id" FOR NO KEY UPDATE OF p
+        ), sold AS (
+          SELECT sum("price"::bigint * "qty") AS "total", min("currency") AS "currency" FROM held
+          HAVING count(*) = ${lines.length}::int AND bool_and("stock" >= "qty") AND count(DISTINCT "currency") = 1
+            AND sum("price"::bigint * "qty") <= ${MAX_INT}::int
+        ), taken AS (
+          UPDATE "products" p SET "stock" = p."stock" - held."qty", "updatedAt" = ${now}::timestamptz, "version" = p."version" + 1
+          FROM held, sold WHERE p."id" = held."id"
         ), placed AS (
           INSERT INTO "orders" ("id", "customerId", "total", "currency", "createdAt", "updatedAt")
-          SELECT ${createId('ord')}, ${customerId}, "price" * ${qty}::int, "currency", ${now}::timestamptz, ${now}::timestamptz FROM taken RETURNING *
-        ), item AS (
+          SELECT ${createId('ord')}, ${customerId}, "total"::int, "currency", ${now}::timestamptz, ${now}::timestamptz FROM sold RETURNING *
+        ), items AS (
           INSERT INTO "order_items" ("id", "orderId", "productId", "qty", "unitPrice", "total")
-          SELECT ${createId('itm')}, placed."id", taken."id", ${qty}::int, taken."price", placed."total" FROM placed, taken
+          SELECT held."itemId", placed."id", held."id", held."qty", held."price", held."price" * held."qty" FROM placed, held
         ), invoice AS (
           INSERT INTO "invoices" ("id", "orderId", "total", "currency", "createdAt", "updatedAt")
           SELECT ${createId('inv')}, "id", "total", "currency", ${now}::timestamptz, ${now}::timestamptz FROM placed
         )
         SELECT * FROM placed`;
-      if (!order) throw explainRefusal(await prisma.product.findUnique({ where: { id: productId } }), qty);
+      if (!order) throw explainRefusal(await prisma.product.findMany({ where: { id: { in: productIds } } }), purchase);
       return order;
     },
 

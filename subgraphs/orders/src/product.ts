@@ -70,28 +70,6 @@ function checkCount(count: number | null, field: string): FieldFault[] {
   return count !== null && count >= 0 ? [] : [{ field, message: 'must be at least 0' }];
 }
 
-/** Reads what to buy. Throws VALIDATION_ERROR that lists every faulty field at once. */
-export function readPurchase({ productId, qty }: { readonly productId: string; readonly qty: number }): {
-  readonly productId: number;
-  readonly qty: number;
-} {
-  const id = readProductId(productId);
-  const faults: FieldFault[] = [];
-  if (id === undefined) faults.push({ field: 'productId', message: 'must be the number of a product' });
-  if (qty < 1 || qty > 1000) faults.push({ field: 'qty', message: 'must be 1 to 1000' });
-  rejectFaults(faults);
-  return { productId: id ?? 0, qty };
-}
-
-/** Says why so many of a product could not be sold. */
-export function explainRefusal(product: Pick<Product, 'price' | 'stock'> | null, qty: number): Error {
-  const refuse = (field: string, message: string) =>
-    fail('BUSINESS_RULE_VIOLATION', 'The order can not be filled', { details: [{ field, message }] });
-  if (!product) return refuse('productId', 'names no product');
-  if (product.price * qty > MAX_INT) return refuse('qty', 'makes the order cost more than an order may');
-  return refuse('qty', 'is more than there is');
-}
-
 /** What clients write by hand to find products by. */
 interface ProductWords {
   readonly category?: string | null;

@@ -15,6 +15,7 @@ import type { OrderStatus } from './order.ts';
 import { type OrdersStores, createOrdersStores } from './orders-stores.ts';
 import { openPrisma } from './prisma-store.ts';
 import type { Product } from './product.ts';
+import type { Purchase, PurchaseLine } from './purchase.ts';
 import { resolvers } from './resolvers/resolvers.ts';
 
 export interface TestOrders extends OrdersStores {
@@ -44,6 +45,9 @@ export interface Outcome<Data> {
 }
 
 export const callerOf = (userId: string, role: Role = 'USER'): Caller => ({ userId, role, tokenId: 't', generation: 0, expiresAt: 0 });
+
+/** What a customer buys, a product a line. */
+export const buy = (...lines: PurchaseLine[]): Purchase => ({ lines, isList: lines.length > 1 });
 
 /** `adminUrl` is that of the server of the test run. */
 export async function openTestOrders(

@@ -71,6 +71,11 @@ describe('writes', () => {
     expect((await users.findByIds([id]))[0]?.version).toBe(version + 1);
   });
 
+  it('keep the age of a new account', async () => {
+    const { id } = await users.create({ email: 'aged@example.org', name: 'Aged', password: '', age: 41 }, 'hash');
+    expect(await users.findByIds([id])).toMatchObject([{ age: 41 }]);
+  });
+
   it('bump version and updatedAt with each change, and neither without one', async () => {
     const { id } = await make();
     now = new Date('2026-03-01T00:00:00Z');

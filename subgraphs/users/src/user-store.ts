@@ -89,9 +89,9 @@ function createUserStore({ prisma, createId, clock }: Parts & { readonly prisma:
     },
 
     /** Throws CONFLICT when another account has the e-mail address. */
-    create({ email, name, bio }: NewUser, passwordHash: string): Promise<User> {
+    create({ email, name, bio, age }: NewUser, passwordHash: string): Promise<User> {
       const now = clock();
-      const data = { id: createId('usr'), email, name, bio: bio ?? null, passwordHash, createdAt: now, updatedAt: now };
+      const data = { id: createId('usr'), email, name, bio: bio ?? null, age: age ?? null, passwordHash, createdAt: now, updatedAt: now };
       return prisma.user.create({ data }).catch(rethrowDuplicate);
     },
 

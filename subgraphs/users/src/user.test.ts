@@ -36,9 +36,9 @@ describe('a new account', () => {
     ).toEqual([]);
     expect(
       faultsOf(() => {
-        checkNewUser({ email: 'a b@c', name: '', password: 'x', bio: 'x'.repeat(2001) });
+        checkNewUser({ email: 'a b@c', name: '', password: 'x', bio: 'x'.repeat(2001), age: 151 });
       }),
-    ).toEqual(['email', 'name', 'password', 'bio']);
+    ).toEqual(['email', 'name', 'password', 'bio', 'age']);
   });
 
   it.each(['plain', '@x.y', 'a@b', 'a@@b.c', 'a b@c.de', 'a@b..c', 'a\0@b.cd', `${'x'.repeat(250)}@b.cd`])(

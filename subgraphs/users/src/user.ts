@@ -27,6 +27,7 @@ export interface NewUser {
   readonly name: string;
   readonly password: string;
   readonly bio?: string | null;
+  readonly age?: number | null;
 }
 
 /** What may change of an account; what is absent stays. Null clears, where clearing is allowed. */
@@ -49,12 +50,13 @@ const NAME = { field: 'name', min: 1, max: 100 };
 const BIO = { field: 'bio', min: 0, max: 2000 };
 
 /** Throws VALIDATION_ERROR that lists every faulty field at once. */
-export function checkNewUser({ email, name, password, bio }: NewUser): void {
+export function checkNewUser({ email, name, password, bio, age }: NewUser): void {
   rejectFaults([
     ...checkEmail(email),
     ...checkText(name, NAME),
     ...checkText(password, { field: 'password', min: 8, max: 128 }),
     ...checkText(bio ?? null, BIO),
+    ...checkAge(age),
   ]);
 }
 
@@ -65,7 +67,7 @@ export function readUserChange(input: UserInput): UserChange {
     ...(email === undefined ? [] : checkEmail(email)),
     ...(name === undefined ? [] : checkText(name, NAME)),
     ...(bio === undefined ? [] : checkText(bio, BIO)),
-    ...(age != null && (age < 0 || age > 150) ? [{ field: 'age', message: 'must be 0 to 150' }] : []),
+    ...checkAge(age),
     ...(role === null ? [{ field: 'role', message: 'must not be null' }] : []),
     ...(isActive === null ? [{ field: 'isActive', message: 'must not be null' }] : []),
   ]);
@@ -125,6 +127,10 @@ export function allowListing(
 ): void {
   const byEmail = filter?.email != null || orderBy?.some(({ field }) => field === 'EMAIL');
   if (byEmail && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Only an administrator may filter or sort by email');
+}
+
+function checkAge(age: number | null | undefined): FieldFault[] {
+  return age != null && (age < 0 || age > 150) ? [{ field: 'age', message: 'must be 0 to 150' }] : [];
 }
 
 function checkEmail(email: string | null): FieldFault[] {

@@ -1,6 +1,7 @@
 /** All resolvers of the content subgraph. */
 import { connectionResolvers } from '@trestle/chassis/connection';
 import { MAX_PAGE_SIZE } from '@trestle/chassis/window';
+import { type GraphQLResolveInfo, Kind } from 'graphql';
 import type { Account } from '../account.ts';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { Mutation } from './mutation.ts';
@@ -9,6 +10,12 @@ import { Subscription } from './subscription.ts';
 
 /** The account itself is the users subgraph's; there it is null once it was deleted. */
 const author = ({ authorId }: { readonly authorId: string }): Account => ({ id: authorId });
+
+/** Whether the client gave an argument itself, rather than the schema its default. */
+function isGiven({ fieldNodes: [node], variableValues }: GraphQLResolveInfo, name: string): boolean {
+  const value = node?.arguments?.find((argument) => argument.name.value === name)?.value;
+  return value !== undefined && (value.kind !== Kind.VARIABLE || Object.hasOwn(variableValues, value.name.value));
+}
 
 export const resolvers: Resolvers = {
   Query,
@@ -26,7 +33,7 @@ export const resolvers: Resolvers = {
   Post: {
     __resolveReference: ({ id }, { loaders }) => loaders.post.find(id),
     author,
-    comments: ({ id }, args, { loaders }) => loaders.commentsOn(args).load(id),
+    comments: ({ id }, args, { loaders }, info) => loaders.commentsOn({ ...args, hasLimit: isGiven(info, 'limit') }).load(id),
     commentsConnection: ({ id }, args, { loaders }) => loaders.commentWindowsOn(args).load(id),
   },
   Comment: {

@@ -1,6 +1,6 @@
 /** One key, one write (spec §8, contract §4): by the real schema, on a real PostgreSQL, with real concurrency. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RunOptions, type TestOrders, callerOf, openTestOrders } from '../test-orders.ts';
+import { type RunOptions, type TestOrders, buy, callerOf, openTestOrders } from '../test-orders.ts';
 
 let orders: TestOrders;
 let now = new Date('2026-01-01T00:00:00Z');
@@ -33,7 +33,7 @@ async function send(document: string, { key, scope = '', caller = ada, variables
 const pay = (key: string, { amount = 100, ...options }: { amount?: number; scope?: string; caller?: typeof ada } = {}) =>
   send(PAY, { key, variables: { amount }, ...options });
 const countPayments = () => orders.prisma.payment.count();
-const order = () => orders.orders.create(ada.userId, { productId, qty: 1 });
+const order = () => orders.orders.create(ada.userId, buy({ productId, qty: 1 }));
 
 describe('a key', () => {
   it('takes one payment of 50 that come at once; the others are told it or to come back', async () => {

@@ -2,7 +2,8 @@
 import { requireCaller } from '@trestle/chassis/context';
 import type { MutationResolvers } from '../generated/resolvers.ts';
 import { allowPayment, readPayment } from '../payment.ts';
-import { readNewProduct, readProductChange, readPurchase, requireProductId } from '../product.ts';
+import { readNewProduct, readProductChange, requireProductId } from '../product.ts';
+import { readPurchase } from '../purchase.ts';
 
 export const Mutation: MutationResolvers = {
   createOrder(_, args, context, info) {

@@ -1,7 +1,7 @@
 /** Who is told what by the real schema (contract §3 "Who may do what"). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Caller } from '@trestle/identity';
-import { type TestOrders, callerOf, openTestOrders } from '../test-orders.ts';
+import { type TestOrders, buy, callerOf, openTestOrders } from '../test-orders.ts';
 
 let orders: TestOrders;
 const owner = callerOf('usr_owner');
@@ -13,7 +13,7 @@ let kinds: { __typename: string; id: string }[];
 beforeAll(async () => {
   orders = await openTestOrders(process.env['TEST_PG_URL']);
   const { id: productId } = await orders.createProduct();
-  const order = await orders.orders.create(owner.userId, { productId, qty: 2 });
+  const order = await orders.orders.create(owner.userId, buy({ productId, qty: 2 }));
   const visibility = { all: true } as const;
   const payment = await orders.payments.create({ amount: 200, currency: 'EUR', customerId: owner.userId, orderId: order.id }, visibility);
   const [item] = await orders.orders.findItems([order.id]);
@@ -134,7 +134,7 @@ describe('filters', () => {
 describe('a mutation', () => {
   it('is followed by fresh reads, also within one request', async () => {
     const { id: productId } = await orders.createProduct();
-    const { id } = await orders.orders.create(owner.userId, { productId, qty: 1 });
+    const { id } = await orders.orders.create(owner.userId, buy({ productId, qty: 1 }));
     const { data, codes } = await orders.run(
       `mutation { createPayment(input: { amount: 100, currency: "eur", customerId: "usr_owner", orderId: "${id}" }) { order { status payments { status } } }
        cancelOrder(id: "${id}") { payments { status order { status } } items { product { stock } } } }`,
