@@ -11,8 +11,8 @@ export default {
   },
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
-    '^@trestle/(client|env|log|identity|service)$': '<rootDir>/packages/$1/src/$1.ts',
-    '^@trestle/(env|log|identity|service|postgres)/(.*)$': '<rootDir>/packages/$1/src/$2.ts',
+    '^@trestle/(client|env|log|identity|service|telemetry)$': '<rootDir>/packages/$1/src/$1.ts',
+    '^@trestle/(env|log|identity|service|telemetry|postgres)/(.*)$': '<rootDir>/packages/$1/src/$2.ts',
     '^@trestle/schema/(.*)$': '<rootDir>/schema/src/$1.ts',
     '^@trestle/chassis/(.*)$': '<rootDir>/subgraphs/chassis/src/$1.ts',
   },

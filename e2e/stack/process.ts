@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 export interface RunningProcess {
   readonly url: string;
   readonly port: number;
+  /** The last lines that it wrote. */
+  readonly lines: readonly string[];
   /** Ends the process with the signal and resolves when it is gone. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
@@ -15,6 +17,8 @@ const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../.
 
 /** Has a process collect its garbage again and again, so that what its heap holds is what is in use. */
 export const COLLECT_GARBAGE = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc, 300).unref()'];
+
+const MAX_LINES = 500;
 
 /** Starts `<room>/dist/main.js` and resolves when it listens. Rejects with what it wrote when it ends before. */
 export async function startProcess(
@@ -32,11 +36,12 @@ export async function startProcess(
 
 /** Resolves when the process says on which port it listens. */
 export async function toRunningProcess(child: ChildProcess, room: string): Promise<RunningProcess> {
-  const port = await readPort(child, room);
-  return { url: `http://127.0.0.1:${String(port)}`, port, end: (signal) => end(child, signal) };
+  const lines: string[] = [];
+  const port = await readPort(child, { room, lines });
+  return { url: `http://127.0.0.1:${String(port)}`, port, lines, end: (signal) => end(child, signal) };
 }
 
-function readPort(child: ChildProcess, room: string): Promise<number> {
+function readPort(child: ChildProcess, { room, lines }: { room: string; lines: string[] }): Promise<number> {
   return new Promise((resolve, reject) => {
     let output = '';
     const { stdout, stderr } = child;
@@ -44,6 +49,8 @@ function readPort(child: ChildProcess, room: string): Promise<number> {
     stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
     createInterface({ input: stdout }).on('line', (line) => {
       output = (output + line).slice(-4000);
+      lines.push(line);
+      if (lines.length > MAX_LINES) lines.shift();
       if (!line.includes('"msg":"listening"')) return;
       resolve((JSON.parse(line) as { port: number }).port);
     });

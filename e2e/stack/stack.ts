@@ -57,8 +57,11 @@ export interface GraphqlReply<Data> {
   readonly text: string;
 }
 
-/** Starts everything; `env` goes to the gateway, e.g. another SUPERGRAPH_FILE. */
-export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Record<string, string>> } = {}): Promise<Stack> {
+/** Starts everything; `env` goes to every process, `gatewayEnv` to the gateway alone, e.g. another SUPERGRAPH_FILE. */
+export async function startStack({
+  env = {},
+  gatewayEnv = {},
+}: { env?: Readonly<Record<string, string>>; gatewayEnv?: Readonly<Record<string, string>> } = {}): Promise<Stack> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-e2e-'));
   const keys = generateTokenKeys();
   const keyFiles = { TOKEN_PRIVATE_KEY_FILE: join(home, 'private.pem'), TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') };
@@ -77,18 +80,24 @@ export async function startStack({ gatewayEnv = {} }: { gatewayEnv?: Readonly<Re
   let revocations: Readonly<Record<string, string>> = {};
   const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
     const own = { [`${name.toUpperCase()}_PORT`]: String(port), [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url };
-    return startProcess(`subgraphs/${name}`, { ...keyFiles, ...(name !== 'users' && revocations), ...own }, nodeOptions);
+    return startProcess(`subgraphs/${name}`, { ...env, ...keyFiles, ...(name !== 'users' && revocations), ...own }, nodeOptions);
   };
   const users = await startSubgraph('users');
   revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
   const subgraphs = await eachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name)));
   const urls = Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${subgraphs[name].url}/graphql`]));
-  const startGateway = () => startProcess('gateway', { ...keyFiles, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
+  const startGateway = () => startProcess('gateway', { ...env, ...keyFiles, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
   const gateway = await startGateway();
   const further: RunningProcess[] = [];
   const bridges: RunningProcess[] = [];
-  const startBridge = async (env: Readonly<Record<string, string>> = {}) => {
-    const started = await startProcess('rest-bridge', { ...keyFiles, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql`, ...env });
+  const startBridge = async (own: Readonly<Record<string, string>> = {}) => {
+    const started = await startProcess('rest-bridge', {
+      ...env,
+      ...keyFiles,
+      REST_PORT: '0',
+      GATEWAY_URL: `${gateway.url}/graphql`,
+      ...own,
+    });
     bridges.push(started);
     return started;
   };

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { Scope } from '@trestle/telemetry';
 import type { EngineContext } from './engine.ts';
 import { readIdempotencyHeaders } from './idempotency.ts';
-import type { RequestTrace } from './tracing.ts';
 import { createTrail } from './trail.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -22,7 +22,7 @@ export interface CallerOptions {
   /** Headers, in lower case, that go to the subgraphs as they came. */
   readonly forwardHeaders: readonly string[];
   readonly requestId: string;
-  readonly trace: RequestTrace | undefined;
+  readonly trace: Scope | undefined;
 }
 
 /** Throws UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for more than one or for an Idempotency-Key that is none. */

@@ -1,9 +1,9 @@
 /** What stands behind the gateway's doors: one of two engines, `trestle` or `apollo`, chosen by GATEWAY_ENGINE. */
 import type { Caller } from '@trestle/identity';
+import type { Scope } from '@trestle/telemetry';
 import type { GraphQLFormattedError } from 'graphql';
 import type { OperationKind } from './execute/program.ts';
 import type { Resume } from './subscribe/position.ts';
-import type { RequestTrace } from './tracing.ts';
 import type { Trail } from './trail.ts';
 
 /** One GraphQL request as a door has read it; its document may still be wrong. */
@@ -73,8 +73,8 @@ export interface EngineContext {
   /** Sent with mutations only, as nothing else has to happen once. */
   readonly mutationHeaders: readonly string[];
   readonly trail: Trail;
-  /** Undefined unless spans are exported. */
-  readonly trace: RequestTrace | undefined;
+  /** Undefined unless spans are exported or the client sent a trace to pass on. */
+  readonly trace: Scope | undefined;
 }
 
 /** How far a request came: `refused` before anything was run, `failed` with no data at all, `partial` with errors beside the data. */

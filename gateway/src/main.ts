@@ -6,6 +6,7 @@ import { createTokenVerifier } from '@trestle/identity/tokens';
 import { createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
+import { createTracing } from '@trestle/telemetry';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
 import { createHttpDoor } from './door/http-door.ts';
@@ -54,7 +55,7 @@ async function start() {
     },
   });
   const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, OTEL_EXPORTER_OTLP_ENDPOINT: collector, REVOCATIONS_URL: revocationsUrl } = config;
-  const tracing = collector === undefined ? undefined : await (await import('./tracing.ts')).createTracing(collector);
+  const tracing = await createTracing({ service: 'gateway', endpoint: collector });
   const metrics = createGatewayMetrics(probes.metrics, engine);
   const liveMetrics = createLiveMetrics(probes.metrics, (engine as Partial<TrestleEngine>).hub?.counts);
   const revocations = createRevocations();
@@ -99,7 +100,7 @@ async function start() {
     // Whoever listens is sent away while requests in hand are answered; nobody new is let in.
     await Promise.all([service.stop(), sockets.drain(config.SUBSCRIPTION_DRAIN_MS, drainMs), streams.drain(config.SUBSCRIPTION_DRAIN_MS)]);
     await engine.stop();
-    await tracing?.stop();
+    await tracing.stop();
   };
 }
 

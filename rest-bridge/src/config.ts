@@ -20,6 +20,7 @@ export function readConfig() {
       MAINTENANCE_FILE: setting.text().optional(),
       MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),
       MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).default(500),
+      OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
       TLS_CERT_FILE: setting.file().optional(),
       TLS_KEY_FILE: setting.file().optional(),
     },

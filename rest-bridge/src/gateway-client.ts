@@ -2,6 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { fail } from '@trestle/schema/errors';
+import type { Scope } from '@trestle/telemetry';
+import { toPostAttributes } from '@trestle/telemetry/http';
 import { Pool, errors } from 'undici';
 
 const CONNECTIONS = 64;
@@ -15,6 +17,8 @@ export interface GatewayRequest {
   /** The caller's own credential, as sent. */
   readonly authorization: string | undefined;
   readonly requestId: string;
+  /** The span of the client's request; undefined unless spans are exported or the client sent a trace to pass on. */
+  readonly trace: Scope | undefined;
   readonly idempotency?: { readonly key: string; readonly scope: string } | undefined;
 }
 
@@ -48,7 +52,9 @@ export interface GatewayClientOptions {
 }
 
 export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClientOptions): GatewayClient {
-  const { origin, pathname } = new URL(url);
+  const address = new URL(url);
+  const { origin, pathname } = address;
+  const spanAttributes = toPostAttributes(address);
   const pool = new Pool(origin, {
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_TIMEOUT_MS, ...(certificate !== undefined && trustOnly(certificate)) },
@@ -57,19 +63,22 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   return {
-    async execute({ documentStart, variables, authorization, requestId, idempotency }) {
+    async execute({ documentStart, variables, authorization, requestId, trace, idempotency }) {
       const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': requestId };
       if (authorization) headers['authorization'] = authorization;
       if (idempotency) {
         headers['idempotency-key'] = idempotency.key;
         headers['idempotency-scope'] = idempotency.scope;
       }
+      const span = trace?.startCall('POST', spanAttributes);
+      if (span) Object.assign(headers, span.toHeaders());
       try {
         const { text, replayed, timing } = await post(pool, {
           path: pathname,
           headers,
           body: `${documentStart}${JSON.stringify(variables)}}`,
         });
+        span?.end();
         const { data, errors: failures } = JSON.parse(text) as Pick<GatewayAnswer, 'data' | 'errors'>;
         return {
           ...(data !== undefined && { data }),
@@ -78,6 +87,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
           serverTiming: timing,
         };
       } catch (cause) {
+        span?.end({}, (cause as Error).name);
         if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
           throw fail('UPSTREAM_TIMEOUT', 'The service behind this one took too long', { cause });
         }

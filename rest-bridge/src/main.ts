@@ -4,6 +4,7 @@ import { createLog } from '@trestle/log';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
+import { createTracing } from '@trestle/telemetry';
 import express from 'express';
 import { buildSchema } from 'graphql';
 import { Histogram } from 'prom-client';
@@ -34,6 +35,7 @@ await runProcess(log, async () => {
     labelNames: ['route', 'method', 'status'],
     registers: [probes.metrics],
   });
+  const tracing = await createTracing({ service: 'rest-bridge', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
   const schema = buildSchema(readApiSdl());
   const allRows = withDocuments(rows, schema);
   const versions = createVersions(config.API_VERSIONS_FILE);
@@ -46,6 +48,7 @@ await runProcess(log, async () => {
     gateway,
     load,
     maintenance,
+    tracing,
     log,
     observe: createObserver(durations),
   });
@@ -74,6 +77,7 @@ await runProcess(log, async () => {
     load.close();
     maintenance.close();
     await gateway.close();
+    await tracing.stop();
   };
 });
 

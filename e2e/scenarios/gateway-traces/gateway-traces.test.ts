@@ -1,36 +1,13 @@
 /** What the gateway lets see of itself: spans in one trace with its client's and its subgraphs', and metrics whose names have a limit. */
-import { type Server, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
+import { type Collector, startCollector } from '../../stack/collector.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 
-interface Exported {
-  readonly name: string;
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly attributes: readonly { key: string; value: { stringValue?: string } }[];
-}
-
-const exported: Exported[] = [];
-let collector: Server;
+let collector: Collector;
 let federation: Federation;
 beforeAll(async () => {
-  collector = createServer((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-    incoming.on('end', () => {
-      const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as {
-        resourceSpans: { scopeSpans: { spans: Exported[] }[] }[];
-      };
-      for (const { scopeSpans } of resourceSpans) for (const { spans } of scopeSpans) exported.push(...spans);
-      response.setHeader('content-type', 'application/json');
-      response.end('{}');
-    });
-  });
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${String((collector.address() as AddressInfo).port)}`;
+  collector = await startCollector();
   federation = await startFederation(
     {
       left: {
@@ -42,31 +19,32 @@ beforeAll(async () => {
         resolvers: { Thing: { __resolveReference: (key: object) => key, right: () => 2 } },
       },
     },
-    { env: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } },
+    { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint } },
   );
 });
 afterAll(async () => {
   await federation.stop();
-  collector.closeAllConnections();
-  await new Promise((resolve) => collector.close(resolve));
+  await collector.stop();
 });
 
-it('writes spans for request, plan, each fetch and the answer, between those of the client and of the subgraphs', async () => {
+it('exports spans of the request, its plan, its execution, each fetch and the writing of the response, in the trace of the client', async () => {
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const { body } = await federation.ask('query Both { thing { left right } }', {}, { traceparent: `00-${traceId}-b7ad6b7169203331-01` });
   expect(body).toEqual({ data: { thing: { left: 1, right: 2 } } });
-  await until(() => Promise.resolve(exported.filter((span) => span.traceId === traceId).length >= 5));
-  const own = exported.filter((span) => span.traceId === traceId);
-  const top = own.find(({ name }) => name === 'request');
+  const own = () => collector.spans.filter((span) => span.traceId === traceId);
+  await until(() => Promise.resolve(own().length >= 6));
+  const childrenOf = (parent: string | undefined) =>
+    own()
+      .filter(({ parentSpanId }) => parentSpanId === parent)
+      .map(({ name }) => name)
+      .sort();
+  const named = (name: string) => own().filter((span) => span.name === name);
+  const [top] = named('POST /graphql');
   expect(top?.parentSpanId).toBe('b7ad6b7169203331');
   expect(top?.attributes).toContainEqual({ key: 'graphql.operation.name', value: { stringValue: 'Both' } });
-  expect(
-    own
-      .filter(({ parentSpanId }) => parentSpanId === top?.spanId)
-      .map(({ name }) => name)
-      .sort(),
-  ).toEqual(['fetch', 'fetch', 'plan', 'write']);
-  const fetches = own.filter(({ name }) => name === 'fetch').map(({ spanId }) => spanId);
+  expect(childrenOf(top?.spanId)).toEqual(['GraphQL execute', 'GraphQL plan']);
+  expect(childrenOf(named('GraphQL execute')[0]?.spanId)).toEqual(['GraphQL write', 'POST', 'POST']);
+  const fetches = named('POST').map(({ spanId }) => spanId);
   const sent = federation.received.map(({ headers }) => String(headers['traceparent']).split('-'));
   expect(sent.map(([, trace]) => trace)).toEqual([traceId, traceId]);
   expect(sent.map(([, , span]) => span).sort()).toEqual(fetches.sort());

@@ -11,7 +11,7 @@ import type { Engine, EngineContext, EngineReply, Listener } from '../engine.ts'
 import type { StreamDoor } from '../live/stream-door.ts';
 import { chooseStreamFormat } from '../live/stream-format.ts';
 import { readResume } from '../subscribe/position.ts';
-import type { Tracing } from '../tracing.ts';
+import type { Tracing } from '@trestle/telemetry';
 import { abort, toTrailHeaders } from '../trail.ts';
 import { createBatch } from './batch.ts';
 import { readBody } from './body.ts';
@@ -41,7 +41,7 @@ export interface DoorOptions {
   readonly book: VisitBook;
   readonly streams: StreamDoor;
   /** Undefined unless spans are exported. */
-  readonly tracing: Tracing | undefined;
+  readonly tracing: Tracing;
 }
 
 /** Gives the handler of all requests that are no probes. */
@@ -175,7 +175,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       response,
       requestId: readRequestId(request),
       started: performance.now(),
-      trace: tracing?.begin(request.headers),
+      trace: tracing.begin(request.headers),
       context: undefined,
       operation: undefined,
       kind: undefined,

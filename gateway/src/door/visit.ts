@@ -1,15 +1,16 @@
 /** One request at the HTTP door, from its head to the line that the log has of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@trestle/log';
+import type { Scope } from '@trestle/telemetry';
 import type { EngineContext } from '../engine.ts';
-import type { RequestTrace } from '../tracing.ts';
+import { endRequestSpan } from '../tracing.ts';
 
 export interface Visit {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly started: number;
-  readonly trace: RequestTrace | undefined;
+  readonly trace: Scope | undefined;
   context: EngineContext | undefined;
   operation: string | undefined;
   kind: string | undefined;
@@ -42,9 +43,9 @@ export function createVisitBook({ metrics, log }: { metrics: DoorMetrics; log: L
   const count = (visit: Visit) => {
     if (visit.isCounted) return;
     visit.isCounted = true;
-    const { response, started, operation, kind, trace } = visit;
+    const { request, response, started, operation, kind, trace } = visit;
     metrics.end({ status: response.statusCode, seconds: (performance.now() - started) / 1000, operation });
-    trace?.end({ status: response.statusCode, operation, kind });
+    if (trace) endRequestSpan(trace, { method: request.method ?? '', status: response.statusCode, operation, kind });
   };
   return {
     count,

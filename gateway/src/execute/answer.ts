@@ -36,9 +36,9 @@ export function writeAnswer(execution: Execution, { introspection, extensions }:
   const { operation, data, errors, conditions, context } = execution;
   const { write, explain } = operation.compiled;
   const request = { conditions, introspection, buffer: buffers.take(), faults: [] };
-  const endWrite = context.trace?.start('write');
+  const span = context.trace?.start('GraphQL write');
   const written = write(data, request) ?? explainNulls(execution, { explain, request });
-  endWrite?.();
+  span?.end();
   const told = errors.length > 0 ? tellErrors(errors, { execution, log }) : NONE;
   const { bytes, length } = told.length > 0 || extensions ? append(written, { told, extensions }) : close(written);
   return { bytes, length, told, isNull: bytes[DATA_AT] === LETTER_N };

@@ -1,12 +1,14 @@
 /** The engine `trestle`: prepares operations in the planner's thread, runs them here, and writes their answers once. */
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault, fail } from '@trestle/schema/errors';
+import type { Scope } from '@trestle/telemetry';
 import type { Engine, EngineReply, EngineRequest } from '../engine.ts';
 import { needsCredential } from '../errors.ts';
 import { type Limits, limitCost, limitVariables } from '../limits/limits.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
 import { type Hub, type HubOptions, createHub } from '../subscribe/hub.ts';
 import { type Ready, type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
+import { toOperationAttributes } from '../tracing.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { type Writing, writeAnswer } from './answer.ts';
 import { createBufferPool } from './buffer-pool.ts';
@@ -54,14 +56,14 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
         answer.run(ready);
         return;
       }
-      const endPlan = request.context.trace?.start('plan');
+      const span = request.context.trace?.start('GraphQL plan');
       snapshot.prepare(request).then(
         (prepared) => {
-          endPlan?.();
+          span?.end();
           answer.run(prepared);
         },
         (error: unknown) => {
-          endPlan?.();
+          span?.end();
           answer.refuse(error);
         },
       );
@@ -103,6 +105,8 @@ class Answering {
   #operation: Operation | undefined;
   #introspection: Readonly<Record<string, string>> = {};
   #report: PlanReport | undefined;
+  /** From the start of the execution to its response. */
+  #trace: Scope | undefined;
   #isOver = false;
 
   constructor(around: Surroundings, done: (reply: EngineReply) => void) {
@@ -130,12 +134,13 @@ class Answering {
       return;
     }
     this.#report = request.tell.plan ? createPlanReport() : undefined;
+    this.#trace = request.context.trace?.start('GraphQL execute', toOperationAttributes(program));
     const execution: Execution = {
       operation,
       observe: this.#report?.observe,
       variables: request.variables,
       conditions,
-      context: request.context,
+      context: this.#trace ? { ...request.context, trace: this.#trace } : request.context,
       data: {},
       errors: [],
       send: createSend(snapshot, this.#guard),
@@ -229,6 +234,7 @@ class Answering {
     // A fault in the midst of a request ends it; what still comes back finds nobody.
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#trace?.end();
     const program = this.#operation?.program;
     const release = this.#isPooled(bytes) ? this.#release(bytes) : undefined;
     this.#done({ outcome, status, bytes, length, release, operationKind: program?.kind, operationName: program?.name });

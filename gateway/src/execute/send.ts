@@ -1,4 +1,5 @@
 /** Takes the fetches of an operation to the subgraphs of one snapshot. */
+import { toPostAttributes } from '@trestle/telemetry/http';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import type { SendFetch } from './execute.ts';
 
@@ -11,11 +12,11 @@ export function createSend(snapshot: Snapshot, guard: (act: () => void) => void)
       return;
     }
     const { context } = fetch;
-    const traced = context.trace?.startFetch(fetch.service);
+    const call = context.trace?.startCall('POST', { ...toPostAttributes(upstream.url), 'trestle.subgraph': fetch.service });
     upstream.send(
-      traced ? { ...fetch, context: { ...context, headers: [...context.headers, ...traced.headers] } } : fetch,
+      call ? { ...fetch, context: { ...context, headers: [...context.headers, ...Object.entries(call.toHeaders()).flat()] } } : fetch,
       (failure, answer) => {
-        traced?.end(failure?.code);
+        call?.end({}, failure?.code);
         guard(() => {
           done(failure, answer);
         });

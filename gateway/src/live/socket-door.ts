@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
+import type { Tracing } from '@trestle/telemetry';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws/client';
 import { WebSocketServer } from 'ws';
 import { createContext } from '../caller.ts';
@@ -13,7 +14,7 @@ import { readParameters } from '../door/parameters.ts';
 import type { Engine } from '../engine.ts';
 import type { OperationKind } from '../execute/program.ts';
 import type { DoorMetrics } from '../door/visit.ts';
-import type { Tracing } from '../tracing.ts';
+import { endRequestSpan } from '../tracing.ts';
 import { Connection, type ConnectionOptions, type SocketLimits } from './connection.ts';
 import type { LiveMetrics } from './live-metrics.ts';
 
@@ -32,7 +33,7 @@ export interface SocketDoorOptions {
   readonly log: Log;
   readonly requests: DoorMetrics;
   readonly metrics: LiveMetrics;
-  readonly tracing: Tracing | undefined;
+  readonly tracing: Tracing;
 }
 
 export interface SocketDoor {
@@ -113,14 +114,14 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
   return (operation, { payload, identity, request }) => {
     const requestId = randomUUID();
     const started = performance.now();
-    const trace = tracing?.begin({});
+    const trace = tracing.begin({});
     const context = createContext({ ...identity, requestId, mutationHeaders: [], trace });
     let name: string | undefined;
     let kind: OperationKind | undefined;
     let hasBegun = false;
     const count = (status: number) => {
       requests.end({ status, seconds: (performance.now() - started) / 1000, operation: name });
-      trace?.end({ status, operation: name, kind });
+      if (trace) endRequestSpan(trace, { method: 'WS', status, operation: name, kind });
     };
     requests.begin();
     operation.watch({

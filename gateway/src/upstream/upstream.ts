@@ -25,6 +25,8 @@ export type UpstreamDone = (failure: SubgraphFailure | null, answer: SubgraphAns
 export interface Upstream {
   /** Calls back once. Leaves in the trail how long it took and whether the answer is a replay. */
   send(request: UpstreamRequest, done: UpstreamDone): void;
+  /** Where its requests go. */
+  readonly url: URL;
   /** Its subscriptions. */
   readonly live: LiveUpstream;
 }
@@ -73,7 +75,8 @@ export function createUpstreams({ urls, liveUrls, timeoutMs, pingIntervalMs, met
   return {
     open(name, url) {
       const address = urls.get(name.toLowerCase()) ?? url;
-      const { origin, pathname, search } = new URL(address);
+      const target = new URL(address);
+      const { origin, pathname, search } = target;
       const line: Line = {
         name,
         pool: poolOf(origin),
@@ -88,6 +91,7 @@ export function createUpstreams({ urls, liveUrls, timeoutMs, pingIntervalMs, met
         one.observe(seconds);
       };
       return {
+        url: target,
         live: sockets.open(liveUrls.get(name.toLowerCase()) ?? address),
         send(request, done) {
           const { trail } = request.context;

@@ -4,6 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { ERRORS, fail } from '@trestle/schema/errors';
+import type { Scope, Tracing } from '@trestle/telemetry';
+import { endServerSpan } from '@trestle/telemetry/http';
 import type { GatewayClient } from '../gateway-client.ts';
 import type { LoadGuard } from '../http/overload.ts';
 import type { Maintenance } from '../http/maintenance.ts';
@@ -28,6 +30,7 @@ export interface PipelineDependencies {
   readonly gateway: GatewayClient;
   readonly load: LoadGuard;
   readonly maintenance: Maintenance;
+  readonly tracing: Tracing;
   readonly log: Log;
   /** Called once a request, when its answer has been written. */
   readonly observe: (request: {
@@ -43,11 +46,15 @@ export type Pipeline = (request: IncomingMessage, response: ServerResponse) => P
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { log, observe } = dependencies;
+  const { log, observe, tracing } = dependencies;
   return async (request, response) => {
     const started = performance.now();
     const requestId = readRequestId(request);
-    const walk: Walk = { exchange: toExchange({ request, response, requestId }), route: 'unmatched' };
+    const walk: Walk = {
+      exchange: toExchange({ request, response, requestId }),
+      route: 'unmatched',
+      trace: tracing.begin(request.headers),
+    };
     try {
       await run(dependencies, walk);
     } catch (error) {
@@ -57,6 +64,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const milliseconds = performance.now() - started;
     const { method = '' } = request;
     const { route } = walk;
+    if (walk.trace) endServerSpan(walk.trace, { method, route: walk.versionedRoute, status: response.statusCode });
     observe({ route, method, status: response.statusCode, seconds: milliseconds / 1000 });
     log.access({ requestId, method, route, status: response.statusCode, durationMs: Math.round(milliseconds) });
   };
@@ -66,6 +74,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 interface Walk {
   exchange: Exchange;
   route: string;
+  /** The route with its version, such as `/v1/users/{id}`; absent until one matches. */
+  versionedRoute?: string;
+  readonly trace: Scope | undefined;
 }
 
 async function run(dependencies: PipelineDependencies, walk: Walk): Promise<void> {
@@ -86,8 +97,9 @@ async function run(dependencies: PipelineDependencies, walk: Walk): Promise<void
     }
     const { row } = matched.compiled;
     walk.route = row.path;
+    walk.versionedRoute = `/v${String(located.version)}${row.path}`;
     const admitted = admit(request.rawHeaders, verifier, row);
-    const answer = await answerRow(dependencies, { exchange: walk.exchange, located, matched, admitted });
+    const answer = await answerRow(dependencies, { exchange: walk.exchange, located, matched, admitted, trace: walk.trace });
     await render(walk.exchange, { errors: [], ...answer, isAnonymous: admitted.caller === null });
   } finally {
     leave();
@@ -99,19 +111,23 @@ interface Admission {
   readonly located: Located;
   readonly matched: Matched;
   readonly admitted: Admitted;
+  readonly trace: Scope | undefined;
 }
 
 interface RowAnswer extends Outcome {
   readonly errors?: readonly PartialError[];
 }
 
-async function answerRow({ gateway }: PipelineDependencies, { exchange, located, matched, admitted }: Admission): Promise<RowAnswer> {
+async function answerRow(
+  { gateway }: PipelineDependencies,
+  { exchange, located, matched, admitted, trace }: Admission,
+): Promise<RowAnswer> {
   const { compiled, params } = matched;
   const { request, requestId } = exchange;
   const alternative = negotiate(compiled, request.headers.accept, located.version);
   if (!('read' in compiled)) return compiled.row.answer({ ...located, params, caller: admitted.caller });
 
-  const asked: Asked = { gateway, variables: params, authorization: admitted.authorization, requestId };
+  const asked: Asked = { gateway, variables: params, authorization: admitted.authorization, requestId, trace };
   const refuse = (error: unknown) => refuseFaulty(error, { compiled, headers: request.headers, asked });
   const { reading, shape, idempotency } = await parse(compiled, { located, params, request }).catch(refuse);
   const expectedVersions = await check(compiled, { headers: request.headers, asked });

@@ -26,6 +26,14 @@ export interface RequestContext {
   /** By field coordinate; filled by the auth directive, told to the client at the end. */
   readonly denials: Map<string, Denial>;
   readonly idempotency: IdempotencyKey | null;
+  /** What the process reports of an HTTP request; absent for operations of a WebSocket. */
+  readonly report?: RequestReport | undefined;
+}
+
+/** What is learnt of a request while it is worked on, for its line in the log. */
+export interface RequestReport {
+  readonly requestId: string;
+  operation: string | undefined;
 }
 
 /** The caller of a request that needs one. Throws UNAUTHORIZED for anonymous callers (spec §5.7). */

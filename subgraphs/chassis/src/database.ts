@@ -4,6 +4,7 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import pg from 'pg';
 import type { Query } from './event-log.ts';
+import { ContextPool, withStatementSpans } from './statement-span.ts';
 
 /** A statement that takes longer is ended by PostgreSQL, so that a stuck one can't hold its connection for ever. */
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -20,10 +21,11 @@ export interface Database {
 /** Opens the pool; it connects when first used. The metric `trestle_sql_statements_total` counts what is sent. */
 export function openDatabase({ url, metrics, connections = 10 }: { url: string; metrics: Registry; connections?: number }): Database {
   const statements = new Counter({ name: 'trestle_sql_statements_total', help: 'SQL statements sent.', registers: [metrics] });
+  const address = new URL(url);
   class CountedClient extends pg.Client {
     constructor(config?: pg.ClientConfig) {
       super(config);
-      const query = this.query.bind(this) as (...args: unknown[]) => unknown;
+      const query = withStatementSpans(this.query.bind(this), address);
       Object.assign(this, {
         query: (...args: unknown[]) => {
           statements.inc();
@@ -32,7 +34,7 @@ export function openDatabase({ url, metrics, connections = 10 }: { url: string; 
       });
     }
   }
-  const pool = new pg.Pool({ connectionString: url, max: connections, statement_timeout: STATEMENT_TIMEOUT_MS, Client: CountedClient });
+  const pool = new ContextPool({ connectionString: url, max: connections, statement_timeout: STATEMENT_TIMEOUT_MS, Client: CountedClient });
   // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => undefined);
   return {

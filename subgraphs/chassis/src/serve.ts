@@ -1,5 +1,4 @@
 /** What every subgraph server is: migrate, serve the schema behind the caller's own token, stop in order. */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { ApolloServer } from '@apollo/server';
@@ -16,15 +15,17 @@ import { ERRORS, Fault } from '@trestle/schema/errors';
 import { type SubgraphName, readSubgraphSdl } from '@trestle/schema/sdl';
 import { runProcess, startService } from '@trestle/service';
 import { type Probes, createProbes } from '@trestle/service/probes';
-import express from 'express';
+import { createTracing } from '@trestle/telemetry';
+import express, { type Response } from 'express';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
-import { type RequestContext, readRequestId } from './context.ts';
+import type { RequestContext, RequestReport } from './context.ts';
 import { type Database, openDatabase } from './database.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
 import { type Events, type Topics, createEvents } from './events.ts';
 import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
 import { createInHand } from './in-hand.ts';
+import { createRequestReports } from './request-report.ts';
 import { DateTime } from './scalars.ts';
 import { createSocketOperations } from './socket-operations.ts';
 import { type SocketDoor, createSocketDoor } from './socket.ts';
@@ -69,6 +70,7 @@ export interface SubgraphOptions<Context extends RequestContext> {
     readonly HOST: string;
     readonly LOG_LEVEL: LogLevel;
     readonly TOKEN_PUBLIC_KEY_FILE: string;
+    readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
     /** Where revoked tokens are told of; absent for the one that tells. */
     readonly REVOCATIONS_URL?: string | undefined;
   };
@@ -87,13 +89,21 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
 
     const probes: Probes = createProbes({ isReady: () => database.isReachable() });
     const database = openDatabase({ url: databaseUrl, metrics: probes.metrics });
+    const tracing = await createTracing({ service: name, endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT });
+    const reports = createRequestReports({ metrics: probes.metrics, log, tracing });
     const revocations = createRevocations();
     const subgraph = create({ database, revocations, log });
     const schema = createSubgraphSchema(name, subgraph);
     const server = new ApolloServer<RequestContext>({
       schema,
       formatError,
-      plugins: [createErrorPlugin(log), replayPlugin, ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginUsageReportingDisabled()],
+      plugins: [
+        reports.plugin,
+        createErrorPlugin(log),
+        replayPlugin,
+        ApolloServerPluginInlineTraceDisabled(),
+        ApolloServerPluginUsageReportingDisabled(),
+      ],
       introspection: true,
       csrfPrevention: false,
       stopOnTerminationSignals: false,
@@ -105,10 +115,13 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     const app = express()
       .disable('x-powered-by')
       .use(inHand.count)
+      .use(reports.step)
       .use(
         '/graphql',
         express.json({ limit: '1mb' }),
-        expressMiddleware(server, { context: ({ req }) => Promise.resolve(subgraph.createContext(readRequest(req, verifier))) }),
+        expressMiddleware(server, {
+          context: ({ req, res }) => Promise.resolve(subgraph.createContext(readRequest(req, { report: reportOf(res), verifier }))),
+        }),
       );
     const events = createEvents({ url: databaseUrl, database, topics: subgraph.topics ?? {}, log });
     const sideline =
@@ -136,6 +149,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
       await server.stop();
       await subgraph.close?.();
       await database.close();
+      await tracing.stop();
     };
   });
 }
@@ -159,17 +173,24 @@ export function createSubgraphSchema<Context extends RequestContext>(
 }
 
 /** A subgraph trusts nobody's word on who is calling: it verifies the caller's token itself (spec §5.3). */
-function readRequest(request: IncomingMessage, verifier: TokenVerifier): RequestContext {
-  const requestId = readRequestId(request.headers['x-request-id']) ?? randomUUID();
+function readRequest(
+  request: IncomingMessage,
+  { report, verifier }: { readonly report: RequestReport; readonly verifier: TokenVerifier },
+): RequestContext {
+  const { requestId } = report;
   try {
     const token = readBearerToken(request.rawHeaders);
     const caller = token === undefined ? null : verifier.verify(token);
-    return { caller, requestId, denials: new Map(), idempotency: readIdempotencyKey(request.headers) };
+    return { caller, requestId, denials: new Map(), idempotency: readIdempotencyKey(request.headers), report };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const { code, message } = error;
     throw new GraphQLError(message, { originalError: error, extensions: { code, requestId, http: { status: ERRORS[code].status } } });
   }
+}
+
+function reportOf({ locals }: Response): RequestReport {
+  return locals['report'] as RequestReport;
 }
 
 function migrationsDirectory(name: SubgraphName): string {

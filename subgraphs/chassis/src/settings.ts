@@ -6,6 +6,7 @@ export const chassisSettings = {
   HOST: setting.text().default('127.0.0.1'),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   TOKEN_PUBLIC_KEY_FILE: setting.file(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
 };
 
 /** For those that do not know of revoked tokens by themselves. */

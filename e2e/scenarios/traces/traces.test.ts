@@ -1,0 +1,98 @@
+/** One trace from a REST request to its SQL statements, and what each process reports of a request. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readMetric, request, until } from '../../stack/client.ts';
+import { type Collector, type ExportedSpan, startCollector } from '../../stack/collector.ts';
+import { type Stack, startStack } from '../../stack/stack.ts';
+
+const SERVER = 2;
+const CLIENT = 3;
+
+let collector: Collector;
+let stack: Stack;
+beforeAll(async () => {
+  collector = await startCollector();
+  stack = await startStack({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint } });
+});
+afterAll(async () => {
+  await stack.stop();
+  await collector.stop();
+});
+
+/** Resolves with the spans of a trace once one of them has the name. */
+async function traceWith(traceId: string, name: RegExp): Promise<readonly ExportedSpan[]> {
+  const find = () => collector.spans.filter((span) => span.traceId === traceId);
+  await until(() =>
+    Promise.resolve(find().some((span) => name.test(span.name)) && find().some((span) => span.parentSpanId === CLIENT_SPAN)),
+  );
+  return find();
+}
+
+/** The spans from `span` up to the client's own. */
+function ancestry(spans: readonly ExportedSpan[], span: ExportedSpan | undefined): readonly ExportedSpan[] {
+  return span
+    ? [
+        span,
+        ...ancestry(
+          spans,
+          spans.find(({ spanId }) => spanId === span.parentSpanId),
+        ),
+      ]
+    : [];
+}
+
+const CLIENT_SPAN = 'b7ad6b7169203331';
+const attribute = (span: ExportedSpan | undefined, key: string) => span?.attributes.find((each) => each.key === key)?.value;
+
+describe('a request with a `traceparent` header', () => {
+  it('is one trace from the REST request over gateway and subgraph to the SQL statement (W3C Trace Context §3)', async () => {
+    const { id, token } = await stack.createAccount('Traced');
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const reply = await stack.call('GET', `/v1/users/${id}`, { token, headers: { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` } });
+    expect(reply.status).toBe(200);
+    const spans = await traceWith(traceId, /^SELECT /);
+    const statement = spans.find(({ name }) => name.startsWith('SELECT '));
+    expect(ancestry(spans, statement).map(({ service, name, kind }) => [service, name.replace(/^SELECT .*/, 'SELECT'), kind])).toEqual([
+      ['trestle-users', 'SELECT', CLIENT],
+      ['trestle-users', 'GraphQL execute', 1],
+      ['trestle-users', 'POST /graphql', SERVER],
+      ['trestle-gateway', 'POST', CLIENT],
+      ['trestle-gateway', 'GraphQL execute', 1],
+      ['trestle-gateway', 'POST /graphql', SERVER],
+      ['trestle-rest-bridge', 'POST', CLIENT],
+      ['trestle-rest-bridge', 'GET /v1/users/{id}', SERVER],
+    ]);
+    expect(attribute(statement, 'db.system.name')?.stringValue).toBe('postgresql');
+    expect(attribute(statement, 'db.query.text')?.stringValue).toMatch(/^SELECT .*\$1/s);
+  });
+
+  it('holds no id, address or credential of a person in its spans (spec §5.10)', async () => {
+    const { id, token } = await stack.createAccount('Private Person');
+    const traceId = '1af7651916cd43dd8448eb211c80319d';
+    const headers = { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` };
+    await stack.call('PATCH', `/v1/users/${id}`, { token, headers, body: { bio: 'A planted biography' } });
+    const text = JSON.stringify(await traceWith(traceId, /^UPDATE /));
+    for (const planted of [id, token, 'private.person@', 'planted biography']) expect(text).not.toContain(planted);
+  });
+});
+
+it('passes the trace of a client on to the subgraphs when spans are not exported (W3C Trace Context §3.4)', async () => {
+  const quiet = await stack.startBridge({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
+  const traceId = '2af7651916cd43dd8448eb211c80319e';
+  await request(`${quiet.url}/v1/products?limit=1`, { method: 'GET', headers: { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` } });
+  const spans = await traceWith(traceId, /^POST \/graphql$/);
+  expect(spans.find(({ parentSpanId }) => parentSpanId === CLIENT_SPAN)?.service).toBe('trestle-gateway');
+});
+
+it('counts the requests of a subgraph and writes a line in its log for each', async () => {
+  const { users } = stack.subgraphs;
+  const count =
+    'http_server_request_duration_seconds_count{http_request_method="POST",http_route="/graphql",http_response_status_code="200"}';
+  const before = await readMetric(users.url, count);
+  const requestId = '3f1f7a50-1c5b-4a5c-9d3e-0f6a5b7c8d9e';
+  const body = { query: 'query Named { __typename }' };
+  await request(`${users.url}/graphql`, { method: 'POST', body, headers: { 'x-request-id': requestId } });
+  await until(async () => (await readMetric(users.url, count)) === before + 1);
+  await until(() => Promise.resolve(users.lines.some((line) => line.includes(requestId))));
+  const line = JSON.parse(users.lines.find((each) => each.includes(requestId)) ?? '') as Record<string, unknown>;
+  expect(line).toMatchObject({ msg: 'request', method: 'POST', route: '/graphql', status: 200, operation: 'Named' });
+});
