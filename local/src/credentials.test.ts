@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
@@ -23,6 +23,24 @@ it('makes the API keys of the demo accounts once and keeps them for nobody else 
       expect(userId).toMatch(/^usr_[0-9a-hjkmnp-tv-z]{26}$/);
       expect(apiKey).toMatch(/^trestle_[\w-]{43}$/);
     }
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
+});
+
+it.each([
+  ['', 'is empty'],
+  ['{"accounts": [', 'is not a list of demo accounts'],
+  ['null', 'is not a list of demo accounts'],
+  ['{"accounts": [null]}', 'is not a list of demo accounts'],
+  ['{"accounts": []}', 'is not a list of demo accounts'],
+])('refuses a credentials file with the text %j, names it, says how to recover and leaves it alone', async (text, fault) => {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-credentials-'));
+  const file = join(home, 'demo-credentials.json');
+  try {
+    await writeFile(file, text);
+    await expect(ensureCredentials(home)).rejects.toThrow(`${file} ${fault}. Restore it from a copy, or move it`);
+    expect(await readFile(file, 'utf8')).toBe(text);
   } finally {
     await rm(home, { recursive: true, force: true });
   }

@@ -20,13 +20,43 @@ export interface DemoCredentials {
   readonly oauthClients: readonly never[];
 }
 
-/** Gives the credentials of a data directory; undefined before its first start with demo data. */
+/** Returns the credentials of a data directory; undefined before its first start with demo data. Throws when the file is not what was written. */
 export async function readCredentials(dataDirectory: string): Promise<DemoCredentials | undefined> {
   const text = await readFile(fileOf(dataDirectory), 'utf8').catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   });
-  return text === undefined ? undefined : (JSON.parse(text) as DemoCredentials);
+  return text === undefined ? undefined : parseCredentials(text, fileOf(dataDirectory));
+}
+
+function parseCredentials(text: string, file: string): DemoCredentials {
+  const value = parseJson(text);
+  if (isCredentials(value)) return value;
+  throw new Error(
+    `${file} ${text.trim() === '' ? 'is empty' : 'is not a list of demo accounts'}. Restore it from a copy, or move it to another place: ` +
+      'the next start then writes it anew, with the same accounts and passwords and with new API keys. All other data stays.',
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether each demo account is there with its key. */
+function isCredentials(value: unknown): value is DemoCredentials {
+  const { accounts } = (value ?? {}) as { accounts?: unknown };
+  if (!Array.isArray(accounts)) return false;
+  const given = new Map((accounts as (Partial<DemoAccountCredentials> | null)[]).map((each) => [each?.userId, each]));
+  return DEMO_ACCOUNTS.every(({ id }) => {
+    const account = given.get(id);
+    return [account?.email, account?.password, account?.role, account?.plan, account?.apiKey].every(
+      (each) => typeof each === 'string' && each !== '',
+    );
+  });
 }
 
 export async function ensureCredentials(dataDirectory: string): Promise<DemoCredentials> {

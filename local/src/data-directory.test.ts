@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -40,6 +40,16 @@ describe('the data directory', () => {
     expect(await readdir(path)).toEqual(['keys', 'logs']);
   });
 
+  it('is rid of the drafts that a killed start left, once it has an owner', async () => {
+    const path = join(home, 'data');
+    await mkdir(join(path, 'keys', 'tokens.draft'), { recursive: true });
+    await writeFile(join(path, 'demo-credentials.json.4242.draft'), '{"acc');
+    const directory = await openDataDirectory(path);
+    expect(await readdir(path)).toEqual(['keys', 'logs', 'supervisor.sock']);
+    expect(await readdir(directory.keys)).toEqual([]);
+    await directory.release();
+  });
+
   it('shows keys and logs to nobody else', async () => {
     const directory = await openDataDirectory(join(home, 'data'));
     await writePrivateFile(join(directory.path, 'secret'), 'text');
@@ -56,4 +66,13 @@ it('makes the token keys once', async () => {
   expect(await ensureTokenKeys(home)).toEqual(first);
   expect((await stat(first.privateKeyFile)).ino).toBe(made.ino);
   expect(await readdir(home)).toEqual(['tokens']);
+});
+
+it('refuses token keys that are empty or no pair, and says how to recover', async () => {
+  const { privateKeyFile } = await ensureTokenKeys(home);
+  await writeFile(privateKeyFile, '');
+  await expect(ensureTokenKeys(home)).rejects.toThrow(/tokens does not hold a pair of token keys .* move the folder/);
+  const other = await ensureTokenKeys(join(home, 'other'));
+  await writeFile(privateKeyFile, await readFile(other.privateKeyFile, 'utf8'));
+  await expect(ensureTokenKeys(home)).rejects.toThrow('The public key belongs to another private key');
 });

@@ -1,7 +1,8 @@
 /** The directory that keeps everything between starts. One supervisor at a time owns it. */
-import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type Server, connect, createServer } from 'node:net';
 import { join, relative } from 'node:path';
+import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
 
 export interface DataDirectory {
   readonly path: string;
@@ -16,20 +17,35 @@ export interface DataDirectory {
 /** A socket's path must fit into 108 bytes, 104 on some systems. */
 const MAX_SOCKET_PATH = 100;
 
-/** Makes what is missing and takes the directory. Throws when another supervisor has it. */
+/** Makes what is missing, takes the directory, and removes the drafts of killed owners. Throws when another supervisor has it. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const places = { path, postgres: join(path, 'postgres'), keys: join(path, 'keys'), logs: join(path, 'logs') };
   // Others may pass through, as the database server's own user must, but see nothing.
   if (await mkdir(path, { recursive: true })) await chmod(path, 0o711);
   for (const place of [places.keys, places.logs]) await mkdir(place, { recursive: true, mode: 0o700 });
-  return { ...places, ...(await take(path)) };
+  const taken = await take(path);
+  for (const folder of [path, places.keys]) await removeDrafts(folder);
+  return { ...places, ...taken };
+}
+
+const DRAFT = '.draft';
+
+/** Removes what a killed owner had not finished to write. The directory has one owner, so that no draft is in use. */
+async function removeDrafts(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(DRAFT));
+  for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
 }
 
 /** Writes a file that only we may read. It appears whole or not at all. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
-  const draft = `${path}.${String(process.pid)}.draft`;
-  await writeFile(draft, text, { mode: 0o600, flush: true });
-  await rename(draft, path);
+  const draft = `${path}.${String(process.pid)}${DRAFT}`;
+  try {
+    await writeFile(draft, text, { mode: 0o600, flush: true });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw isDiskFull(error) ? toDiskFullError(path, error) : error;
+  }
 }
 
 /** Who listens on the directory's socket owns it. Unlike a file with a process id, it can't outlive its owner unnoticed. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
+import { DiskFullError, isDiskFull } from '@trestle/postgres/disk-full';
 import { applyMigrations, ensureDatabase } from '@trestle/postgres/migrate';
 
 export const SUBGRAPHS = ['users', 'orders', 'content'] as const;
@@ -9,8 +10,8 @@ export type SubgraphName = (typeof SUBGRAPHS)[number];
 export type DatabaseUrls = Readonly<Record<SubgraphName, string>>;
 
 /** An embedded server that crashed is looked for this often. */
-const WATCH_MS = 500;
-const MAX_PAUSE_MS = 30_000;
+const WATCH_MS = 250;
+const MAX_PAUSE_MS = 5000;
 
 export interface DatabasesOptions {
   /** What the settings name; the embedded server has the others. */
@@ -51,6 +52,8 @@ async function prepare(name: SubgraphName, url: string, migrations: string): Pro
     await ensureDatabase({ url });
     await applyMigrations({ url, directory: join(migrations, name, 'migrations') });
   } catch (cause) {
+    if (isDiskFull(cause))
+      throw new DiskFullError(`The disk of the database of ${name} is full. Free some space on it, and start again.`, { cause });
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`The database of ${name} can't be used: ${reason}`, { cause });
   }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stopInOrder } from './stop-in-order.ts';
-import { type SupervisedProcess, superviseProcess, toPause } from './supervised-process.ts';
+import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
 const SERVER = `
   import { createServer } from 'node:http';
@@ -83,11 +83,6 @@ describe('a supervised process', () => {
     await expect(gateway.pid()).rejects.toThrow();
     expect(said).toEqual([]);
   });
-});
-
-it('waits longer after each failure, and at most half a minute', () => {
-  expect([1, 2, 3, 4].map(toPause)).toEqual([250, 500, 1000, 2000]);
-  expect(toPause(50)).toBe(30_000);
 });
 
 async function until(check: () => boolean): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
 import type { ProcessPlan } from './processes.ts';
+import { type EndedRun, NO_FAILURES, countFailure, toPause } from './restart-pause.ts';
 
 export interface SupervisedProcess {
   readonly name: string;
@@ -20,10 +21,6 @@ export interface SuperviseOptions {
   readonly say: (line: string) => void;
 }
 
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 30_000;
-/** A run this long counts as stable: the next failure starts anew with the shortest pause. */
-const STABLE_MS = 30_000;
 const READY_POLL_MS = 50;
 const READY_PATIENCE_MS = 60_000;
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
@@ -33,21 +30,31 @@ export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions):
   const end = new AbortController();
   const isOver = () => end.signal.aborted;
   const log = openLog(join(logDirectory, `${plan.name}.log`));
-  const launch = () => startChild({ plan, log: log.write, say });
   let child: Child | undefined;
+  /** Starts a run; `whenReady` resolves with the time, or rejects when the run ends before. */
+  const launch = () => {
+    const started = (child = startChild({ plan, log: log.write, say }));
+    return { child: started, whenReady: waitUntilReady(started, plan, end.signal).then(Date.now) };
+  };
 
-  const keepRunning = async (first: Child) => {
-    let failures = 0;
-    for (let current = first; ;) {
-      const how = await current.ended;
+  const keepRunning = async (first: ReturnType<typeof launch>) => {
+    let failures = NO_FAILURES;
+    for (let run = first; ;) {
+      const ended: EndedRun = { readyAt: undefined, endedAt: 0 };
+      void run.whenReady.then(
+        (time) => (ended.readyAt = time),
+        () => undefined,
+      );
+      const how = await run.child.ended;
       if (isOver()) return;
-      failures = Date.now() - current.startedAt >= STABLE_MS ? 1 : failures + 1;
+      ended.endedAt = Date.now();
+      failures = countFailure(failures, ended);
       const pause = toPause(failures);
-      say(`${plan.name} ended unexpectedly (${how}${toReason(current)}); starting it again in ${(pause / 1000).toFixed(1)} s`);
+      say(`${plan.name} ended unexpectedly (${how}${toReason(run.child)}); starting it again in ${(pause / 1000).toFixed(1)} s`);
       await delay(pause, undefined, { signal: end.signal }).catch(() => undefined);
       if (isOver()) return;
-      child = current = launch();
-      void waitUntilReady(current, plan, end.signal).then(
+      run = launch();
+      void run.whenReady.then(
         () => {
           say(`${plan.name} is ready again`);
         },
@@ -59,9 +66,9 @@ export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions):
   return {
     name: plan.name,
     async start() {
-      child = launch();
-      await waitUntilReady(child, plan, end.signal);
-      void keepRunning(child);
+      const first = launch();
+      await first.whenReady;
+      void keepRunning(first);
     },
     async stop() {
       end.abort();
@@ -74,11 +81,6 @@ export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions):
       child?.signal('SIGKILL');
     },
   };
-}
-
-/** The pause before the next start grows twofold with each failure in a row, from a quarter of a second to half a minute. */
-export function toPause(failures: number): number {
-  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), MAX_PAUSE_MS);
 }
 
 function toReason(child: Child): string {

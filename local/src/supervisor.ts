@@ -1,6 +1,7 @@
 /** Brings everything up in order, and takes it down again in the reverse one. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
 import { isLeftRunning } from '@trestle/postgres/embedded';
 import type { Config } from './config.ts';
 import { type DemoCredentials, ensureCredentials } from './credentials.ts';
@@ -43,6 +44,8 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     const directory = await openDataDirectory(config.DATA_DIR);
     stops.push(() => directory.release());
     await requirePorts(config, directory, end.signal);
+    const keys = await ensureTokenKeys(directory.keys);
+    const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
     say('Starting PostgreSQL and bringing the databases up to date …');
     const databases = await openDatabases({
       given: toGiven(config),
@@ -53,8 +56,6 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     });
     stops.push(() => databases.stop());
     end.signal.throwIfAborted();
-    const keys = await ensureTokenKeys(directory.keys);
-    const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
     const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, say }));
     end.signal.throwIfAborted();
     say('Starting users, orders, content, gateway and rest-bridge …');
@@ -72,7 +73,9 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
 
   return {
     start() {
-      const started = start();
+      const started = start().catch((error: unknown) => {
+        throw isDiskFull(error) ? toDiskFullError(config.DATA_DIR, error) : error;
+      });
       starting = started.catch(() => undefined);
       return started;
     },

@@ -1,6 +1,6 @@
 /** `npm start` from the outside: it starts everything, mends what crashes, and leaves nothing behind (issue 2, contract §1). */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -124,6 +124,18 @@ describe('once it is ready', () => {
     await until(async () => (await ask('{ productsConnection(first: 1) { totalCount } }')).errors === undefined);
   });
 
+  // No row of failures: each run was ready before it was killed.
+  it('waits at most 1 s before it starts a process again, however often it is killed', async () => {
+    for (let kill = 0; kill < 4; kill++) {
+      process.kill(childOf('subgraphs/orders'), 'SIGKILL');
+      await trestle.says('orders ended unexpectedly (SIGKILL)');
+      await trestle.says('orders is ready again');
+    }
+    const pauses = [...trestle.output().matchAll(/orders ended .* starting it again in ([\d.]+) s/g)].map(([, seconds]) => Number(seconds));
+    expect(pauses.length).toBeGreaterThan(4);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(1);
+  });
+
   it('starts PostgreSQL again when it was killed, and loses nothing', async () => {
     const { accessToken } = await logIn(ADA);
     const created = await request(`${rest()}/v1/orders`, { method: 'POST', body: { productId: 1, qty: 1 }, token: accessToken });
@@ -140,6 +152,18 @@ describe('once it is ready', () => {
     const second = startSupervisor({ ports: await chooseFreePorts(), dataDirectory });
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain(`Trestle runs on ${dataDirectory} already`);
+  });
+
+  it('refuses an empty credentials file before it starts anything, and says how to recover', async () => {
+    const elsewhere = join(home, 'without-credentials');
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, 'demo-credentials.json'), '');
+    const second = startSupervisor({ ports: await chooseFreePorts(), dataDirectory: elsewhere });
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(
+      `${join(elsewhere, 'demo-credentials.json')} is empty. Restore it from a copy, or move it to another place`,
+    );
+    expect(await readdir(elsewhere)).not.toContain('postgres');
   });
 
   it('names every taken port with its setting, and starts nothing', async () => {

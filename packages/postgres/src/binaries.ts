@@ -1,9 +1,11 @@
 /** Finds the PostgreSQL programs that npm installed, in a place where the server's user can run them. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cp, lstat, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { cp, lstat, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isDiskFull, toDiskFullError } from './disk-full.ts';
+import { createDraft } from './drafts.ts';
 
 /** Who runs the server; undefined stands for the user of this process. */
 export interface ServerUser {
@@ -55,7 +57,7 @@ async function copyToReachablePlace(installed: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(installed, '..', 'package.json'), 'utf8')) as { readonly version: string };
   const target = join(tmpdir(), `trestle-postgres-${version}-${hashOf(installed)}`);
   if (await isOurs(target)) return target;
-  const draft = await mkdtemp(`${target}.`);
+  const draft = await createDraft(target);
   try {
     await cp(installed, draft, { recursive: true, verbatimSymlinks: true });
     await restoreLinks(draft);
@@ -64,8 +66,8 @@ async function copyToReachablePlace(installed: string): Promise<string> {
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    // Somebody else who started at the same time was faster.
-    if (!(await isOurs(target))) throw error;
+    // Another process that started at the same time was faster.
+    if (!(await isOurs(target))) throw isDiskFull(error) ? toDiskFullError(target, error) : error;
   }
   return target;
 }
