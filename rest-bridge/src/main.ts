@@ -62,10 +62,15 @@ await runProcess(log, async () => {
     tls: config.tls,
     probes,
     handle: (request, response) => {
-      router(request as express.Request, response as express.Response, (error: unknown) => {
-        // The pipeline answers its own errors; one that even its renderer could not answer ends the connection.
+      // The pipeline answers its own errors; one that even its renderer could not answer ends the connection.
+      const giveUp = (error: unknown) => {
         log.error('could not answer', { error });
         response.destroy();
+      };
+      router(request as express.Request, response as express.Response, (error: unknown) => {
+        // The router gives back a target that it can't read as a URL, such as `http://[`; the pipeline answers it.
+        if (error === undefined) pipeline(request, response).catch(giveUp);
+        else giveUp(error);
       });
     },
     headersTimeoutMs: config.HEADERS_TIMEOUT_MS,

@@ -13,7 +13,7 @@ export function acceptedTypes(method: string): string {
 }
 
 /** Throws UNSUPPORTED_MEDIA_TYPE for another type than JSON. Called before the body is looked at, since 415 beats 412 and 400. */
-export function requireJson({ headers }: IncomingMessage, method: string): void {
+export function requireJson({ headers }: Pick<IncomingMessage, 'headers'>, method: string): void {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
   const isTaken = JSON_TYPE.test(type) || (method === 'PATCH' && MERGE_TYPE.test(type));
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(type)?.[1] ?? 'utf-8';

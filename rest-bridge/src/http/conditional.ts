@@ -97,7 +97,8 @@ function isAfter(changed: number | undefined, since: number | undefined): boolea
   return changed !== undefined && since !== undefined && changed > since;
 }
 
-const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .+$/;
+/** The three forms of RFC 9110 §5.6.7 begin like this; none is longer than 40 characters. */
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? .{1,30}$/;
 
 /** Milliseconds since 1970, or undefined for what is no HTTP-date: such a condition is ignored (§13.1.3, §13.1.4). */
 function readDate(text: string | undefined): number | undefined {

@@ -18,6 +18,9 @@ export interface Located {
 
 const MAX_URL_BYTES = 8 * 1024;
 const PREFIX = /^(\/api)?\/v(\d{1,9})(?=\/|$)/;
+/** What a path may hold (RFC 3986 §3.3). */
+const PLAIN_PATH = /^[\w\-.~!$&'()*+,;=:@%/]*$/;
+const OTHER_CHARACTERS = /[^\w\-.~!$&'()*+,;=:@%/]/g;
 const NO_SEARCH = new URLSearchParams();
 
 /** Throws URI_TOO_LONG, or what `selectVersion` throws. */
@@ -38,12 +41,20 @@ export function locate(versions: Versions, { url = '/', headers }: Pick<Incoming
   return { prefix: bare, api: api || (bare === '/api' ? bare : ''), path: pathname.slice(bare.length), search, version };
 }
 
-/** A request line may also hold a whole URL (RFC 9112 §3.2.2). */
+/**
+ * Returns the path of a request target, which may also be a whole URL (RFC 9112 §3.2.2). Characters that no path holds are
+ * percent-encoded, because the path stands in `Location` and `Link` again: browsers read a backslash there as a slash.
+ */
 function readPathname(target: string): string {
-  if (!/^https?:\/\//i.test(target)) return target;
+  const pathname = /^https?:\/\//i.test(target) ? pathnameOf(target) : target;
+  if (PLAIN_PATH.test(pathname)) return pathname;
+  return pathname.replace(OTHER_CHARACTERS, (character) => `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`);
+}
+
+function pathnameOf(url: string): string {
   try {
-    return new URL(target).pathname;
+    return new URL(url).pathname;
   } catch {
-    throw fail('NOT_FOUND', 'There is no such path');
+    throw fail('NOT_FOUND', 'The request target is not a valid URL');
   }
 }

@@ -23,9 +23,12 @@ export function requireMethod(method: string): void {
  */
 export function match(table: Table<CompiledRow>, method: string, { prefix, path, search }: Located): Matched | Outcome {
   if (path === '*' && method === 'OPTIONS') return toMethods(METHODS.join(', '));
-  if (prefix.length + path.length > 1 && path.endsWith('/')) return toSlashless(method, { pathname: prefix + path, search });
-  const found = table(readSegments(path));
+  const isSlashed = prefix.length + path.length > 1 && path.endsWith('/');
+  const bare = isSlashed ? withoutLastSlashes(path) : path;
+  const found = table(readSegments(bare));
+  // Only to a known path, which begins with a fixed name: a redirect can't lead to another host (RFC 3986 §4.2, `//host`).
   if (!found) throw fail('NOT_FOUND', 'There is no such path');
+  if (isSlashed) return toRedirect(method, `${prefix}${bare}`, search);
   const compiled = found.byMethod.get((method === 'HEAD' ? 'GET' : method) as Method);
   if (compiled) return { compiled, params: found.params };
   const allow = toAllow(found.byMethod);
@@ -51,11 +54,16 @@ function toMethods(allow: string, byMethod?: ReadonlyMap<Method, CompiledRow>): 
 }
 
 /** 301 lets clients change the method to GET, so that everything else gets 308 (contract §4). */
-function toSlashless(method: string, { pathname, search }: { pathname: string; search: URLSearchParams }): Outcome {
+function toRedirect(method: string, pathname: string, search: URLSearchParams): Outcome {
   const query = search.size > 0 ? `?${search.toString()}` : '';
-  // One slash in front: `//host/` would lead away.
-  const location = `/${pathname.replace(/^\/+|\/+$/g, '')}${query}`;
-  return { status: method === 'GET' || method === 'HEAD' ? 301 : 308, headers: { location } };
+  return { status: method === 'GET' || method === 'HEAD' ? 301 : 308, headers: { location: `${pathname || '/'}${query}` } };
+}
+
+/** A loop, because `/\/+$/` looks at each run of slashes again from each of its places. */
+function withoutLastSlashes(path: string): string {
+  let end = path.length;
+  while (end > 0 && path.charAt(end - 1) === '/') end--;
+  return path.slice(0, end);
 }
 
 function toAllow(byMethod: ReadonlyMap<Method, CompiledRow>): string {
