@@ -9,6 +9,8 @@ import { Pool, errors } from 'undici';
 const CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** The largest body that the gateway takes (contract §6). */
+const MAX_REQUEST_BYTES = 1024 * 1024;
 
 export interface GatewayRequest {
   /** The request's JSON up to its variables, which stand last. */
@@ -38,7 +40,10 @@ export interface GatewayAnswer {
 }
 
 export interface GatewayClient {
-  /** Throws UPSTREAM_TIMEOUT for a slow gateway, UPSTREAM_ERROR for one that is not there or answers something else than GraphQL. */
+  /**
+   * Throws PAYLOAD_TOO_LARGE when variables and document together are larger than a GraphQL request may be, UPSTREAM_TIMEOUT for a slow gateway, UPSTREAM_ERROR for one that is
+   * not there or answers something else than GraphQL.
+   */
   execute(request: GatewayRequest): Promise<GatewayAnswer>;
   isReady(): Promise<boolean>;
   close(): Promise<void>;
@@ -70,14 +75,12 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
         headers['idempotency-key'] = idempotency.key;
         headers['idempotency-scope'] = idempotency.scope;
       }
+      const body = `${documentStart}${JSON.stringify(variables)}}`;
+      requireSize(body);
       const span = trace?.startCall('POST', spanAttributes);
       if (span) Object.assign(headers, span.toHeaders());
       try {
-        const { text, replayed, timing } = await post(pool, {
-          path: pathname,
-          headers,
-          body: `${documentStart}${JSON.stringify(variables)}}`,
-        });
+        const { text, replayed, timing } = await post(pool, { path: pathname, headers, body });
         span?.end();
         const { data, errors: failures } = JSON.parse(text) as Pick<GatewayAnswer, 'data' | 'errors'>;
         return {
@@ -101,6 +104,14 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     },
     close: () => pool.destroy(),
   };
+}
+
+/** The gateway would refuse a larger one while it is still being sent, and then the connection ends without an answer. */
+function requireSize(body: string): void {
+  // No character has more than three bytes a code unit in UTF-8: the bytes of a small body are not counted.
+  if (body.length * 3 <= MAX_REQUEST_BYTES || Buffer.byteLength(body) <= MAX_REQUEST_BYTES) return;
+  const [size, limit] = [Buffer.byteLength(body), MAX_REQUEST_BYTES].map(String);
+  throw fail('PAYLOAD_TOO_LARGE', `The body with its GraphQL operation has ${size ?? ''} bytes; the limit is ${limit ?? ''}. Send less`);
 }
 
 /** A certificate that names the public host is good for a neighbour's address too, if it is the very one. */

@@ -1,8 +1,9 @@
 /** Stage 5: what is asked for, with every fault told at once (spec §7.2). */
 import type { IncomingMessage } from 'node:http';
-import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
+import type { FieldFault } from '@trestle/schema/errors';
 import { readJsonBody, requireJson } from '../http/body.ts';
 import { type IdempotencyKey, readIdempotencyKey } from '../idempotency/idempotency-key.ts';
+import { rejectRequest } from '../query/faults.ts';
 import { createParameters } from '../query/parameters.ts';
 import { type Shape, readShape } from '../query/shape.ts';
 import type { Reading } from '../query/reading.ts';
@@ -35,6 +36,6 @@ export async function parse(compiled: CompiledOperation, { located, params, requ
   const resource = resourceAt(row.resource, located.version);
   // A write is not sent twice because something beside it failed, so that nothing may come along with it.
   const shape = readShape(query, isMutation ? { ...resource, include: {} } : resource, faults);
-  rejectFaults([...faults, ...query.faults()]);
+  rejectRequest([...faults, ...query.faults()]);
   return { reading, shape, idempotency };
 }

@@ -5,12 +5,15 @@ import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLSchema,
+  getNullableType,
   isEnumType,
   isInputObjectType,
+  isListType,
 } from 'graphql';
 import type { ReaderContext, Reading } from './reading.ts';
 import { defaultPaging, readPaging, toWindow } from './paging.ts';
 import type { Parameters } from './parameters.ts';
+import { toUnknownNames } from './shape.ts';
 import { readText } from './values.ts';
 
 export interface ListRule {
@@ -40,7 +43,7 @@ export function createListReader({ schema, version }: ReaderContext, rule: ListR
   return (query, faults) => {
     const filter: Record<string, unknown> = {};
     for (const { parameter, field, type } of filters) {
-      const text = query.take(parameter);
+      const text = isListType(getNullableType(type)) ? query.takeList(parameter)?.join(',') : query.take(parameter);
       if (text === undefined) continue;
       const read = readText(type, text);
       if ('fault' in read) faults.push({ field: parameter, message: read.fault });
@@ -52,25 +55,30 @@ export function createListReader({ schema, version }: ReaderContext, rule: ListR
   };
 }
 
-/** `sort=-createdAt,name`, or `sort=createdAt&order=desc` (spec §4.3). */
+/** `sort=-createdAt,name`, or `sort=createdAt&order=desc` (spec §4.3). A field that is named again has no effect, and is left out. */
 function readSort(
   query: Parameters,
   { sorts, faults }: { sorts: ReadonlyMap<string, string>; faults: FieldFault[] },
 ): object[] | undefined {
-  const sort = query.take('sort');
+  const sort = query.takeList('sort');
   const order = query.take('order');
   if (order !== undefined && !['asc', 'desc'].includes(order)) faults.push({ field: 'order', message: 'must be asc or desc' });
   if (sort === undefined) {
     if (order !== undefined) faults.push({ field: 'order', message: 'goes with sort only' });
     return undefined;
   }
-  return sort.split(',').flatMap((part) => {
+  const steps = new Map<string, object>();
+  let unknown = 0;
+  for (const part of sort) {
     const minus = part.startsWith('-');
     const field = sorts.get(minus ? part.slice(1) : part);
-    if (minus && order !== undefined) faults.push({ field: 'sort', message: 'takes either order or a minus sign' });
-    if (!field) faults.push({ field: 'sort', message: `can't sort by that; known are ${[...sorts.keys()].join(', ')}` });
-    return field ? [{ field, direction: minus || order === 'desc' ? 'DESC' : 'ASC' }] : [];
-  });
+    if (!field) unknown++;
+    else if (!steps.has(field)) steps.set(field, { field, direction: minus || order === 'desc' ? 'DESC' : 'ASC' });
+  }
+  if (order !== undefined && sort.some((part) => part.startsWith('-')))
+    faults.push({ field: 'sort', message: 'takes either order or a minus sign' });
+  if (unknown > 0) faults.push({ field: 'sort', message: toUnknownNames(unknown, [...sorts.keys()]) });
+  return [...steps.values()];
 }
 
 /** `ageGte` is `age_gte`, `search` is `q`, `searchIn` is `in`; an alias stands beside the name it stands for. */

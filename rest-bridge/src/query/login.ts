@@ -8,7 +8,8 @@ export function readLogin({ body }: RowRequest, faults: FieldFault[]): Reading {
   const given = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   for (const field of FIELDS) {
     if (given[field] === undefined) faults.push({ field, message: 'is required' });
-    else if (typeof given[field] !== 'string') faults.push({ field, message: 'must be a text' });
+    else if (typeof given[field] !== 'string' || given[field].includes('\0'))
+      faults.push({ field, message: 'must be a string without the character U+0000' });
   }
   for (const field of Object.keys(given)) if (!FIELDS.includes(field)) faults.push({ field, message: 'is not a field that can be sent' });
   return { variables: { email: given['email'], password: given['password'] } };

@@ -40,6 +40,10 @@ describe('a value in the query string', () => {
     [Role, 'ADMIN'],
     [Role, 'toString'],
     [DateTime, '2026-02-30T00:00:00Z'],
+    [DateTime, '0000-01-01T00:00:00Z'],
+    [DateTime, '10000-01-01T00:00:00Z'],
+    [DateTime, '2026-01-01T24:00:00Z'],
+    [DateTime, '2016-12-31T23:59:60Z'],
     [GraphQLString, 'a\0b'],
     [new GraphQLList(Role), 'user,king'],
   ])('of type %s refuses %p', (type, text) => {
@@ -99,6 +103,38 @@ describe('paging', () => {
       }),
     );
   });
+});
+
+describe('a list in the query string', () => {
+  const take = (query: string) => {
+    const parameters = createParameters(new URLSearchParams(query));
+    return { items: parameters.takeList('sort'), faults: parameters.faults() };
+  };
+
+  // OpenAPI 3.1 §4.8.12.2: `form` is sent repeated when it is exploded, which is the default of clients, and with commas when it is not.
+  it.each([
+    ['sort=a,b', ['a', 'b']],
+    ['sort=a&sort=b', ['a', 'b']],
+    ['sort=a,b&sort=c', ['a', 'b', 'c']],
+    ['sort=', undefined],
+    ['sort=&sort=', undefined],
+    ['sort=&sort=a', ['a']],
+    ['other', undefined],
+  ])('sent as %s has the items %j', (query, items) => {
+    expect(take(query).items).toEqual(items);
+  });
+
+  it('is refused above a hundred items', () => {
+    expect(take(`sort=${'a,'.repeat(99)}a`).faults).toEqual([]);
+    expect(take(`sort=${'a,'.repeat(100)}a`)).toMatchObject({ items: { length: 100 }, faults: [{ field: 'sort' }] });
+  });
+});
+
+it('a value with U+0000 is a fault wherever it stands', () => {
+  const parameters = createParameters(new URLSearchParams('cursor=%00&q=a%00b'));
+  parameters.take('cursor');
+  parameters.take('q');
+  expect(parameters.faults().map(({ field }) => field)).toEqual(['cursor', 'q']);
 });
 
 it('a parameter that nobody took, or that came twice, is a fault', () => {

@@ -20,7 +20,6 @@ const DEFAULT_LIMIT = 10;
 export function readSearch({ query }: RowRequest, faults: FieldFault[]): Reading {
   const q = query.take('q') ?? '';
   if (q.trim() === '') faults.push({ field: 'q', message: 'is required' });
-  if (q.includes('\0')) faults.push({ field: 'q', message: 'must be a text' });
   const kinds = readKinds(query, faults);
   const limit = readLimit(query, faults);
   const cursor = query.take('cursor') ?? query.take('after') ?? '';
@@ -42,9 +41,8 @@ export function readSearch({ query }: RowRequest, faults: FieldFault[]): Reading
 }
 
 function readKinds(query: Parameters, faults: FieldFault[]): readonly Kind[] {
-  const text = query.take('type');
-  if (text === undefined) return KINDS;
-  const wanted = text.split(',');
+  const wanted = query.takeList('type');
+  if (wanted === undefined) return KINDS;
   if (wanted.some((kind) => !KINDS.some((known) => known === kind)))
     faults.push({ field: 'type', message: `must be of ${KINDS.join(', ')}` });
   return KINDS.filter((kind) => wanted.includes(kind));

@@ -20,13 +20,16 @@ function readNames(
   query: Parameters,
   { known, faults }: { known: readonly string[]; faults: FieldFault[] },
 ): string[] | undefined {
-  const text = query.take(parameter);
-  if (text === undefined) return undefined;
-  const names = [...new Set(text.split(','))];
-  const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0) {
-    const offer = known.length > 0 ? `known are ${known.join(', ')}` : 'there is nothing to name here';
-    faults.push({ field: parameter, message: `has ${String(unknown.length)} unknown name${unknown.length > 1 ? 's' : ''}; ${offer}` });
-  }
-  return names.filter((name) => known.includes(name)).sort();
+  const names = query.takeList(parameter);
+  if (names === undefined) return undefined;
+  const distinct = [...new Set(names)];
+  const unknown = distinct.filter((name) => !known.includes(name)).length;
+  if (unknown > 0) faults.push({ field: parameter, message: toUnknownNames(unknown, known) });
+  return distinct.filter((name) => known.includes(name)).sort();
+}
+
+/** Says how many names of a list are unknown, and which there are. */
+export function toUnknownNames(count: number, known: readonly string[]): string {
+  const offer = known.length > 0 ? `known are ${known.join(', ')}` : 'there is nothing to name here';
+  return `has ${String(count)} unknown name${count > 1 ? 's' : ''}; ${offer}`;
 }

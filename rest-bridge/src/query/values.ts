@@ -14,7 +14,8 @@ import {
 /** What was read, or why it could not be. */
 export type Read = { readonly value: unknown } | { readonly fault: string };
 
-const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
+/** From the year 1 on: ISO 8601 has a year 0, PostgreSQL has none. */
+const MOMENT = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const INT_LIMIT = 2 ** 31;
 
 /** Reads a query parameter: `true`, `42`, `2026-01-31T12:00:00Z`, an enum's value in lower case, or a comma-separated list. */
@@ -42,8 +43,9 @@ export function readJson(type: GraphQLInputType, value: unknown): Read {
   if (isListType(nullable)) return readItems(nullable.ofType, value);
   if (isEnumType(nullable)) {
     const found = nullable.getValues().find(({ name }) => name.toLowerCase() === value);
+    if (found) return { value: found.name };
     const names = nullable.getValues().map(({ name }) => name.toLowerCase());
-    return found ? { value: found.name } : { fault: `must be one of ${names.join(', ')}` };
+    return { fault: `must be one of ${names.join(', ')}` };
   }
   if (isInputObjectType(nullable)) return readObject(nullable, value);
   switch ((nullable as GraphQLNamedInputType).name) {

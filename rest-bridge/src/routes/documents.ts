@@ -1,8 +1,8 @@
 /** Rows of the API's own description: for machines and for people (contract §4). */
-import { rejectFaults } from '@trestle/schema/errors';
 import type { GraphQLSchema } from 'graphql';
 import { createOpenApi } from '../openapi/document.ts';
 import { toReferencePage } from '../openapi/reference-page.ts';
+import { rejectRequest } from '../query/faults.ts';
 import { createParameters } from '../query/parameters.ts';
 import type { LocalRow, Outcome, Row } from './row.ts';
 
@@ -18,7 +18,7 @@ const PAGE_HEADERS = {
 function refuseParameters(search: URLSearchParams): void {
   const parameters = createParameters(search);
   parameters.take('version');
-  rejectFaults(parameters.faults());
+  rejectRequest(parameters.faults());
 }
 
 /** All rows, with those that describe them. The documents are made once for each version, when they are first asked for. */

@@ -77,6 +77,8 @@ export interface SubgraphOptions<Context extends RequestContext> {
   readonly create: (chassis: Chassis) => Subgraph<Context>;
 }
 
+/** The gateway takes 1 MiB from a client, and adds to it what it has found so far: representations of entities. */
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 
 /** Runs a subgraph process from its `main.ts` until it is told to stop. */
@@ -118,7 +120,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
       .use(reports.step)
       .use(
         '/graphql',
-        express.json({ limit: '1mb' }),
+        express.json({ limit: MAX_REQUEST_BYTES }),
         expressMiddleware(server, {
           context: ({ req, res }) => Promise.resolve(subgraph.createContext(readRequest(req, { report: reportOf(res), verifier }))),
         }),

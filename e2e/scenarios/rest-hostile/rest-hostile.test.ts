@@ -1,0 +1,155 @@
+/** What hostile clients send to the bridge: values that no field takes, targets that lead elsewhere, texts made to be slow to read. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from '../../stack/client.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type HostileRequest, type OpenApiDocument, hostileRequests } from './hostile-requests.ts';
+
+const REQUESTS_PER_VERSION = 400;
+const AT_ONCE = 8;
+
+let stack: Stack;
+let admin: Account;
+/** A bridge that answers however busy the machine is, so that no 503 stands for a fault. */
+let patient: string;
+beforeAll(async () => {
+  stack = await startStack();
+  patient = (await stack.startBridge({ MAX_EVENT_LOOP_DELAY_MS: '60000' })).url;
+  admin = await stack.createAccount('Root', 'ADMIN');
+});
+afterAll(() => stack.stop());
+
+/** Sends a request target as it is, which no client library would do. Returns the status line and all headers. */
+function target(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(new URL(stack.rest).port), '127.0.0.1', () =>
+      socket.write(`GET ${text} HTTP/1.1\r\nHost: trestle.example\r\nConnection: close\r\n\r\n`),
+    );
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => {
+      resolve(answer.split('\r\n\r\n')[0] ?? '');
+    });
+  });
+}
+
+describe('a hostile value in a parameter or a field of a body', () => {
+  // Contract §5, spec §7.3: what a client sent wrong is 4xx with a code; 5xx is for faults of the server.
+  it.each(['/v1', '/v2'])(
+    'never gives 5xx under %s',
+    async (prefix) => {
+      const document = (await request(`${stack.rest}${prefix}/openapi.json`, { method: 'GET' })).body as OpenApiDocument;
+      const all = [...hostileRequests(document, prefix)];
+      // The same share of each operation, another one in each version.
+      const step = Math.ceil(all.length / REQUESTS_PER_VERSION);
+      const chosen = all.filter((_, place) => place % step === Number(prefix.slice(2)));
+      const queue = chosen.values();
+      const failures: object[] = [];
+      const send = async ({ method, path, headers, body }: HostileRequest) => {
+        // A logout would end the token that the others are sent with.
+        const token = path.includes('/auth/logout') ? undefined : admin.token;
+        const reply = await request(`${patient}${path}`, { method, headers, body, token });
+        const { error } = (reply.body ?? {}) as { error?: { code?: string } };
+        const isFine = reply.status < 400 || (reply.status < 500 && typeof error?.code === 'string') || error?.code === 'NOT_IMPLEMENTED';
+        if (!isFine) failures.push({ method, path, body, status: reply.status, text: reply.text });
+      };
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          for (const each of queue) await send(each);
+        }),
+      );
+      expect(failures).toEqual([]);
+      expect(chosen.length).toBeGreaterThan(REQUESTS_PER_VERSION / 2);
+      expect((await stack.call('GET', '/v1/orders', { token: admin.token })).status).toBe(200);
+    },
+    120_000,
+  );
+
+  // PostgreSQL has no year 0; RFC 3339 §5.6 has no hour 24, and a leap second is no moment that JavaScript knows.
+  it.each(['0000-01-01T00:00:00Z', '10000-01-01T00:00:00Z', '2026-01-01T24:00:00Z', '2016-12-31T23:59:60Z', '-000001-01-01T00:00:00Z'])(
+    'gives 400 with details for the date %s',
+    async (date) => {
+      const reply = await stack.call('GET', `/v1/posts?createdAt_gte=${date}`);
+      expect(reply.body).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: [{ field: 'createdAt_gte' }] } });
+    },
+  );
+
+  it('gives an answer of bounded size, however many fields are wrong', async () => {
+    const fields = Array.from({ length: 100_000 }, (_, i) => `"${i.toString(36)}":1`);
+    const reply = await stack.call('POST', '/v1/users', { body: `{${fields.join(',')}}`, headers: { 'content-type': 'application/json' } });
+    expect([reply.status, (reply.body as { error: { details: object[] } }).error.details.length]).toEqual([400, 100]);
+    expect(reply.text.length).toBeLessThan(20_000);
+  });
+});
+
+describe('a body near the limit', () => {
+  const body = (bytes: number) => {
+    const [start, end] = ['{"title":"Long","body":"', '"}'];
+    return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;
+  };
+  const post = (text: string) =>
+    stack.call('POST', '/v1/posts', { body: text, token: admin.token, headers: { 'content-type': 'application/json' } });
+
+  // Contract §6: 1 MiB. The gateway takes as much, so that the document and the names of variables count as well.
+  it.each([
+    [1_000_000, 400],
+    [1_048_323, 400],
+    [1_048_500, 413],
+    [1_048_576, 413],
+    [1_048_577, 413],
+  ])('of %d bytes gives a clear answer: %d', async (bytes, status) => {
+    const reply = await post(body(bytes));
+    expect([reply.status, (reply.body as { error: { code: string } }).error.code]).toEqual([
+      status,
+      status === 413 ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR',
+    ]);
+  });
+
+  it('is taken when each field is within its limit, whatever escapes it is written with', async () => {
+    const text = JSON.stringify({ title: 'Escaped', body: '' }).replace('""', `"${'\\u0041'.repeat(100_000)}"`);
+    expect((await post(text)).status).toBe(201);
+  });
+});
+
+describe('a redirect', () => {
+  // RFC 3986 §4.2 and WHATWG URL: `//host` and `/\host` are references to another host.
+  it.each([
+    '/\\evil.example/',
+    '//evil.example/',
+    '///evil.example/',
+    '/\\/evil.example/',
+    '/%5Cevil.example/',
+    '/%2F%2Fevil.example/',
+    '/%09/evil.example/',
+    '/.//evil.example/',
+    '/..//evil.example/',
+    '/v1//evil.example/',
+    '/v1/..//evil.example/',
+    '/api/\\evil.example/',
+    '/api/v1/\\evil.example/',
+    'http://evil.example//evil.example/',
+    'http:\\\\evil.example/',
+    'foo://evil.example/',
+    '/users/\\evil.example/x/',
+  ])('never follows from %s to another place', async (text) => {
+    const head = await target(text);
+    expect(head).toMatch(/^HTTP\/1\.1 40[04] /);
+    expect(head).not.toMatch(/^location:/im);
+  });
+
+  it.each([
+    ['/users/', '/users'],
+    ['/v1/users///', '/v1/users'],
+    ['/api/v1/users/?name=//evil.example', '/api/v1/users?name=%2F%2Fevil.example'],
+    ['http://evil.example/v1/users/', '/v1/users'],
+    ['/users/\\evil.example/', '/users/%5Cevil.example'],
+    ['/v1/users/me/', '/v1/users/me'],
+  ])('from %s leads to %s of the same origin', async (text, location) => {
+    expect(await target(text)).toMatch(new RegExp(`^HTTP/1\\.1 301 [\\s\\S]*^location: ${location.replace(/[?.]/g, '\\$&')}$`, 'im'));
+  });
+
+  it('is answered even for a target that is no URL', async () => {
+    expect(await target('http://[')).toMatch(/^HTTP\/1\.1 404 /);
+  });
+});
