@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import { fail } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import type { EngineContext } from './engine.ts';
 import { readIdempotencyHeaders } from './idempotency.ts';
@@ -54,7 +55,30 @@ export function identify(
     const value = valueOf(name);
     if (value !== undefined) identity.push(name, String(value));
   }
+  // Values of `params` did not pass an HTTP parser.
+  if (params && !identity.every((value) => FIELD_VALUE.test(value)))
+    throw fail('VALIDATION_ERROR', 'The payload of connection_init has a value that is not fit for an HTTP header');
   return { caller: token !== undefined && verifier ? verifier.verify(token) : null, identity };
+}
+
+/** RFC 9110 §5.5 */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
+
+/**
+ * Returns the strings in the payload of `connection_init`, by name in lower case. Throws UNAUTHORIZED for a credential that is not a string,
+ * VALIDATION_ERROR for a credential that is there twice. Null stands for no credential.
+ */
+export function readConnectionParams(payload: unknown): ReadonlyMap<string, string> {
+  const params = new Map<string, string>();
+  for (const [key, value] of typeof payload === 'object' && payload !== null ? Object.entries(payload) : []) {
+    const name = key.toLowerCase();
+    const isCredential = CREDENTIALS.has(name);
+    if (isCredential && typeof value !== 'string' && value !== null) throw fail('UNAUTHORIZED', `${name} must be a string`);
+    if (isCredential && params.has(name)) throw fail('VALIDATION_ERROR', 'Send exactly one credential');
+    if (typeof value === 'string') params.set(name, value);
+  }
+  return params;
 }
 
 const NOBODY: Identity = { caller: null, identity: [] };

@@ -15,6 +15,7 @@ import { createVisitBook } from './door/visit.ts';
 import type { Engine } from './engine.ts';
 import { type TrestleEngine, createTrestleEngine } from './execute/engine.ts';
 import { createLiveMetrics } from './live/live-metrics.ts';
+import { SendBuffers } from './live/send-buffers.ts';
 import { createSocketDoor } from './live/socket-door.ts';
 import { createStreamDoor } from './live/stream-door.ts';
 import { createGatewayMetrics } from './metrics.ts';
@@ -57,7 +58,8 @@ async function start() {
   const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, OTEL_EXPORTER_OTLP_ENDPOINT: collector, REVOCATIONS_URL: revocationsUrl } = config;
   const tracing = await createTracing({ service: 'gateway', endpoint: collector });
   const metrics = createGatewayMetrics(probes.metrics, engine);
-  const liveMetrics = createLiveMetrics(probes.metrics, (engine as Partial<TrestleEngine>).hub?.counts);
+  const buffers = new SendBuffers(config.sendBuffers);
+  const liveMetrics = createLiveMetrics(probes.metrics, { counts: (engine as Partial<TrestleEngine>).hub?.counts, buffers });
   const revocations = createRevocations();
   const revocationWatch = revocationsUrl && watchRevocations({ url: revocationsUrl, revocations, log, metrics: probes.metrics });
   // Whoever was sent away before is not let in by a start.
@@ -76,12 +78,13 @@ async function start() {
   const streams = createStreamDoor({
     verifier: shared.verifier,
     queue,
+    buffers,
     maxOperations,
     maxStreams: maxSockets,
     metrics: liveMetrics,
     book,
   });
-  const sockets = createSocketDoor({ ...shared, limits: config.sockets, requests: metrics, metrics: liveMetrics });
+  const sockets = createSocketDoor({ ...shared, limits: config.sockets, buffers, requests: metrics, metrics: liveMetrics });
   const handle = createHttpDoor({ ...shared, maxBatch: config.MAX_BATCH, hasPages: config.GRAPHIQL, metrics, book, streams });
   const service = await startService({
     log,

@@ -1,10 +1,10 @@
 /** Reads a POST's body: bytes, then JSON, then an object or a list of them. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
+import { JsonTooDeep, parseJson } from '../json.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** As JSON and GraphQL write it: no database can store it. */
-const NUL = '\\u0000';
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
@@ -57,13 +57,13 @@ function isJson(type: string): boolean {
 }
 
 function parse(bytes: Buffer = Buffer.alloc(0)): Body {
-  const text = bytes.toString('utf8', 0, bytes.length);
-  if (text.includes(NUL)) throw fail('VALIDATION_ERROR', 'The character U+0000 is not allowed');
+  // RFC 8259 §8.1
+  if (!isUtf8(bytes)) throw fail('VALIDATION_ERROR', 'The body is not valid UTF-8');
   let body: unknown;
   try {
-    body = JSON.parse(text);
-  } catch {
-    throw fail('VALIDATION_ERROR', 'The body is not well-formed JSON');
+    body = parseJson(bytes.toString('utf8', 0, bytes.length));
+  } catch (error) {
+    throw fail('VALIDATION_ERROR', error instanceof JsonTooDeep ? `The body ${error.message}` : 'The body is not well-formed JSON');
   }
   if (typeof body !== 'object' || body === null) throw fail('VALIDATION_ERROR', 'The body must be one JSON object');
   return body as Body;

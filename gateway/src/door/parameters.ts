@@ -1,5 +1,6 @@
 /** Reads the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { JsonTooDeep, parseJson } from '../json.ts';
 import { type Resume, readResume } from '../subscribe/position.ts';
 
 export interface Parameters {
@@ -43,9 +44,9 @@ export function readSearchParameters(search: string): Parameters {
     const value = given.get(name);
     if (value === null || value === '') continue;
     try {
-      body[name] = JSON.parse(value);
-    } catch {
-      throw fail('VALIDATION_ERROR', `${name} is not well-formed JSON`);
+      body[name] = parseJson(value);
+    } catch (error) {
+      throw fail('VALIDATION_ERROR', `${name} ${error instanceof JsonTooDeep ? error.message : 'is not well-formed JSON'}`);
     }
   }
   return readParameters(body);

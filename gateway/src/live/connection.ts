@@ -2,14 +2,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
+import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
-import { type Identity, identify } from '../caller.ts';
+import { type Identity, identify, readConnectionParams } from '../caller.ts';
+import { parseJson } from '../json.ts';
 import { toTextFrame } from './frame.ts';
 import type { LiveMetrics } from './live-metrics.ts';
 import { Mailbox, type MailboxLimits, toEnvelope } from './mailbox.ts';
 import { OpenOperation } from './open-operation.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 export interface SocketLimits {
   /** The most operations at a time. */
@@ -23,7 +27,9 @@ export interface SocketLimits {
 export interface ConnectionOptions extends SocketLimits {
   readonly verifier: TokenVerifier | undefined;
   readonly forwardHeaders: readonly string[];
+  readonly buffers: SendBuffers;
   readonly metrics: LiveMetrics;
+  readonly log: Log;
   readonly run: (operation: OpenOperation, asked: Asked) => void;
   /** Called when the client has gone. */
   readonly onEnd: (connection: Connection) => void;
@@ -54,6 +60,8 @@ export class Connection {
   #isInitialised = false;
   #isDraining = false;
   #isAlive = true;
+  /** The payload of a ping that waits for its pong. */
+  #lastPing: Buffer | undefined;
   /** What the open operations were asked for with: it is kept as long as they are. */
   #heldBytes = 0;
   /** For the time that a client may take to introduce itself. */
@@ -68,17 +76,27 @@ export class Connection {
     this.mailbox = new Mailbox({
       stream,
       limits: options.queue,
+      buffers: options.buffers,
       pack: toTextFrame,
       onDropped: options.metrics.dropped,
       onOverflow: () => {
-        this.close(SLOW_CONSUMER, 'Slow consumer: messages were not read in time', 'slow-consumer');
+        this.#giveUp();
+      },
+      onStuck: () => {
+        this.#giveUp();
+        this.terminate();
       },
     });
     this.#timer = setTimeout(() => {
       this.close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout');
     }, options.initTimeoutMs);
     socket.on('message', (data: Buffer, isBinary) => {
-      this.#receive(data, isBinary);
+      this.#guard(() => {
+        this.#receive(data, isBinary);
+      });
+    });
+    socket.on('ping', (data: Buffer) => {
+      this.#pong(stream, data);
     });
     socket.on('pong', () => {
       this.#isAlive = true;
@@ -101,7 +119,7 @@ export class Connection {
   /** Closes from this side; nothing is sent before it that is not on its way yet. */
   close(code: number, reason: string, cause = 'stopped'): void {
     this.mailbox.close();
-    this.#socket.close(code, reason);
+    closeSocket(this.#socket, code, reason);
     this.#end(cause);
   }
 
@@ -146,12 +164,40 @@ export class Connection {
     this.close(CloseCode.Forbidden, 'Forbidden: the credential holds no longer', 'unauthorized');
   };
 
+  #giveUp(): void {
+    this.close(SLOW_CONSUMER, 'Slow consumer: messages were not read in time', 'slow-consumer');
+  }
+
+  /** Whatever goes wrong behind a client's message ends its connection, never the process. */
+  #guard(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#options.log.error('socket failed', { error });
+      this.close(CloseCode.InternalServerError, 'Internal server error');
+    }
+  }
+
+  /** Answers only the latest ping of a client that does not read (RFC 6455 §5.5.3), so that pongs do not pile up. */
+  #pong(stream: Duplex, data: Buffer): void {
+    const isWaiting = this.#lastPing !== undefined;
+    this.#lastPing = data;
+    if (isWaiting) return;
+    const answer = () => {
+      const payload = this.#lastPing;
+      this.#lastPing = undefined;
+      if (this.#socket.readyState === WebSocket.OPEN) this.#socket.pong(payload);
+    };
+    if (stream.writableNeedDrain) stream.once('drain', answer);
+    else answer();
+  }
+
   #receive(data: Buffer, isBinary: boolean): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     let message: Message;
     try {
       if (isBinary) throw new Error('Messages are text');
-      message = parseMessage(data.toString());
+      message = parseMessage(parseJson(data.toString()));
     } catch {
       this.close(CloseCode.BadRequest, 'Invalid message received');
       return;
@@ -185,10 +231,10 @@ export class Connection {
     this.#isInitialised = true;
     clearTimeout(this.#timer);
     try {
-      this.#identity = identify(this.#request, this.#options, readParams(payload));
+      this.#identity = identify(this.#request, this.#options, readConnectionParams(payload));
     } catch (error) {
-      const isTwice = error instanceof Fault && error.code === 'VALIDATION_ERROR';
-      this.close(isTwice ? CloseCode.BadRequest : CloseCode.Forbidden, isTwice ? 'Send exactly one credential' : 'Forbidden');
+      const isMalformed = error instanceof Fault && error.code === 'VALIDATION_ERROR';
+      this.close(isMalformed ? CloseCode.BadRequest : CloseCode.Forbidden, isMalformed ? error.message : 'Forbidden');
       return;
     }
     const { caller } = this.#identity;
@@ -209,7 +255,7 @@ export class Connection {
       return;
     }
     if (this.#operations.has(id)) {
-      this.close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`.slice(0, 100));
+      this.close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
       return;
     }
     const operation = new OpenOperation(id, {
@@ -237,10 +283,4 @@ export class Connection {
     for (const operation of [...this.#operations.values()]) operation.stop(cause);
     this.#operations.clear();
   }
-}
-
-/** The strings of a payload, by name in lower case. */
-function readParams(payload: unknown): ReadonlyMap<string, string> {
-  const entries = typeof payload === 'object' && payload !== null ? Object.entries(payload) : [];
-  return new Map(entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name.toLowerCase(), value] as const] : [])));
 }

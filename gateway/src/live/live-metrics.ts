@@ -2,6 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { createHistogram } from '../histogram.ts';
 import type { HubCounts } from '../subscribe/hub.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 export type Transport = 'websocket' | 'sse' | 'multipart';
 
@@ -13,7 +14,10 @@ export interface LiveMetrics {
 }
 
 /** `counts` are those of the engine, which is the one that knows what runs. */
-export function createLiveMetrics(metrics: Registry, counts: HubCounts | undefined): LiveMetrics {
+export function createLiveMetrics(
+  metrics: Registry,
+  { counts, buffers }: { counts: HubCounts | undefined; buffers: Pick<SendBuffers, 'bytes' | 'clients'> },
+): LiveMetrics {
   const registers = [metrics];
   const sockets = new Gauge({ name: 'trestle_websockets_open', help: 'WebSockets of clients.', registers });
   const open = new Gauge({
@@ -29,6 +33,18 @@ export function createLiveMetrics(metrics: Registry, counts: HubCounts | undefin
     registers,
   });
   const dropped = new Counter({ name: 'trestle_subscription_events_dropped_total', help: 'Events that slow clients missed.', registers });
+  for (const [name, help] of [
+    ['bytes', 'Bytes that wait for clients of WebSockets and event streams.'],
+    ['clients', 'Clients of WebSockets and event streams that bytes wait for.'],
+  ] as const)
+    new Gauge({
+      name: `trestle_send_buffer_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(buffers[name]);
+      },
+    });
   if (counts) registerCounts(counts, metrics);
   return {
     sockets,

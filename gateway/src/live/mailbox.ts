@@ -4,6 +4,7 @@
  */
 import type { Writable } from 'node:stream';
 import type { LiveEvent } from '../engine.ts';
+import type { SendBuffers, Waiter } from './send-buffers.ts';
 
 export const SLOW_POLICIES = ['close', 'drop-oldest', 'drop-newest'] as const;
 /** What is done for a client that reads too slowly: it is sent away, or misses events. */
@@ -29,12 +30,17 @@ export function toEnvelope(text: string): Envelope {
 }
 
 export interface MailboxOptions {
-  readonly stream: Writable;
+  /** Where messages go. Without it they are kept until {@link Mailbox.attach} names it. */
+  readonly stream?: Writable | undefined;
   readonly limits: MailboxLimits;
+  /** Shared by all mailboxes of the process. */
+  readonly buffers: SendBuffers;
   /** Makes the bytes that are written of one message. */
   readonly pack: (envelope: Envelope, body: Buffer) => Buffer;
   /** The client is too slow: it is to be sent away. Nothing is sent from then on. */
   readonly onOverflow: () => void;
+  /** The client has read nothing for too long, or too much waits in the process: its connection is to be destroyed at once. */
+  readonly onStuck: () => void;
   readonly onDropped: () => void;
 }
 
@@ -45,16 +51,42 @@ interface Kept {
   readonly isEvent: boolean;
 }
 
-export class Mailbox {
+export class Mailbox implements Waiter {
   readonly #options: MailboxOptions;
+  #stream: Writable | undefined;
   #kept: Kept[] = [];
   #bytes = 0;
-  #isStalled = false;
+  #isStalled = true;
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
 
   constructor(options: MailboxOptions) {
     this.#options = options;
+    if (options.stream) this.attach(options.stream);
+    else options.buffers.enter(this);
+  }
+
+  /** Sends what is kept, and all that comes from now on, to this stream. Called once. */
+  attach(stream: Writable): void {
+    this.#stream = stream;
+    stream.once('close', () => {
+      this.close();
+      this.#options.buffers.leave(this);
+    });
+    this.#resume();
+  }
+
+  get keptBytes(): number {
+    return this.#bytes;
+  }
+
+  get unsentBytes(): number {
+    return this.#stream ? countUnsent(this.#stream) : 0;
+  }
+
+  cut(): void {
+    this.close();
+    this.#options.onStuck();
   }
 
   /** Sends an event. Who asks for positions is to miss nothing: for want of room he is sent away, and comes again. */
@@ -78,10 +110,10 @@ export class Mailbox {
     else this.#onEmpty = done;
   }
 
+  /** Sends nothing more, and forgets what is kept. What was written already goes out as far as the client reads. */
   close(): void {
     this.#isClosed = true;
-    this.#kept = [];
-    this.#bytes = 0;
+    for (const message of this.#kept.splice(0)) this.#forget(message);
   }
 
   #post(envelope: Envelope, body: Buffer, isEvent: boolean): void {
@@ -90,46 +122,54 @@ export class Mailbox {
     else this.#write(envelope, body);
   }
 
-  /** Gives false when the client has to read before more is sent. */
-  #write(envelope: Envelope, body: Buffer): boolean {
-    const { stream, pack } = this.#options;
-    if (stream.write(pack(envelope, body))) return true;
+  #write(envelope: Envelope, body: Buffer): void {
+    const { pack, buffers } = this.#options;
+    const stream = this.#stream as Writable;
+    if (stream.write(pack(envelope, body))) return;
     this.#isStalled = true;
     stream.once('drain', this.#resume);
-    return false;
+    buffers.enter(this);
   }
 
   readonly #resume = (): void => {
+    this.#options.buffers.leave(this);
     this.#isStalled = false;
-    let sent = 0;
-    for (const { envelope, body } of this.#kept) {
-      sent++;
-      this.#bytes -= body.length;
-      if (!this.#write(envelope, body)) break;
+    while (!this.#isStalled) {
+      const message = this.#kept.shift();
+      if (!message) break;
+      this.#forget(message);
+      this.#write(message.envelope, message.body);
     }
-    this.#kept.splice(0, sent);
     if (this.#kept.length > 0) return;
     this.#onEmpty?.();
     this.#onEmpty = undefined;
   };
 
   #keep(message: Kept): void {
-    const { limits, onOverflow, onDropped } = this.#options;
+    const { limits, buffers, onOverflow, onDropped } = this.#options;
     if (limits.policy === 'drop-newest' && message.isEvent && !this.#hasRoomFor(message)) {
       onDropped();
       return;
     }
     this.#kept.push(message);
-    this.#bytes += message.body.length;
+    this.#bytes += sizeOf(message);
+    // May cut this very client.
+    buffers.hold(envelopeSize(message), message.body);
     while (limits.policy === 'drop-oldest' && this.#isOverfull() && this.#dropOldest()) onDropped();
-    if (!this.#isOverfull()) return;
-    this.close();
-    onOverflow();
+    if (this.#isOverfull()) {
+      this.close();
+      onOverflow();
+    }
   }
 
-  #hasRoomFor({ body }: Kept): boolean {
+  #forget(message: Kept): void {
+    this.#bytes -= sizeOf(message);
+    this.#options.buffers.free(envelopeSize(message), message.body);
+  }
+
+  #hasRoomFor(message: Kept): boolean {
     const { maxMessages, maxBytes } = this.#options.limits;
-    return this.#kept.length < maxMessages && this.#bytes + body.length <= maxBytes;
+    return this.#kept.length < maxMessages && this.#bytes + sizeOf(message) <= maxBytes;
   }
 
   #isOverfull(): boolean {
@@ -140,8 +180,22 @@ export class Mailbox {
   #dropOldest(): boolean {
     const oldest = this.#kept.findIndex(({ isEvent }) => isEvent);
     if (oldest < 0) return false;
-    const [dropped] = this.#kept.splice(oldest, 1);
-    this.#bytes -= dropped?.body.length ?? 0;
+    for (const dropped of this.#kept.splice(oldest, 1)) this.#forget(dropped);
     return true;
   }
+}
+
+function envelopeSize({ envelope: { head, tail } }: Kept): number {
+  return head.length + tail.length;
+}
+
+function sizeOf(message: Kept): number {
+  return envelopeSize(message) + message.body.length;
+}
+
+/** What the stream and, as far as Node tells it, its connection's queue in libuv hold. The latter shrinks within one large write, the former does not. */
+function countUnsent(stream: Writable): number {
+  const connection = (stream as Writable & { readonly socket?: unknown }).socket ?? stream;
+  const { _handle: handle } = connection as { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return stream.writableLength + (handle?.writeQueueSize ?? 0);
 }

@@ -2,10 +2,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, type ServerResponse, createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PassThrough } from 'node:stream';
 import { expect, it } from '@jest/globals';
 import { Mailbox } from './mailbox.ts';
 import { ResponseStream, pack } from './response-stream.ts';
+import { SendBuffers } from './send-buffers.ts';
 import { SERVER_SENT_EVENTS } from './stream-format.ts';
 
 // What is on its way when the end comes differs with the number.
@@ -21,12 +21,17 @@ it.each([12_000, 12_003, 12_005, 12_008, 12_011])('an end comes after all of %i 
     once(request, 'response'),
   ])) as [[unknown, ServerResponse], [IncomingMessage]];
   response.writeHead = () => response;
-  const outlet = new PassThrough();
   const fail = () => {
     throw new Error('Nothing may be dropped');
   };
   const limits = { maxMessages: 1_000_000, maxBytes: 1e9, policy: 'close' as const };
-  const mailbox = new Mailbox({ stream: outlet, limits, pack, onOverflow: fail, onDropped: fail });
+  const buffers = new SendBuffers({ maxBytes: 1e9, stallTimeoutMs: 60_000 });
+  const mailbox = new Mailbox({ limits, buffers, pack, onOverflow: fail, onStuck: fail, onDropped: fail });
+  const post = (n: number) => {
+    mailbox.postEvent(SERVER_SENT_EVENTS.result, Buffer.from(JSON.stringify({ n, text: 'x'.repeat(1000) })));
+  };
+  // Results may be there before the response is.
+  for (let n = 1; n <= 100; n++) post(n);
   const metrics = { sockets: { inc: fail, dec: fail }, began: fail, ended: fail, dropped: fail };
   let closed = '';
   const stream = new ResponseStream({
@@ -35,10 +40,11 @@ it.each([12_000, 12_003, 12_005, 12_008, 12_011])('an end comes after all of %i 
     format: SERVER_SENT_EVENTS,
     queue: limits,
     metrics,
-    before: { mailbox, outlet },
+    buffers,
+    mailbox,
     onClosed: (cause) => (closed = cause),
   });
-  for (let n = 1; n <= count; n++) mailbox.postEvent(SERVER_SENT_EVENTS.result, Buffer.from(JSON.stringify({ n, text: 'x'.repeat(1000) })));
+  for (let n = 101; n <= count; n++) post(n);
   stream.end('shutdown');
   expect(closed).toBe('shutdown');
   let text = '';

@@ -1,8 +1,8 @@
 /** An HTTP response that stays open: its head, its heartbeats, its mailbox, its end. */
 import type { ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import type { LiveMetrics } from './live-metrics.ts';
 import { type Envelope, Mailbox, type MailboxLimits } from './mailbox.ts';
+import type { SendBuffers } from './send-buffers.ts';
 import type { StreamFormat } from './stream-format.ts';
 
 export interface ResponseStreamOptions {
@@ -10,9 +10,10 @@ export interface ResponseStreamOptions {
   readonly requestId: string;
   readonly format: StreamFormat;
   readonly queue: MailboxLimits;
+  readonly buffers: SendBuffers;
   readonly metrics: LiveMetrics;
   /** What was posted to before there was a response: it goes on into this one. */
-  readonly before?: { readonly mailbox: Mailbox; readonly outlet: Duplex } | undefined;
+  readonly mailbox?: Mailbox | undefined;
   /** Called once, with why: the client has gone, was too slow, or everything is told. */
   readonly onClosed: (cause: string) => void;
 }
@@ -32,7 +33,7 @@ export class ResponseStream {
   /** Sends the head. */
   constructor(options: ResponseStreamOptions) {
     this.#options = options;
-    const { response, requestId, format, before } = options;
+    const { response, requestId, format, mailbox } = options;
     response.writeHead(200, {
       'content-type': format.contentType,
       'cache-control': 'no-store',
@@ -42,38 +43,41 @@ export class ResponseStream {
       // Proxies that gather an answer before they hand it on would hold events back.
       'x-accel-buffering': 'no',
     });
-    this.mailbox = before?.mailbox ?? this.#createMailbox();
-    before?.outlet.pipe(response);
     response.once('close', () => {
       this.#close('stopped');
     });
+    // Of a client that has gone nobody needs to be told.
+    response.on('error', () => undefined);
+    this.mailbox = mailbox ?? this.#createMailbox();
+    if (mailbox) mailbox.attach(response);
     this.#heart = setInterval(() => {
       this.mailbox.postEvent(format.heartbeat, NOTHING);
     }, format.heartbeatMs);
     this.mailbox.post(format.opening);
   }
 
-  /** Ends the response once all that was posted is sent; a client that does not read is left to the end of its connection. */
+  /** Ends the response once all that was posted is sent. */
   end(cause: string): void {
     if (this.#isClosed) return;
     this.#close(cause);
     this.mailbox.whenEmpty(() => {
-      const { before, response } = this.#options;
       this.mailbox.close();
-      // What it hands on ends with it.
-      if (before) before.outlet.end();
-      else response.end();
+      this.#options.response.end();
     });
   }
 
   #createMailbox(): Mailbox {
-    const { response, queue, metrics } = this.#options;
+    const { response, queue, buffers, metrics } = this.#options;
     return new Mailbox({
       stream: response,
       limits: queue,
+      buffers,
       pack,
       onDropped: metrics.dropped,
       onOverflow: () => {
+        this.cut();
+      },
+      onStuck: () => {
         this.cut();
       },
     });

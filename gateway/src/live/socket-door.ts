@@ -5,23 +5,29 @@ import type { Duplex } from 'node:stream';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
+import { closeSocket } from '@trestle/service/close-socket';
+import { refuseUpgrade } from '@trestle/service/refuse-upgrade';
 import type { Tracing } from '@trestle/telemetry';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws/client';
 import { WebSocketServer } from 'ws';
 import { createContext } from '../caller.ts';
 import type { Documents } from '../documents/documents.ts';
 import { readParameters } from '../door/parameters.ts';
+import { MAX_URL_BYTES } from '../door/url.ts';
 import type { Engine } from '../engine.ts';
 import type { OperationKind } from '../execute/program.ts';
 import type { DoorMetrics } from '../door/visit.ts';
 import { endRequestSpan } from '../tracing.ts';
 import { Connection, type ConnectionOptions, type SocketLimits } from './connection.ts';
 import type { LiveMetrics } from './live-metrics.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 export interface SocketDoorLimits extends SocketLimits {
   /** The most sockets of this process. */
   readonly maxSockets: number;
   readonly pingIntervalMs: number;
+  /** How long a client may take for its part of the closing handshake. */
+  readonly closeTimeoutMs: number;
 }
 
 export interface SocketDoorOptions {
@@ -30,6 +36,7 @@ export interface SocketDoorOptions {
   readonly verifier: TokenVerifier | undefined;
   readonly forwardHeaders: readonly string[];
   readonly limits: SocketDoorLimits;
+  readonly buffers: SendBuffers;
   readonly log: Log;
   readonly requests: DoorMetrics;
   readonly metrics: LiveMetrics;
@@ -51,6 +58,9 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     clientTracking: false,
     maxPayload: limits.maxMessageBytes,
     perMessageDeflate: false,
+    autoPong: false,
+    // The types lack it.
+    ...({ closeTimeout: limits.closeTimeoutMs } as object),
     handleProtocols: (offered) => offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
   });
   let isDraining = false;
@@ -67,15 +77,14 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
     upgrade(request, stream, head) {
       const refusal = refuse(request, { isDraining, isFull: connections.size >= limits.maxSockets });
       if (refusal) {
-        stream.on('error', () => undefined);
-        stream.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+        refuseUpgrade(stream, refusal);
         return;
       }
       server.handleUpgrade(request, stream, head, (socket) => {
         // Whatever a client sends, also while it is being refused, ends its own connection and nothing else.
         socket.on('error', () => undefined);
         if (socket.protocol !== GRAPHQL_TRANSPORT_WS_PROTOCOL) {
-          socket.close(4406, 'Subprotocol not acceptable');
+          closeSocket(socket, 4406, 'Subprotocol not acceptable');
           return;
         }
         connections.add(new Connection(socket, { request, stream, options: connectionOptions }));
@@ -105,6 +114,7 @@ export function createSocketDoor(options: SocketDoorOptions): SocketDoor {
 
 /** The status line of what no WebSocket is opened for. */
 function refuse({ url = '/' }: IncomingMessage, { isDraining, isFull }: { isDraining: boolean; isFull: boolean }): string | undefined {
+  if (url.length > MAX_URL_BYTES) return '414 URI Too Long';
   if (url.split('?')[0] !== '/graphql') return '404 Not Found';
   return isDraining || isFull ? '503 Service Unavailable' : undefined;
 }
@@ -148,20 +158,28 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
         });
       },
     });
-    try {
+    /** Also of what is called back later: it ends its own operation, never the process. */
+    const guard = (act: () => void) => {
+      try {
+        act();
+      } catch (error) {
+        if (!(error instanceof Fault)) log.error('request failed', { requestId, error });
+        operation.refuse(error instanceof Fault ? error : fail('INTERNAL_ERROR', 'Something went wrong on our side'));
+      }
+    };
+    guard(() => {
       const parameters = readParameters(payload);
       const query = documents.resolve(parameters, readClient(request));
       const { operationName, variables, resume } = parameters;
       const asked = { query, operationName, variables, resume, isReadOnly: false, context, tell: NOTHING_TOLD, listener: operation };
       engine.respond(asked, (reply) => {
-        name = reply.operationName;
-        kind = reply.operationKind;
-        operation.reply(reply);
+        guard(() => {
+          name = reply.operationName;
+          kind = reply.operationKind;
+          operation.reply(reply);
+        });
       });
-    } catch (error) {
-      if (!(error instanceof Fault)) log.error('request failed', { requestId, error });
-      operation.refuse(error instanceof Fault ? error : fail('INTERNAL_ERROR', 'Something went wrong on our side'));
-    }
+    });
   };
 }
 

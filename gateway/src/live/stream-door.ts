@@ -1,6 +1,5 @@
 /** Subscriptions over HTTP responses that stay open: one operation each, or several in a connection that was reserved (graphql-sse; Apollo's multipart). */
 import { randomUUID } from 'node:crypto';
-import { PassThrough } from 'node:stream';
 import type { Caller } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
@@ -8,12 +7,14 @@ import type { Visit, VisitBook } from '../door/visit.ts';
 import type { LiveMetrics, Transport } from './live-metrics.ts';
 import { Mailbox, type MailboxLimits } from './mailbox.ts';
 import { ResponseStream, type ResponseStreamOptions, pack } from './response-stream.ts';
+import type { SendBuffers } from './send-buffers.ts';
 import { SERVER_SENT_EVENTS, type StreamFormat, toNamedFormat } from './stream-format.ts';
 import { StreamedOperation } from './streamed-operation.ts';
 
 export interface StreamDoorOptions {
   readonly verifier: TokenVerifier | undefined;
   readonly queue: MailboxLimits;
+  readonly buffers: SendBuffers;
   /** The most operations of one connection, and connections that are open, or reserved, at a time. */
   readonly maxOperations: number;
   readonly maxStreams: number;
@@ -45,7 +46,6 @@ interface Reservation {
   readonly timer: NodeJS.Timeout;
   /** Operations may begin before the connection is open. */
   readonly mailbox: Mailbox;
-  readonly outlet: PassThrough;
   stream: ResponseStream | undefined;
 }
 
@@ -55,7 +55,7 @@ interface OpenStream {
 }
 
 export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
-  const { verifier, queue, maxOperations, maxStreams, metrics, book } = options;
+  const { verifier, queue, buffers, maxOperations, maxStreams, metrics, book } = options;
   const streams = new Set<OpenStream>();
   const reservations = new Map<string, Reservation>();
   let isDraining = false;
@@ -69,7 +69,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
   };
   const open = (
     visit: Visit,
-    { format, operations, before }: Pick<OpenStream, 'operations'> & Pick<ResponseStreamOptions, 'format' | 'before'>,
+    { format, operations, mailbox }: Pick<OpenStream, 'operations'> & Pick<ResponseStreamOptions, 'format' | 'mailbox'>,
   ): ResponseStream => {
     const { response, requestId } = visit;
     const stream = new ResponseStream({
@@ -77,8 +77,9 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       requestId,
       format,
       queue,
+      buffers,
       metrics,
-      before,
+      mailbox,
       onClosed: (cause) => {
         streams.delete(entry);
         for (const operation of [...operations()]) operation.stop(cause);
@@ -94,8 +95,9 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
     if (!reservations.delete(token) || !reservation) return;
     clearTimeout(reservation.timer);
     for (const operation of [...reservation.operations.values()]) operation.stop(cause);
+    reservation.mailbox.close();
+    buffers.leave(reservation.mailbox);
     reservation.stream?.cut();
-    reservation.outlet.destroy();
   };
   /** Counts a subscription in and out, and ends it with its caller's credential; queries are no subscriptions. */
   const createWatch = (transport: Transport, caller: Caller | null) => {
@@ -149,20 +151,13 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       if (isDraining) throw fail('SERVICE_UNAVAILABLE', 'The server is going down');
       if (reservations.size >= maxStreams) throw tooMany();
       const token = randomUUID();
-      const outlet = new PassThrough();
+      const giveUp = () => {
+        release(token, 'slow-consumer');
+      };
       const reservation: Reservation = {
         userId: caller?.userId,
         operations: new Map(),
-        outlet,
-        mailbox: new Mailbox({
-          stream: outlet,
-          limits: queue,
-          pack,
-          onDropped: metrics.dropped,
-          onOverflow: () => {
-            release(token, 'slow-consumer');
-          },
-        }),
+        mailbox: new Mailbox({ limits: queue, buffers, pack, onDropped: metrics.dropped, onOverflow: giveUp, onStuck: giveUp }),
         timer: setTimeout(() => {
           release(token, 'stopped');
         }, RESERVED_MS).unref(),
@@ -182,7 +177,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
       reservation.stream = open(visit, {
         format: SERVER_SENT_EVENTS,
         operations: () => reservation.operations.values(),
-        before: reservation,
+        mailbox: reservation.mailbox,
       });
       book.count(visit);
       visit.response.once('close', () => {

@@ -1,4 +1,5 @@
 /** One WebSocket to a subgraph, for one identity: the client's side of graphql-transport-ws, with any number of subscriptions on it. */
+import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
 import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
@@ -139,7 +140,7 @@ export function openLiveSocket({ url, connectionParams, pingIntervalMs }: LiveSo
       receive(parseMessage(data.toString()));
     } catch (error) {
       failure = error as Error;
-      socket.close(CloseCode.BadResponse, 'Bad response');
+      closeSocket(socket, CloseCode.BadResponse, 'Bad response');
     }
   });
   socket.on('pong', () => {

@@ -1,9 +1,12 @@
 /** Carries the messages of graphql-ws over a WebSocket: sends, looks after the peer, closes. Knows nothing of GraphQL. */
 import type { Log } from '@trestle/log';
+import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode } from 'graphql-ws';
 import type { Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 
+/** RFC 6455 §7.4.1 */
+const NORMAL = 1000;
 const PING_MS = 12_000;
 /** So much may wait for a peer that does not read. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
@@ -38,13 +41,13 @@ export function carry<Extra>(server: Server<Extra>, socket: WebSocket, { extra, 
             });
         }),
       close: (code, reason) => {
-        socket.close(code, reason);
+        closeSocket(socket, code ?? NORMAL, reason ?? '');
       },
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {
           receive(data.toString()).catch((error: unknown) => {
             log.error('socket failed', { error });
-            socket.close(CloseCode.InternalServerError, 'Internal server error');
+            closeSocket(socket, CloseCode.InternalServerError, 'Internal server error');
           });
         });
       },

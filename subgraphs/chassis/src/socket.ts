@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
+import { closeSocket } from '@trestle/service/close-socket';
+import { refuseUpgrade } from '@trestle/service/refuse-upgrade';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -93,14 +95,14 @@ export function createSocketDoor({ schema, operations, verifier, log }: SocketDo
         extra.session = openSession(extra.request, connectionParams ?? {}, {
           verifier,
           onOver: () => {
-            extra.socket.close(CloseCode.Forbidden, 'The access token has ended');
+            closeSocket(extra.socket, CloseCode.Forbidden, 'The access token has ended');
           },
         });
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         // The first code that is given is the one that is sent; graphql-ws's own would be 4403.
-        if (error.code === 'UNAUTHORIZED') extra.socket.close(CloseCode.Unauthorized, 'Unauthorized');
-        else extra.socket.close(CloseCode.BadRequest, error.message);
+        if (error.code === 'UNAUTHORIZED') closeSocket(extra.socket, CloseCode.Unauthorized, 'Unauthorized');
+        else closeSocket(extra.socket, CloseCode.BadRequest, error.message);
         return false;
       }
       return true;
@@ -131,7 +133,7 @@ export function createSocketDoor({ schema, operations, verifier, log }: SocketDo
   return {
     upgrade(request, socket, head) {
       if (request.url?.split('?')[0] !== '/graphql') {
-        socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+        refuseUpgrade(socket, '404 Not Found');
         return;
       }
       sockets.handleUpgrade(request, socket, head, (peer) => {
@@ -145,7 +147,7 @@ export function createSocketDoor({ schema, operations, verifier, log }: SocketDo
       await new Promise((resolve) => setImmediate(resolve));
       const closed = [...sockets.clients].map((peer) => {
         const gone = new Promise((resolve) => peer.once('close', resolve));
-        peer.close(GOING_AWAY, 'Going away');
+        closeSocket(peer, GOING_AWAY, 'Going away');
         return gone;
       });
       await inTime(Promise.all(closed), FAREWELL_MS);

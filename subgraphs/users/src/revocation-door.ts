@@ -51,6 +51,8 @@ export function createRevocationDoor(
   return {
     upgrade(request, socket, head) {
       if (!isOpen) {
+        // A client that keeps its side open would else keep the connection.
+        socket.once('finish', () => socket.destroy());
         socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
         return;
       }
