@@ -16,7 +16,7 @@ export interface RunningProcess {
 const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url));
 
 /** Has a process collect its garbage again and again, so that what its heap holds is what is in use. */
-export const COLLECT_GARBAGE = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc, 300).unref()'];
+export const COLLECT_GARBAGE = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc,300).unref()'];
 
 const MAX_LINES = 500;
 

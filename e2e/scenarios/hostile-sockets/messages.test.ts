@@ -35,11 +35,11 @@ const expectAlive = async () => {
 
 // RFC 8259 §9 lets a parser limit the depth; graphql-transport-ws: "Receiving a message of a type or format which is not specified … 4400".
 describe('a WebSocket message that is nested 6,000 objects or 100,000 lists deep', () => {
-  it.each(DEEP.flatMap((deep) => ['connection_init', 'ping', 'pong'].map((type) => [type, deep])))(
+  it.each(DEEP.flatMap((deep) => ['connection_init', 'ping', 'pong'].map((type) => [type, deep] as const)))(
     'closes its socket with 4400 as the payload of %s before connection_init',
     async (type, deep) => {
       const client = await openSocket(federation.url, { init: null });
-      client.send(`{"type":"${String(type)}","payload":${String(deep)}}`);
+      client.send(`{"type":"${type}","payload":${deep}}`);
       expect((await client.closed).code).toBe(4400);
       await expectAlive();
     },
@@ -121,14 +121,17 @@ describe('a connection_init', () => {
   });
 
   // RFC 9110 §5.5: line ends and NUL in a field value are invalid and dangerous.
-  it.each(['a\r\nx-other: b', 'a\u0000', '漢'])('with %j for a header that goes to subgraphs closes the socket with 4400', async (value) => {
-    for (const name of ['authorization', 'x-tenant']) {
-      const client = await openSocket(federation.url, { init: null });
-      client.send({ type: 'connection_init', payload: { [name]: value } });
-      expect((await client.closed).code).toBe(4400);
-    }
-    await expectAlive();
-  });
+  it.each(['a\r\nx-other: b', 'a\u0000', '漢'])(
+    'with %j for a header that goes to subgraphs closes the socket with 4400',
+    async (value) => {
+      for (const name of ['authorization', 'x-tenant']) {
+        const client = await openSocket(federation.url, { init: null });
+        client.send({ type: 'connection_init', payload: { [name]: value } });
+        expect((await client.closed).code).toBe(4400);
+      }
+      await expectAlive();
+    },
+  );
 
   it('with null for a credential is anonymous', async () => {
     const client = await openSocket(federation.url, { init: { authorization: null } });
@@ -144,7 +147,11 @@ describe('an HTTP request', () => {
     'that is nested too deep is refused with 400, for a client that accepts %s',
     async (accept) => {
       for (const deep of DEEP)
-        for (const body of [deep, `[${deep}]`, ...['variables', 'extensions', 'query'].map((name) => `{"query":"${QUERY}","${name}":${deep}}`)])
+        for (const body of [
+          deep,
+          `[${deep}]`,
+          ...['variables', 'extensions', 'query'].map((name) => `{"query":"${QUERY}","${name}":${deep}}`),
+        ])
           expect(await post(body, { accept })).toMatchObject({ status: 400 });
       await expectAlive();
     },

@@ -13,6 +13,7 @@ import { toTextFrame } from './frame.ts';
 import type { LiveMetrics } from './live-metrics.ts';
 import { Mailbox, type MailboxLimits, toEnvelope } from './mailbox.ts';
 import { OpenOperation } from './open-operation.ts';
+import { answerPings } from './pings.ts';
 import type { SendBuffers } from './send-buffers.ts';
 
 export interface SocketLimits {
@@ -60,8 +61,6 @@ export class Connection {
   #isInitialised = false;
   #isDraining = false;
   #isAlive = true;
-  /** The payload of a ping that waits for its pong. */
-  #lastPing: Buffer | undefined;
   /** What the open operations were asked for with: it is kept as long as they are. */
   #heldBytes = 0;
   /** For the time that a client may take to introduce itself. */
@@ -95,9 +94,7 @@ export class Connection {
         this.#receive(data, isBinary);
       });
     });
-    socket.on('ping', (data: Buffer) => {
-      this.#pong(stream, data);
-    });
+    answerPings(socket, stream);
     socket.on('pong', () => {
       this.#isAlive = true;
     });
@@ -176,20 +173,6 @@ export class Connection {
       this.#options.log.error('socket failed', { error });
       this.close(CloseCode.InternalServerError, 'Internal server error');
     }
-  }
-
-  /** Answers only the latest ping of a client that does not read (RFC 6455 §5.5.3), so that pongs do not pile up. */
-  #pong(stream: Duplex, data: Buffer): void {
-    const isWaiting = this.#lastPing !== undefined;
-    this.#lastPing = data;
-    if (isWaiting) return;
-    const answer = () => {
-      const payload = this.#lastPing;
-      this.#lastPing = undefined;
-      if (this.#socket.readyState === WebSocket.OPEN) this.#socket.pong(payload);
-    };
-    if (stream.writableNeedDrain) stream.once('drain', answer);
-    else answer();
   }
 
   #receive(data: Buffer, isBinary: boolean): void {

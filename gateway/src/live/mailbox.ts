@@ -122,23 +122,23 @@ export class Mailbox implements Waiter {
     else this.#write(envelope, body);
   }
 
-  #write(envelope: Envelope, body: Buffer): void {
+  /** Gives false when the client has to read before more is sent. */
+  #write(envelope: Envelope, body: Buffer): boolean {
     const { pack, buffers } = this.#options;
     const stream = this.#stream as Writable;
-    if (stream.write(pack(envelope, body))) return;
+    if (stream.write(pack(envelope, body))) return true;
     this.#isStalled = true;
     stream.once('drain', this.#resume);
     buffers.enter(this);
+    return false;
   }
 
   readonly #resume = (): void => {
     this.#options.buffers.leave(this);
     this.#isStalled = false;
-    while (!this.#isStalled) {
-      const message = this.#kept.shift();
-      if (!message) break;
+    for (let message = this.#kept.shift(); message; message = this.#kept.shift()) {
       this.#forget(message);
-      this.#write(message.envelope, message.body);
+      if (!this.#write(message.envelope, message.body)) break;
     }
     if (this.#kept.length > 0) return;
     this.#onEmpty?.();

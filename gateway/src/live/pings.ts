@@ -1,0 +1,23 @@
+/** Answers ping frames of a client (RFC 6455 §5.5.2). */
+import type { Duplex } from 'node:stream';
+import { WebSocket } from 'ws';
+
+/**
+ * Answers each ping of a client that reads, and only the latest one of a client that does not (§5.5.3), so that pongs do not pile up.
+ * `stream` is what the socket writes to; the socket was made with `autoPong: false`.
+ */
+export function answerPings(socket: WebSocket, stream: Duplex): void {
+  let latest: Buffer | undefined;
+  const answer = () => {
+    const payload = latest;
+    latest = undefined;
+    if (socket.readyState === WebSocket.OPEN) socket.pong(payload);
+  };
+  socket.on('ping', (payload: Buffer) => {
+    const isWaiting = latest !== undefined;
+    latest = payload;
+    if (isWaiting) return;
+    if (stream.writableNeedDrain) stream.once('drain', answer);
+    else answer();
+  });
+}
