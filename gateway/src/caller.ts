@@ -30,7 +30,8 @@ export interface CallerOptions {
 export function readContext(request: IncomingMessage, options: CallerOptions): EngineContext {
   const { caller, identity } = identify(request, options);
   const { requestId, trace } = options;
-  return createContext({ caller, identity, requestId, mutationHeaders: readIdempotencyHeaders(request.headers), trace });
+  const client = request.socket.remoteAddress;
+  return createContext({ caller, client, identity, requestId, mutationHeaders: readIdempotencyHeaders(request.headers), trace });
 }
 
 export type Identity = Pick<EngineContext, 'caller' | 'identity'>;
@@ -85,10 +86,10 @@ const NOBODY: Identity = { caller: null, identity: [] };
 
 /** The context of one operation by somebody who is known already. */
 export function createContext(
-  known: Pick<EngineContext, 'caller' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'>,
+  known: Pick<EngineContext, 'caller' | 'client' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'>,
 ): EngineContext {
-  const { caller, identity, requestId, mutationHeaders, trace } = known;
+  const { caller, client, identity, requestId, mutationHeaders, trace } = known;
   const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
   for (const each of identity) headers.push(each);
-  return { caller, requestId, headers, identity, mutationHeaders, trail: createTrail(), trace };
+  return { caller, client, requestId, headers, identity, mutationHeaders, trail: createTrail(), trace };
 }

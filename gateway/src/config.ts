@@ -34,8 +34,10 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
       MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
       MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
+      MAX_SELECTIONS: setting.integer(10, 100_000).default(DEFAULT_LIMITS.maxSelections),
       MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
       MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
+      MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
       MAX_BATCH: setting.integer(1, 100).default(1),
       TRUSTED_DOCUMENTS_FILE: setting.fileOf(readTrustedDocuments).optional(),
       TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
@@ -84,8 +86,10 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       maxDepth: settings.MAX_DEPTH,
       maxAliases: settings.MAX_ALIASES,
       maxRootFields: settings.MAX_ROOT_FIELDS,
+      maxSelections: settings.MAX_SELECTIONS,
       maxTokens: settings.MAX_TOKENS,
       maxCost: settings.MAX_COST,
+      maxResponseBytes: settings.MAX_RESPONSE_BYTES,
     },
   };
 }

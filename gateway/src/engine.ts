@@ -65,6 +65,8 @@ export interface Telling {
 /** What goes along to the subgraphs, and what comes back beside their answers. */
 export interface EngineContext {
   readonly caller: Caller | null;
+  /** The client among which the planner's time is shared out: its address. */
+  readonly client: string | undefined;
   readonly requestId: string;
   /** Headers for every fetch, names and values in turn, {@link identity} among them. */
   readonly headers: readonly string[];

@@ -23,19 +23,29 @@ export class PersistedQueryNotFound extends Fault {
 }
 
 const MAX_KEPT = 10_000;
-const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024;
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
+/** What a text takes besides its characters: its hash and its place. */
+const ENTRY_BYTES = 256;
 
 export function createDocuments({ trusted, isTrustedOnly }: DocumentOptions): Documents {
   const kept = new Map<string, string>();
-  let characters = 0;
+  let bytes = 0;
   const keep = (hash: string, query: string) => {
     kept.set(hash, query);
-    characters += query.length;
+    bytes += sizeOf(query);
     for (const [oldest, text] of kept) {
-      if (kept.size <= MAX_KEPT && characters <= MAX_KEPT_CHARACTERS) break;
+      if (kept.size <= MAX_KEPT && bytes <= MAX_KEPT_BYTES) break;
       kept.delete(oldest);
-      characters -= text.length;
+      bytes -= sizeOf(text);
     }
+  };
+  /** What was used last stands last, so that texts which nobody uses go first. */
+  const find = (hash: string): string | undefined => {
+    const text = kept.get(hash);
+    if (text === undefined) return undefined;
+    kept.delete(hash);
+    kept.set(hash, text);
+    return text;
   };
   return {
     resolve({ query, documentId, extensions }, client) {
@@ -47,7 +57,7 @@ export function createDocuments({ trusted, isTrustedOnly }: DocumentOptions): Do
       }
       const hash = readHash(extensions['persistedQuery']);
       if (hash !== undefined && query === undefined) {
-        const text = trusted?.find(`sha256:${hash}`, client) ?? trusted?.find(hash, client) ?? (isTrustedOnly ? undefined : kept.get(hash));
+        const text = trusted?.find(`sha256:${hash}`, client) ?? trusted?.find(hash, client) ?? (isTrustedOnly ? undefined : find(hash));
         if (text === undefined) throw new PersistedQueryNotFound();
         return text;
       }
@@ -60,6 +70,11 @@ export function createDocuments({ trusted, isTrustedOnly }: DocumentOptions): Do
       return query;
     },
   };
+}
+
+/** Two bytes for each character. */
+function sizeOf(text: string): number {
+  return ENTRY_BYTES + 2 * text.length;
 }
 
 function readHash(extension: unknown): string | undefined {

@@ -4,7 +4,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import { finishErrors, isOurFault } from '../errors.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type AnswerError, type Execution, addValueFaults } from './execute.ts';
-import type { Compiled, WriteRequest, Written } from './program.ts';
+import { type Compiled, TOO_LARGE, type WriteRequest, type Written } from './program.ts';
 
 /** What is the same for all that an engine writes. */
 export interface Writing {
@@ -31,16 +31,41 @@ export const NO_EXTRAS: AnswerExtras = { introspection: {}, extensions: undefine
 const DATA_AT = 8;
 const LETTER_N = 0x6e;
 
-/** Gives a whole execution result as JSON, in a buffer of the pool or a larger one; logs errors that are not the client's fault. */
-export function writeAnswer(execution: Execution, { introspection, extensions }: AnswerExtras, { buffers, log }: Writing): Answer {
+/**
+ * Returns a whole execution result as JSON, in a buffer of the pool or a larger one; logs errors that are not the client's fault. A result that would
+ * be larger than the pool's `maxBytes` becomes an error with the code VALIDATION_ERROR: writing ends where the limit is passed.
+ */
+export function writeAnswer(execution: Execution, extras: AnswerExtras, writing: Writing): Answer {
   const { operation, data, errors, conditions, context } = execution;
+  const { buffers, log } = writing;
   const { write, explain } = operation.compiled;
-  const request = { conditions, introspection, buffer: buffers.take(), faults: [] };
+  const buffer = buffers.take();
+  const request: WriteRequest = { conditions, introspection: extras.introspection, buffer, maxBytes: buffers.maxBytes, faults: [] };
   const span = context.trace?.start('GraphQL write');
-  const written = write(data, request) ?? explainNulls(execution, { explain, request });
-  span?.end();
-  const told = errors.length > 0 ? tellErrors(errors, { execution, log }) : NONE;
-  const { bytes, length } = told.length > 0 || extensions ? append(written, { told, extensions }) : close(written);
+  try {
+    const written = write(data, request) ?? explainNulls(execution, { explain, request });
+    const told = errors.length > 0 ? tellErrors(errors, { execution, log }) : NONE;
+    return finish(written, { told, extensions: extras.extensions, maxBytes: buffers.maxBytes });
+  } catch (error) {
+    if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;
+    const message = `The response exceeds the limit of ${String(buffers.maxBytes)} bytes; select fewer fields or smaller pages`;
+    const told = tellErrors([{ message, extensions: { code: 'VALIDATION_ERROR' } }], { execution, log });
+    const length = buffer.write('{"data":null');
+    return finish({ bytes: buffer, length }, { told, extensions: undefined, maxBytes: buffers.maxBytes });
+  } finally {
+    span?.end();
+  }
+}
+
+interface Rest {
+  readonly told: readonly GraphQLFormattedError[];
+  readonly extensions: object | undefined;
+  readonly maxBytes: number;
+}
+
+function finish(written: Written, rest: Rest): Answer {
+  const { told, extensions } = rest;
+  const { bytes, length } = told.length > 0 || extensions ? append(written, rest) : close(written);
   return { bytes, length, told, isNull: bytes[DATA_AT] === LETTER_N };
 }
 
@@ -71,12 +96,10 @@ function tellErrors(errors: readonly AnswerError[], { execution, log }: { execut
 }
 
 /** The rest of the answer after its data: errors and extensions. */
-function append(
-  { bytes, length }: Written,
-  { told, extensions }: { told: readonly GraphQLFormattedError[]; extensions: object | undefined },
-): Written {
+function append({ bytes, length }: Written, { told, extensions, maxBytes }: Rest): Written {
   const rest = `${told.length > 0 ? `,"errors":${JSON.stringify(told)}` : ''}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
   const tail = Buffer.from(rest);
+  if (length + tail.length > maxBytes) throw new RangeError(TOO_LARGE);
   const all = bytes.length >= length + tail.length ? bytes : Buffer.concat([bytes.subarray(0, length)], length + tail.length);
   tail.copy(all, length);
   return { bytes: all, length: length + tail.length };

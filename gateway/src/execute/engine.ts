@@ -41,7 +41,7 @@ export interface TrestleEngine extends Engine {
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<TrestleEngine> {
   const { supergraphSdl, upstreams, limits, labels, log } = options;
   const load = async (sdl: string) => createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams, labels });
-  const buffers = createBufferPool();
+  const buffers = createBufferPool(limits.maxResponseBytes);
   let current = await load(supergraphSdl);
   const hub = createHub({ ...options.subscriptions, buffers, log });
   hub.take(current);
@@ -57,7 +57,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
         return;
       }
       const span = request.context.trace?.start('GraphQL plan');
-      snapshot.prepare(request).then(
+      snapshot.prepare(request, request.context.client).then(
         (prepared) => {
           span?.end();
           answer.run(prepared);
@@ -147,7 +147,8 @@ class Answering {
     };
     const { introspection } = program;
     if (introspection && !introspection.fixed) {
-      snapshot.planner.introspect({ query: request.query, operationName: request.operationName, labels: [] }, conditions).then(
+      const asked = { query: request.query, operationName: request.operationName, labels: [] };
+      snapshot.planner.introspect(asked, conditions, request.context.client).then(
         (texts) => {
           this.#introspection = texts;
           this.#guard(() => {

@@ -44,7 +44,7 @@ function run(
   };
   execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors }, () => undefined);
   const faults: ValueFault[] = [];
-  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), faults };
+  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults };
   const { bytes, length } = (operation.compiled.write(data, request) ?? operation.compiled.explain(data, request)) as Written;
   addValueFaults(errors, faults);
   const text = bytes.toString('utf8', 0, length);

@@ -46,8 +46,12 @@ export interface WriteRequest {
   /** JSON texts of introspection fields by response key. */
   readonly introspection: Readonly<Record<string, string>>;
   readonly buffer: Buffer;
+  /** The largest answer in bytes: a RangeError with the message {@link TOO_LARGE} is thrown before more are written. */
+  readonly maxBytes: number;
   readonly faults: ValueFault[];
 }
+
+export const TOO_LARGE = 'The answer is too large';
 
 /** `bytes` is the buffer that was given or a larger one; its first `length` bytes are `{"data":…`, without the closing brace. */
 export interface Written {
@@ -127,6 +131,8 @@ export interface InputField {
 }
 
 export interface IntrospectionProgram {
+  /** The estimated number of objects in its answer. */
+  readonly cost: number;
   /** Answers by response key, when they depend on no variable. */
   readonly fixed: Readonly<Record<string, string>> | undefined;
 }

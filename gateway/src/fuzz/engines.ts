@@ -89,7 +89,7 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
         execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors }, () => {
           try {
             const faults: ValueFault[] = [];
-            const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), faults };
+            const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults };
             const { bytes, length } = (operation.compiled.write(data, request) ?? operation.compiled.explain(data, request)) as Written;
             const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
             const told = errors.map(({ path, extensions }) => tell(path, extensions['code']));

@@ -1,19 +1,34 @@
 /** Limits on what one operation may ask for (contract §6), as validation rules: what is too much is never planned. */
 import { fail } from '@trestle/schema/errors';
-import { type ASTNode, type ASTVisitor, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import { type ASTNode, type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
 
 /** Each can be set; these are contract §6's, and for the rest what leaves room for any honest client. */
 export interface Limits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxRootFields: number;
+  /** Selections of an operation whose fragments are expanded: what the planner has to look at. */
+  readonly maxSelections: number;
   /** More tokens than this are not even parsed: so few can't be nested so deep that parser or validation overflow the stack. */
   readonly maxTokens: number;
   /** By the IBM cost specification, estimated before anything is fetched. */
   readonly maxCost: number;
+  /** The largest response, in bytes before compression. */
+  readonly maxResponseBytes: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { maxDepth: 12, maxAliases: 30, maxRootFields: 20, maxTokens: 4000, maxCost: 1_000_000 };
+export const DEFAULT_LIMITS: Limits = {
+  maxDepth: 12,
+  maxAliases: 30,
+  maxRootFields: 20,
+  maxSelections: 2000,
+  maxTokens: 4000,
+  maxCost: 1_000_000,
+  maxResponseBytes: 10 * 1024 * 1024,
+};
+
+/** Levels of fields within `__schema` and `__type`, which list each other: the standard query with nine levels of `ofType` has 14. */
+export const MAX_INTROSPECTION_DEPTH = 20;
 
 /** Levels of braces, which fragments within fragments add to without any field: what is too deep overflows the planner's stack. */
 export const MAX_SELECTION_LEVELS = 50;
@@ -22,18 +37,29 @@ export const MAX_VALUE_DEPTH = 10;
 
 interface Measure {
   readonly depth: number;
+  /** Levels of fields from `__schema` or `__type` on, which do not count in `depth`. */
+  readonly introspectionDepth: number;
   readonly aliases: number;
   /** Fields at the level itself, those of fragments among them. */
   readonly fields: number;
 }
 
-const NOTHING: Measure = { depth: 0, aliases: 0, fields: 0 };
+function add(sum: Writable<Measure>, one: Measure): void {
+  sum.depth = Math.max(sum.depth, one.depth);
+  sum.introspectionDepth = Math.max(sum.introspectionDepth, one.introspectionDepth);
+  sum.aliases += one.aliases;
+  sum.fields += one.fields;
+}
 
-/** Reports VALIDATION_ERROR that names limit and value. Introspection is not measured: the standard query is deeper than any limit. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+const NOTHING: Measure = { depth: 0, introspectionDepth: 0, aliases: 0, fields: 0 };
+
+/** Reports VALIDATION_ERROR that names limit and value. Meta fields count as others do; those of introspection have a depth of their own. */
 export const limitOperations =
-  ({ maxDepth, maxAliases, maxRootFields }: Omit<Limits, 'maxTokens' | 'maxCost'>) =>
+  ({ maxDepth, maxAliases, maxRootFields }: Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields'>) =>
   (context: ValidationContext): ASTVisitor => {
-    const measured = new Map<string, Measure>();
+    const measured = new Map<SelectionSetNode, Measure>();
     const report = (name: string, { limit, value, node }: { limit: number; value: number; node: ASTNode | undefined }) => {
       if (value > limit) {
         const message = `The operation has ${name} ${String(value)}; the limit is ${String(limit)}`;
@@ -41,27 +67,40 @@ export const limitOperations =
       }
     };
 
-    /** A fragment is measured once, and not again while it is being measured: cycles are another rule's to report. */
-    const measureFragment = (name: string): Measure => {
-      const known = measured.get(name);
+    /**
+     * A selection set is measured once, and not again while it is being measured: cycles are another rule's to report. A fragment counts once in it,
+     * however often it is spread: its fields are the same (GraphQL §6.3.2).
+     */
+    const measureSet = (set: SelectionSetNode): Measure => {
+      const known = measured.get(set);
       if (known) return known;
-      measured.set(name, NOTHING);
-      const fragment = context.getFragment(name);
-      const measure = fragment ? measureSet(fragment.selectionSet) : NOTHING;
-      measured.set(name, measure);
+      measured.set(set, NOTHING);
+      const measure = { ...NOTHING };
+      const entered = new Set<string>();
+      const look = ({ selections }: SelectionSetNode) => {
+        for (const selection of selections) {
+          if (selection.kind === Kind.FIELD) add(measure, measureField(selection));
+          else if (selection.kind === Kind.INLINE_FRAGMENT) look(selection.selectionSet);
+          else if (!entered.has(selection.name.value)) {
+            entered.add(selection.name.value);
+            const fragment = context.getFragment(selection.name.value);
+            if (fragment) look(fragment.selectionSet);
+          }
+        }
+      };
+      look(set);
+      measured.set(set, measure);
       return measure;
     };
-    const measureSet = ({ selections }: SelectionSetNode): Measure =>
-      selections.reduce<Measure>((sum, selection) => {
-        const one = measureOne(selection);
-        return { depth: Math.max(sum.depth, one.depth), aliases: sum.aliases + one.aliases, fields: sum.fields + one.fields };
-      }, NOTHING);
-    const measureOne = (selection: SelectionSetNode['selections'][number]): Measure => {
-      if (selection.kind === Kind.FRAGMENT_SPREAD) return measureFragment(selection.name.value);
-      if (selection.kind === Kind.INLINE_FRAGMENT) return measureSet(selection.selectionSet);
-      if (selection.name.value.startsWith('__')) return NOTHING;
-      const below = selection.selectionSet ? measureSet(selection.selectionSet) : NOTHING;
-      return { depth: below.depth + 1, aliases: below.aliases + (selection.alias ? 1 : 0), fields: 1 };
+    const measureField = ({ name, alias, selectionSet }: FieldNode): Measure => {
+      const below = selectionSet ? measureSet(selectionSet) : NOTHING;
+      const isIntrospection = name.value === '__schema' || name.value === '__type';
+      return {
+        depth: isIntrospection ? 1 : below.depth + 1,
+        introspectionDepth: isIntrospection ? below.depth + 1 : below.introspectionDepth,
+        aliases: below.aliases + (alias ? 1 : 0),
+        fields: 1,
+      };
     };
 
     /** Reports how deep nodes of one kind stand in each other, as written; once for the outermost. */
@@ -83,9 +122,10 @@ export const limitOperations =
 
     return {
       OperationDefinition({ selectionSet }) {
-        const { depth, aliases, fields } = measureSet(selectionSet);
+        const { depth, introspectionDepth, aliases, fields } = measureSet(selectionSet);
         const node = selectionSet.selections.find((selection) => selection.kind === Kind.FIELD);
         report('depth', { limit: maxDepth, value: depth, node });
+        report('introspection of depth', { limit: MAX_INTROSPECTION_DEPTH, value: introspectionDepth, node });
         report('aliases', { limit: maxAliases, value: aliases, node });
         report('root fields', { limit: maxRootFields, value: fields, node });
       },
@@ -114,9 +154,13 @@ export function limitVariables(variables: Readonly<Record<string, unknown>> = {}
 }
 
 /** Throws VALIDATION_ERROR that names limit and value for what would cost too much. */
-export function limitCost(cost: number, { maxCost }: Pick<Limits, 'maxCost'>): void {
-  if (cost > maxCost)
-    throw fail('VALIDATION_ERROR', `The operation has an estimated cost of ${String(cost)}; the limit is ${String(maxCost)}`);
+export function limitCost(cost: number, limits: Pick<Limits, 'maxCost'>): void {
+  if (cost > limits.maxCost) throw fail('VALIDATION_ERROR', tooExpensive(cost, limits));
+}
+
+/** Returns the message for an operation whose estimated cost is above the limit. */
+export function tooExpensive(cost: number, { maxCost }: Pick<Limits, 'maxCost'>): string {
+  return `The operation has an estimated cost of ${String(cost)}; the limit is ${String(maxCost)}`;
 }
 
 /** Level by level instead of by recursion: what is as deep as a whole body must not overflow the stack. */

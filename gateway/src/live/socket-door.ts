@@ -125,7 +125,7 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
     const requestId = randomUUID();
     const started = performance.now();
     const trace = tracing.begin({});
-    const context = createContext({ ...identity, requestId, mutationHeaders: [], trace });
+    const context = createContext({ ...identity, client: request.socket.remoteAddress, requestId, mutationHeaders: [], trace });
     let name: string | undefined;
     let kind: OperationKind | undefined;
     let hasBegun = false;

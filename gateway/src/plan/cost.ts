@@ -38,10 +38,31 @@ export interface CostInput {
   readonly selections: Selections;
 }
 
-/** Gives an expression of type `Compiled['cost']`. */
-export function generateCost({ schema, supergraph, root, sets, selections }: CostInput): string {
+/** Gives an expression of type `Compiled['cost']`; `introspection` is what `__schema` and `__type` cost. */
+export function generateCost({
+  schema,
+  supergraph,
+  root,
+  sets,
+  selections,
+  introspection,
+}: CostInput & { readonly introspection: number }): string {
   const inputs = createInputCost(supergraph, weightOf);
+  const functions: string[] = [];
+  const known = new Map<string, string>();
+  const keyOf = createKeys();
+  /** Each type and selection is written once: abstract types within abstract types would multiply them else. */
   const ofSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
+    const key = `${type.name}|${keyOf(guarded)}|${[...sized].join()}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const text = writeSets(type, guarded, sized);
+    const name = `k${String(known.size)}`;
+    if (text.length > LONGEST_INLINE) functions.push(`const ${name}=vars=>${text};`);
+    known.set(key, text.length > LONGEST_INLINE ? `${name}(vars)` : text);
+    return known.get(key) ?? text;
+  };
+  const writeSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
     // What an object of an abstract type costs is what the dearest of its types costs.
     const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
     const sums = [...new Set(types.map((each) => sum(selections.collect(each, guarded).map((field) => ofField(each, field, sized)))))];
@@ -67,8 +88,24 @@ export function generateCost({ schema, supergraph, root, sets, selections }: Cos
     // Given once, however long the list is.
     return sum([...inputs.ofArguments({ type: parent.name, field: field.name }, given), all]);
   };
-  const total = sum([String(baseCost(schema, root)), ofSets(root, sets, new Map())]);
-  return `(()=>{${SIZE}${inputs.declarations()}return vars=>${total};})()`;
+  const total = sum([String(baseCost(schema, root) + introspection), ofSets(root, sets, new Map())]);
+  return `(()=>{${SIZE}${inputs.declarations()}${functions.join('')}return vars=>${total};})()`;
+}
+
+/** Expressions of more characters than this become functions, which are called instead of repeated. */
+const LONGEST_INLINE = 200;
+
+/** Gives lists of selection sets keys, the same for the same sets under the same conditions. */
+function createKeys(): (guarded: readonly GuardedSet[]) => string {
+  const ids = new Map<unknown, number>();
+  return (guarded) =>
+    guarded
+      .map(({ set, when }) => {
+        const id = ids.get(set) ?? ids.size;
+        ids.set(set, id);
+        return `${String(id)}${when.map(({ variable, isTrue }) => `${isTrue ? '+' : '-'}${variable}`).join('')}`;
+      })
+      .join();
 }
 
 /** Gives an expression of type `Compiled['actualCost']`: the same weights, counted over what an answer really holds. */
@@ -76,14 +113,9 @@ export function generateActualCost({ schema, supergraph, root, sets, selections 
   const inputs = createInputCost(supergraph, weightOf);
   const functions: string[] = [];
   const written = new Map<string, string>();
-  const ids = new Map<unknown, number>();
-  const idOf = (node: unknown) => {
-    const id = ids.get(node) ?? ids.size;
-    ids.set(node, id);
-    return id;
-  };
+  const keyOf = createKeys();
   const writeObject = (type: GraphQLCompositeType, guarded: readonly GuardedSet[]): string => {
-    const key = `${type.name}|${guarded.map(({ set }) => idOf(set)).join()}`;
+    const key = `${type.name}|${keyOf(guarded)}`;
     const known = written.get(key);
     if (known !== undefined) return known;
     const name = `c${written.size}`;

@@ -12,7 +12,7 @@ const { supergraphSdl = '' } = composeServices([
     typeDefs: parse('type Query { a: Int b(n: Int, f: Filter): Thing } input Filter { f: Filter } type Thing { c: Int thing: Thing }'),
   },
 ]);
-const limits = { ...DEFAULT_LIMITS, maxTokens: 10_000_000, maxRootFields: 10_000_000, maxAliases: 10_000_000 };
+const limits = { ...DEFAULT_LIMITS, maxTokens: 10_000_000, maxRootFields: 10_000_000, maxAliases: 10_000_000, maxSelections: 10_000_000 };
 const request = (query: string) => ({ query, operationName: undefined, labels: [] });
 const MODEST = ['{ a }', '{ b { c } }', '{ b(n: 1) { thing { c } } }'];
 
@@ -62,3 +62,23 @@ it('what is asked while the gateway goes down is refused, and what is asked of a
   await other.stop();
   await late;
 });
+
+it('returns light documents of one client while heavy ones of another are planned', async () => {
+  thread = await startPlannerThread(supergraphSdl, limits);
+  const heavy = (n: number) => `{ ${Array.from({ length: 3000 }, (_, i) => `a${String(n)}_${String(i)}: b { c }`).join(' ')} }`;
+  let isHeavyDone = false;
+  const flood = Promise.all([1, 2, 3, 4].map((n) => thread.prepare(request(heavy(n)), 'one'))).then(() => (isHeavyDone = true));
+  for (let n = 0; n < 10; n++) expect(await thread.prepare(request(`{ b(n: ${String(n)}) { c } }`), 'two')).toHaveProperty('program');
+  expect(isHeavyDone).toBe(false);
+  await flood;
+}, 60_000);
+
+it('refuses documents beyond the number of one client that may wait, and plans those of another client', async () => {
+  thread = await startPlannerThread(supergraphSdl, limits);
+  const many = Array.from({ length: 300 }, (_, n) => thread.prepare(request(`query Q${String(n)} { a }`), 'one'));
+  const other = thread.prepare(request('query Other { a }'), 'two');
+  const settled = await Promise.allSettled(many);
+  expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(200);
+  expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } });
+  expect(await other).toHaveProperty('program');
+}, 60_000);

@@ -1,148 +1,186 @@
-/** The planner as the serving thread sees it: questions and answers, and a new thread in place of one that is stuck or has died. */
-import { Worker } from 'node:worker_threads';
+/**
+ * The planner as the serving thread sees it. Documents that are little work are planned in one thread; those that turn out to be much work are
+ * handed to a second one, so that they wait for each other only. In both, clients take turns.
+ */
 import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
-import type { PlannerAnswer, PlannerQuestion, PlannerSeed } from './planner-worker.ts';
+import { FairQueue, type Queued } from './fair-queue.ts';
+import { type LaneOptions, PlannerLane } from './planner-lane.ts';
+import type { PlannerResult, PlannerTask } from './planner-worker.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
-export interface PlannerThreadLimits {
-  /** An operation that takes longer than this to plan is refused: its planner is ended, and whoever waited behind it is asked for again. */
-  readonly timeoutMs: number;
-  /** The largest heap of a planner; one that outgrows it dies alone. */
-  readonly maxHeapMb: number;
-}
+export type PlannerThreadLimits = Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb'>;
 
-const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 10_000, maxHeapMb: 2048 };
-/** Garbage is short-lived and much of it is not worth its memory. */
-const YOUNG_HEAP_MB = 16;
+export const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 5000, maxHeapMb: 2048 };
 
-/** Threads run what was compiled, also for tests that run this file as it is. */
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? '../../dist/plan/planner-worker.js' : './planner-worker.js', import.meta.url);
+/** Documents that wait: the bytes of all, and the number of one client's. */
+const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
+/** When one document has been planned for so long, the second thread takes those that wait behind it. */
+const PATIENCE_MS = 200;
 
 export interface PlannerThread {
   readonly facts: SupergraphFacts;
-  /** Throws VALIDATION_ERROR for what takes too long to plan, INTERNAL_ERROR when planning fails by our own fault. */
-  prepare(request: PrepareRequest): Promise<Prepared>;
-  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>): Promise<Record<string, string>>;
+  /**
+   * Throws VALIDATION_ERROR for what takes too long to plan, SERVICE_UNAVAILABLE when too much waits, INTERNAL_ERROR when planning fails by our own
+   * fault. `client` tells whose turn it takes.
+   */
+  prepare(request: PrepareRequest, client?: string): Promise<Prepared>;
+  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, client?: string): Promise<Record<string, string>>;
   /** Ends once every question is answered. */
   retire(): void;
   stop(): Promise<void>;
 }
 
 const WRONG = 'Something went wrong on our side';
+const NOBODY = '';
 
-interface Open {
-  readonly question: PlannerQuestion;
-  readonly resolve: (answer: PlannerAnswer) => void;
+interface Waiting extends Queued {
+  readonly task: PlannerTask;
+  readonly resolve: (result: PlannerResult) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Rejects with the reason when the supergraph is not one that can be served. */
+/** Starts a thread for the supergraph. Rejects with the reason when the supergraph is not one that can be served. */
 export async function startPlannerThread(sdl: string, limits: Limits, { timeoutMs, maxHeapMb } = THREAD_LIMITS): Promise<PlannerThread> {
-  const open = new Map<number, Open>();
-  let nextId = 0;
-  let isStopped = false;
-  let isRetired = false;
-  /** Questions that come before the thread is up are sent to it then, and no time runs for them. */
-  let isUp = false;
-  let timer: NodeJS.Timeout | undefined;
-  let worker: Worker;
-
-  const start = () =>
-    new Promise<SupergraphFacts>((resolve, reject) => {
-      const started = new Worker(WORKER, {
-        workerData: { sdl, limits } satisfies PlannerSeed,
-        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
-      });
-      started.unref();
-      worker = started;
-      started.on('message', (answer: PlannerAnswer) => {
-        if (answer.kind === 'ready') {
-          isUp = true;
-          resolve(answer.facts);
-        } else if (answer.kind === 'refused') reject(new Error(answer.reason));
-        else settle(answer);
-      });
-      started.on('error', reject);
-      started.on('exit', () => {
-        reject(new Error('The planner ended before it was ready'));
-        // One that never came up would not the next time either.
-        if (isUp) replace();
-      });
-    });
-
-  const settle = (answer: PlannerAnswer & { readonly id: number }) => {
-    const asked = open.get(answer.id);
-    open.delete(answer.id);
-    watch();
-    endIfRetired();
-    asked?.resolve(answer);
-  };
-  /** The oldest question is the one that is worked on. */
-  const watch = () => {
-    if (timer) clearTimeout(timer);
-    timer = isUp && open.size > 0 ? setTimeout(() => void worker.terminate(), timeoutMs).unref() : undefined;
-  };
-  const replace = () => {
-    isUp = false;
-    if (isStopped) return;
-    const [culprit] = open.values();
-    if (culprit) {
-      open.delete(culprit.question.id);
-      culprit.reject(fail('VALIDATION_ERROR', 'The operation takes too much time or memory to plan'));
-    }
-    watch();
-    start().then(
-      () => {
-        for (const { question } of open.values()) worker.postMessage(question);
-        watch();
-      },
-      (error: unknown) => {
-        isStopped = true;
-        for (const { reject } of open.values()) reject(fail('INTERNAL_ERROR', WRONG, { cause: error }));
-        open.clear();
-      },
-    );
-  };
-  const endIfRetired = () => {
-    if (!isRetired || open.size > 0) return;
-    isStopped = true;
-    void worker.terminate();
-  };
-  const ask = (make: (id: number) => PlannerQuestion) =>
-    new Promise<PlannerAnswer>((resolve, reject) => {
-      if (isStopped) throw fail('INTERNAL_ERROR', WRONG, { cause: new Error('The planner could not be started again') });
-      const question = make(nextId++);
-      open.set(question.id, { question, resolve, reject });
-      if (!isUp) return;
-      if (open.size === 1) watch();
-      worker.postMessage(question);
-    }).then((answer) => {
-      if (answer.kind === 'failed') throw fail('INTERNAL_ERROR', WRONG, { cause: new Error(answer.reason) });
-      return answer;
-    });
-
-  const facts = await start();
+  const threads = new PlannerThreads({ sdl, limits, timeoutMs, maxHeapMb });
+  const facts = await threads.start();
   return {
     facts,
-    async prepare(request) {
-      const answer = await ask((id) => ({ id, kind: 'prepare', request }));
-      return answer.kind === 'prepared' ? answer.prepared : { errors: [] };
+    async prepare(request, client) {
+      const result = await threads.ask({ kind: 'prepare', request }, client);
+      return result.kind === 'prepared' ? result.prepared : { errors: [] };
     },
-    async introspect(request, variables) {
-      const answer = await ask((id) => ({ id, kind: 'introspect', request, variables }));
-      return answer.kind === 'introspected' ? answer.texts : {};
+    async introspect(request, variables, client) {
+      const result = await threads.ask({ kind: 'introspect', request, variables }, client);
+      return result.kind === 'introspected' ? result.texts : {};
     },
     retire() {
-      isRetired = true;
-      endIfRetired();
+      threads.retire();
     },
-    async stop() {
-      isStopped = true;
-      if (timer) clearTimeout(timer);
-      for (const { reject } of open.values()) reject(fail('SERVICE_UNAVAILABLE', 'The gateway is going down'));
-      open.clear();
-      await worker.terminate();
-    },
+    stop: () => threads.stop(),
   };
+}
+
+class PlannerThreads {
+  readonly #options: Omit<LaneOptions, 'onFree' | 'onEnd'>;
+  readonly #light: PlannerLane;
+  /** Started when it is first needed. */
+  #heavy: PlannerLane | undefined;
+  readonly #lightQueue = new FairQueue<Waiting>(QUEUE);
+  readonly #heavyQueue = new FairQueue<Waiting>(QUEUE);
+  #patience: NodeJS.Timeout | undefined;
+  #open = 0;
+  #isRetired = false;
+  /** Why nothing is planned any more. */
+  #ended: unknown;
+
+  constructor(options: Omit<LaneOptions, 'onFree' | 'onEnd'>) {
+    this.#options = options;
+    this.#light = this.#createLane((reason) => {
+      this.#end(reason, fail('INTERNAL_ERROR', WRONG, { cause: reason }));
+    });
+  }
+
+  start(): Promise<SupergraphFacts> {
+    return this.#light.start();
+  }
+
+  async ask(task: PlannerTask, client = NOBODY): Promise<PlannerResult> {
+    if (this.#ended) throw fail('INTERNAL_ERROR', WRONG, { cause: this.#ended });
+    this.#open++;
+    try {
+      let result = await this.#enqueue(this.#lightQueue, task, client);
+      if (result.kind === 'heavy') result = await this.#enqueue(this.#heavyQueue, task, client);
+      if (result.kind === 'invalid') throw fail('VALIDATION_ERROR', result.message);
+      if (result.kind === 'failed') throw fail('INTERNAL_ERROR', WRONG, { cause: new Error(result.reason) });
+      return result;
+    } finally {
+      this.#open--;
+      this.#endIfRetired();
+    }
+  }
+
+  retire(): void {
+    this.#isRetired = true;
+    this.#endIfRetired();
+  }
+
+  async stop(): Promise<void> {
+    this.#end(new Error('The planner was stopped'), fail('SERVICE_UNAVAILABLE', 'The gateway is going down'));
+    await Promise.all([this.#light.stop(), this.#heavy?.stop()]);
+  }
+
+  #createLane(onEnd: LaneOptions['onEnd']): PlannerLane {
+    const onFree = () => {
+      this.#dispatch();
+    };
+    return new PlannerLane({ ...this.#options, onFree, onEnd });
+  }
+
+  #enqueue(queue: FairQueue<Waiting>, task: PlannerTask, client: string): Promise<PlannerResult> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) throw fail('INTERNAL_ERROR', WRONG, { cause: this.#ended });
+      const isTaken = queue.push({ task, client, bytes: sizeOf(task), resolve, reject });
+      if (!isTaken) throw fail('SERVICE_UNAVAILABLE', 'Too many new documents wait to be planned; send fewer at a time, or retry later');
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    if (this.#ended) return;
+    if (this.#light.isFree) this.#run(this.#light, this.#lightQueue, true);
+    // Light documents come first wherever one that took longer than it seemed holds them up.
+    const isHeldUp = !this.#lightQueue.isEmpty && this.#light.isBusyFor(PATIENCE_MS);
+    if (!this.#heavyQueue.isEmpty || isHeldUp) this.#startHeavy();
+    if (this.#heavy?.isFree) {
+      if (isHeldUp) this.#run(this.#heavy, this.#lightQueue, true);
+      else this.#run(this.#heavy, this.#heavyQueue, false);
+    }
+    if (!this.#lightQueue.isEmpty) this.#lookAgain();
+  }
+
+  #run(lane: PlannerLane, queue: FairQueue<Waiting>, isLight: boolean): void {
+    const next = queue.shift();
+    if (next) lane.run({ ...next.task, isLight }).then(next.resolve, next.reject);
+  }
+
+  #lookAgain(): void {
+    if (this.#patience) return;
+    this.#patience = setTimeout(() => {
+      this.#patience = undefined;
+      this.#dispatch();
+    }, PATIENCE_MS).unref();
+  }
+
+  #startHeavy(): void {
+    if (this.#heavy) return;
+    // What is little work is planned without it; the next document that is much starts it again.
+    const onEnd = (reason: unknown) => {
+      this.#heavy = undefined;
+      rejectAll(this.#heavyQueue, fail('INTERNAL_ERROR', WRONG, { cause: reason }));
+    };
+    this.#heavy = this.#createLane(onEnd);
+    this.#heavy.start().catch(onEnd);
+  }
+
+  #endIfRetired(): void {
+    if (!this.#isRetired || this.#open > 0 || this.#ended) return;
+    this.#ended = new Error('The planner was retired');
+    void this.stop();
+  }
+
+  #end(reason: unknown, rejection: Error): void {
+    this.#ended ??= reason;
+    if (this.#patience) clearTimeout(this.#patience);
+    for (const queue of [this.#lightQueue, this.#heavyQueue]) rejectAll(queue, rejection);
+  }
+}
+
+function sizeOf(task: PlannerTask): number {
+  const variables = task.kind === 'introspect' ? JSON.stringify(task.variables).length : 0;
+  return 2 * (task.request.query.length + variables);
+}
+
+function rejectAll(queue: FairQueue<Waiting>, rejection: Error): void {
+  for (let next = queue.shift(); next; next = queue.shift()) next.reject(rejection);
 }

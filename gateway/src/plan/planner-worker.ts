@@ -1,28 +1,30 @@
-/** The planner's thread: one supergraph, one request after the other. */
+/** A planner's thread: one supergraph, one question after the other, each answered by exactly one message. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Limits } from '../limits/limits.ts';
-import { type PrepareRequest, type Prepared, type SupergraphFacts, createPlanner } from './planner.ts';
+import { GraphQLError } from 'graphql';
+import { LIGHT_WEIGHT, type PrepareRequest, type Prepared, type SupergraphFacts, TooHeavy, createPlanner } from './planner.ts';
 
 export interface PlannerSeed {
   readonly sdl: string;
   readonly limits: Limits;
 }
 
-export type PlannerQuestion =
-  | { readonly id: number; readonly kind: 'prepare'; readonly request: PrepareRequest }
-  | {
-      readonly id: number;
-      readonly kind: 'introspect';
-      readonly request: PrepareRequest;
-      readonly variables: Readonly<Record<string, unknown>>;
-    };
+export type PlannerTask =
+  | { readonly kind: 'prepare'; readonly request: PrepareRequest }
+  | { readonly kind: 'introspect'; readonly request: PrepareRequest; readonly variables: Readonly<Record<string, unknown>> };
+
+/** `isLight` asks for the answer `heavy` instead of work that takes long. */
+export type PlannerQuestion = PlannerTask & { readonly isLight: boolean };
 
 export type PlannerAnswer =
-  | { readonly kind: 'ready'; readonly facts: SupergraphFacts }
-  | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'prepared'; readonly id: number; readonly prepared: Prepared }
-  | { readonly kind: 'introspected'; readonly id: number; readonly texts: Record<string, string> }
-  | { readonly kind: 'failed'; readonly id: number; readonly reason: string };
+  { readonly kind: 'ready'; readonly facts: SupergraphFacts } | { readonly kind: 'refused'; readonly reason: string } | PlannerResult;
+
+export type PlannerResult =
+  | { readonly kind: 'prepared'; readonly prepared: Prepared }
+  | { readonly kind: 'introspected'; readonly texts: Record<string, string> }
+  | { readonly kind: 'invalid'; readonly message: string }
+  | { readonly kind: 'heavy' }
+  | { readonly kind: 'failed'; readonly reason: string };
 
 const port = parentPort;
 if (!port) throw new Error('This file runs as a worker thread');
@@ -34,12 +36,15 @@ const { sdl, limits } = workerData as PlannerSeed;
 try {
   const planner = createPlanner(sdl, limits);
   port.on('message', (question: PlannerQuestion) => {
-    const { id } = question;
+    const { request } = question;
+    const maxWeight = question.isLight ? LIGHT_WEIGHT : Infinity;
     try {
-      if (question.kind === 'prepare') tell({ kind: 'prepared', id, prepared: planner.prepare(question.request) });
-      else tell({ kind: 'introspected', id, texts: planner.introspect(question.request, question.variables) });
+      if (question.kind === 'prepare') tell({ kind: 'prepared', prepared: planner.prepare(request, maxWeight) });
+      else tell({ kind: 'introspected', texts: planner.introspect(request, question.variables, maxWeight) });
     } catch (error) {
-      tell({ kind: 'failed', id, reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      if (error instanceof TooHeavy) tell({ kind: 'heavy' });
+      else if (error instanceof GraphQLError) tell({ kind: 'invalid', message: error.message });
+      else tell({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
   });
   tell({ kind: 'ready', facts: planner.facts });

@@ -16,17 +16,21 @@ import {
   parse,
   specifiedRules,
   validate,
+  visit,
 } from 'graphql';
-import type { PlanStep, Program } from '../execute/program.ts';
-import { type Limits, limitOperations } from '../limits/limits.ts';
+import type { Program } from '../execute/program.ts';
+import { type Limits, limitOperations, tooExpensive } from '../limits/limits.ts';
 import { generateActualCost, generateCost } from './cost.ts';
+import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
+import { expandOperation } from './expand-operation.ts';
 import { describeVariables } from './input-types.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
+import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
 import { mendOperation } from './mend-operation.ts';
 import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
 import { createPlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
-import { type GuardedSet, type Selections, createSelections } from './selection.ts';
+import { type GuardedSet, createSelections } from './selection.ts';
 import { generateWriter } from './writer-code.ts';
 
 export interface PrepareRequest {
@@ -53,11 +57,20 @@ export interface SupergraphFacts {
   readonly labels: readonly string[];
 }
 
+/** How much work a document is, about in selections; known before the work is done. */
+export const LIGHT_WEIGHT = 300;
+/** Introspected objects that are as much work as one selection. */
+const OBJECTS_PER_SELECTION = 5;
+
+/** Thrown for a document that is more work than the caller of the planner wants to do now. */
+export class TooHeavy extends Error {}
+
 export interface Planner {
   readonly facts: SupergraphFacts;
-  prepare(request: PrepareRequest): Prepared;
-  /** Answers introspection that depends on variables; JSON texts by response key. */
-  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>): Record<string, string>;
+  /** Throws TooHeavy once it is known that the weight exceeds `maxWeight`, before the work is done. */
+  prepare(request: PrepareRequest, maxWeight?: number): Prepared;
+  /** Answers introspection that depends on variables; JSON texts by response key. Throws TooHeavy as `prepare` does, a GraphQLError for one that fails. */
+  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, maxWeight?: number): Record<string, string>;
 }
 
 /** Throws for a supergraph that is not valid, or that asks for what is not enforced here (`@authenticated`, `@policy`, `@context`, …). */
@@ -71,21 +84,35 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const wholeSchema = supergraph.schema.toGraphQLJSSchema();
   const isPublic = createPublicTest(supergraph.schema, schema);
 
-  const read = ({ query, operationName }: PrepareRequest) => {
+  const sizes = measureIntrospection(schema);
+
+  const read = ({ query, operationName }: PrepareRequest, maxWeight: number) => {
+    const weigh = (weight: number) => {
+      if (weight > maxWeight) throw new TooHeavy();
+    };
     const document = parse(query, { maxTokens: limits.maxTokens });
+    weigh(weightOf(document));
     const errors = validate(schema, document, [...specifiedRules, limitOperations(limits)], { maxErrors: 20 });
     if (errors.length > 0) throw new Invalid(errors);
     const operation = selectOperation(document, operationName);
     const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
     const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));
     const sets: GuardedSet[] = [{ set: operation.selectionSet, when: [] }];
+    const expanded = expandOperation({ schema, operation, fragments, maxSelections: limits.maxSelections });
+    const root = schema.getRootType(operation.operation) as GraphQLObjectType;
+    const cost = estimateIntrospection({ schema, sizes, selections, sets, root: root.name });
+    weigh(expanded.selections + cost / OBJECTS_PER_SELECTION);
+    // Before it is run: what introspection costs does not depend on variables.
+    if (cost > limits.maxCost) throw new GraphQLError(tooExpensive(cost, limits));
+    const introspection = findIntrospection({ schema, operation, fragments, selections, sets });
     return {
       document,
       operation,
-      fragments,
+      expanded: expanded.operation,
+      root,
       selections,
       sets,
-      introspection: findIntrospection({ schema, operation, fragments, selections, sets }),
+      introspection: introspection && { ...introspection, cost },
     };
   };
 
@@ -98,14 +125,9 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     }
   };
 
-  const compile = (request: PrepareRequest): Program => {
-    const { document, operation, selections, sets, introspection } = read(request);
-    const root = schema.getRootType(operation.operation) as GraphQLObjectType;
-    const planned = operationFromDocument(
-      apiSchema,
-      mendOperation(document),
-      operation.name ? { operationName: operation.name.value } : {},
-    );
+  const compile = (request: PrepareRequest, maxWeight: number): Program => {
+    const { document, operation, expanded, root, selections, sets, introspection } = read(request, maxWeight);
+    const planned = operationFromDocument(apiSchema, mendOperation({ kind: Kind.DOCUMENT, definitions: [expanded] }));
     const node = plan(planned, request.labels);
     const compiler = createPlanCompiler(wholeSchema, mend);
     const isSubscription = node?.kind === 'Subscription';
@@ -120,8 +142,8 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
       variables: describeVariables(schema, operation),
       plan: steps,
       source,
-      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost(cost)},actualCost:${generateActualCost(cost)}};`,
-      introspection: introspection && toProgram(introspection),
+      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)}};`,
+      introspection: introspection && toProgram(introspection, limits),
       isPublic: isSubscription && isPublic(document),
     };
   };
@@ -132,9 +154,9 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
       subgraphs: supergraph.subgraphsMetadata().map(({ name, url }) => ({ name, url })),
       labels: findLabels(mend.document),
     },
-    prepare(request) {
+    prepare(request, maxWeight = Infinity) {
       try {
-        return { program: compile(request) };
+        return { program: compile(request, maxWeight) };
       } catch (error) {
         if (error instanceof Invalid) return { errors: error.errors.map(toPreparedError) };
         if (error instanceof Uncovered) return { errors: [{ message: error.message }], isPlanned: true, reason: String(error.cause) };
@@ -143,7 +165,8 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
         throw error;
       }
     },
-    introspect: (request, variables) => read(request).introspection?.answer(variables) ?? {},
+    introspect: (request, variables, maxWeight = Infinity) =>
+      read(request, maxWeight).introspection?.answer(variables, limits.maxResponseBytes) ?? {},
   };
 }
 
@@ -154,10 +177,6 @@ class Invalid extends Error {
     this.errors = errors;
   }
 }
-
-class Uncovered extends Error {}
-
-const UNRESOLVABLE = 'The subgraphs can not resolve all that the operation asks for';
 
 function toClientSchema(apiSchema: Schema, hasStandIns: boolean): GraphQLSchema {
   if (!hasStandIns) return apiSchema.toGraphQLJSSchema();
@@ -176,36 +195,30 @@ function selectOperation({ definitions }: DocumentNode, operationName: string | 
   return found;
 }
 
-/** The planner leaves out without a word what no subgraph can resolve; a client must not read that as null. Throws Uncovered. */
-function requireCover({
-  root,
-  selections,
-  sets,
-  steps,
-}: {
-  root: GraphQLObjectType;
-  selections: Selections;
-  sets: readonly GuardedSet[];
-  steps: readonly PlanStep[];
-}): void {
-  const covered = new Set<string>();
-  const visit = (step: PlanStep) => {
-    if (step.kind === 'fetch') {
-      if (step.path.length === 0) for (const key of step.keys) covered.add(key);
-    } else if (step.kind === 'condition') {
-      for (const each of [step.then, step.otherwise]) if (each) visit(each);
-    } else step.steps.forEach(visit);
-  };
-  steps.forEach(visit);
-  for (const { key, name } of selections.collect(root, sets))
-    if (!name.startsWith('__') && !covered.has(key)) throw new Uncovered(UNRESOLVABLE, { cause: `${root.name}.${name}` });
+/** What parsing does not yet bound: validation compares fields with each other, and looks at all fragments for each operation. */
+function weightOf({ definitions }: DocumentNode): number {
+  let selections = 0;
+  let operations = 0;
+  for (const definition of definitions) {
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations++;
+    visit(definition, {
+      SelectionSet(set) {
+        selections += set.selections.length;
+      },
+    });
+  }
+  return selections * Math.max(1, Math.min(operations, definitions.length - operations));
 }
 
-function toProgram(introspection: Introspection): Program['introspection'] {
-  return { fixed: introspection.isOpen ? undefined : introspection.answer({}) };
+function toProgram(introspection: Introspection & { readonly cost: number }, { maxResponseBytes }: Limits): Program['introspection'] {
+  return { cost: introspection.cost, fixed: introspection.isOpen ? undefined : introspection.answer({}, maxResponseBytes) };
 }
 
-function toPreparedError({ message, locations }: GraphQLError): PreparedError {
+/** graphql-js ends the comparison of fields that may conflict after so many steps, and says no more than that it has ended. */
+const ABORTED = 'Validation aborted.';
+
+function toPreparedError({ message: given, locations }: GraphQLError): PreparedError {
+  const message = given === ABORTED ? 'The document is too complex to validate; select each field once and spread fewer fragments' : given;
   return { message, ...(locations && { locations: locations.map(({ line, column }) => ({ line, column })) }) };
 }
 

@@ -33,12 +33,22 @@ export interface CollectedField {
   readonly type: GraphQLOutputType | undefined;
   /** The ways by which it is asked for; one without conditions means always. */
   readonly when: (readonly Condition[])[];
+  /** The place of each of these ways among all fields of the set, in the order of the document. */
+  readonly places: number[];
   readonly sets: GuardedSet[];
   readonly nodes: FieldNode[];
 }
 
 export interface Selections {
+  /** Returns the fields by response key, in the order of their first occurrence in the document. */
   collect(type: GraphQLNamedType, sets: readonly GuardedSet[]): CollectedField[];
+}
+
+/** One collection: the fields found so far, and the conditions under which each fragment was entered. */
+interface Collection {
+  readonly fields: Map<string, CollectedField>;
+  readonly entered: Map<string, (readonly Condition[])[]>;
+  place: number;
 }
 
 export function createSelections(schema: GraphQLSchema, fragments: ReadonlyMap<string, FragmentDefinitionNode>): Selections {
@@ -50,41 +60,67 @@ export function createSelections(schema: GraphQLSchema, fragments: ReadonlyMap<s
       wanted !== undefined && isAbstractType(wanted) && (isObjectType(type) || isInterfaceType(type)) && schema.isSubType(wanted, type)
     );
   };
-  const collect = (type: GraphQLNamedType, sets: readonly GuardedSet[], fields: Map<string, CollectedField>) => {
-    for (const { set, when } of sets) {
-      for (const selection of set.selections) {
-        const own = readConditions(selection);
-        if (own === 'never') continue;
-        const all = [...when, ...own];
-        if (isContradiction(all)) continue;
-        if (selection.kind === Kind.FIELD) {
-          const key = selection.alias?.value ?? selection.name.value;
-          const name = selection.name.value;
-          const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
-          if (!definition && !name.startsWith('__')) continue;
-          const field: CollectedField = fields.get(key) ?? { key, name, type: definition?.type, when: [], sets: [], nodes: [] };
-          fields.set(key, field);
-          field.when.push(all);
-          field.nodes.push(selection);
-          if (selection.selectionSet) field.sets.push({ set: selection.selectionSet, when: all });
-          continue;
-        }
-        const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
-        if (fragment && isOf(type, fragment.typeCondition?.name.value)) collect(type, [{ set: fragment.selectionSet, when: all }], fields);
+  const addField = (type: GraphQLNamedType, { node, when }: { node: FieldNode; when: readonly Condition[] }, collection: Collection) => {
+    const key = node.alias?.value ?? node.name.value;
+    const name = node.name.value;
+    const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
+    if (!definition && !name.startsWith('__')) return;
+    const known = collection.fields.get(key);
+    const field: CollectedField = known ?? { key, name, type: definition?.type, when: [], places: [], sets: [], nodes: [] };
+    if (!known) collection.fields.set(key, field);
+    field.when.push(when);
+    field.places.push(collection.place++);
+    field.nodes.push(node);
+    if (node.selectionSet) field.sets.push({ set: node.selectionSet, when });
+  };
+  const collect = (type: GraphQLNamedType, { set, when }: GuardedSet, collection: Collection) => {
+    for (const selection of set.selections) {
+      const own = readConditions(selection);
+      if (own === 'never') continue;
+      const all = own.length === 0 ? when : union(when, own);
+      if (isContradiction(all)) continue;
+      if (selection.kind === Kind.FIELD) {
+        addField(type, { node: selection, when: all }, collection);
+        continue;
       }
+      if (selection.kind === Kind.FRAGMENT_SPREAD && isEntered(selection.name.value, all, collection)) continue;
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection;
+      if (fragment && isOf(type, fragment.typeCondition?.name.value)) collect(type, { set: fragment.selectionSet, when: all }, collection);
     }
-    return fields;
   };
   return {
-    collect: (type, sets) =>
-      Array.from(collect(type, sets, new Map()).values(), (field) =>
+    collect(type, sets) {
+      const collection: Collection = { fields: new Map(), entered: new Map(), place: 0 };
+      for (const each of sets) collect(type, each, collection);
+      return Array.from(collection.fields.values(), (field) =>
         // What is asked for in one way only has met its conditions by the time its own fields are looked at.
         field.when.length === 1 ? { ...field, sets: field.sets.map(({ set }) => ({ set, when: [] })) } : field,
-      ),
+      );
+    },
   };
 }
 
-function isContradiction(conditions: readonly Condition[]): boolean {
+/**
+ * Whether a fragment was entered before wherever these conditions hold; then nothing of it is new (GraphQL §6.3.2, `visitedFragments`).
+ * Otherwise remembers that it is entered now.
+ */
+function isEntered(name: string, when: readonly Condition[], { entered }: Collection): boolean {
+  const before = entered.get(name) ?? [];
+  if (before.some((all) => all.every((one) => when.some((other) => isSame(one, other))))) return true;
+  entered.set(name, [...before, when]);
+  return false;
+}
+
+function isSame(one: Condition, other: Condition): boolean {
+  return one.variable === other.variable && one.isTrue === other.isTrue;
+}
+
+/** Both lists of conditions, each condition once. */
+export function union(some: readonly Condition[], others: readonly Condition[]): readonly Condition[] {
+  return [...some, ...others.filter((other) => !some.some((one) => isSame(one, other)))];
+}
+
+export function isContradiction(conditions: readonly Condition[]): boolean {
   return conditions.some(({ variable, isTrue }) => isTrue && conditions.some((other) => other.variable === variable && !other.isTrue));
 }
 

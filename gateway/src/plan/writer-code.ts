@@ -15,14 +15,21 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { TOO_LARGE } from '../execute/program.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { CollectedField, Condition, GuardedSet, Selections } from './selection.ts';
 
-/** Moves bytes. `b` is the buffer, `p` where the next byte goes, `end` where it is full but for what is written without asking. */
-const BYTES = `let b=null,p=0,end=0;
-function open(buffer){b=buffer;p=0;end=b.length-1024;}
-function room(n){if(p+n>end){const o=b;b=Buffer.allocUnsafeSlow(Math.max(o.length*2,p+n+4096));o.copy(b,0,0,p);end=b.length-1024;}}
-function any(v){const t=JSON.stringify(v);room(t.length*3);p+=b.utf8Write(t,p);}
+/**
+ * Moves bytes. `b` is the buffer, `p` where the next byte goes, `end` where it is full but for what is written without asking, `most` how many
+ * bytes there may be: one that would need more leaves by `grow`.
+ */
+const BYTES = `let b=null,p=0,end=0,most=0;
+function open(buffer,max){b=buffer;p=0;most=max;end=b.length-1024;}
+function room(n){if(p+n>end)grow(n);}
+function grow(n){if(p+n>most){close();throw new RangeError("${TOO_LARGE}");}const o=b;b=Buffer.allocUnsafeSlow(Math.max(o.length*2,p+n+4096));o.copy(b,0,0,p);end=b.length-1024;}
+function close(){b=request=vars=faults=null;}
+function any(v){utf8(JSON.stringify(v));}
+function utf8(t){room(t.length<256?t.length*3:Buffer.byteLength(t));p+=b.utf8Write(t,p);}
 function str(v){const n=v.length;if(n>256)return any(v);const s=p;room(n+64);const o=b;let q=p;o[q++]=34;
 for(let i=0;i<n;i++){const c=v.charCodeAt(i);if(c<32||c===34||c===92||c>126){p=s;return any(v);}o[q++]=c;}o[q++]=34;p=q;}
 function num(v){if(v>=0&&v<10&&(v|0)===v&&!Object.is(v,-0)){b[p++]=48+v;return;}const t=''+v,n=t.length;room(64);for(let i=0;i<n;i++)b[p++]=t.charCodeAt(i);}
@@ -97,9 +104,12 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
   };
 
   const writeFields = (type: GraphQLNamedType, fields: readonly CollectedField[], ownName: string): string => {
-    const isSurelyFirst = fields[0] !== undefined && isAlways(fields[0].when);
+    const occurrences = inOrder(fields);
+    const [first] = occurrences;
+    const isSurelyFirst = first !== undefined && isAlways(first.when);
     let body = isSurelyFirst ? '' : 'b[p++]=123;';
-    fields.forEach((field, i) => {
+    for (const { flag, isFirst } of occurrences) if (flag !== undefined && isFirst) body += `let ${flag}=true;`;
+    occurrences.forEach(({ field, when, flag }, i) => {
       const key = `${quote(field.key)}:`;
       const before = isSurelyFirst ? literal(`${i === 0 ? '{' : ','}${key}`) : `if(b[p-1]!==123)b[p++]=44;${literal(key)}`;
       const place = `${type.name}.${field.name}`;
@@ -107,12 +117,13 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
         field.name === '__typename'
           ? ownName
           : field.type === undefined
-            ? `room(64);raw(request.introspection[${quote(field.key)}]??'null');`
+            ? `utf8(${read('request.introspection', field.key)}??'null');room(64);`
             : explains
               ? `{const v=${read('o', field.key)};path.push(${quote(field.key)});${writeValue(field.type, field, place)}path.pop();}`
               : `{const v=${read('o', field.key)};${writeValue(field.type, field, place)}}`;
-      const statement = `room(64);${before}${value}`;
-      body += isAlways(field.when) ? statement : `if(${conditionOf(field.when)}){${statement}}`;
+      const statement = `${flag === undefined ? '' : `${flag}=false;`}room(64);${before}${value}`;
+      const conditions = [...(flag === undefined ? [] : [flag]), ...(isAlways(when) ? [] : [`(${conditionOf(when)})`])];
+      body += conditions.length === 0 ? statement : `if(${conditions.join('&&')}){${statement}}`;
     });
     return `${body}b[p++]=125;`;
   };
@@ -146,11 +157,11 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
   };
 
   const top = writeConcrete(root, sets);
-  const onFailure = explains ? `p=8;${literal('null')}` : 'b=null;return null;';
+  const onFailure = explains ? `p=8;${literal('null')}` : 'close();return null;';
   return `(()=>{"use strict";${OWN}${BYTES}let vars=null,request=null,path=[],faults=null;
 function fault(message){faults.push({message,path:path.slice()});}
 ${functions.join('\n')}
-return(data,r)=>{request=r;vars=r.conditions;faults=r.faults;path=[];open(r.buffer);${literal('{"data":')}if(!${top}(data)){${onFailure}}const w={bytes:b,length:p};b=request=vars=faults=null;return w;};})()`;
+return(data,r)=>{request=r;vars=r.conditions;faults=r.faults;path=[];open(r.buffer,r.maxBytes);${literal('{"data":')}if(!${top}(data)){${onFailure}}const w={bytes:b,length:p};close();return w;};})()`;
 }
 
 /** Whoever leaves a function because of a null leaves the path as it was when it was entered. */
@@ -160,6 +171,37 @@ function restorePath(code: string, explains: boolean): string {
 
 function fault(message: string): string {
   return `fault(${quote(message)});`;
+}
+
+/** A place where a field may be written. */
+interface Occurrence {
+  readonly field: CollectedField;
+  readonly when: readonly (readonly Condition[])[];
+  /** The variable that tells whether the field is still to be written, for a field with several places. */
+  readonly flag: string | undefined;
+  readonly isFirst: boolean;
+}
+
+/**
+ * The places of fields in the order of the answer: a field stands where it is first asked for by a selection that is not skipped
+ * (GraphQL §6.3.2), so one whose first selection may be skipped has several places.
+ */
+function inOrder(fields: readonly CollectedField[]): Occurrence[] {
+  const all = fields.flatMap((field, n): { place: number; occurrence: Occurrence }[] => {
+    const always = field.when.findIndex((conditions) => conditions.length === 0);
+    const places = field.places.slice(0, always < 0 ? undefined : always + 1);
+    // Nothing can come between the places of a field that has neighbours only before and after all of them.
+    const [start = 0, end = start] = [places[0], places.at(-1)];
+    const isBetween = (place: number) => place > start && place < end;
+    if (start === end || !fields.some((other) => other !== field && other.places.some(isBetween)))
+      return [{ place: start, occurrence: { field, when: field.when, flag: undefined, isFirst: true } }];
+    const flag = `f${String(n)}`;
+    return places.map((place, i) => ({
+      place,
+      occurrence: { field, when: [field.when[i] ?? []], flag, isFirst: i === 0 },
+    }));
+  });
+  return all.sort((a, b) => a.place - b.place).map(({ occurrence }) => occurrence);
 }
 
 function isAlways(when: readonly (readonly Condition[])[]): boolean {
@@ -172,10 +214,11 @@ function conditionOf(when: readonly (readonly Condition[])[]): string {
   return when.map((all) => all.map(({ variable, isTrue }) => `${isTrue ? '' : '!'}${read('vars', variable)}`).join('&&')).join('||');
 }
 
-/** Statements that write a fixed ASCII text; short ones byte by byte. */
+/** Statements that write a fixed text in UTF-8; short ones byte by byte. */
 function literal(text: string): string {
   const bytes = Buffer.from(text);
-  if (bytes.length > 32) return `raw(${quote(text)});`;
+  // `raw` writes one byte for each character, which is UTF-8 for ASCII alone (RFC 8259 §8.1).
+  if (bytes.length > 32) return `${bytes.length === text.length ? 'raw' : 'utf8'}(${quote(text)});`;
   return `{const o=b;${[...bytes].map((byte, i) => `o[p+${String(i)}]=${String(byte)};`).join('')}p+=${String(bytes.length)};}`;
 }
 

@@ -20,7 +20,8 @@ export interface Snapshot {
   readonly planner: PlannerThread;
   /** The operation if it was prepared before. */
   find(request: DocumentRequest): Ready | undefined;
-  prepare(request: DocumentRequest): Promise<Ready>;
+  /** Plans the operation unless it is planned already; `client` tells whose turn that takes. */
+  prepare(request: DocumentRequest, client?: string): Promise<Ready>;
   upstream(service: string): Upstream | undefined;
   /** What was asked for most, most used first. */
   mostUsed(count: number): DocumentRequest[];
@@ -35,14 +36,14 @@ export interface SnapshotOptions {
   readonly random?: () => number;
 }
 
-/** Room for prepared operations: their number, and the characters of documents and generated code. */
+/** Room for prepared operations: their number, and an estimate of the memory that they take. */
 const MAX_OPERATIONS = 2000;
-const MAX_CHARACTERS = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 interface Entry {
   readonly request: DocumentRequest;
   readonly ready: Ready;
-  readonly characters: number;
+  readonly bytes: number;
 }
 
 export function createSnapshot({ planner, upstreams, labels, random = Math.random }: SnapshotOptions): Snapshot {
@@ -52,15 +53,15 @@ export function createSnapshot({ planner, upstreams, labels, random = Math.rando
   const lines = new Map(facts.subgraphs.map(({ name, url }) => [name, upstreams.open(name, url)]));
   const chooseLabels = createLabelChoice(facts.labels, labels, random);
   const counts = { hits: 0, misses: 0 };
-  let characters = 0;
+  let bytes = 0;
 
   const add = (key: string, entry: Entry) => {
+    bytes += entry.bytes - (entries.get(key)?.bytes ?? 0);
     entries.set(key, entry);
-    characters += entry.characters;
-    for (const [oldest, { characters: freed }] of entries) {
-      if (entries.size <= MAX_OPERATIONS && characters <= MAX_CHARACTERS) break;
+    for (const [oldest, { bytes: freed }] of entries) {
+      if (entries.size <= MAX_OPERATIONS && bytes <= MAX_BYTES) break;
       entries.delete(oldest);
-      characters -= freed;
+      bytes -= freed;
     }
   };
   const keyOf = ({ query, operationName }: DocumentRequest, chosen: readonly string[]) =>
@@ -82,7 +83,7 @@ export function createSnapshot({ planner, upstreams, labels, random = Math.rando
       }
       return entry.ready;
     },
-    prepare({ query, operationName }) {
+    prepare({ query, operationName }, client) {
       // A request brings more than is to be kept.
       const request = { query, operationName };
       const chosen = chooseLabels();
@@ -91,11 +92,10 @@ export function createSnapshot({ planner, upstreams, labels, random = Math.rando
       if (running) return running;
       counts.misses++;
       const prepared = planner
-        .prepare({ ...request, labels: chosen })
+        .prepare({ ...request, labels: chosen }, client)
         .then((answer) => {
           const ready = toReady(answer);
-          const size = request.query.length + ('program' in answer ? answer.program.code.length : 0);
-          add(key, { request, ready, characters: size });
+          add(key, { request, ready, bytes: sizeOf(key, answer) });
           return ready;
         })
         .finally(() => preparing.delete(key));
@@ -110,6 +110,24 @@ export function createSnapshot({ planner, upstreams, labels, random = Math.rando
         .slice(0, count)
         .map(({ request }) => request),
   };
+}
+
+/** What an object takes besides what it holds, and code that has been compiled for each of its characters. */
+const OBJECT_BYTES = 64;
+const BYTES_PER_CODE_CHARACTER = 6;
+
+/** Estimates the memory of an entry in bytes. */
+function sizeOf(key: string, prepared: Prepared): number {
+  const code = 'program' in prepared ? BYTES_PER_CODE_CHARACTER * prepared.program.code.length : 0;
+  return code + sizeOfValue([key, prepared], new Set());
+}
+
+/** Counts two bytes for each character, and each object once: input types may hold themselves. */
+function sizeOfValue(value: unknown, seen: Set<unknown>): number {
+  if (typeof value === 'string') return OBJECT_BYTES + 2 * value.length;
+  if (typeof value !== 'object' || value === null || seen.has(value)) return 0;
+  seen.add(value);
+  return Object.values(value).reduce<number>((sum, each) => sum + sizeOfValue(each, seen), OBJECT_BYTES);
 }
 
 function toReady(prepared: Prepared): Ready {

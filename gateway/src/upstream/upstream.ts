@@ -19,7 +19,7 @@ export interface UpstreamRequest {
   readonly context: UpstreamContext;
 }
 
-export type UpstreamContext = Omit<EngineContext, 'caller' | 'identity'>;
+export type UpstreamContext = Omit<EngineContext, 'caller' | 'client' | 'identity'>;
 export type UpstreamDone = (failure: SubgraphFailure | null, answer: SubgraphAnswer) => void;
 
 export interface Upstream {

@@ -1,0 +1,34 @@
+/** Checks that a plan fetches every root field that an operation selects. */
+import type { GraphQLObjectType } from 'graphql';
+import type { PlanStep } from '../execute/program.ts';
+import type { GuardedSet, Selections } from './selection.ts';
+
+/** Thrown for an operation that no plan can resolve; its cause names the field. */
+export class Uncovered extends Error {}
+
+export const UNRESOLVABLE = 'The subgraphs can not resolve all that the operation asks for';
+
+/** The planner leaves out without a word what no subgraph can resolve; a client must not read that as null. Throws Uncovered. */
+export function requireCover({
+  root,
+  selections,
+  sets,
+  steps,
+}: {
+  root: GraphQLObjectType;
+  selections: Selections;
+  sets: readonly GuardedSet[];
+  steps: readonly PlanStep[];
+}): void {
+  const covered = new Set<string>();
+  const visit = (step: PlanStep) => {
+    if (step.kind === 'fetch') {
+      if (step.path.length === 0) for (const key of step.keys) covered.add(key);
+    } else if (step.kind === 'condition') {
+      for (const each of [step.then, step.otherwise]) if (each) visit(each);
+    } else step.steps.forEach(visit);
+  };
+  steps.forEach(visit);
+  for (const { key, name } of selections.collect(root, sets))
+    if (!name.startsWith('__') && !covered.has(key)) throw new Uncovered(UNRESOLVABLE, { cause: `${root.name}.${name}` });
+}

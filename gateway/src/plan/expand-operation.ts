@@ -1,0 +1,209 @@
+/**
+ * Writes an operation without fragments for the planner: what stands in one selection set more than once is put together, so that the work of
+ * planning follows what an operation asks for, and not how often its fragments spread each other. Counts what is left, and refuses too much of it.
+ */
+import {
+  type DirectiveNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLCompositeType,
+  GraphQLError,
+  type GraphQLSchema,
+  type InlineFragmentNode,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionNode,
+  type SelectionSetNode,
+  getNamedType,
+  isAbstractType,
+  isCompositeType,
+  isUnionType,
+  print,
+} from 'graphql';
+import { type Condition, isContradiction, readConditions, union } from './selection.ts';
+
+export interface ExpandInput {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: readonly FragmentDefinitionNode[];
+  /** The largest number of selections that may be left. */
+  readonly maxSelections: number;
+}
+
+export interface ExpandedOperation {
+  /** Holds no fragment spreads, and no `__schema` and `__type`, which no subgraph resolves. */
+  readonly operation: OperationDefinitionNode;
+  /** The number of its selections. */
+  readonly selections: number;
+}
+
+/** Looking at selections that turn out to be known counts too, at a fraction of those that are kept. */
+const LOOKS_PER_SELECTION = 50;
+
+/** Fields that one selection set asks for of the same types of objects, under the same directives. */
+interface Branch {
+  readonly type: GraphQLCompositeType;
+  /** Names of the object types for which it holds. */
+  readonly possible: readonly string[];
+  readonly conditions: readonly Condition[];
+  /** Directives of fragments other than conditions. */
+  readonly directives: readonly DirectiveNode[];
+  /** The type conditions that lead to it, from the outermost. */
+  readonly typeConditions: readonly string[];
+  readonly fields: Map<string, { readonly node: FieldNode; readonly sets: SelectionSetNode[] }>;
+  readonly entered: Set<string>;
+}
+
+/**
+ * Returns the operation, which must be valid, written anew. Throws a GraphQLError that names the limit when more than `maxSelections` selections
+ * would be left.
+ */
+export function expandOperation({ schema, operation, fragments, maxSelections }: ExpandInput): ExpandedOperation {
+  const byName = new Map(fragments.map((each) => [each.name.value, each]));
+  let selections = 0;
+  let looks = 0;
+  const count = (isKept: boolean) => {
+    if (isKept) selections++;
+    else looks++;
+    if (selections > maxSelections || looks > maxSelections * LOOKS_PER_SELECTION)
+      throw new GraphQLError(
+        `The operation has more than ${String(maxSelections)} selections when its fragments are expanded; select fewer fields or conditions`,
+        { nodes: [operation], extensions: { code: 'VALIDATION_ERROR' } },
+      );
+  };
+
+  const expandSets = (type: GraphQLCompositeType, sets: readonly SelectionSetNode[]): SelectionSetNode => {
+    const branches = new Map<string, Branch>();
+    const root: Branch = {
+      type,
+      possible: isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : [type.name],
+      conditions: [],
+      directives: [],
+      typeConditions: [],
+      fields: new Map(),
+      entered: new Set(),
+    };
+    branches.set('', root);
+    const look = (set: SelectionSetNode, branch: Branch) => {
+      for (const selection of set.selections) {
+        count(false);
+        const own = readConditions(selection);
+        if (own === 'never') continue;
+        if (selection.kind === Kind.FIELD) {
+          if (!isContradiction(union(branch.conditions, own))) addField(branch, withoutDecided(selection));
+          continue;
+        }
+        const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? byName.get(selection.name.value) : selection;
+        const next = fragment && enter(branch, { selection, own, typeCondition: fragment.typeCondition?.name.value });
+        if (!next) continue;
+        if (selection.kind === Kind.FRAGMENT_SPREAD) {
+          if (next.entered.has(selection.name.value)) continue;
+          next.entered.add(selection.name.value);
+        }
+        look(fragment.selectionSet, next);
+      }
+    };
+    /** The branch of a fragment; undefined when no object can meet it. */
+    const enter = (
+      from: Branch,
+      { selection, own, typeCondition }: { selection: SelectionNode; own: readonly Condition[]; typeCondition: string | undefined },
+    ): Branch | undefined => {
+      const conditions = union(from.conditions, own);
+      if (isContradiction(conditions)) return undefined;
+      const named = typeCondition === undefined ? undefined : schema.getType(typeCondition);
+      const isNarrower = isCompositeType(named) && !isImplied(schema, named, from.type);
+      const others = (selection.directives ?? []).filter(isOther);
+      if (!isNarrower && others.length === 0 && conditions.length === from.conditions.length) return from;
+      const possible = isNarrower ? from.possible.filter((name) => isPossible(schema, named, name)) : from.possible;
+      if (possible.length === 0) return undefined;
+      const to = isNarrower ? named : from.type;
+      const directives = [...from.directives, ...others];
+      const key = `${to.name}|${possible.join()}|${conditions.map(keyOf).sort().join()}|${directives.map(print).join()}`;
+      const known = branches.get(key);
+      if (known) return known;
+      const typeConditions = isNarrower ? [...from.typeConditions, named.name] : from.typeConditions;
+      const branch: Branch = { type: to, possible, conditions, directives, typeConditions, fields: new Map(), entered: new Set() };
+      branches.set(key, branch);
+      return branch;
+    };
+    for (const set of sets) look(set, root);
+    const written = [...branches.values()].flatMap((branch) => wrap(branch, writeFields(branch)));
+    return { kind: Kind.SELECTION_SET, selections: written.length > 0 ? written : [TYPENAME] };
+  };
+
+  const addField = ({ fields }: Branch, node: FieldNode) => {
+    if (node.name.value === '__schema' || node.name.value === '__type') return;
+    const key = `${node.alias?.value ?? node.name.value} ${(node.directives ?? []).map(print).sort().join()}`;
+    const known = fields.get(key);
+    if (known) {
+      if (node.selectionSet) known.sets.push(node.selectionSet);
+      return;
+    }
+    count(true);
+    fields.set(key, { node, sets: node.selectionSet ? [node.selectionSet] : [] });
+  };
+
+  const writeFields = ({ type, fields }: Branch): FieldNode[] =>
+    Array.from(fields.values(), ({ node, sets }) => {
+      const definition = isUnionType(type) ? undefined : type.getFields()[node.name.value];
+      const below = definition && getNamedType(definition.type);
+      return isCompositeType(below) ? { ...node, selectionSet: expandSets(below, sets) } : node;
+    });
+
+  /** Selections within the type conditions, conditions and directives of their branch; a directive stands once in each fragment. */
+  const wrap = ({ typeConditions, conditions, directives }: Branch, fields: readonly FieldNode[]): readonly SelectionNode[] => {
+    if (fields.length === 0) return [];
+    const layers: Partial<InlineFragmentNode>[] = [
+      ...typeConditions.map((name) => ({ typeCondition: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } } }) as const),
+      ...[...conditions.map(toDirective), ...directives].map((directive) => ({ directives: [directive] })),
+    ];
+    return layers.reduceRight<readonly SelectionNode[]>((selected, layer) => {
+      count(true);
+      return [{ kind: Kind.INLINE_FRAGMENT, ...layer, selectionSet: { kind: Kind.SELECTION_SET, selections: selected } }];
+    }, fields);
+  };
+
+  const root = schema.getRootType(operation.operation);
+  if (!root) throw new GraphQLError(`The schema has no ${operation.operation} type`, { nodes: [operation] });
+  return {
+    operation: { ...operation, selectionSet: expandSets(root, [operation.selectionSet]) },
+    get selections() {
+      return selections;
+    },
+  };
+}
+
+const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
+
+/** Whether every object of a type meets a type condition by what the type declares. */
+function isImplied(schema: GraphQLSchema, condition: GraphQLCompositeType, type: GraphQLCompositeType): boolean {
+  return condition === type || (isAbstractType(condition) && !isUnionType(type) && schema.isSubType(condition, type));
+}
+
+function isPossible(schema: GraphQLSchema, condition: GraphQLCompositeType, name: string): boolean {
+  return isAbstractType(condition) ? schema.getPossibleTypes(condition).some((each) => each.name === name) : condition.name === name;
+}
+
+function isOther({ name }: DirectiveNode): boolean {
+  return name.value !== 'skip' && name.value !== 'include';
+}
+
+/** Takes away conditions by literals, which hold. */
+function withoutDecided(node: FieldNode): FieldNode {
+  const { directives = [] } = node;
+  if (directives.length === 0) return node;
+  return { ...node, directives: directives.filter((each) => isOther(each) || each.arguments?.[0]?.value.kind === Kind.VARIABLE) };
+}
+
+function keyOf({ variable, isTrue }: Condition): string {
+  return `${isTrue ? '' : '!'}${variable}`;
+}
+
+function toDirective({ variable, isTrue }: Condition): DirectiveNode {
+  const value = { kind: Kind.VARIABLE, name: { kind: Kind.NAME, value: variable } } as const;
+  return {
+    kind: Kind.DIRECTIVE,
+    name: { kind: Kind.NAME, value: isTrue ? 'include' : 'skip' },
+    arguments: [{ kind: Kind.ARGUMENT, name: { kind: Kind.NAME, value: 'if' }, value }],
+  };
+}

@@ -1,0 +1,126 @@
+/** One planner thread that does one task at a time, and is replaced when a task takes too long or ends it. */
+import { Worker } from 'node:worker_threads';
+import { fail } from '@trestle/schema/errors';
+import type { Limits } from '../limits/limits.ts';
+import type { PlannerAnswer, PlannerQuestion, PlannerResult, PlannerSeed } from './planner-worker.ts';
+import type { SupergraphFacts } from './planner.ts';
+
+export interface LaneOptions {
+  readonly sdl: string;
+  readonly limits: Limits;
+  /** A task that takes longer than this is refused, and its thread is replaced. */
+  readonly timeoutMs: number;
+  /** The largest heap of the thread, in MB; one that outgrows it ends alone. */
+  readonly maxHeapMb: number;
+  /** Called whenever the thread can take a task: after it has started, and after each task. */
+  readonly onFree: () => void;
+  /** Called once when the thread ended and cannot be started again. */
+  readonly onEnd: (reason: unknown) => void;
+}
+
+/** Garbage is short-lived and much of it is not worth its memory. */
+const YOUNG_HEAP_MB = 16;
+
+/** Threads run what was compiled, also for tests that run this file as it is. */
+const WORKER = new URL(import.meta.url.endsWith('.ts') ? '../../dist/plan/planner-worker.js' : './planner-worker.js', import.meta.url);
+
+interface Running {
+  readonly resolve: (result: PlannerResult) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+  readonly startedAt: number;
+}
+
+/** A planner thread with its own copy of the supergraph. */
+export class PlannerLane {
+  readonly #options: LaneOptions;
+  #worker: Worker | undefined;
+  #isUp = false;
+  #isStopped = false;
+  #running: Running | undefined;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when the thread is up; rejects with the reason when the supergraph can not be served. */
+  async start(): Promise<SupergraphFacts> {
+    const facts = await this.#startThread();
+    this.#options.onFree();
+    return facts;
+  }
+
+  get isFree(): boolean {
+    return this.#isUp && !this.#running;
+  }
+
+  /** Whether its task has been running for longer than this. */
+  isBusyFor(milliseconds: number): boolean {
+    return this.#running !== undefined && performance.now() - this.#running.startedAt >= milliseconds;
+  }
+
+  /** Runs a task; the lane must be free. Rejects with VALIDATION_ERROR when the task takes too much time or memory. */
+  run(question: PlannerQuestion): Promise<PlannerResult> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#replace();
+      }, this.#options.timeoutMs).unref();
+      this.#running = { resolve, reject, timer, startedAt: performance.now() };
+      this.#worker?.postMessage(question);
+    });
+  }
+
+  /** Ends the thread; a task that is running is rejected with SERVICE_UNAVAILABLE. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#isUp = false;
+    this.#take()?.reject(fail('SERVICE_UNAVAILABLE', 'The gateway is going down'));
+    await this.#worker?.terminate();
+  }
+
+  #startThread(): Promise<SupergraphFacts> {
+    const { sdl, limits, maxHeapMb } = this.#options;
+    return new Promise((resolve, reject) => {
+      const worker = new Worker(WORKER, {
+        workerData: { sdl, limits } satisfies PlannerSeed,
+        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+      });
+      worker.unref();
+      this.#worker = worker;
+      worker.on('message', (answer: PlannerAnswer) => {
+        if (answer.kind === 'ready') {
+          this.#isUp = true;
+          resolve(answer.facts);
+        } else if (answer.kind === 'refused') reject(new Error(answer.reason));
+        else if (this.#worker === worker) {
+          this.#take()?.resolve(answer);
+          this.#options.onFree();
+        }
+      });
+      worker.on('error', reject);
+      worker.on('exit', () => {
+        reject(new Error('The planner ended before it was ready'));
+        // One that never came up would not the next time either.
+        if (this.#isUp && this.#worker === worker) this.#replace();
+      });
+    });
+  }
+
+  /** Refuses the task that runs, and puts a new thread in the place of its own, which may still be busy with it. */
+  #replace(): void {
+    this.#isUp = false;
+    this.#take()?.reject(fail('VALIDATION_ERROR', 'The operation takes too much time or memory to plan; select fewer fields'));
+    const ended = this.#worker?.terminate();
+    this.#worker = undefined;
+    Promise.resolve(ended)
+      .then(() => (this.#isStopped ? undefined : this.#startThread()))
+      .then(this.#options.onFree, this.#options.onEnd);
+  }
+
+  #take(): Running | undefined {
+    const running = this.#running;
+    this.#running = undefined;
+    if (running) clearTimeout(running.timer);
+    return running;
+  }
+}
