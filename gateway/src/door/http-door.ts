@@ -10,6 +10,7 @@ import type { Documents } from '../documents/documents.ts';
 import type { Engine, EngineContext, EngineReply, Listener } from '../engine.ts';
 import type { StreamDoor } from '../live/stream-door.ts';
 import { chooseStreamFormat } from '../live/stream-format.ts';
+import { toOperationLabel } from '../operation-label.ts';
 import { readResume } from '../subscribe/position.ts';
 import type { Tracing } from '@trestle/telemetry';
 import { abort, toTrailHeaders } from '../trail.ts';
@@ -21,6 +22,7 @@ import { type Parameters, readParameters, readSearchParameters } from './paramet
 import { ALLOW, CHALLENGE, sendRefusal } from './refusal.ts';
 import { type Head, sendBytes, sendText } from './send.ts';
 import { createSharedStream } from './shared-stream.ts';
+import { MAX_URL_BYTES } from './url.ts';
 import type { Visit, VisitBook, DoorMetrics } from './visit.ts';
 
 /** No answer was read: nginx's number for it, for log and metrics only. */
@@ -63,18 +65,22 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
   };
 
   const answer = (visit: Visit, { parameters, mediaType }: { parameters: Parameters; mediaType: MediaType | undefined }) => {
-    const format = chooseStreamFormat(visit.request.headers.accept);
-    const listener = format && streams.listen(visit, format);
+    const { request } = visit;
+    const choice = chooseStreamFormat(request.headers.accept);
+    // The answer to a HEAD is a head, and over with it.
+    const listener = choice && request.method !== 'HEAD' ? streams.listen(visit, choice.format) : undefined;
+    const isStreamed = choice !== undefined && (choice.isPreferred || !mediaType);
     respond(visit, { parameters, listener }, (reply) => {
       guard(visit, () => {
-        visit.operation = reply.operationName;
+        visit.operation = toOperationLabel(reply.operationName);
         visit.kind = reply.operationKind;
-        if (listener && !mediaType) {
+        if (listener && isStreamed) {
           listener.reply(reply);
           return;
         }
-        const status = reply.status ?? mediaType?.statusOf(reply.outcome) ?? 200;
-        sendBytes(visit, { status, head: toHead(visit, { mediaType, reply }), reply });
+        const status = isStreamed ? 200 : (reply.status ?? mediaType?.statusOf(reply.outcome) ?? 200);
+        const head = toHead(visit, { mediaType: isStreamed ? choice.format : mediaType, reply });
+        sendBytes(visit, { status, head, reply });
         finish(visit);
       });
     });
@@ -98,7 +104,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
         operationName,
         variables,
         resume: toResume(parameters, request),
-        isReadOnly: request.method === 'GET',
+        isReadOnly: isGet(request),
         context,
         tell: readTelling(request, { caller: context.caller, isOpen: verifier === undefined }),
         listener,
@@ -143,6 +149,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       finish(visit);
       return;
     }
+    if (url.length > MAX_URL_BYTES) throw fail('URI_TOO_LONG', `The URL must not be longer than ${String(MAX_URL_BYTES)} bytes`);
     const mark = url.indexOf('?');
     if ((mark < 0 ? url : url.slice(0, mark)) !== '/graphql') throw fail('NOT_FOUND', 'GraphQL is at /graphql');
     if (method === 'OPTIONS') {
@@ -152,7 +159,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
     }
     const search = mark < 0 ? '' : url.slice(mark);
     const isShared = shared.concerns(request, search);
-    if (method !== 'GET' && method !== 'POST' && !isShared) throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST');
+    if (!isGet(request) && method !== 'POST' && !isShared) throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST');
     refuseForgery(request);
     const mediaType = chooseMediaType(request.headers.accept);
     if (!mediaType && !isShared && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', MEDIA_TYPES);
@@ -165,7 +172,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       finish(visit);
     });
     if (isShared) shared.handle(visit, search);
-    else if (method === 'GET') answer(visit, { parameters: readSearchParameters(search), mediaType });
+    else if (isGet(request)) answer(visit, { parameters: readSearchParameters(search), mediaType });
     else receive(visit, mediaType);
   };
 
@@ -221,12 +228,20 @@ function readTelling({ headers }: IncomingMessage, { caller, isOpen }: { caller:
   };
 }
 
-function toHead({ context, request }: Visit, { mediaType, reply }: { mediaType: MediaType | undefined; reply: EngineReply }): Head {
+/** A HEAD is answered as a GET, without the body (RFC 9110 §9.3.2). */
+function isGet({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function toHead(
+  { context, request }: Visit,
+  { mediaType, reply }: { mediaType: Pick<MediaType, 'contentType'> | undefined; reply: EngineReply },
+): Head {
   const told = context ? toTrailHeaders(context.trail, context.caller) : undefined;
   return {
     'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8',
     ...told,
     ...(reply.status === 401 && CHALLENGE),
-    ...(reply.status === 405 && { allow: request.method === 'GET' ? 'POST' : ALLOW }),
+    ...(reply.status === 405 && { allow: isGet(request) ? 'POST' : ALLOW }),
   };
 }

@@ -23,7 +23,7 @@ const CHARSETS = new Set(['utf-8', 'utf8', '"utf-8"']);
 export function chooseMediaType(accept: string | undefined): MediaType | undefined {
   if (accept === undefined || accept === '*/*' || accept === '') return ANY;
   if (accept === 'application/json') return PLAIN_JSON;
-  const ranges = accept.toLowerCase().split(',').map(readRange);
+  const ranges = readAccept(accept);
   const weightOf = (...types: readonly string[]) => {
     for (const type of types) {
       const range = ranges.find((each) => each.type === type);
@@ -40,7 +40,28 @@ export function chooseMediaType(accept: string | undefined): MediaType | undefin
   return isNamed('application/json') ? PLAIN_JSON : ANY;
 }
 
-function readRange(text: string): { type: string; weight: number } {
+export interface MediaRange {
+  /** In lower case, without parameters. */
+  readonly type: string;
+  /** As they stand there, in lower case, `q` among them. */
+  readonly parameters: readonly string[];
+  /** From 0 to 1; 0 for a range that is not well-formed or asks for another charset than UTF-8. */
+  readonly weight: number;
+}
+
+/** The media ranges of an `Accept` header, in order (RFC 9110 §12.5.1). */
+export function readAccept(accept: string): MediaRange[] {
+  return accept.toLowerCase().split(',').map(readRange);
+}
+
+/** The highest weight that the client gives to JSON, of GraphQL or plain, by name or by a wildcard. */
+export function weighJson(ranges: readonly MediaRange[]): number {
+  return Math.max(0, ...ranges.filter(({ type }) => JSON_RANGES.has(type)).map(({ weight }) => weight));
+}
+
+const JSON_RANGES = new Set(['application/graphql-response+json', 'application/json', 'application/*', '*/*']);
+
+function readRange(text: string): MediaRange {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
   let weight = 1;
   for (const parameter of parameters) {
@@ -48,5 +69,5 @@ function readRange(text: string): { type: string; weight: number } {
     if (name === 'q') weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(value) ? Number(value) : 0;
     if (name === 'charset' && !CHARSETS.has(value)) weight = 0;
   }
-  return { type, weight };
+  return { type, parameters, weight };
 }

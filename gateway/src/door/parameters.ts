@@ -1,5 +1,5 @@
 /** Reads the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
-import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { type FieldFault, fail } from '@trestle/schema/errors';
 import { JsonTooDeep, parseJson } from '../json.ts';
 import { type Resume, readResume } from '../subscribe/position.ts';
 
@@ -14,12 +14,20 @@ export interface Parameters {
   readonly resume: Resume | undefined;
 }
 
+/** It stands in logs, metrics and traces, where the document may name the operation as well (see `toOperationLabel`). */
+const MAX_NAME_CHARACTERS = 200;
+
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 
 /** `body` is one parsed JSON object. Throws VALIDATION_ERROR that names every fault. */
 export function readParameters(body: Readonly<Record<string, unknown>>): Parameters {
   const { query, operationName, variables, extensions, documentId } = body;
   if (!isText(query) || !isText(operationName) || !isMap(variables) || !isMap(extensions) || !isText(documentId)) refuse(body);
+  if (typeof operationName === 'string' && operationName.length > MAX_NAME_CHARACTERS)
+    throw fail(
+      'VALIDATION_ERROR',
+      `\`operationName\` has ${String(operationName.length)} characters; the limit is ${String(MAX_NAME_CHARACTERS)}`,
+    );
   const given = (extensions as Record<string, unknown> | null | undefined) ?? NONE;
   return {
     query: (query as string | null | undefined) ?? undefined,
@@ -60,10 +68,11 @@ function isMap(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'object' && !Array.isArray(value));
 }
 
-function refuse(body: Readonly<Record<string, unknown>>): void {
-  const faults: FieldFault[] = [];
+/** Throws VALIDATION_ERROR that names every parameter of the wrong type. */
+function refuse(body: Readonly<Record<string, unknown>>): never {
+  const details: FieldFault[] = [];
   for (const field of ['query', 'operationName', 'documentId'])
-    if (!isText(body[field])) faults.push({ field, message: 'must be a string' });
-  for (const field of ['variables', 'extensions']) if (!isMap(body[field])) faults.push({ field, message: 'must be an object' });
-  rejectFaults(faults);
+    if (!isText(body[field])) details.push({ field, message: 'must be a string' });
+  for (const field of ['variables', 'extensions']) if (!isMap(body[field])) details.push({ field, message: 'must be an object' });
+  throw fail('VALIDATION_ERROR', details.map(({ field, message }) => `\`${field}\` ${message}`).join('; '), { details });
 }

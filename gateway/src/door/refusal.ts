@@ -7,7 +7,7 @@ import { chooseMediaType } from './media-type.ts';
 import { type Head, sendText } from './send.ts';
 import type { Visit } from './visit.ts';
 
-export const ALLOW = 'GET, POST, PUT, DELETE, OPTIONS';
+export const ALLOW = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 export const CHALLENGE = { 'www-authenticate': 'Bearer realm="api"' };
 
 export function sendRefusal(visit: Visit, { error, log }: { error: unknown; log: Log }): void {

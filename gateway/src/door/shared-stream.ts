@@ -85,7 +85,8 @@ export function createSharedStream({ streams, respond, guard, finish }: SharedSt
       if (request.method === 'DELETE') {
         streams.leave(token, { id: readId(url.get('operationId')), caller });
         tell(visit, { status: 200, text: '' });
-      } else if (chooseStreamFormat(request.headers.accept) === SERVER_SENT_EVENTS) streams.connect(token, visit);
+      } else if (request.method === 'HEAD') throw fail('METHOD_NOT_ALLOWED', 'Use PUT, GET, POST or DELETE');
+      else if (chooseStreamFormat(request.headers.accept)?.format === SERVER_SENT_EVENTS) streams.connect(token, visit);
       else if (request.method === 'GET') join(visit, { token, parameters: readSearchParameters(search) });
       else if (request.method === 'POST')
         readBody(request, (error, body) => {
@@ -107,5 +108,5 @@ function isReservation({ method, headers }: IncomingMessage): boolean {
 
 function readId(value: unknown): string {
   if (typeof value === 'string' && value !== '' && value.length <= 200) return value;
-  throw fail('VALIDATION_ERROR', 'Name the operation by operationId, a string of up to 200 characters');
+  throw fail('VALIDATION_ERROR', '`operationId` must be a string of 1 to 200 characters');
 }

@@ -17,6 +17,7 @@ import { MAX_URL_BYTES } from '../door/url.ts';
 import type { Engine } from '../engine.ts';
 import type { OperationKind } from '../execute/program.ts';
 import type { DoorMetrics } from '../door/visit.ts';
+import { toOperationLabel } from '../operation-label.ts';
 import { endRequestSpan } from '../tracing.ts';
 import { Connection, type ConnectionOptions, type SocketLimits } from './connection.ts';
 import type { LiveMetrics } from './live-metrics.ts';
@@ -138,7 +139,7 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
       requestId,
       trail: context.trail,
       onBegin: (subscription) => {
-        name = subscription.operationName;
+        name = toOperationLabel(subscription.operationName);
         kind = 'subscription';
         hasBegun = true;
         metrics.began('websocket');
@@ -174,7 +175,7 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
       const asked = { query, operationName, variables, resume, isReadOnly: false, context, tell: NOTHING_TOLD, listener: operation };
       engine.respond(asked, (reply) => {
         guard(() => {
-          name = reply.operationName;
+          name = toOperationLabel(reply.operationName);
           kind = reply.operationKind;
           operation.reply(reply);
         });

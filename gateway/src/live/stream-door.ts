@@ -4,6 +4,7 @@ import type { Caller } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
 import type { Visit, VisitBook } from '../door/visit.ts';
+import { toOperationLabel } from '../operation-label.ts';
 import type { LiveMetrics, Transport } from './live-metrics.ts';
 import { Mailbox, type MailboxLimits } from './mailbox.ts';
 import { ResponseStream, type ResponseStreamOptions, pack } from './response-stream.ts';
@@ -132,7 +133,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
         admits: admitsOf(caller),
         onBegin: ({ operationName }) => {
           watch.begin(operation);
-          visit.operation = operationName;
+          visit.operation = toOperationLabel(operationName);
           visit.kind = 'subscription';
           book.count(visit);
         },

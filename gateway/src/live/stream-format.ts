@@ -1,4 +1,5 @@
 /** How a stream of results is written into an HTTP response: server-sent events (graphql-sse) and multipart (Apollo's `subscriptionSpec=1.0`). */
+import { type MediaRange, readAccept, weighJson } from '../door/media-type.ts';
 import { type Envelope, toEnvelope } from './mailbox.ts';
 
 export interface StreamFormat {
@@ -55,16 +56,33 @@ export const MULTIPART: StreamFormat = {
   tellsShutdown: true,
 };
 
-/** The format that an `Accept` names for streams, if it names one; wildcards don't. */
-export function chooseStreamFormat(accept: string | undefined): StreamFormat | undefined {
+/** What an `Accept` says about streams. */
+export interface StreamChoice {
+  readonly format: StreamFormat;
+  /** Whether the client would rather have a stream than JSON, so that the result of a query is streamed too (graphql-sse, "Distinct connections mode"). */
+  readonly isPreferred: boolean;
+}
+
+/** The format that an `Accept` gives the highest weight among those of streams; undefined when it names none. Wildcards name none. */
+export function chooseStreamFormat(accept: string | undefined): StreamChoice | undefined {
   if (accept === undefined || !/event-stream|multipart/i.test(accept)) return undefined;
-  for (const range of accept.toLowerCase().split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    if (parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))) continue;
-    if (type === 'text/event-stream') return SERVER_SENT_EVENTS;
-    if (type === 'multipart/mixed' && parameters.some((parameter) => /^subscriptionspec="?1\.0"?$/.test(parameter))) return MULTIPART;
+  const ranges = readAccept(accept);
+  let best: { readonly format: StreamFormat; readonly weight: number } | undefined;
+  for (const range of ranges) {
+    const format = toStreamFormat(range);
+    if (format && range.weight > (best?.weight ?? 0)) best = { format, weight: range.weight };
   }
-  return undefined;
+  return best && { format: best.format, isPreferred: best.weight > weighJson(ranges) };
+}
+
+/** `multipart/mixed` alone is what there is of it; with a specification it must be the one of subscriptions, not that of `@defer`. */
+function toStreamFormat({ type, parameters }: MediaRange): StreamFormat | undefined {
+  if (type === 'text/event-stream') return SERVER_SENT_EVENTS;
+  if (type !== 'multipart/mixed') return undefined;
+  const isOther = parameters.some(
+    (parameter) => /^(?:subscriptionspec|deferspec)=/.test(parameter) && !/^subscriptionspec="?1\.0"?$/.test(parameter),
+  );
+  return isOther ? undefined : MULTIPART;
 }
 
 /** In one connection for several operations each message names its own (graphql-sse, "Single connection mode"). */
