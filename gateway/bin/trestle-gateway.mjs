@@ -1,7 +1,8 @@
-#!/usr/bin/env -S node --max-old-space-size=1024
+#!/bin/sh
+':'; // 2>/dev/null; exec node --env-file="$(dirname "$(readlink -f "$0")")/../../packages/service/node.env" "$0" "$@"
 /**
  * The command `trestle-gateway`. It stands apart from the build, so that npm can link it before anything is built.
- * Node lets a heap grow by what the machine has, without need: with a limit it is collected in time, at no cost (bench/README.md).
+ * The second line is for the shell: it starts Node.js with the options of every process, which can't be set any more once Node.js runs.
  */
 import { existsSync } from 'node:fs';
 import { clearInterval, setInterval } from 'node:timers';

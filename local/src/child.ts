@@ -27,7 +27,7 @@ const REMEMBERED_COMPLAINTS = 6;
 /** Starts the process. It ends by itself when we do, however we end: our side of its channel closes. */
 export function startChild({ plan, log, say }: ChildOptions): Child {
   // Its own process group: Ctrl-C in a terminal must reach us alone, so that all end in order.
-  const child = spawn(process.execPath, [plan.entry], { env: { ...plan.env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
+  const child = spawn(process.execPath, [...plan.args], { env: { ...plan.env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
   const complaints: string[] = [];
   const complain = (line: string) => {
     complaints.push(line);

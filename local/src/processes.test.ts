@@ -54,5 +54,5 @@ it('has bridge and gateway speak TLS by one certificate, by which the bridge kno
 it('starts the subgraphs, then the gateway, then the bridge', () => {
   const groups = planProcesses({ config, databaseUrls, keys });
   expect(groups.map((group) => group.map(({ name }) => name))).toEqual([['users', 'orders', 'content'], ['gateway'], ['rest-bridge']]);
-  expect(groups[0]?.[0]?.entry).toBe('/app/subgraphs/users/dist/main.js');
+  expect(groups[0]?.[0]?.args).toEqual(['--env-file=/app/packages/service/node.env', '/app/subgraphs/users/dist/main.js']);
 });

@@ -6,12 +6,15 @@ import type { TokenKeyFiles } from './token-keys.ts';
 
 export interface ProcessPlan {
   readonly name: string;
-  readonly entry: string;
+  /** Arguments of Node.js: its options, then the entry point. */
+  readonly args: readonly string[];
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
 const HOST = '127.0.0.1';
+/** The options of Node.js that every process has, wherever it runs. */
+const NODE_OPTIONS_FILE = 'packages/service/node.env';
 
 export interface PlanOptions {
   readonly config: Config;
@@ -26,7 +29,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   const shared = { ...inherit('PATH'), HOST, LOG_LEVEL: config.LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile };
   const plan = (name: string, room: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
     name,
-    entry: join(config.root, room, 'dist', 'main.js'),
+    args: [`--env-file=${join(config.root, NODE_OPTIONS_FILE)}`, join(config.root, room, 'dist', 'main.js')],
     port,
     env: { ...shared, ...env },
   });

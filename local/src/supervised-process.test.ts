@@ -41,7 +41,7 @@ describe('a supervised process', () => {
 
   async function make(name: string, env: Record<string, string> = {}) {
     const port = await findFreePort();
-    const plan = { name, entry: join(home, 'main.mjs'), port, env: { PORT: String(port), ...env } };
+    const plan = { name, args: [join(home, 'main.mjs')], port, env: { PORT: String(port), ...env } };
     const process = superviseProcess({ plan, logDirectory: home, say: (line) => said.push(line) });
     made.push(process);
     return { process, pid: () => fetch(`http://127.0.0.1:${String(port)}/`).then(async (reply) => Number(await reply.text())) };

@@ -155,7 +155,7 @@ describe('the command', () => {
     await gateway.end('SIGTERM');
     const link = new URL('../../../node_modules/.bin/trestle-gateway', import.meta.url).pathname;
     const told = await new Promise<string>((resolve) =>
-      execFile(process.execPath, [link, '--nonsense'], (_, __, stderr) => {
+      execFile(link, ['--nonsense'], (_, __, stderr) => {
         resolve(stderr);
       }),
     );

@@ -96,6 +96,16 @@ describe('once it is ready', () => {
     for (const user of users) expect(Object.keys(user).sort()).toEqual(['id', 'name']);
   });
 
+  const withProc = process.platform === 'linux' ? it : it.skip;
+  withProc('runs each process of Node.js with the options of packages/service/node.env', async () => {
+    for (const name of ['subgraphs/users', 'subgraphs/orders', 'subgraphs/content', 'gateway', 'rest-bridge']) {
+      const command = await readFile(`/proc/${String(childOf(`${name}/dist`))}/cmdline`, 'utf8');
+      const options = command.split('\0').slice(1, -2);
+      const shown = execFileSync(process.execPath, [...options, '-p', 'process.env.NODE_OPTIONS'], { encoding: 'utf8' });
+      expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=32');
+    }
+  });
+
   it('gives demo credentials that work, in the shape of the contract, readable by their owner only', async () => {
     const credentials = readDemoCredentials(dataDirectory) as Credentials;
     expect(credentials.oauthClients).toEqual([]);
