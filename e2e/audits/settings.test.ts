@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { SUBGRAPH_NAMES, urlSettingOf } from '@trestle/schema/subgraphs';
 import { parse } from 'yaml';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -12,7 +13,7 @@ const READERS = ['local', 'gateway', 'rest-bridge', ...readdirSync(`${root}subgr
   .map((room) => [`${room}/src/config.ts`, `${room}/src/settings.ts`].filter((path) => existsSync(root + path)))
   .flat();
 const settings = new Set(READERS.flatMap((path) => names(read(path), /^\s+([A-Z][A-Z0-9_]+):/gm)));
-const family = ['SUBGRAPH_URL_USERS', 'SUBGRAPH_URL_ORDERS', 'SUBGRAPH_URL_CONTENT'];
+const family: readonly string[] = SUBGRAPH_NAMES.map(urlSettingOf);
 
 it('.env.example has one row for each setting that a process reads, and no other', () => {
   const rows = names(read('.env.example'), /^([A-Z][A-Z0-9_]+)=/gm);

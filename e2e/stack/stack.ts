@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { createTestDatabase } from '@trestle/postgres/test-database';
+import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, eachSubgraph, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import pg from 'pg';
 import { type Reply, request } from './client.ts';
 import { createOpenApiCheck } from './openapi-check.ts';
 import { type RunningProcess, startProcess } from './process.ts';
 
-export const SUBGRAPHS = ['users', 'orders', 'content'] as const;
-export type SubgraphName = (typeof SUBGRAPHS)[number];
+export type { SubgraphName };
 
 export interface Account {
   readonly id: string;
@@ -69,8 +69,8 @@ export async function startStack({
   await writeFile(keyFiles.TOKEN_PUBLIC_KEY_FILE, keys.publicKeyPem);
   const adminUrl = process.env['TEST_PG_URL'] ?? '';
 
-  const databases = await eachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
-  const pools = await eachSubgraph((name) => {
+  const databases = await forEachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
+  const pools = await forEachSubgraph((name) => {
     const pool = new pg.Pool({ connectionString: databases[name].url, max: 2 });
     // A connection that is on its way to its end is ended by the drop of its database.
     pool.on('error', () => undefined);
@@ -79,13 +79,13 @@ export async function startStack({
   // Told by the first of the subgraphs to the others.
   let revocations: Readonly<Record<string, string>> = {};
   const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
-    const own = { [`${name.toUpperCase()}_PORT`]: String(port), [`${name.toUpperCase()}_DATABASE_URL`]: databases[name].url };
+    const own = { [portSettingOf(name)]: String(port), [databaseSettingOf(name)]: databases[name].url };
     return startProcess(`subgraphs/${name}`, { ...env, ...keyFiles, ...(name !== 'users' && revocations), ...own }, nodeOptions);
   };
   const users = await startSubgraph('users');
   revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
-  const subgraphs = await eachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name)));
-  const urls = Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${name.toUpperCase()}`, `${subgraphs[name].url}/graphql`]));
+  const subgraphs = await forEachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name)));
+  const urls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `${subgraphs[name].url}/graphql`]));
   const startGateway = () => startProcess('gateway', { ...env, ...keyFiles, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
   const gateway = await startGateway();
   const further: RunningProcess[] = [];
@@ -159,15 +159,18 @@ export async function startStack({
     startBridge,
     async stop() {
       await Promise.all([...bridges, ...further, gateway, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
-      await Promise.all(SUBGRAPHS.map((name) => pools[name].end()));
-      await Promise.all(SUBGRAPHS.map((name) => databases[name].drop()));
+      await Promise.all(SUBGRAPH_NAMES.map((name) => pools[name].end()));
+      await Promise.all(SUBGRAPH_NAMES.map((name) => databases[name].drop()));
       await rm(home, { recursive: true, force: true });
     },
   };
   return stack;
 }
 
-async function eachSubgraph<T>(make: (name: SubgraphName) => Promise<T>): Promise<Record<SubgraphName, T>> {
-  const [users, orders, content] = await Promise.all([make('users'), make('orders'), make('content')]);
-  return { users, orders, content };
+/** Makes something for all subgraphs at once. */
+async function forEachSubgraph<T>(make: (name: SubgraphName) => Promise<T>): Promise<Record<SubgraphName, T>> {
+  const making = eachSubgraph(make);
+  await Promise.all(Object.values(making));
+  const made = await Promise.all(SUBGRAPH_NAMES.map(async (name) => [name, await making[name]] as const));
+  return Object.fromEntries(made) as Record<SubgraphName, T>;
 }

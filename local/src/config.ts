@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readSettings, setting } from '@trestle/env';
+import { SUBGRAPHS, SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf } from '@trestle/schema/subgraphs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -10,6 +11,15 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const port = () => setting.port().refine((value) => value > 0, 'must be at least 1');
 const databaseUrl = () => setting.url('postgres:', 'postgresql:').optional();
 
+/** `USERS_PORT`, `USERS_DATABASE_URL` and so on: two settings for each subgraph. */
+const subgraphPorts = Object.fromEntries(
+  SUBGRAPH_NAMES.map((name) => [portSettingOf(name), port().default(SUBGRAPHS[name].port)] as const),
+) as Record<ReturnType<typeof portSettingOf<SubgraphName>>, ReturnType<ReturnType<typeof port>['default']>>;
+const subgraphDatabases = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [databaseSettingOf(name), databaseUrl()] as const)) as Record<
+  ReturnType<typeof databaseSettingOf<SubgraphName>>,
+  ReturnType<typeof databaseUrl>
+>;
+
 export type Config = ReturnType<typeof readConfig>;
 
 export function readConfig() {
@@ -17,14 +27,10 @@ export function readConfig() {
     {
       REST_PORT: port().default(3000),
       GATEWAY_PORT: port().default(4000),
-      USERS_PORT: port().default(4001),
-      ORDERS_PORT: port().default(4002),
-      CONTENT_PORT: port().default(4003),
+      ...subgraphPorts,
       PG_PORT: port().default(54329),
       DATA_DIR: setting.text().default(resolve(ROOT, '.trestle')),
-      USERS_DATABASE_URL: databaseUrl(),
-      ORDERS_DATABASE_URL: databaseUrl(),
-      CONTENT_DATABASE_URL: databaseUrl(),
+      ...subgraphDatabases,
       DEMO_DATA: setting.onOff().default(true),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
     },

@@ -1,12 +1,11 @@
-/** The three databases: on the embedded server unless a setting names another one; made and migrated before any process starts. */
+/** The databases, one for each subgraph: on the embedded server unless a setting names another one; made and migrated before any process starts. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import { DiskFullError, isDiskFull } from '@trestle/postgres/disk-full';
 import { applyMigrations, ensureDatabase } from '@trestle/postgres/migrate';
+import { SUBGRAPH_NAMES, type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
 
-export const SUBGRAPHS = ['users', 'orders', 'content'] as const;
-export type SubgraphName = (typeof SUBGRAPHS)[number];
 export type DatabaseUrls = Readonly<Record<SubgraphName, string>>;
 
 /** An embedded server that crashed is looked for this often. */
@@ -26,20 +25,19 @@ export interface DatabasesOptions {
 
 export interface Databases {
   readonly urls: DatabaseUrls;
-  /** Undefined when the settings name all three. */
+  /** Undefined when the settings name all databases. */
   readonly embedded: EmbeddedPostgres | undefined;
   stop(): Promise<void>;
 }
 
-/** Gives three migrated databases. Throws, and leaves nothing running, when that can't be. */
+/** Gives migrated databases. Throws, and leaves nothing running, when that can't be. */
 export async function openDatabases({ given, dataDir, port, migrations, say }: DatabasesOptions): Promise<Databases> {
-  const isEmbedded = SUBGRAPHS.some((name) => given[name] === undefined);
+  const isEmbedded = SUBGRAPH_NAMES.some((name) => given[name] === undefined);
   const embedded = isEmbedded ? await startEmbeddedPostgres({ dataDir, port }) : undefined;
   const watch = embedded && keepRunning(embedded, { restart: () => startEmbeddedPostgres({ dataDir, port: embedded.port }), say });
   try {
-    const urlOf = (name: SubgraphName) => given[name] ?? embedded?.url(`trestle_${name}`) ?? '';
-    const urls = { users: urlOf('users'), orders: urlOf('orders'), content: urlOf('content') };
-    await Promise.all(SUBGRAPHS.map((name) => prepare(name, urls[name], migrations)));
+    const urls = eachSubgraph((name) => given[name] ?? embedded?.url(`trestle_${name}`) ?? '');
+    await Promise.all(SUBGRAPH_NAMES.map((name) => prepare(name, urls[name], migrations)));
     return { urls, embedded, stop: async () => watch?.stop() };
   } catch (error) {
     await watch?.stop();

@@ -1,7 +1,8 @@
 /** Which processes there are, and exactly what each may know. */
 import { join } from 'node:path';
+import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, type Config, type Inherited } from './config.ts';
-import { type DatabaseUrls, SUBGRAPHS, type SubgraphName } from './databases.ts';
+import type { DatabaseUrls } from './databases.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
 
 export interface ProcessPlan {
@@ -34,13 +35,13 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     env: { ...shared, ...env },
   });
 
-  const ports = { users: config.USERS_PORT, orders: config.ORDERS_PORT, content: config.CONTENT_PORT };
-  const revocations = { REVOCATIONS_URL: `http://${HOST}:${String(ports.users)}/revocations` };
+  const portOf = (name: SubgraphName) => config[portSettingOf(name)];
+  const revocations = { REVOCATIONS_URL: `http://${HOST}:${String(portOf('users'))}/revocations` };
   const subgraph = (name: SubgraphName) => {
-    const env = { [`${upper(name)}_PORT`]: String(ports[name]), [`${upper(name)}_DATABASE_URL`]: databaseUrls[name] };
+    const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name] };
     // Only the owner of the accounts signs tokens, and tells the others which of them are revoked.
     const own = name === 'users' ? { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile } : revocations;
-    return plan(name, `subgraphs/${name}`, { port: ports[name], env: { ...env, ...own } });
+    return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...env, ...own } });
   };
   const gateway = plan('gateway', 'gateway', {
     port: config.GATEWAY_PORT,
@@ -48,7 +49,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...inherit(...GATEWAY_SETTINGS),
       ...revocations,
       GATEWAY_PORT: String(config.GATEWAY_PORT),
-      ...Object.fromEntries(SUBGRAPHS.map((name) => [`SUBGRAPH_URL_${upper(name)}`, graphqlAt(ports[name])])),
+      ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), graphqlAt(portOf(name))])),
     },
   });
   const certificate = config.inherited.TLS_CERT_FILE;
@@ -62,13 +63,9 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...(certificate !== undefined && { GATEWAY_CERT_FILE: certificate }),
     },
   });
-  return [SUBGRAPHS.map(subgraph), [gateway], [bridge]];
+  return [SUBGRAPH_NAMES.map(subgraph), [gateway], [bridge]];
 }
 
 function graphqlAt(port: number, scheme: 'http' | 'https' = 'http'): string {
   return `${scheme}://${HOST}:${String(port)}/graphql`;
-}
-
-function upper(name: SubgraphName): string {
-  return name.toUpperCase();
 }

@@ -1,4 +1,5 @@
 /** What the person at the terminal reads once everything runs: addresses, accounts and three lines to paste. */
+import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
 import type { Config } from './config.ts';
 import { toTable } from './credentials.ts';
 import type { Started } from './supervisor.ts';
@@ -13,7 +14,7 @@ export function toSummary({ config, started: { credentials, postgresPort }, seco
   const scheme = config.inherited.TLS_CERT_FILE === undefined ? 'http' : 'https';
   const rest = `${scheme}://localhost:${String(config.REST_PORT)}`;
   const graphql = `${scheme}://localhost:${String(config.GATEWAY_PORT)}/graphql`;
-  const subgraphs = [config.USERS_PORT, config.ORDERS_PORT, config.CONTENT_PORT].map((port) => `http://localhost:${String(port)}/graphql`);
+  const subgraphs = SUBGRAPH_NAMES.map((name) => `http://localhost:${String(config[portSettingOf(name)])}/graphql`);
   const postgres = postgresPort === undefined ? [] : [`  PostgreSQL 127.0.0.1:${String(postgresPort)}`];
   const accounts = credentials
     ? ['Demo accounts (npm run demo:credentials prints them again)', '', toTable(credentials), '', ...toTour(rest, graphql)]

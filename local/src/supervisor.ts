@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
 import { isLeftRunning } from '@trestle/postgres/embedded';
+import { SUBGRAPH_NAMES, databaseSettingOf, portSettingOf } from '@trestle/schema/subgraphs';
 import type { Config } from './config.ts';
 import { type DemoCredentials, ensureCredentials } from './credentials.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
-import { openDatabases } from './databases.ts';
+import { type DatabaseUrls, openDatabases } from './databases.ts';
 import { loadDemoData } from './demo/load.ts';
 import { type WantedPort, findPortFaults } from './ports.ts';
 import { planProcesses } from './processes.ts';
@@ -58,7 +59,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     end.signal.throwIfAborted();
     const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, say }));
     end.signal.throwIfAborted();
-    say('Starting users, orders, content, gateway and rest-bridge …');
+    say(`Starting ${SUBGRAPH_NAMES.join(', ')}, gateway and rest-bridge …`);
     const groups = planProcesses({ config, databaseUrls: databases.urls, keys }).map((group) =>
       group.map((plan) => superviseProcess({ plan, logDirectory: directory.logs, say })),
     );
@@ -103,19 +104,17 @@ async function requirePorts(config: Config, directory: DataDirectory, signal: Ab
 }
 
 async function listPorts(config: Config, directory: DataDirectory): Promise<WantedPort[]> {
-  const settings = ['REST_PORT', 'GATEWAY_PORT', 'USERS_PORT', 'ORDERS_PORT', 'CONTENT_PORT'] as const;
+  const settings = ['REST_PORT', 'GATEWAY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf)] as const;
   const wanted: WantedPort[] = settings.map((setting) => ({ setting, port: config[setting] }));
-  const isEmbedded = Object.keys(toGiven(config)).length < 3;
+  const isEmbedded = Object.keys(toGiven(config)).length < SUBGRAPH_NAMES.length;
   const isOurs = isEmbedded && (await isLeftRunning({ dataDir: directory.postgres, port: config.PG_PORT }));
   return isEmbedded && !isOurs ? [...wanted, { setting: 'PG_PORT', port: config.PG_PORT }] : wanted;
 }
 
-function toGiven(config: Config) {
-  return {
-    ...(config.USERS_DATABASE_URL !== undefined && { users: config.USERS_DATABASE_URL }),
-    ...(config.ORDERS_DATABASE_URL !== undefined && { orders: config.ORDERS_DATABASE_URL }),
-    ...(config.CONTENT_DATABASE_URL !== undefined && { content: config.CONTENT_DATABASE_URL }),
-  };
+/** The databases that the settings name. */
+function toGiven(config: Config): Partial<DatabaseUrls> {
+  const urls = SUBGRAPH_NAMES.map((name) => [name, config[databaseSettingOf(name)]] as const);
+  return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
 }
 
 function onAbort(signal: AbortSignal): Promise<never> {

@@ -2,16 +2,19 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, isEnumType, isInputObjectType, isInterfaceType, isObjectType, parse, printType } from 'graphql';
 import { compose, formatProblem } from './compose.ts';
-import { SUBGRAPH_NAMES, readApiSdl, readSubgraphSdl, schemaPath } from './sdl.ts';
+import { readApiSdl, readSubgraphSdl, schemaPath } from './sdl.ts';
+import { SUBGRAPHS, SUBGRAPH_NAMES } from './subgraphs.ts';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
 const source = (name: string, sdl: string) => ({ name, url: `http://localhost/${name}`, file: `schema/${name}.graphql`, sdl });
 
 describe('compose', () => {
   it('gives the supergraph and api.graphql that are checked in', () => {
-    const ports = { users: 4001, orders: 4002, content: 4003 };
     const result = compose(
-      SUBGRAPH_NAMES.map((name) => ({ ...source(name, readSubgraphSdl(name)), url: `http://localhost:${String(ports[name])}/graphql` })),
+      SUBGRAPH_NAMES.map((name) => ({
+        ...source(name, readSubgraphSdl(name)),
+        url: `http://localhost:${String(SUBGRAPHS[name].port)}/graphql`,
+      })),
     );
     expect(result).toEqual({ ok: true, supergraphSdl: readFileSync(schemaPath('supergraph.graphql'), 'utf8'), apiSdl: readApiSdl() });
   });

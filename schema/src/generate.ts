@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { generateResolverTypes } from './resolver-types.ts';
-import { SUBGRAPH_NAMES, type SubgraphName, readSubgraphSdl, schemaPath } from './sdl.ts';
+import { readSubgraphSdl, schemaPath } from './sdl.ts';
+import { SUBGRAPH_NAMES, type SubgraphName } from './subgraphs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const require = createRequire(import.meta.url);

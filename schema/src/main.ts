@@ -1,15 +1,22 @@
 /** `npm run schema:compose [-- --check]`: writes supergraph.graphql and api.graphql, or checks that they are up to date. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { compose, formatProblem } from './compose.ts';
-import { SUBGRAPH_NAMES, readSubgraphSdl, schemaPath } from './sdl.ts';
+import { SCHEMA_DIRECTORY, readSubgraphSdl, schemaPath } from './sdl.ts';
+import { findFileFaults } from './subgraph-files.ts';
+import { SUBGRAPHS, SUBGRAPH_NAMES } from './subgraphs.ts';
 
-const DEFAULT_PORTS = { users: 4001, orders: 4002, content: 4003 };
 const checkOnly = process.argv.includes('--check');
+
+const faults = findFileFaults(readdirSync(SCHEMA_DIRECTORY), SUBGRAPH_NAMES);
+if (faults.length > 0) {
+  process.stderr.write(`${faults.join('\n')}\n`);
+  process.exit(1);
+}
 
 const result = compose(
   SUBGRAPH_NAMES.map((name) => ({
     name,
-    url: `http://localhost:${DEFAULT_PORTS[name]}/graphql`,
+    url: `http://localhost:${String(SUBGRAPHS[name].port)}/graphql`,
     file: `schema/${name}.graphql`,
     sdl: readSubgraphSdl(name),
   })),

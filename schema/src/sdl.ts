@@ -1,9 +1,10 @@
 /** Where the schema files are, and their text. Works from `src` and from `dist` alike. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { SubgraphName } from './subgraphs.ts';
 
-export const SUBGRAPH_NAMES = ['users', 'orders', 'content'] as const;
-export type SubgraphName = (typeof SUBGRAPH_NAMES)[number];
+/** The folder `schema/`, with a slash at its end. */
+export const SCHEMA_DIRECTORY = fileURLToPath(new URL('../', import.meta.url));
 
 /** The path of a file of the schema room, e.g. `supergraph.graphql`. */
 export function schemaPath(file: string): string {

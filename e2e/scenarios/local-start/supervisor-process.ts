@@ -3,8 +3,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { type AddressInfo, type Server, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
 
-export const PORT_SETTINGS = ['REST_PORT', 'GATEWAY_PORT', 'USERS_PORT', 'ORDERS_PORT', 'CONTENT_PORT', 'PG_PORT'] as const;
+export const PORT_SETTINGS = ['REST_PORT', 'GATEWAY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf), 'PG_PORT'] as const;
 export type Ports = Readonly<Record<(typeof PORT_SETTINGS)[number], number>>;
 
 /** Chosen by the system all at once, so that they differ. */

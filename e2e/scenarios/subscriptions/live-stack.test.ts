@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
 import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
-import { type Account, SUBGRAPHS, type Stack, startStack } from '../../stack/stack.ts';
+import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 let stack: Stack;
 let ada: Account;
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 // Whoever was there before has gone.
-beforeEach(() => until(async () => (await Promise.all(SUBGRAPHS.map(subscribers))).every((count) => count === 0)));
+beforeEach(() => until(async () => (await Promise.all(SUBGRAPH_NAMES.map(subscribers))).every((count) => count === 0)));
 
 const opened: SocketClient[] = [];
 const open = async (account?: Account) => {

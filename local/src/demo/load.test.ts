@@ -4,7 +4,7 @@ import { verify } from '@node-rs/argon2';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
-import type { SubgraphName } from '../databases.ts';
+import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { loadDemoData } from './load.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
 import pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
-import { type DatabaseUrls, SUBGRAPHS, type SubgraphName } from '../databases.ts';
+import type { DatabaseUrls } from '../databases.ts';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { type DemoData, createDemoData } from './demo-data.ts';
 
@@ -17,7 +17,9 @@ const RECORD = `CREATE SCHEMA IF NOT EXISTS "trestle_local";
   CREATE TABLE IF NOT EXISTS "trestle_local"."demo_data" ("loadedAt" TIMESTAMPTZ NOT NULL DEFAULT now())`;
 
 /** A database that has any of these rows is somebody's own and gets no demo data. */
-const FIRST_TABLE: Readonly<Record<SubgraphName, string>> = { users: 'users', orders: 'products', content: 'posts' };
+const FIRST_TABLE = { users: 'users', orders: 'products', content: 'posts' } as const;
+/** The subgraphs that have demo data. */
+const WITH_DEMO_DATA = ['users', 'orders', 'content'] as const satisfies readonly (keyof DemoData)[];
 
 export interface LoadOptions {
   readonly urls: DatabaseUrls;
@@ -36,7 +38,7 @@ export async function loadDemoData({ urls, credentials, say }: LoadOptions): Pro
     return (data ??= createDemoData());
   };
   const outcomes = await Promise.all(
-    SUBGRAPHS.map((name) =>
+    WITH_DEMO_DATA.map((name) =>
       withTransaction(urls[name], async (client) => {
         const outcome = await claim(client, FIRST_TABLE[name]);
         const tables: Record<string, readonly object[]> = outcome === 'loaded' ? create()[name] : {};
@@ -47,11 +49,11 @@ export async function loadDemoData({ urls, credentials, say }: LoadOptions): Pro
       }),
     ),
   );
-  SUBGRAPHS.forEach((name, index) => {
+  WITH_DEMO_DATA.forEach((name, index) => {
     if (outcomes[index] === 'not empty') say(`The database of ${name} has data of its own, so it gets no demo data`);
   });
   if (data) say(`Loaded ${describe(data)}`);
-  return outcomes[SUBGRAPHS.indexOf('users')] !== 'not empty';
+  return outcomes[WITH_DEMO_DATA.indexOf('users')] !== 'not empty';
 }
 
 /** Whether the data is to be loaded now; a transaction that fails takes the record back. */

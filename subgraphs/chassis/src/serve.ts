@@ -12,7 +12,8 @@ import { type TokenVerifier, createTokenVerifier } from '@trestle/identity/token
 import { type Log, type LogLevel, createLog } from '@trestle/log';
 import { applyMigrations } from '@trestle/postgres/migrate';
 import { ERRORS, Fault } from '@trestle/schema/errors';
-import { type SubgraphName, readSubgraphSdl } from '@trestle/schema/sdl';
+import { readSubgraphSdl } from '@trestle/schema/sdl';
+import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { runProcess, startService } from '@trestle/service';
 import { type Probes, createProbes } from '@trestle/service/probes';
 import { createTracing } from '@trestle/telemetry';
