@@ -1,42 +1,36 @@
 import { expect, it } from '@jest/globals';
+import { SUBGRAPH_NAMES, databaseSettingOf, eachSubgraph, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import type { Config } from './config.ts';
 import { planProcesses } from './processes.ts';
 
-const config: Config = {
+const portOf = eachSubgraph((name) => 3 + SUBGRAPH_NAMES.indexOf(name));
+const config = {
   REST_PORT: 1,
   GATEWAY_PORT: 2,
-  USERS_PORT: 3,
-  ORDERS_PORT: 4,
-  CONTENT_PORT: 5,
-  PG_PORT: 6,
-  DATA_DIR: '/data',
-  DEMO_DATA: true,
+  ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [portSettingOf(name), portOf[name]])),
   LOG_LEVEL: 'warn',
   root: '/app',
-  isUnderNpm: true,
   inherited: { PATH: '/bin', SUPERGRAPH_FILE: 'other.graphql' },
-  USERS_DATABASE_URL: undefined,
-  ORDERS_DATABASE_URL: undefined,
-  CONTENT_DATABASE_URL: undefined,
-};
+} as Partial<Config> as Config;
 const keys = { privateKeyFile: 'private.pem', publicKeyFile: 'public.pem' };
-const databaseUrls = { users: 'pg:users', orders: 'pg:orders', content: 'pg:content' };
+const databaseUrls = eachSubgraph((name) => `pg:${name}`);
 
 it('gives each process exactly the environment it needs, and the private key to users only', () => {
   const plans = planProcesses({ config, databaseUrls, keys }).flat();
   const shared = { PATH: '/bin', HOST: '127.0.0.1', LOG_LEVEL: 'warn', TOKEN_PUBLIC_KEY_FILE: 'public.pem' };
   const told = { ...shared, REVOCATIONS_URL: 'http://127.0.0.1:3/revocations' };
+  const subgraphs = eachSubgraph((name) => ({
+    ...(name === 'users' ? { ...shared, TOKEN_PRIVATE_KEY_FILE: 'private.pem' } : told),
+    [portSettingOf(name)]: String(portOf[name]),
+    [databaseSettingOf(name)]: `pg:${name}`,
+  }));
   expect(Object.fromEntries(plans.map(({ name, env }) => [name, env]))).toEqual({
-    users: { ...shared, USERS_PORT: '3', USERS_DATABASE_URL: 'pg:users', TOKEN_PRIVATE_KEY_FILE: 'private.pem' },
-    orders: { ...told, ORDERS_PORT: '4', ORDERS_DATABASE_URL: 'pg:orders' },
-    content: { ...told, CONTENT_PORT: '5', CONTENT_DATABASE_URL: 'pg:content' },
+    ...subgraphs,
     gateway: {
       ...told,
       GATEWAY_PORT: '2',
       SUPERGRAPH_FILE: 'other.graphql',
-      SUBGRAPH_URL_USERS: 'http://127.0.0.1:3/graphql',
-      SUBGRAPH_URL_ORDERS: 'http://127.0.0.1:4/graphql',
-      SUBGRAPH_URL_CONTENT: 'http://127.0.0.1:5/graphql',
+      ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `http://127.0.0.1:${String(portOf[name])}/graphql`])),
     },
     'rest-bridge': { ...shared, REST_PORT: '1', GATEWAY_URL: 'http://127.0.0.1:2/graphql' },
   });
@@ -53,6 +47,6 @@ it('has bridge and gateway speak TLS by one certificate, by which the bridge kno
 
 it('starts the subgraphs, then the gateway, then the bridge', () => {
   const groups = planProcesses({ config, databaseUrls, keys });
-  expect(groups.map((group) => group.map(({ name }) => name))).toEqual([['users', 'orders', 'content'], ['gateway'], ['rest-bridge']]);
+  expect(groups.map((group) => group.map(({ name }) => name))).toEqual([[...SUBGRAPH_NAMES], ['gateway'], ['rest-bridge']]);
   expect(groups[0]?.[0]?.args).toEqual(['--env-file=/app/packages/service/node.env', '/app/subgraphs/users/dist/main.js']);
 });

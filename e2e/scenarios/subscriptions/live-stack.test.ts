@@ -1,9 +1,9 @@
 /** The whole of it: a write at one subgraph, an event from PostgreSQL, the rest from the other subgraphs, at the client of the gateway. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
 import { until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
 import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
-import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 let stack: Stack;
@@ -41,7 +41,7 @@ const listen = async (client: SocketClient, { id = '1', subgraph, query, variabl
 };
 interface Wanted {
   readonly id?: string;
-  readonly subgraph: 'users' | 'orders' | 'content';
+  readonly subgraph: SubgraphName;
   readonly query: string;
   readonly variables?: object;
 }

@@ -1,6 +1,5 @@
 /** What every subgraph server is: migrate, serve the schema behind the caller's own token, stop in order. */
 import type { IncomingMessage } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { ApolloServer } from '@apollo/server';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
@@ -10,7 +9,6 @@ import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { type Revocations, createRevocations } from '@trestle/identity/revocations';
 import { type TokenVerifier, createTokenVerifier } from '@trestle/identity/tokens';
 import { type Log, type LogLevel, createLog } from '@trestle/log';
-import { applyMigrations } from '@trestle/postgres/migrate';
 import { ERRORS, Fault } from '@trestle/schema/errors';
 import { readSubgraphSdl } from '@trestle/schema/sdl';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
@@ -30,6 +28,7 @@ import { createRequestReports } from './request-report.ts';
 import { DateTime } from './scalars.ts';
 import { createSocketOperations } from './socket-operations.ts';
 import { type SocketDoor, createSocketDoor } from './socket.ts';
+import { migrate } from './migrate.ts';
 import { applyUpper } from './upper-directive.ts';
 
 export interface Subgraph<Context extends RequestContext> {
@@ -87,7 +86,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
   const { name, port, databaseUrl, settings, create } = options;
   const log = createLog({ service: name, level: settings.LOG_LEVEL });
   await runProcess(log, async () => {
-    const applied = await applyMigrations({ url: databaseUrl, directory: migrationsDirectory(name) });
+    const applied = await migrate(name, databaseUrl);
     if (applied.length > 0) log.info('migrated', { count: applied.length });
 
     const probes: Probes = createProbes({ isReady: () => database.isReachable() });
@@ -194,8 +193,4 @@ function readRequest(
 
 function reportOf({ locals }: Response): RequestReport {
   return locals['report'] as RequestReport;
-}
-
-function migrationsDirectory(name: SubgraphName): string {
-  return fileURLToPath(new URL(`../../../prisma/${name}/migrations`, import.meta.url));
 }

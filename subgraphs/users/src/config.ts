@@ -13,3 +13,8 @@ export function readConfig() {
     process.env,
   );
 }
+
+/** The settings of the command `admin:create`. */
+export function readAdminConfig() {
+  return readSettings({ USERS_DATABASE_URL: databaseSetting() }, process.env);
+}

@@ -1,0 +1,48 @@
+/** `npm run admin:create`: makes the first administrator of a deployment, which has no demo accounts. */
+import { systemClock } from '@trestle/chassis/clock';
+import { openDatabase } from '@trestle/chassis/database';
+import { createIds } from '@trestle/chassis/ids';
+import { migrate } from '@trestle/chassis/migrate';
+import { Fault } from '@trestle/schema/errors';
+import { Registry } from 'prom-client';
+import { readAdminConfig } from '../config.ts';
+import { createPasswords } from '../passwords.ts';
+import { openUserStore } from '../user-store.ts';
+import { type AdminArguments, USAGE, parseArguments } from './arguments.ts';
+import { createAdmin, promoteToAdmin } from './create-admin.ts';
+import { readPassword } from './read-password.ts';
+
+/** The exit codes: 1 when nothing was changed for a reason that is told, 2 when the command line is wrong. */
+try {
+  const args = parseArguments(process.argv.slice(2));
+  if (args === 'help') process.stdout.write(`${USAGE}\n`);
+  else await run(args);
+} catch (error) {
+  const isUsage = (error as { code?: unknown }).code?.toString().startsWith('ERR_PARSE_ARGS') ?? false;
+  process.stderr.write(`${toMessage(error)}${isUsage ? `\n\n${USAGE}` : ''}\n`);
+  process.exitCode = isUsage ? 2 : 1;
+}
+
+async function run({ email, name, isPromotion }: AdminArguments): Promise<void> {
+  const { USERS_DATABASE_URL: url } = readAdminConfig();
+  // The command may be the first that meets a new database.
+  await migrate('users', url);
+  const database = openDatabase({ url, metrics: new Registry(), connections: 1 });
+  const createId = createIds({ now: Date.now });
+  const { idempotency, close } = openUserStore({ database, createId, clock: systemClock });
+  const dependencies = { users: idempotency.stores, passwords: createPasswords(), createId };
+  const ask = () => readPassword(process.stdin, process.stderr);
+  try {
+    const admin = await (isPromotion ? promoteToAdmin(dependencies, email) : createAdmin(dependencies, { email, name, readPassword: ask }));
+    process.stdout.write(`${admin.email} (${admin.id}) is an administrator.\n`);
+  } finally {
+    await close();
+    await database.close();
+  }
+}
+
+function toMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const details = error instanceof Fault ? (error.details ?? []) : [];
+  return [error.message, ...details.map(({ field, message }) => `  ${field}: ${message}`)].join('\n');
+}
