@@ -14,7 +14,7 @@ import {
   findChildren,
   readDemoCredentials,
   startSupervisor,
-} from './supervisor-process.ts';
+} from '../../stack/supervisor-process.ts';
 
 interface Credentials {
   readonly accounts: readonly { email: string; password: string; role: string; plan: string; userId: string; apiKey: string }[];

@@ -38,10 +38,17 @@ export interface SupervisorProcess {
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-export function startSupervisor({ ports, dataDirectory }: { ports: Ports; dataDirectory: string }): SupervisorProcess {
+export interface SupervisorOptions {
+  readonly ports: Ports;
+  readonly dataDirectory: string;
+  /** Further settings, e.g. TLS_CERT_FILE. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export function startSupervisor({ ports, dataDirectory, env = {} }: SupervisorOptions): SupervisorProcess {
   const settings = Object.fromEntries(Object.entries(ports).map(([setting, port]) => [setting, String(port)]));
   const child = spawn(process.execPath, [toPath('local/dist/main.js')], {
-    env: { PATH: process.env['PATH'], DATA_DIR: dataDirectory, ...settings },
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDirectory, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -112,8 +119,9 @@ function listProcesses(): ListedProcess[] {
   });
 }
 
+/** This file is run as it is by tests, and compiled by the attack suite. */
 function toPath(file: string): string {
-  return fileURLToPath(new URL(`../../../${file}`, import.meta.url));
+  return fileURLToPath(new URL(`${import.meta.url.includes('/dist/') ? '../../../' : '../../'}${file}`, import.meta.url));
 }
 
 function listen(port: number): Promise<Server> {

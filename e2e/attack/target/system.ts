@@ -1,0 +1,104 @@
+/** The system that is attacked: one that the suite starts for itself, or one that runs already. */
+import { readFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TokenAccount, createTokenIssuer } from '@trestle/identity/tokens';
+import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
+import { chooseFreePorts, readDemoCredentials, startSupervisor } from '../../stack/supervisor-process.ts';
+import { createCertificate } from '../../stack/tls-client.ts';
+import type { Address } from '../wire/connections.ts';
+
+export const SERVICES = ['rest-bridge', 'gateway', 'users', 'orders', 'content'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+export type ProcessName = ServiceName | 'supervisor';
+
+export interface DemoAccount {
+  readonly email: string;
+  readonly password: string;
+  readonly role: 'USER' | 'MODERATOR' | 'ADMIN';
+  readonly userId: string;
+}
+
+/** What only the one who started a system knows of it. */
+export interface OwnSystem {
+  readonly accounts: readonly DemoAccount[];
+  readonly privateKeyPem: string;
+  readonly publicKeyPem: string;
+  /** Signs a token as the users subgraph does. */
+  issueToken(account: Pick<TokenAccount, 'id' | 'role'>): string;
+  /** A connection string of a subgraph's database. */
+  databaseUrl(subgraph: 'users' | 'orders' | 'content'): string;
+  readonly supervisorPid: number;
+  /** Present when gateway and bridge speak TLS. */
+  readonly certificate: string | undefined;
+}
+
+export interface System {
+  readonly addresses: Readonly<Record<ServiceName, Address>>;
+  readonly own: OwnSystem | undefined;
+  /** Ends what was started and removes its files; leaves a system alone that ran before. */
+  stop(): Promise<void>;
+}
+
+/** Starts the whole of `npm start` on free ports, in a new directory. */
+export async function startSystem({ isTls }: { isTls: boolean }): Promise<System> {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-attack-'));
+  // PostgreSQL runs as another user when the suite runs as root.
+  await chmod(home, 0o755);
+  const dataDirectory = join(home, 'data');
+  const ports = await chooseFreePorts();
+  const certificate = isTls ? await createCertificate(home) : undefined;
+  const supervisor = startSupervisor({ ports, dataDirectory, env: { LOG_LEVEL: 'error', ...certificate?.settings } });
+  const stop = async () => {
+    supervisor.child.kill('SIGTERM');
+    await supervisor.ended;
+    await rm(home, { recursive: true, force: true });
+  };
+  try {
+    await supervisor.says('Trestle is ready');
+    const front = { host: '127.0.0.1', certificate: certificate?.cert };
+    const pem = (kind: 'private' | 'public') => readFileSync(join(dataDirectory, 'keys', 'tokens', `${kind}.pem`), 'utf8');
+    const { accounts } = readDemoCredentials(dataDirectory) as { accounts: DemoAccount[] };
+    // It runs already: this attaches to it.
+    const postgres = await startEmbeddedPostgres({ dataDir: join(dataDirectory, 'postgres'), port: ports.PG_PORT });
+    const issuer = createTokenIssuer({ privateKeyPem: pem('private') });
+    return {
+      addresses: {
+        'rest-bridge': { ...front, port: ports.REST_PORT },
+        gateway: { ...front, port: ports.GATEWAY_PORT },
+        users: { host: '127.0.0.1', port: ports.USERS_PORT },
+        orders: { host: '127.0.0.1', port: ports.ORDERS_PORT },
+        content: { host: '127.0.0.1', port: ports.CONTENT_PORT },
+      },
+      own: {
+        accounts,
+        privateKeyPem: pem('private'),
+        publicKeyPem: pem('public'),
+        issueToken: ({ id, role }) => issuer.issue({ id, role, tokenGeneration: 0 }).token,
+        databaseUrl: (subgraph) => postgres.url(`trestle_${subgraph}`),
+        supervisorPid: supervisor.child.pid ?? 0,
+        certificate: certificate?.cert,
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A system that runs already. Throws when an address is not of this machine. */
+export function attachSystem(urls: Readonly<Record<ServiceName, string>>): System {
+  const addresses = Object.fromEntries(SERVICES.map((name) => [name, toLoopback(name, urls[name])])) as Record<ServiceName, Address>;
+  return { addresses, own: undefined, stop: () => Promise.resolve() };
+}
+
+function toLoopback(name: string, text: string): Address {
+  const { protocol, hostname, port } = new URL(text);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol !== 'http:' || port === '') throw new Error(`--${name} ${text} must be http:// with a port`);
+  if (!/^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/.test(host))
+    throw new Error(`--${name} ${text} is not on this machine: attacks go to loopback addresses only`);
+  return { host: host === 'localhost' ? '127.0.0.1' : host, port: Number(port) };
+}
