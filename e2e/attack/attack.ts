@@ -58,3 +58,16 @@ export function requireOwn({ own }: Field): OwnSystem {
   if (!own) throw new Error('This attack needs a system that the suite started');
   return own;
 }
+
+/** The services that speak GraphQL. */
+export const GRAPHQL_SERVICES = ['gateway', 'users', 'orders', 'content'] as const satisfies readonly ServiceName[];
+
+/** The same attack on several processes. */
+export function atEach<Name extends ServiceName>(targets: readonly Name[], make: (target: Name) => Attack): Attack[] {
+  return targets.map(make);
+}
+
+/** An attack on the bridge by REST, unless it says otherwise. */
+export function restAttack(name: string, run: Attack['run'], rest: Partial<Attack> & Pick<Attack, 'clause'>): Attack {
+  return { name, target: 'rest-bridge', family: 'REST', ...rest, run };
+}

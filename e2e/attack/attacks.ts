@@ -6,9 +6,11 @@ import { HTTP_ATTACKS } from './families/http-fuzz.ts';
 import { HTTP2_ATTACKS } from './families/http2-fuzz.ts';
 import { MESSAGE_ATTACKS } from './families/messages.ts';
 import { REST_ATTACKS } from './families/rest.ts';
+import { REST_FLOODS } from './families/rest-floods.ts';
 import { SLOW_CLIENT_ATTACKS } from './families/slow-clients.ts';
 import { SOCKET_ATTACKS } from './families/socket-fuzz.ts';
 import { TOKEN_ATTACKS } from './families/tokens.ts';
+import { VALUE_ATTACKS } from './families/values.ts';
 
 export const ATTACKS: readonly Attack[] = [
   ...TOKEN_ATTACKS,
@@ -16,7 +18,9 @@ export const ATTACKS: readonly Attack[] = [
   ...SOCKET_ATTACKS,
   ...MESSAGE_ATTACKS,
   ...DOCUMENT_ATTACKS,
+  ...VALUE_ATTACKS,
   ...REST_ATTACKS,
+  ...REST_FLOODS,
   ...SLOW_CLIENT_ATTACKS,
   ...HTTP2_ATTACKS,
   ...CRASH_ATTACKS,

@@ -30,6 +30,8 @@ export interface RunOptions {
 
 export const MAX_SLOWDOWN = 3;
 const WARM_UP_REQUESTS = 1500;
+/** A share of the honest client's requests: as many may fail as lie beyond the 99th percentile. */
+const MAX_FAILED_SHARE = 0.01;
 const BEFORE_MS = 3000;
 /** What a load is measured over at least. */
 const DURING_MS = 3000;
@@ -101,7 +103,7 @@ async function runAttack(attack: Attack, { system, honest, seed, scale }: Bench)
   connections.closeAll();
   const damage = await vitals.finish(attack.restarts ?? []);
   connections.closeAll();
-  const faults = [...(fault === undefined ? [] : [fault]), ...damage.map(toText)];
+  const faults = [...(fault === undefined ? [] : [fault]), ...damage.map(toText), ...findRefusals(during)];
   const isSlow = before !== undefined && during !== undefined && during.p99 > before.p99 * MAX_SLOWDOWN;
   return {
     attack,
@@ -139,6 +141,12 @@ async function attempt(attack: Attack, field: Field): Promise<[note: string, fau
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Others may wait, but not be turned away. */
+function findRefusals(during: HonestReport | undefined): string[] {
+  if (during === undefined || during.failures <= during.count * MAX_FAILED_SHARE) return [];
+  return [`${during.failures} of ${during.count} requests of the honest client failed`];
 }
 
 function toText({ process, what }: Damage): string {

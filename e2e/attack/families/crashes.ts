@@ -3,6 +3,7 @@ import pg from 'pg';
 import { type Attack, type Field, demand, requireOwn, scaled } from '../attack.ts';
 import { findListener } from '../target/process-table.ts';
 import type { OwnSystem, ServiceName } from '../target/system.ts';
+import { type Written, startWriters } from '../target/writers.ts';
 import { pause } from '../wire/connections.ts';
 import { ask, askGraphql } from '../wire/http.ts';
 
@@ -11,68 +12,6 @@ const RECOVERY_GOAL_MS = 5000;
 /** A busy machine takes longer: beyond this it is a fault. */
 const RECOVERY_LIMIT_MS = 15_000;
 const STOPPED_MS = 3000;
-const WRITERS = 4;
-const PATIENCE_MS = 20_000;
-
-interface Written {
-  /** Payments that were acknowledged, by the amount that names each. */
-  readonly payments: Set<number>;
-  readonly posts: Set<string>;
-  readonly orders: Set<string>;
-  /** Payments that were sent, acknowledged or not. */
-  readonly sent: Set<number>;
-  failures: number;
-}
-
-interface Writers {
-  readonly written: Written;
-  /** Lets what is on its way come to its end. */
-  stop(): Promise<void>;
-}
-
-/** Writers never give up a payment: they repeat it with its key until it is acknowledged, as clients are told to. */
-function startWriters(field: Field, own: OwnSystem): Writers {
-  const { connections, addresses, random } = field;
-  const ada = own.accounts.find(({ email }) => email.startsWith('ada'))?.userId ?? '';
-  const headers = ['Authorization', `Bearer ${own.issueToken({ id: ada, role: 'USER' })}`, 'Content-Type', 'application/json'];
-  const written: Written = { payments: new Set(), posts: new Set(), orders: new Set(), sent: new Set(), failures: 0 };
-  const base = 1_000_000 + random.upTo(1_000_000) * 1000;
-  let next = 0;
-  let isOver = false;
-  const post = async (path: string, body: unknown, more: readonly string[] = []) => {
-    const reply = await ask(connections, addresses['rest-bridge'], {
-      path,
-      headers: [...headers, ...more],
-      body: JSON.stringify(body),
-      patienceMs: PATIENCE_MS,
-    }).catch(() => undefined);
-    if (reply?.status === 201) return (JSON.parse(reply.body.toString()) as { id: string }).id;
-    written.failures++;
-    await pause(50);
-    return undefined;
-  };
-  const write = async () => {
-    while (!isOver) {
-      const amount = base + next++;
-      written.sent.add(amount);
-      const key = ['Idempotency-Key', `attack-${amount}`];
-      for (let tries = 0; tries < 200; tries++) if (await post('/v1/payments', { amount, currency: 'EUR', customerId: ada }, key)) break;
-      written.payments.add(amount);
-      const title = `attack ${amount}`;
-      if (await post('/v1/posts', { title, body: 'x' })) written.posts.add(title);
-      const order = await post('/v1/orders', { productId: 1 + (amount % 20), qty: 1 });
-      if (order) written.orders.add(order);
-    }
-  };
-  const all = Array.from({ length: WRITERS }, write);
-  return {
-    written,
-    async stop() {
-      isOver = true;
-      await Promise.all(all);
-    },
-  };
-}
 
 async function query(
   own: OwnSystem,
@@ -100,6 +39,7 @@ async function readStock(own: OwnSystem): Promise<string> {
 }
 
 async function compare(own: OwnSystem, { payments, posts, orders, sent }: Written): Promise<string> {
+  demand(payments.size > 0 && posts.size > 0 && orders.size > 0, 'nothing was acknowledged');
   const paid = await query(own, 'orders', 'SELECT amount, count(*)::int AS count FROM payments WHERE amount = ANY($1) GROUP BY amount', [
     [...sent],
   ]);

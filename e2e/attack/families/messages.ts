@@ -1,5 +1,6 @@
 /** Attacks by well-framed messages of graphql-transport-ws, on the gateway and on the subgraphs' own ports. */
 import { type Attack, type Field, demand, requireOwn, scaled } from '../attack.ts';
+import { findAccount } from '../target/system.ts';
 import { pause } from '../wire/connections.ts';
 import { inParallel } from '../wire/http.ts';
 import { openGraphqlSocket, openRawSocket } from '../wire/web-socket.ts';
@@ -111,7 +112,7 @@ async function forgePositions({ connections, addresses, own }: Field): Promise<s
     ...wild.flatMap((each) => [encode(['users', each]), encode(['content', each]), encode([each, each]), encode({ a: each })]),
   ];
   const resumes = [null, 1, [], {}, { after: 1 }, { after: null }, { first: -1 }, { first: 1e9 }, ...positions.map((after) => ({ after }))];
-  const token = own?.accounts[0] && own.issueToken({ id: own.accounts[0].userId, role: own.accounts[0].role });
+  const token = own?.issueToken(findAccount(own, 'admin'));
   const answers = new Map<string, number>();
   for (const target of SPEAKERS) {
     const init = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -145,8 +146,7 @@ async function floodRevocations(field: Field): Promise<string> {
 
 /** Someone who never acknowledges must not hold up others' logouts for long. */
 async function delayLogouts({ connections, addresses, own, ...field }: Field): Promise<string> {
-  const { accounts } = requireOwn({ connections, addresses, own, ...field });
-  const bob = accounts.find(({ email }) => email.startsWith('bob'));
+  const bob = findAccount(requireOwn({ connections, addresses, own, ...field }), 'bob');
   await inParallel(50, 10, () =>
     openRawSocket(connections, addresses.users, { path: '/revocations', protocol: '', isUnread: true }).catch(() => undefined),
   );
@@ -154,7 +154,7 @@ async function delayLogouts({ connections, addresses, own, ...field }: Field): P
   const call = (path: string, init: RequestInit) => fetch(`http://${host}:${port}${path}`, { method: 'POST', ...init });
   const login = await call('/v1/auth/login', {
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: bob?.email, password: bob?.password }),
+    body: JSON.stringify({ email: bob.email, password: bob.password }),
   });
   const { accessToken } = (await login.json()) as { accessToken: string };
   const startedAt = Date.now();

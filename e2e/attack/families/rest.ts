@@ -1,6 +1,6 @@
 /** Attacks by REST requests that are well-formed HTTP. */
-import { type Attack, type Field, demand, requireOwn, scaled } from '../attack.ts';
-import type { ServiceName } from '../target/system.ts';
+import { type Attack, type Field, demand, requireOwn, restAttack, scaled } from '../attack.ts';
+import { type ServiceName, findAccount } from '../target/system.ts';
 import { checkRefusal } from '../wire/envelope.ts';
 import { type Sent, ask, countStatuses, inParallel } from '../wire/http.ts';
 import type { RawReply } from '../wire/http-reply.ts';
@@ -174,33 +174,6 @@ async function queries(field: Field): Promise<string> {
   return countStatuses(await send(field, requests, { width: 8 }));
 }
 
-/** Compression costs more than the answer: many small requests that each want it. */
-async function compress(field: Field): Promise<string> {
-  const { connections, addresses } = field;
-  const replies = await inParallel(scaled(field, 2000), 32, (n) =>
-    ask(connections, addresses['rest-bridge'], {
-      path: `/v1/posts?limit=100&n=${n}`.replace(/&n=.*/, ''),
-      headers: ['Accept-Encoding', n % 2 === 0 ? 'br' : 'gzip'],
-    }),
-  );
-  return countStatuses(replies);
-}
-
-async function assets(field: Field, target: ServiceName): Promise<string> {
-  const { connections, addresses } = field;
-  const paths =
-    target === 'gateway'
-      ? ['/graphql', '/', '/graphql/graphiql.js']
-      : ['/docs', '/openapi.json', '/v1/openapi.json', '/v2/openapi.json', '/'];
-  const replies = await inParallel(scaled(field, 1500), 32, (n) =>
-    ask(connections, addresses[target], {
-      path: paths[n % paths.length] ?? '/',
-      headers: ['Accept', 'text/html,*/*', 'Accept-Encoding', 'br, gzip'],
-    }),
-  );
-  return countStatuses(replies);
-}
-
 /** Metrics tell of the inside: not to those who come through a proxy. */
 async function metrics({ connections, addresses }: Field): Promise<string> {
   const shown: string[] = [];
@@ -222,28 +195,11 @@ async function metrics({ connections, addresses }: Field): Promise<string> {
   return 'refused with each forwarding header';
 }
 
-/** argon2 takes 50 ms of a core and 19 MiB: logins wait for each other, others must not. */
-async function logins(field: Field): Promise<string> {
-  const body = (n: number) => JSON.stringify({ email: `nobody${n}@example.org`, password: 'x'.repeat(n % 3 === 0 ? 20 : 500) });
-  const requests = times(scaled(field, 400), (n) => ({ path: '/v1/auth/login', headers: JSON_TYPE, body: body(n), patienceMs: 60_000 }));
-  return countStatuses(
-    await inParallel(requests.length, 64, (n) => ask(field.connections, field.addresses['rest-bridge'], requests[n] as Sent)),
-  );
-}
-
-async function signUps(field: Field): Promise<string> {
-  const body = (n: number) => JSON.stringify({ email: `flood${n}@example.org`, name: `Flood ${n}`, password: `flood-passes-${n}` });
-  const requests = times(scaled(field, 300), (n) => ({ path: '/v1/users', headers: JSON_TYPE, body: body(n), patienceMs: 60_000 }));
-  return countStatuses(
-    await inParallel(requests.length, 64, (n) => ask(field.connections, field.addresses['rest-bridge'], requests[n] as Sent)),
-  );
-}
-
 /** spec §8: one request a key, whatever the key is, and however many come at once. */
 async function idempotencyKeys(field: Field): Promise<string> {
   const own = requireOwn(field);
-  const ada = own.accounts.find(({ email }) => email.startsWith('ada'));
-  const token = own.issueToken({ id: ada?.userId ?? '', role: 'USER' });
+  const ada = findAccount(own, 'ada');
+  const token = own.issueToken(ada);
   const keys = [
     '__proto__',
     'constructor',
@@ -257,7 +213,7 @@ async function idempotencyKeys(field: Field): Promise<string> {
     '"',
     '%00',
   ];
-  const payment = JSON.stringify({ amount: 100, currency: 'EUR', customerId: ada?.userId });
+  const payment = JSON.stringify({ amount: 100, currency: 'EUR', customerId: ada.userId });
   const requests = keys.flatMap((key) =>
     times(12, () => ({
       path: '/v1/payments',
@@ -273,44 +229,25 @@ async function idempotencyKeys(field: Field): Promise<string> {
   return `${countStatuses(replies)}; ${made.size} payments`;
 }
 
-const entry = (
-  name: string,
-  run: (field: Field) => Promise<string>,
-  { clause, ...rest }: Partial<Attack> & Pick<Attack, 'clause'>,
-): Attack => ({ name, target: 'rest-bridge', family: 'REST', clause, ...rest, run });
-
 export const REST_ATTACKS: readonly Attack[] = [
-  entry('paths made of slashes', slashes, { clause: 'Matching is linear in the path', isLoad: true, isShort: true }),
-  entry('redirects to another host', redirects, { clause: 'RFC 9110 §15.4: a redirect stays on this host', isShort: true }),
-  entry('bodies at and beyond every limit', bodies, { clause: 'Bodies have at most 1 MiB (413), 64 levels (400)', isShort: true }),
-  entry('headers of 15 KiB, each of another kind', headers, {
+  restAttack('paths made of slashes', slashes, { clause: 'Matching is linear in the path', isLoad: true, isShort: true }),
+  restAttack('redirects to another host', redirects, { clause: 'RFC 9110 §15.4: a redirect stays on this host', isShort: true }),
+  restAttack('bodies at and beyond every limit', bodies, { clause: 'Bodies have at most 1 MiB (413), 64 levels (400)', isShort: true }),
+  restAttack('headers of 15 KiB, each of another kind', headers, {
     clause: 'Headers have at most 16 KiB (431); reading them is linear',
     isLoad: true,
     isShort: true,
   }),
-  entry('query strings of 7 KiB, each of another kind', queries, {
+  restAttack('query strings of 7 KiB, each of another kind', queries, {
     clause: 'URLs have at most 8 KiB (414); names come from the schema',
     isLoad: true,
     isShort: true,
   }),
-  entry('a flood of answers to compress', compress, { clause: 'Compression does not starve others', isLoad: true }),
-  entry('a flood of requests for documents', (field) => assets(field, 'rest-bridge'), { clause: 'Documents are made once', isLoad: true }),
-  entry('a flood of requests for GraphiQL', (field) => assets(field, 'gateway'), {
-    target: 'gateway',
-    clause: 'Assets are made once',
-    isLoad: true,
-  }),
-  entry('metrics through a proxy', metrics, {
+  restAttack('metrics through a proxy', metrics, {
     clause: 'contract §1: /metrics is for loopback peers without forwarding headers',
     isShort: true,
   }),
-  entry('a flood of logins', logins, { target: 'users', clause: 'Two password hashes at a time; what waits is bounded', isLoad: true }),
-  entry('a flood of new accounts', signUps, {
-    target: 'users',
-    clause: 'Two password hashes at a time; what waits is bounded',
-    isLoad: true,
-  }),
-  entry('hostile idempotency keys at once', idempotencyKeys, {
+  restAttack('hostile idempotency keys at once', idempotencyKeys, {
     target: 'orders',
     clause: 'spec §8: one request a key',
     needs: 'own',

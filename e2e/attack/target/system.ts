@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TokenAccount, createTokenIssuer } from '@trestle/identity/tokens';
+import { createTokenIssuer } from '@trestle/identity/tokens';
 import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
+import pg from 'pg';
 import { chooseFreePorts, readDemoCredentials, startSupervisor } from '../../stack/supervisor-process.ts';
 import { createCertificate } from '../../stack/tls-client.ts';
 import type { Address } from '../wire/connections.ts';
@@ -18,6 +19,8 @@ export interface DemoAccount {
   readonly password: string;
   readonly role: 'USER' | 'MODERATOR' | 'ADMIN';
   readonly userId: string;
+  /** What its tokens must name: tokens of earlier ones are revoked. */
+  readonly tokenGeneration: number;
 }
 
 /** What only the one who started a system knows of it. */
@@ -26,7 +29,7 @@ export interface OwnSystem {
   readonly privateKeyPem: string;
   readonly publicKeyPem: string;
   /** Signs a token as the users subgraph does. */
-  issueToken(account: Pick<TokenAccount, 'id' | 'role'>): string;
+  issueToken(account: DemoAccount): string;
   /** A connection string of a subgraph's database. */
   databaseUrl(subgraph: 'users' | 'orders' | 'content'): string;
   readonly supervisorPid: number;
@@ -59,9 +62,9 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
     await supervisor.says('Trestle is ready');
     const front = { host: '127.0.0.1', certificate: certificate?.cert };
     const pem = (kind: 'private' | 'public') => readFileSync(join(dataDirectory, 'keys', 'tokens', `${kind}.pem`), 'utf8');
-    const { accounts } = readDemoCredentials(dataDirectory) as { accounts: DemoAccount[] };
     // It runs already: this attaches to it.
     const postgres = await startEmbeddedPostgres({ dataDir: join(dataDirectory, 'postgres'), port: ports.PG_PORT });
+    const accounts = await readAccounts(dataDirectory, postgres.url('trestle_users'));
     const issuer = createTokenIssuer({ privateKeyPem: pem('private') });
     return {
       addresses: {
@@ -75,7 +78,7 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
         accounts,
         privateKeyPem: pem('private'),
         publicKeyPem: pem('public'),
-        issueToken: ({ id, role }) => issuer.issue({ id, role, tokenGeneration: 0 }).token,
+        issueToken: ({ userId, ...rest }) => issuer.issue({ id: userId, ...rest }).token,
         databaseUrl: (subgraph) => postgres.url(`trestle_${subgraph}`),
         supervisorPid: supervisor.child.pid ?? 0,
         certificate: certificate?.cert,
@@ -86,6 +89,23 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
     await stop();
     throw error;
   }
+}
+
+/** A demo account by the first part of its address. Throws when there is none. */
+export function findAccount({ accounts }: OwnSystem, name: 'admin' | 'ada' | 'bob'): DemoAccount {
+  const account = accounts.find(({ email }) => email.startsWith(`${name}@`));
+  if (!account) throw new Error(`There is no demo account ${name}`);
+  return account;
+}
+
+async function readAccounts(dataDirectory: string, databaseUrl: string): Promise<DemoAccount[]> {
+  const { accounts } = readDemoCredentials(dataDirectory) as { accounts: Omit<DemoAccount, 'tokenGeneration'>[] };
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query<{ id: string; tokenGeneration: number }>('SELECT id, "tokenGeneration" FROM users');
+  await client.end();
+  const generations = new Map(rows.map(({ id, tokenGeneration }) => [id, tokenGeneration]));
+  return accounts.map((account) => ({ ...account, tokenGeneration: generations.get(account.userId) ?? 0 }));
 }
 
 /** A system that runs already. Throws when an address is not of this machine. */

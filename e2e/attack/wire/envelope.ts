@@ -1,5 +1,6 @@
 /** What every refusal must be: one envelope, an expected status, and nothing about the machine behind it (spec §7.1). */
 import { demand } from '../attack.ts';
+import { countStatuses } from './http.ts';
 import type { RawReply } from './http-reply.ts';
 
 /** 501, 503, 504 and 505 are refusals; any other 5xx is a fault of the server. */
@@ -43,4 +44,17 @@ function hasEnvelope(text: string): boolean {
 
 function isFault(value: unknown): boolean {
   return typeof value === 'object' && value !== null && typeof (value as { code?: unknown }).code === 'string';
+}
+
+/** Throws a breach for any answer that says INTERNAL_ERROR, is a 5xx, or did not arrive. Returns the statuses in short. */
+export function checkGraphqlReplies(replies: readonly RawReply[]): string {
+  for (const { status, body } of replies) {
+    const text = body.toString('utf8', 0, 100_000);
+    demand(status > 0, `no answer (${countStatuses(replies)})`);
+    demand(
+      !text.includes('INTERNAL_ERROR') && (status < 500 || status === 503 || status === 504),
+      `status ${status}: ${text.slice(0, 300)}`,
+    );
+  }
+  return countStatuses(replies);
 }
