@@ -57,7 +57,7 @@ async function generatePrismaClient(name: SubgraphName): Promise<void> {
 
 function tools(): string[] {
   const room = fileURLToPath(new URL('.', import.meta.url));
-  const own = readdirSync(room).filter((file) => /^(generate|resolver-types)\.[jt]s$/.test(file));
+  const own = readdirSync(room).filter((file) => /^(generate|resolver-types|references)\.[jt]s$/.test(file));
   return [
     ...own.map((file) => join(room, file)),
     require.resolve('prisma/package.json'),

@@ -3,6 +3,7 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { codegen } from '@graphql-codegen/core';
 import * as typescript from '@graphql-codegen/typescript';
 import * as resolvers from '@graphql-codegen/typescript-resolvers';
+import { withoutReferences } from './references.ts';
 import { GraphQLObjectType, GraphQLSchema, parse, printSchema } from 'graphql';
 
 export interface ResolverTypesOptions {
@@ -15,7 +16,7 @@ export interface ResolverTypesOptions {
 
 /** Gives the text of a TypeScript module that exports `Resolvers` and the types of all arguments and inputs. */
 export async function generateResolverTypes({ sdl, mappers, contextType }: ResolverTypesOptions): Promise<string> {
-  const schemaAst = withoutFederationMachinery(buildSubgraphSchema(parse(sdl)));
+  const schemaAst = withoutFederationMachinery(buildSubgraphSchema(withoutReferences(parse(sdl))));
   const text = await codegen({
     filename: 'resolvers.ts',
     schema: parse(printSchema(schemaAst)),

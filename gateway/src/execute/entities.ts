@@ -15,7 +15,7 @@ export interface EntityBatch {
 const STUB_KEYS = 2;
 
 export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Compiled; data: Data }): EntityBatch {
-  const { represent, key, interfaces } = step.entities as NonNullable<FetchStep['entities']>;
+  const { represent, key, interfaces, isHidden } = step.entities as NonNullable<FetchStep['entities']>;
   const toText = compiled.represent[represent] as Compiled['represent'][number];
   const found: Data[] = [];
   const parents: (Data | unknown[])[] = [];
@@ -62,6 +62,7 @@ export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Comp
         const entity = number < 0 ? null : (entities[number] as Data | null);
         // What stands there now: another fetch may have put its own object there meanwhile.
         const target = (parents[i] as Data)[keys[i] as string] as Data;
+        if (isHidden && number >= 0 && entity === null && isStub(target)) (parents[i] as Data)[keys[i] as string] = null;
         if (typeof entity !== 'object' || entity === null || entity === target) continue;
         keepType(entity, target, interfaces);
         if (key !== undefined && isStub(target))

@@ -98,6 +98,8 @@ export interface EntityFetch {
   readonly key: { readonly type: string; readonly name: string } | undefined;
   /** Names that are no object type: a subgraph that only knows an interface must not overwrite what an entity is. */
   readonly interfaces: readonly string[];
+  /** Whether clients can't select the key: one that names no entity then stands for null, rather than for an object without values. */
+  readonly isHidden: boolean;
 }
 
 /** Puts a field that had to be fetched under another name back where it belongs. */

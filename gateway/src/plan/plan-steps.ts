@@ -2,6 +2,7 @@
 import type { FetchDataRewrite, FetchNode, PlanNode, QueryPlanSelectionNode } from '@apollo/query-planner';
 import { type GraphQLSchema, Kind, type OperationDefinitionNode, isAbstractType, isInterfaceType, isObjectType, parse } from 'graphql';
 import type { EntityFetch, FetchStep, KeyRename, PlanStep } from '../execute/program.ts';
+import { hasHiddenKey } from './hidden-key.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { SupergraphMend } from './mend-supergraph.ts';
 import { splitFetch } from './split-fetch.ts';
@@ -73,6 +74,7 @@ export function createPlanCompiler(schema: GraphQLSchema, mend: SupergraphMend):
     represent: represents.push(generateRepresentation(schema, requires, rewrites)) - 1,
     key: rewrites.length > 0 ? undefined : soleKeyOf(schema, requires),
     interfaces: [...interfaceNames],
+    isHidden: hasHiddenKey(schema, requires),
   });
   const interfaceNames = Object.values(schema.getTypeMap())
     .filter(isInterfaceType)

@@ -1,7 +1,8 @@
 /** The custom scalars of spec §2.2. */
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 
-const ISO_UTC = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
+/** From the year 1 on: ISO 8601 has a year 0, PostgreSQL has none. */
+const ISO_UTC = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 
 /** A moment in UTC; leaves as `2026-01-31T12:00:00Z` (spec §2.1). Fractions of a second are understood, and cut. */
 export const DateTime = new GraphQLScalarType<Date, string>({

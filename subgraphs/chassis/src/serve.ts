@@ -17,9 +17,11 @@ import { type Probes, createProbes } from '@trestle/service/probes';
 import { createTracing } from '@trestle/telemetry';
 import express, { type Response } from 'express';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
+import { applyArgumentChecks } from './arguments.ts';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext, RequestReport } from './context.ts';
 import { type Database, openDatabase } from './database.ts';
+import { applyEntities } from './entities.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
 import { type Events, type Topics, createEvents } from './events.ts';
 import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
@@ -163,12 +165,14 @@ function watchElsewhere({ url, ...options }: Omit<Parameters<typeof watchRevocat
   return { doors: {}, stop: () => undefined };
 }
 
-/** Builds the executable schema of a subgraph from its SDL file, with `@auth` and `@upper` enforced. */
+/** Builds the executable schema of a subgraph from its SDL file, with its directives, its references and the limits of arguments enforced. */
 export function createSubgraphSchema<Context extends RequestContext>(
   name: SubgraphName,
   { resolvers, authRules }: Pick<Subgraph<Context>, 'resolvers' | 'authRules'>,
 ): GraphQLSchema {
   const schema = buildSubgraphSchema([{ typeDefs: parse(readSubgraphSdl(name)), resolvers: { DateTime, ...resolvers } }]);
+  applyEntities(schema);
+  applyArgumentChecks(schema);
   applyUpper(schema);
   applyAuth(schema, authRules);
   return schema;

@@ -79,7 +79,7 @@ describe('a product', () => {
   });
 
   it('that is none is NOT_FOUND, whatever its id looks like', async () => {
-    for (const id of ['999999', '0', 'x', '\0', '99999999999'])
+    for (const id of ['999999', '0', 'x', '99999999999'])
       expect((await update(id, { price: 1 })).codes).toEqual({ updateProduct: 'NOT_FOUND' });
   });
 

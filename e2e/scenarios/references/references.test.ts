@@ -1,0 +1,202 @@
+/** What is hidden, deleted or never was is null by reference, whichever subgraph owns it (contract §2, §3). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+let bob: Account;
+let admin: Account;
+/** An id of each kind that Ada may see; Bob sees some of them. */
+let ids: Record<string, string>;
+const HIDDEN_FROM_BOB = ['Draft', 'Order', 'OrderItem', 'Invoice', 'Payment', 'Video'];
+
+beforeAll(async () => {
+  stack = await startStack();
+  ada = await stack.createAccount('Ada');
+  bob = await stack.createAccount('Bob');
+  admin = await stack.createAccount('Root', 'ADMIN');
+  const as = async (token: string, mutation: string) => {
+    const { data, errors } = await stack.graphql<Record<string, { id: string }>>(`mutation { made: ${mutation} }`, { token });
+    expect(errors).toEqual([]);
+    return data?.['made'] ?? { id: '' };
+  };
+  const product = await as(
+    admin.token,
+    'createProduct(input: { name: "Rope", category: "ropes", price: 100, currency: "EUR", stock: 9 }) { id }',
+  );
+  const hook = await as(
+    admin.token,
+    'createProduct(input: { name: "Hook", category: "hooks", price: 30, currency: "EUR", stock: 9 }) { id }',
+  );
+  const items = `[{ productId: "${product.id}", qty: 1 }, { productId: "${hook.id}", qty: 2 }]`;
+  const order = (await as(ada.token, `createOrder(input: { items: ${items} }) { id total items { id } invoice { id } }`)) as unknown as {
+    id: string;
+    total: number;
+    items: { id: string }[];
+    invoice: { id: string };
+  };
+  expect(order.total).toBe(160);
+  const paying = `{ amount: 160, currency: "EUR", customerId: "${ada.id}", orderId: "${order.id}" }`;
+  const post = await as(ada.token, 'createPost(input: { title: "Seen", status: PUBLISHED }) { id }');
+  const channel = 'chn_01m7ybgss0v3x9c2k7q4n8d5ra';
+  const video = 'vid_01m7ybgss0w2z5c8f3j6m9q4tv';
+  await stack.sql('content', `INSERT INTO channels (id, name) VALUES ($1, 'all')`, [channel]);
+  await stack.sql('content', `INSERT INTO videos (id, "ownerId", title, status) VALUES ($1, $2, 'Mine', 'UPLOADED')`, [video, ada.id]);
+  ids = {
+    User: ada.id,
+    Post: post.id,
+    Draft: (await as(ada.token, 'createPost(input: { title: "Hidden" }) { id }')).id,
+    Comment: (await as(ada.token, `createComment(input: { postId: "${post.id}", body: "Mine" }) { id }`)).id,
+    Message: (await as(ada.token, `createMessage(input: { channelId: "${channel}", body: "Hello" }) { id }`)).id,
+    Channel: channel,
+    Video: video,
+    Product: product.id,
+    Order: order.id,
+    OrderItem: order.items[0]?.id ?? '',
+    Invoice: order.invoice.id,
+    Payment: (await as(ada.token, `createPayment(input: ${paying}) { id }`)).id,
+  };
+});
+afterAll(() => stack.stop());
+
+const node = async (id: string, token?: string, fields = 'id') => {
+  const { data, errors } = await stack.graphql<{ node: unknown }>(`query ($id: ID!) { node(id: $id) { ${fields} } }`, {
+    variables: { id },
+    token,
+  });
+  return { node: data?.node ?? null, codes: errors.map(({ extensions }) => extensions['code']) };
+};
+
+describe('node', () => {
+  it('gives a resource of every kind to those who may see it', async () => {
+    for (const [kind, id] of Object.entries(ids))
+      expect(await node(id, ada.token, '__typename id')).toEqual({ node: { __typename: kind === 'Draft' ? 'Post' : kind, id }, codes: [] });
+  });
+
+  it('is null without an error for what is hidden from the caller, though `id` alone is selected', async () => {
+    for (const kind of HIDDEN_FROM_BOB) expect([kind, await node(ids[kind] ?? '', bob.token)]).toEqual([kind, { node: null, codes: [] }]);
+    for (const kind of [...HIDDEN_FROM_BOB, 'Channel', 'Message'])
+      expect([kind, await node(ids[kind] ?? '')]).toEqual([kind, { node: null, codes: [] }]);
+  });
+
+  it('is null whatever is selected, nullable fields alone included', async () => {
+    const selections = '... on Video { durationSeconds } ... on Order { customer { id } } ... on User { bio }';
+    for (const kind of ['Order', 'Video']) expect(await node(ids[kind] ?? '', bob.token, selections)).toEqual({ node: null, codes: [] });
+    expect(await node(ids['Video'] ?? '', ada.token, selections)).toEqual({ node: { durationSeconds: null }, codes: [] });
+  });
+
+  it('is null without an error for ids of every kind that never existed', async () => {
+    for (const prefix of ['usr', 'pst', 'cmt', 'vid', 'chn', 'msg', 'ord', 'itm', 'inv', 'pay'])
+      expect([prefix, await node(`${prefix}_01m7ybgss00000000000000000`, admin.token)]).toEqual([prefix, { node: null, codes: [] }]);
+    for (const id of ['999999', '0', 'job_01m7ybgss00000000000000000', ''])
+      expect([id, await node(id, admin.token)]).toEqual([id, { node: null, codes: [] }]);
+  });
+
+  it('fails with VALIDATION_ERROR for an id with U+0000 or of 101 characters', async () => {
+    expect(await node('\0', admin.token)).toEqual({ node: null, codes: ['VALIDATION_ERROR'] });
+    expect(await node('x'.repeat(101), admin.token)).toEqual({ node: null, codes: ['VALIDATION_ERROR'] });
+  });
+});
+
+describe('an account that was deleted', () => {
+  it('is null as author and as customer, though `id` alone is selected, and as node', async () => {
+    const gone = await stack.createAccount('Gone');
+    const { data } = await stack.graphql<{ post: { id: string }; order: { id: string } }>(
+      `mutation { post: createPost(input: { title: "Left", status: PUBLISHED }) { id } order: createOrder(input: { productId: "${ids['Product'] ?? ''}", qty: 1 }) { id } }`,
+      { token: gone.token },
+    );
+    const query =
+      'query ($post: ID!, $order: ID!) { post(id: $post) { title author { id } same: author { bio } } order(id: $order) { total customer { id } } }';
+    const variables = { post: data?.post.id, order: data?.order.id };
+    const before = await stack.graphql(query, { variables, token: admin.token });
+    expect(before.data).toEqual({
+      post: { title: 'Left', author: { id: gone.id }, same: { bio: null } },
+      order: { total: 100, customer: { id: gone.id } },
+    });
+    await stack.graphql(`mutation { deleteUser(id: "${gone.id}") }`, { token: gone.token });
+    const after = await stack.graphql(query, { variables, token: admin.token });
+    expect(after.errors).toEqual([]);
+    expect(after.data).toEqual({ post: { title: 'Left', author: null, same: null }, order: { total: 100, customer: null } });
+    expect(await node(gone.id, admin.token)).toEqual({ node: null, codes: [] });
+  });
+});
+
+describe('_entities of a subgraph', () => {
+  it('gives null for what is deleted or hidden, and fails for one faulty representation alone', async () => {
+    for (const [name, typename, id] of [
+      ['users', 'User', ids['User']],
+      ['orders', 'Product', ids['Product']],
+      ['content', 'Post', ids['Post']],
+    ] as const) {
+      const of = [
+        { __typename: typename, id },
+        { __typename: typename },
+        { __typename: 'Nothing', id },
+        { __typename: typename, id: {} },
+        { __typename: typename, reference: id },
+      ];
+      const reply = await fetch(`${stack.subgraphs[name].url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          query: `query ($of: [_Any!]!) { _entities(representations: $of) { ... on ${typename} { id } } }`,
+          variables: { of },
+        }),
+      });
+      const { data, errors } = (await reply.json()) as {
+        data: { _entities: unknown[] };
+        errors: { path: unknown[]; extensions: object }[];
+      };
+      expect(data._entities).toEqual([{ id }, null, null, null, { id }]);
+      expect(errors.map(({ path }) => path)).toEqual([1, 2, 3].map((i) => ['_entities', i]));
+      expect(errors.map(({ extensions }) => extensions)).toEqual(Array(3).fill(expect.objectContaining({ code: 'VALIDATION_ERROR' })));
+    }
+  });
+});
+
+describe('the comments of a post', () => {
+  it('come by `first` and `after` as Relay asks for them, and by `limit`, but not by both', async () => {
+    const id = ids['Post'] ?? '';
+    for (const body of ['b', 'c'])
+      await stack.graphql(`mutation { createComment(input: { postId: "${id}", body: "${body}" }) { id } }`, { token: ada.token });
+    interface Page {
+      post: { comments: { edges: { node: { body: string } }[]; pageInfo: { hasNextPage: boolean; endCursor: string } } } | null;
+    }
+    const declared = (args: string) =>
+      ['$count: Int', '$cursor: ID', '$limit: Int'].map((each) => (args.includes(each.split(':')[0] ?? '') ? `, ${each}` : '')).join('');
+    const ask = (args: string, variables: object = {}) =>
+      stack.graphql<Page>(
+        `query ($id: ID!${declared(args)}) { post(id: $id) { comments(${args}) { edges { node { body } } pageInfo { hasNextPage endCursor } } } }`,
+        { variables: { id, ...variables } },
+      );
+    const bodies = ({ data }: Awaited<ReturnType<typeof ask>>) => data?.post?.comments.edges.map((edge) => edge.node.body);
+    const first = await ask('first: $count, after: $cursor', { count: 2 });
+    expect(bodies(first)).toEqual(['Mine', 'b']);
+    const cursor = first.data?.post?.comments.pageInfo.endCursor;
+    expect(bodies(await ask('first: $count, after: $cursor', { count: 2, cursor }))).toEqual(['c']);
+    expect(bodies(await ask('limit: $limit, after: $cursor', { limit: 1, cursor }))).toEqual(['c']);
+    expect(bodies(await ask('first: $count, limit: $limit', { count: 1 }))).toEqual(['Mine']);
+    const both = await ask('first: 1, limit: 1');
+    expect(both.errors.map(({ extensions }) => extensions)).toMatchObject([{ code: 'VALIDATION_ERROR', details: [{ field: 'first' }] }]);
+  });
+});
+
+describe('POST /orders', () => {
+  it('places an order of several items, and refuses one that is named twice or mixed with productId', async () => {
+    const items = [
+      { productId: Number(ids['Product']), qty: 1 },
+      { productId: Number(ids['Product']) + 1, qty: 1 },
+    ];
+    const placed = await stack.call('POST', '/v1/orders', { token: bob.token, body: { items } });
+    expect([placed.status, placed.body]).toMatchObject([201, { total: 130 }]);
+    for (const body of [
+      { items: [items[0], items[0]] },
+      { items, productId: 1 },
+      { items: [] },
+      { items: [{ qty: 1 }] },
+      { items: 'x' },
+      {},
+    ])
+      expect([body, (await stack.call('POST', '/v1/orders', { token: bob.token, body })).status]).toEqual([body, 400]);
+  });
+});

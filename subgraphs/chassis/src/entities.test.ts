@@ -1,0 +1,70 @@
+/** One faulty representation takes nothing from the others. */
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { describe, expect, it } from '@jest/globals';
+import { fail } from '@trestle/schema/errors';
+import { type ExecutionResult, execute, parse } from 'graphql';
+import { applyEntities } from './entities.ts';
+
+const SDL = `
+  extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@inaccessible"])
+  type Query { any: Int }
+  type Place @key(fields: "id") @key(fields: "reference") { id: ID! reference: ID! @inaccessible name: String! }
+  type Thing @key(fields: "reference", resolvable: false) { id: ID! reference: ID! @inaccessible }
+`;
+
+async function run(representations: readonly unknown[]): Promise<ExecutionResult> {
+  const find = ({ id }: { id: string }) => {
+    if (id === 'broken') return Promise.reject(fail('SERVICE_UNAVAILABLE', 'The database can not be reached'));
+    return Promise.resolve(id === 'none' ? null : { id, name: `Place ${id}` });
+  };
+  const schema = buildSubgraphSchema([{ typeDefs: parse(SDL), resolvers: { Place: { __resolveReference: find } } }]);
+  applyEntities(schema);
+  const document = parse('query ($of: [_Any!]!) { _entities(representations: $of) { ... on Place { id reference name } } }');
+  return execute({ schema, document, variableValues: { of: representations } });
+}
+const place = (id: string) => ({ id, reference: id, name: `Place ${id}` });
+const placesOf = ({ errors = [] }: ExecutionResult) => errors.map(({ path }) => path);
+
+describe('_entities', () => {
+  it('finds an entity by its id, by its reference, and by a whole number as id (GraphQL §3.5.5)', async () => {
+    const sent = [
+      { __typename: 'Place', id: 'a' },
+      { __typename: 'Place', reference: 'b' },
+      { __typename: 'Place', id: 7 },
+    ];
+    expect(await run(sent)).toEqual({ data: { _entities: [place('a'), place('b'), place('7')] } });
+  });
+
+  // Federation subgraph specification, Query._entities: an entity or null for each representation, in their order.
+  it.each([
+    ['without an id', { __typename: 'Place' }],
+    ['with an object as id', { __typename: 'Place', id: { a: 1 } }],
+    ['with a fraction as id', { __typename: 'Place', id: 1.5 }],
+    ['with null as id', { __typename: 'Place', id: null }],
+    ['with U+0000 in the id', { __typename: 'Place', id: 'a\0' }],
+    ['with a lone surrogate in the id', { __typename: 'Place', id: '\ud800' }],
+    ['with an id of 101 characters', { __typename: 'Place', id: 'x'.repeat(101) }],
+    ['without a type', { id: 'a' }],
+    ['of an unknown type', { __typename: 'Nothing', id: 'a' }],
+    ['of a scalar type', { __typename: 'String', id: 'a' }],
+    ['of a type that another subgraph resolves', { __typename: 'Thing', reference: 'a' }],
+    ['of a name that every object has', { __typename: 'constructor', id: 'a' }],
+    ['that is a string', 'Place'],
+    ['that is a list', [{ __typename: 'Place', id: 'a' }]],
+    ['that can not be read', { __typename: 'Place', id: 'broken' }],
+  ])('gives null and one error with a path for a representation %s, and the others as they are', async (_, faulty) => {
+    const result = await run([
+      { __typename: 'Place', id: 'a' },
+      faulty,
+      { __typename: 'Place', id: 'none' },
+      { __typename: 'Place', id: 'b' },
+    ]);
+    expect(result.data).toEqual({ _entities: [place('a'), null, null, place('b')] });
+    expect(placesOf(result)).toEqual([['_entities', 1]]);
+  });
+
+  it('refuses more than 100,000 representations at once', async () => {
+    const { errors } = await run(Array.from({ length: 100_001 }, () => ({})));
+    expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('100001')]);
+  });
+});
