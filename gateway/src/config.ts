@@ -1,20 +1,15 @@
 /** The settings of the gateway's process: from its environment, or from the command line, which comes first. */
-import { parseArgs } from 'node:util';
-import { SettingsError, readFamily, readSettings, readTls, setting } from '@trestle/env';
+import { readFamily, readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
+import { readFlags } from './command-line.ts';
 import { readTrustedDocuments } from './documents/trusted.ts';
 import { SLOW_POLICIES } from './live/mailbox.ts';
 import { DEFAULT_LIMITS } from './limits/limits.ts';
 
-/** Names of the command line, and the settings that they stand for. */
-const OPTIONS = { supergraph: 'SUPERGRAPH_PATH', port: 'PORT', host: 'HOST', auth: 'AUTH', engine: 'GATEWAY_ENGINE' } as const;
-
-const USAGE = `Usage: trestle-gateway [--supergraph FILE] [--port N] [--host H] [--auth on|off] [--engine trestle|apollo]`;
-
 /** `args` are those after the program's name; none of both means the process's own. Throws an error that names every bad value at once. */
 export function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
-  const env = { ...environment, ...readArguments(args) };
+  const env = { ...environment, ...readFlags(args) };
   const isAuthOn = env['AUTH'] !== 'off';
   const settings = readSettings(
     {
@@ -35,6 +30,8 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
       MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
       MAX_SELECTIONS: setting.integer(10, 100_000).default(DEFAULT_LIMITS.maxSelections),
+      MAX_INPUT_DEPTH: setting.integer(1, 200).default(DEFAULT_LIMITS.maxInputDepth),
+      INTROSPECTION: setting.onOff().default(DEFAULT_LIMITS.hasIntrospection),
       MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
       MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
       MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
@@ -87,25 +84,13 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       maxAliases: settings.MAX_ALIASES,
       maxRootFields: settings.MAX_ROOT_FIELDS,
       maxSelections: settings.MAX_SELECTIONS,
+      maxInputDepth: settings.MAX_INPUT_DEPTH,
+      hasIntrospection: settings.INTROSPECTION,
       maxTokens: settings.MAX_TOKENS,
       maxCost: settings.MAX_COST,
       maxResponseBytes: settings.MAX_RESPONSE_BYTES,
     },
   };
-}
-
-function readArguments(args: readonly string[]): Record<string, string> {
-  const options = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, { type: 'string' as const }]));
-  const values = parse(args, options);
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [OPTIONS[name as keyof typeof OPTIONS], String(value)]));
-}
-
-function parse(args: readonly string[], options: Record<string, { type: 'string' }>): Record<string, unknown> {
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new SettingsError(`${(error as Error).message}\n${USAGE}`);
-  }
 }
 
 /** Names with commas or spaces between. */

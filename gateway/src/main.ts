@@ -7,6 +7,7 @@ import { createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
 import { createTracing } from '@trestle/telemetry';
+import { readNotice } from './command-line.ts';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
 import { createHttpDoor } from './door/http-door.ts';
@@ -27,6 +28,11 @@ const DRAIN_MS = 1500;
 /** And everything else that is to be closed then. */
 const STOP_MS = 5000;
 
+const notice = readNotice(process.argv.slice(2));
+if (notice !== undefined) {
+  process.stdout.write(notice);
+  process.exit(0);
+}
 const config = readConfig();
 const log = createLog({ service: 'gateway', level: config.LOG_LEVEL });
 const drainMs = config.SUBSCRIPTION_DRAIN_MS + DRAIN_MS;

@@ -9,6 +9,7 @@ import { GraphQLError, type OperationDefinitionNode, OperationTypeNode } from 'g
 import type { Engine, EngineContext, EngineReply, EngineRequest, Outcome } from '../engine.ts';
 import { formatError } from '../errors.ts';
 import { type Limits, limitOperations, limitVariables } from '../limits/limits.ts';
+import { mendVariableCollector } from '../plan/mend-variables.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { createErrorPlugin } from './error-plugin.ts';
 
@@ -39,6 +40,7 @@ export async function createApolloEngine({ supergraphSdl, upstreams, limits, log
     buildService: ({ name, url }) => createSource(upstreams, { name, url: url ?? '' }),
     logger: toApolloLog(log),
   });
+  mendVariableCollector();
   const server = new ApolloServer<ApolloContext>({
     gateway,
     formatError,
@@ -46,7 +48,7 @@ export async function createApolloEngine({ supergraphSdl, upstreams, limits, log
     parseOptions: { maxLexicalTokens: limits.maxTokens },
     plugins: [
       createErrorPlugin(log),
-      refuseBeforePlanning,
+      createRefusals(limits),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
     ],
@@ -143,7 +145,7 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
 }
 
 /** What a valid document does not tell: subscriptions are in the schema, and Apollo's gateway can't run them; variables come beside it. */
-const refuseBeforePlanning: ApolloServerPlugin<ApolloContext> = {
+const createRefusals = (limits: Limits): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: () =>
     Promise.resolve({
       didResolveOperation: ({ operation, request, contextValue }) => {
@@ -153,14 +155,14 @@ const refuseBeforePlanning: ApolloServerPlugin<ApolloContext> = {
             throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
           if (operation?.operation === OperationTypeNode.SUBSCRIPTION)
             throw fail('NOT_IMPLEMENTED', 'This engine has no subscriptions: GATEWAY_ENGINE=trestle has');
-          limitVariables(request.variables);
+          limitVariables(request.variables ?? {}, limits);
         } catch (fault) {
           throw toGraphQLError(fault as Fault);
         }
         return Promise.resolve();
       },
     }),
-};
+});
 
 function toGraphQLError(fault: Fault): GraphQLError {
   const { code, message, details } = fault;

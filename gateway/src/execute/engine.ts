@@ -126,7 +126,7 @@ class Answering {
     const { program, compiled } = operation;
     this.#operation = operation;
     if (program.kind === 'mutation' && request.isReadOnly) throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
-    limitVariables(request.variables);
+    limitVariables(request.variables, limits);
     const conditions = readVariables(program.variables, request.variables);
     limitCost(compiled.cost(conditions), limits);
     if (program.kind === 'subscription') {

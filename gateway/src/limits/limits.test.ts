@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate } from 'graphql';
-import { DEFAULT_LIMITS, MAX_VALUE_DEPTH, limitCost, limitOperations, limitVariables } from './limits.ts';
+import { MAX_JSON_DEPTH } from '../json.ts';
+import { DEFAULT_LIMITS, limitCost, limitOperations, limitVariables } from './limits.ts';
 
-const { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES, maxRootFields: MAX_ROOT_FIELDS } = DEFAULT_LIMITS;
+const { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES, maxRootFields: MAX_ROOT_FIELDS, maxInputDepth: MAX_INPUT_DEPTH } = DEFAULT_LIMITS;
 
 const schema = buildSchema('scalar Any type Query { node(any: Any): Node } type Node { id: ID, node: Node }');
-const check = (source: string) =>
-  validate(schema, parse(source), [...specifiedRules, limitOperations(DEFAULT_LIMITS)]).map(({ message }) => message);
+const check = (source: string, limits = DEFAULT_LIMITS) =>
+  validate(schema, parse(source), [...specifiedRules, limitOperations(limits)]).map(({ message }) => message);
 const nest = (levels: number): string => (levels === 1 ? '{ __typename }' : `{ node ${nest(levels - 1)} }`);
 
 describe('the limits of contract §6', () => {
@@ -62,28 +63,48 @@ describe('the limits of contract §6', () => {
     ['an argument', (value: string) => `{ node(any: ${value}) { id } }`],
     ['a default', (value: string) => `query ($any: Any = ${value}) { node(any: $any) { id } }`],
     ['a fragment', (value: string) => `{ ...f } fragment f on Query { node(any: ${value}) { id } }`],
-  ])('count the levels of lists and objects in the value of %s', (_, write) => {
+  ])('count objects in each other, and all levels up to what JSON may have, in the value of %s', (_, write) => {
     const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-    expect(check(write(lists(MAX_VALUE_DEPTH)))).toEqual([]);
-    expect(check(write(`[${lists(3)} ${lists(MAX_VALUE_DEPTH)} 1]`))).toEqual(['The operation has a value of depth 11; the limit is 10']);
-    expect(check(write(`{ a: [{ b: ${lists(27)} }] }`))).toEqual(['The operation has a value of depth 30; the limit is 10']);
+    const objects = (levels: number) => `${'{ a: ['.repeat(levels)}1${'] }'.repeat(levels)}`;
+    expect(check(write(objects(MAX_INPUT_DEPTH)))).toEqual([]);
+    expect(check(write(`[${objects(3)} ${objects(MAX_INPUT_DEPTH + 1)} 1]`))).toEqual([
+      'The operation has input objects nested to level 51; the limit is 50',
+    ]);
+    expect(check(write(lists(MAX_JSON_DEPTH)))).toEqual([]);
+    expect(check(write(lists(MAX_JSON_DEPTH + 1)))).toEqual(['The operation has a value nested to level 257; the limit is 256']);
   });
 
-  it('count the levels of variables, however many, and name each that has too many', () => {
-    const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
-    limitVariables(undefined);
-    limitVariables({ a: nested(MAX_VALUE_DEPTH), b: null, c: { d: 'x'.repeat(99) } });
+  it('count objects in each other in variables, and name each that has too many', () => {
+    const nested = (levels: number): unknown => JSON.parse('[{"a":'.repeat(levels) + '1' + '}]'.repeat(levels));
+    limitVariables({}, DEFAULT_LIMITS);
+    limitVariables({ a: nested(MAX_INPUT_DEPTH), b: null, c: { d: 'x'.repeat(99) } }, DEFAULT_LIMITS);
     expect(() => {
-      limitVariables({ a: [nested(MAX_VALUE_DEPTH)], b: nested(1), c: { d: nested(100_000) } });
+      limitVariables({ a: [nested(MAX_INPUT_DEPTH + 1)], b: nested(1), c: { d: nested(60) } }, DEFAULT_LIMITS);
     }).toThrow(
       expect.objectContaining({
         code: 'VALIDATION_ERROR',
+        message: '`variables.a` has input objects nested to level 51; the limit is 50',
         details: [
-          { field: 'variables.a', message: 'has a value of depth 11; the limit is 10' },
-          { field: 'variables.c', message: 'has a value of depth 100001; the limit is 10' },
+          { field: 'variables.a', message: 'has input objects nested to level 51; the limit is 50' },
+          { field: 'variables.c', message: 'has input objects nested to level 61; the limit is 50' },
         ],
       }),
     );
+  });
+
+  it('limit the name of an operation', () => {
+    const named = (length: number) => `query ${'x'.repeat(length)} { node { id } }`;
+    expect(check(named(200))).toEqual([]);
+    expect(check(named(201))).toEqual(['The operation has a name of length 201; the limit is 200']);
+  });
+
+  it('refuse __schema and __type where introspection is switched off, and nothing else', () => {
+    const limits = { ...DEFAULT_LIMITS, hasIntrospection: false };
+    expect(check('{ __schema { __typename } a: __type(name: "Query") { name } }', limits)).toEqual([
+      'Introspection is switched off here: `__schema` is not available',
+      'Introspection is switched off here: `__type` is not available',
+    ]);
+    expect(check('{ __typename node { __typename } }', limits)).toEqual([]);
   });
 
   it('count what fragments spread twice once, and in no time, since its fields are the same', () => {

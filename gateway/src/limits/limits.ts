@@ -1,12 +1,17 @@
 /** Limits on what one operation may ask for (contract §6), as validation rules: what is too much is never planned. */
 import { fail } from '@trestle/schema/errors';
 import { type ASTNode, type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import { MAX_JSON_DEPTH } from '../json.ts';
 
 /** Each can be set; these are contract §6's, and for the rest what leaves room for any honest client. */
 export interface Limits {
   readonly maxDepth: number;
   readonly maxAliases: number;
   readonly maxRootFields: number;
+  /** Input objects in each other, in literals and in variables; lists around them do not count. */
+  readonly maxInputDepth: number;
+  /** Whether clients may ask for `__schema` and `__type`. */
+  readonly hasIntrospection: boolean;
   /** Selections of an operation whose fragments are expanded: what the planner has to look at. */
   readonly maxSelections: number;
   /** More tokens than this are not even parsed: so few can't be nested so deep that parser or validation overflow the stack. */
@@ -21,6 +26,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxDepth: 12,
   maxAliases: 30,
   maxRootFields: 20,
+  maxInputDepth: 50,
+  hasIntrospection: true,
   maxSelections: 2000,
   maxTokens: 4000,
   maxCost: 1_000_000,
@@ -32,8 +39,8 @@ export const MAX_INTROSPECTION_DEPTH = 20;
 
 /** Levels of braces, which fragments within fragments add to without any field: what is too deep overflows the planner's stack. */
 export const MAX_SELECTION_LEVELS = 50;
-/** Levels of lists and objects in one value. Apollo's planner takes twice the time for each further level of a literal. */
-export const MAX_VALUE_DEPTH = 10;
+/** Logs and traces of subgraphs have it too. */
+const MAX_NAME_CHARACTERS = 200;
 
 interface Measure {
   readonly depth: number;
@@ -57,7 +64,13 @@ const NOTHING: Measure = { depth: 0, introspectionDepth: 0, aliases: 0, fields: 
 
 /** Reports VALIDATION_ERROR that names limit and value. Meta fields count as others do; those of introspection have a depth of their own. */
 export const limitOperations =
-  ({ maxDepth, maxAliases, maxRootFields }: Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields'>) =>
+  ({
+    maxDepth,
+    maxAliases,
+    maxRootFields,
+    maxInputDepth,
+    hasIntrospection,
+  }: Omit<Limits, 'maxSelections' | 'maxTokens' | 'maxCost' | 'maxResponseBytes'>) =>
   (context: ValidationContext): ASTVisitor => {
     const measured = new Map<SelectionSetNode, Measure>();
     const report = (name: string, { limit, value, node }: { limit: number; value: number; node: ASTNode | undefined }) => {
@@ -118,10 +131,12 @@ export const limitOperations =
         },
       };
     };
-    const values = limitLevels('a value of depth', MAX_VALUE_DEPTH);
+    const nesting = limitLevels('a value nested to level', MAX_JSON_DEPTH);
+    const objects = limitLevels('input objects nested to level', maxInputDepth);
 
     return {
-      OperationDefinition({ selectionSet }) {
+      OperationDefinition({ name, selectionSet }) {
+        report('a name of length', { limit: MAX_NAME_CHARACTERS, value: name?.value.length ?? 0, node: name });
         const { depth, introspectionDepth, aliases, fields } = measureSet(selectionSet);
         const node = selectionSet.selections.find((selection) => selection.kind === Kind.FIELD);
         report('depth', { limit: maxDepth, value: depth, node });
@@ -130,27 +145,41 @@ export const limitOperations =
         report('root fields', { limit: maxRootFields, value: fields, node });
       },
       // Also those of directives, and the defaults of variables.
-      ListValue: values,
-      ObjectValue: values,
+      ListValue: nesting,
+      ObjectValue: {
+        enter() {
+          nesting.enter();
+          objects.enter();
+        },
+        leave(node) {
+          nesting.leave(node);
+          objects.leave(node);
+        },
+      },
       SelectionSet: limitLevels('selections nested to level', MAX_SELECTION_LEVELS),
-      // The planner asks for `__typename` beside what the client asks for: it must mean what it says.
       Field({ alias, name }) {
+        if (!hasIntrospection && (name.value === '__schema' || name.value === '__type'))
+          context.reportError(
+            new GraphQLError(`Introspection is switched off here: \`${name.value}\` is not available`, { nodes: [name] }),
+          );
+        // The planner asks for `__typename` beside what the client asks for: it must mean what it says.
         if (alias?.value === '__typename' && name.value !== '__typename')
           context.reportError(new GraphQLError('The alias "__typename" is reserved', { nodes: [alias] }));
       },
     };
   };
 
-/** Throws VALIDATION_ERROR that names limit and value for variables of which one is nested too deep. */
-export function limitVariables(variables: Readonly<Record<string, unknown>> = {}): void {
+/** Throws VALIDATION_ERROR that names limit and value for variables of which one has objects nested too deep. */
+export function limitVariables(variables: Readonly<Record<string, unknown>>, { maxInputDepth }: Pick<Limits, 'maxInputDepth'>): void {
   const details = Object.entries(variables)
-    .map(([name, value]) => ({ name, depth: depthOf(value) }))
-    .filter(({ depth }) => depth > MAX_VALUE_DEPTH)
+    .map(([name, value]) => ({ name, depth: countObjectLevels(value) }))
+    .filter(({ depth }) => depth > maxInputDepth)
     .map(({ name, depth }) => ({
       field: `variables.${name}`,
-      message: `has a value of depth ${String(depth)}; the limit is ${String(MAX_VALUE_DEPTH)}`,
+      message: `has input objects nested to level ${String(depth)}; the limit is ${String(maxInputDepth)}`,
     }));
-  if (details.length > 0) throw fail('VALIDATION_ERROR', 'The variables are nested too deep', { details });
+  const [first] = details;
+  if (first) throw fail('VALIDATION_ERROR', `\`${first.field}\` ${first.message}`, { details });
 }
 
 /** Throws VALIDATION_ERROR that names limit and value for what would cost too much. */
@@ -163,14 +192,10 @@ export function tooExpensive(cost: number, { maxCost }: Pick<Limits, 'maxCost'>)
   return `The operation has an estimated cost of ${String(cost)}; the limit is ${String(maxCost)}`;
 }
 
-/** Level by level instead of by recursion: what is as deep as a whole body must not overflow the stack. */
-function depthOf(value: unknown): number {
-  let depth = 0;
-  for (let level = [value].filter(isNested); level.length > 0; depth++)
-    level = level.flatMap((each) => Object.values(each) as unknown[]).filter(isNested);
-  return depth;
-}
-
-function isNested(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+/** How many objects stand in each other; lists do not count. The value was read by `parseJson`, which limits its nesting. */
+function countObjectLevels(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let deepest = 0;
+  for (const each of Object.values(value)) deepest = Math.max(deepest, countObjectLevels(each));
+  return Array.isArray(value) ? deepest : deepest + 1;
 }

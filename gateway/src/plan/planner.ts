@@ -28,6 +28,7 @@ import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
 import { mendOperation } from './mend-operation.ts';
 import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
+import { mendVariableCollector } from './mend-variables.ts';
 import { createPlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
 import { type GuardedSet, createSelections } from './selection.ts';
@@ -75,6 +76,7 @@ export interface Planner {
 
 /** Throws for a supergraph that is not valid, or that asks for what is not enforced here (`@authenticated`, `@policy`, `@context`, …). */
 export function createPlanner(sdl: string, limits: Limits): Planner {
+  mendVariableCollector();
   const mend = mendSupergraph(sdl);
   // What a composition lets through is its affair: a field that can't be resolved as it is asked for is told when it is asked for (`requireCover`).
   const supergraph = Supergraph.build(mend.document, { validateSupergraph: false });

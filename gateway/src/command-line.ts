@@ -1,0 +1,79 @@
+/** The command line of `trestle-gateway`: each flag stands for a setting and comes before the environment. */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { SettingsError } from '@trestle/env';
+
+interface Flag {
+  readonly setting: string;
+  /** What stands behind the flag. */
+  readonly value: string;
+  readonly meaning: string;
+}
+
+const FLAGS: Readonly<Record<string, Flag>> = {
+  supergraph: {
+    setting: 'SUPERGRAPH_PATH',
+    value: 'FILE',
+    meaning: 'The supergraph to serve; a new version of the file is served without a restart.',
+  },
+  port: { setting: 'PORT', value: 'N', meaning: 'The port to listen on; 0 for any that is free. Default: 4000.' },
+  host: { setting: 'HOST', value: 'ADDRESS', meaning: 'The address to listen on. Default: 127.0.0.1.' },
+  auth: {
+    setting: 'AUTH',
+    value: 'on|off',
+    meaning: 'off: the gateway checks no credentials and passes them on to the subgraphs. Default: on, with TOKEN_PUBLIC_KEY_FILE.',
+  },
+  engine: { setting: 'GATEWAY_ENGINE', value: 'trestle|apollo', meaning: 'What runs the operations. Default: trestle.' },
+  introspection: { setting: 'INTROSPECTION', value: 'on|off', meaning: 'Whether clients may ask for __schema and __type. Default: on.' },
+};
+
+/** Returns what `--help` or `--version` asks to print; undefined when the gateway is to be started. Throws SettingsError for an unknown flag. */
+export function readNotice(args: readonly string[]): string | undefined {
+  const { help, version } = parse(args);
+  if (help === true) return `${writeHelp()}\n`;
+  return version === true ? `${readVersion()}\n` : undefined;
+}
+
+/** Returns the settings that flags give, by the settings' names. Throws SettingsError for an unknown flag. */
+export function readFlags(args: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(parse(args)).flatMap(([name, value]) => {
+      const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
+      return flag ? [[flag.setting, String(value)]] : [];
+    }),
+  );
+}
+
+function parse(args: readonly string[]): Record<string, unknown> {
+  const options = Object.fromEntries(Object.keys(FLAGS).map((name) => [name, { type: 'string' as const }]));
+  const notices = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+  try {
+    return parseArgs({ args: [...args], options: { ...options, ...notices } }).values;
+  } catch (error) {
+    throw new SettingsError(`${(error as Error).message}\n${writeHelp()}`);
+  }
+}
+
+function writeHelp(): string {
+  const rows: (readonly [string, string])[] = [
+    ...Object.entries(FLAGS).map(([name, { value, meaning, setting }]) => [`--${name} ${value}`, `${meaning} [${setting}]`] as const),
+    ['-h, --help', 'Prints this text.'],
+    ['-v, --version', 'Prints the version.'],
+  ];
+  const width = Math.max(...rows.map(([flag]) => flag.length));
+  return [
+    'Usage: trestle-gateway [flags]',
+    '',
+    'Serves a Federation 2 supergraph at /graphql over HTTP, WebSocket, server-sent events and multipart responses.',
+    '',
+    'Flags, with the setting of the environment that each comes before:',
+    ...rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`),
+    '',
+    'All other settings are in the environment; .env.example lists them with their defaults.',
+  ].join('\n');
+}
+
+function readVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  return version;
+}

@@ -1,0 +1,16 @@
+/** Repairs how Apollo's planner finds variables in arguments. */
+import { VariableCollector, isVariable } from '@apollo/federation-internals';
+
+/**
+ * Replaces `collectInArguments`, which visits the elements of each list twice, and so takes twice the time for each list in a list: 30 levels take
+ * minutes. Doing it again changes nothing.
+ */
+export function mendVariableCollector(): void {
+  VariableCollector.prototype.collectInArguments = function collectInArguments(args: Record<string, unknown>): void {
+    const open: unknown[] = Object.values(args);
+    for (let value = open.pop(); value !== undefined || open.length > 0; value = open.pop()) {
+      if (isVariable(value)) this.add(value);
+      else if (typeof value === 'object' && value !== null) open.push(...(Object.values(value) as unknown[]));
+    }
+  };
+}
