@@ -10,6 +10,7 @@ import { buildSchema } from 'graphql';
 import { Histogram } from 'prom-client';
 import { readConfig } from './config.ts';
 import { createGatewayClient } from './gateway-client.ts';
+import { createAddresses } from './http/addresses.ts';
 import { watchMaintenance } from './http/maintenance.ts';
 import { createLoadGuard } from './http/overload.ts';
 import { compileRows } from './pipeline/compile.ts';
@@ -37,7 +38,12 @@ await runProcess(log, async () => {
   });
   const tracing = await createTracing({ service: 'rest-bridge', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
   const schema = buildSchema(readApiSdl());
-  const allRows = withDocuments(rows, schema);
+  const addresses = createAddresses({
+    publicUrl: config.PUBLIC_URL,
+    publicGatewayUrl: config.PUBLIC_GATEWAY_URL,
+    gatewayUrl: config.GATEWAY_URL,
+  });
+  const allRows = withDocuments(rows, { schema, addresses });
   const versions = createVersions(config.API_VERSIONS_FILE);
   const load = createLoadGuard({ maxInFlight: config.MAX_IN_FLIGHT, maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS });
   const maintenance = await watchMaintenance(config.MAINTENANCE_FILE);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { createDemoData } from './demo-data.ts';
@@ -16,6 +18,18 @@ const count = <T>(rows: readonly T[], key: (row: T) => string) => {
 describe('the demo data', () => {
   it('is the same each time', () => {
     expect(createDemoData()).toEqual({ users: accounts, orders: shop, content });
+  });
+
+  it('has every id that the OpenAPI document gives as an example of a path, so that its requests work as they stand', () => {
+    const file = fileURLToPath(new URL('../../../schema/openapi/v1.json', import.meta.url));
+    const ids = [...readFileSync(file, 'utf8').matchAll(/"in": "path",[^{}]*\{[^{}]*\},\s*"example": "([^"]+)"/g)].map(
+      ([, id]) => id ?? '',
+    );
+    expect(new Set(ids).size).toBeGreaterThan(7);
+    const known = new Set(
+      Object.values({ ...accounts, ...shop, ...content }).flatMap((rows) => rows.map((row) => String((row as { id?: unknown }).id))),
+    );
+    expect(ids.filter((id) => !known.has(id))).toEqual([]);
   });
 
   it('has the amounts of the contract', () => {

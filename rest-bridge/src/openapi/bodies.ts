@@ -1,14 +1,16 @@
 /** Request bodies, and the envelopes that answers stand in. No I/O. */
-import { isInputObjectType } from 'graphql';
+import { lengthOf } from '@trestle/schema/lengths';
+import { getNullableType, isInputObjectType } from 'graphql';
 import { acceptedTypes } from '../http/body.ts';
 import { readableFields } from '../query/body.ts';
 import { defaultPaging } from '../query/paging.ts';
 import { KINDS } from '../query/search.ts';
 import type { ReaderContext } from '../query/reading.ts';
+import { toIndex } from '../reply/index-page.ts';
 import type { OperationRow, Row } from '../routes/row.ts';
 import { moneyInputs } from '../versions/transform.ts';
-import { type Components, exampleOf } from './examples.ts';
-import { type JsonSchema, WHOLE_IDS, toNonNullSchema, toSchema } from './schemas.ts';
+import { type Components, exampleOfInput, searchExample } from './examples.ts';
+import { type JsonSchema, WHOLE_IDS, toFieldSchema } from './schemas.ts';
 
 const text: JsonSchema = { type: 'string' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
@@ -29,13 +31,17 @@ export function toRequestBody(row: Row, context: ReaderContext, components: Comp
   if (!('operation' in row)) return undefined;
   const schema = toBodySchema(row, context);
   if (!schema) return undefined;
-  const media = { schema, example: exampleOf(schema, components) };
+  const input = row.reads.kind === 'body' ? row.reads.rule.input : '';
+  const media = { schema, example: exampleOfInput(input, schema, components) };
   const types = acceptedTypes(row.method).split(', ');
   return { required: true, content: Object.fromEntries(types.map((type) => [type, media])) };
 }
 
 function toBodySchema({ reads, answers }: OperationRow, context: ReaderContext): JsonSchema | undefined {
-  if (answers.shape === 'login') return all({ email: text, password: text });
+  if (answers.shape === 'login') {
+    const { email, password } = LOGIN;
+    return all({ email, password });
+  }
   if (reads.kind !== 'body') return undefined;
   const { rule } = reads;
   const { fields, mustHave } = readableFields(context, rule);
@@ -45,9 +51,10 @@ function toBodySchema({ reads, answers }: OperationRow, context: ReaderContext):
     .map(({ name, type, description, defaultValue }) => {
       if (money.some(({ field }) => field === name)) return [name, { $ref: '#/components/schemas/Money' }];
       const isClearable = rule.mode === 'create' || CLEARABLE.has(name);
-      const shown = WHOLE_IDS.has(name) ? { type: ['integer', 'string'] } : isClearable ? toSchema(type) : toNonNullSchema(type);
+      const shown = toFieldSchema(rule.input, { name, type: isClearable ? type : getNullableType(type) });
+      const sent = isClearable || WHOLE_IDS.has(name) ? shown : withoutNull(shown);
       const usual = defaultValue === undefined ? {} : { default: defaultValue };
-      return [name, { ...(description != null && { description }), ...shown, ...lowered(usual, shown) }];
+      return [name, { ...(description != null && { description }), ...sent, ...lowered(usual, sent) }];
     });
   const type = context.schema.getType(rule.input);
   const description = isInputObjectType(type) ? type.description : undefined;
@@ -59,13 +66,34 @@ function toBodySchema({ reads, answers }: OperationRow, context: ReaderContext):
   };
 }
 
+const LOGIN = {
+  email: { type: 'string', format: 'email', maxLength: lengthOf('Mutation.login(email:)').max },
+  password: { type: 'string', format: 'password', maxLength: lengthOf('Mutation.login(password:)').max },
+} as const;
+
 /** What a change may set to null; the subgraph refuses it of all else. */
 const CLEARABLE: ReadonlySet<string> = new Set(['bio', 'age']);
+
+/** A field that may be left out, and can't be null. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const type = [schema['type']].flat().filter((name) => name !== 'null');
+  const values = schema['enum'] as unknown[] | undefined;
+  return { ...schema, type: type.length === 1 ? type[0] : type, ...(values && { enum: values.filter((value) => value !== null) }) };
+}
 
 /** Defaults of enums are shown as their values are: in lower case. */
 function lowered(usual: { readonly default?: unknown }, shown: JsonSchema): JsonSchema {
   return Array.isArray(shown['enum']) && typeof usual.default === 'string' ? { default: usual.default.toLowerCase() } : usual;
 }
+
+const INDEX: JsonSchema = {
+  ...all({
+    name: text,
+    description: text,
+    _links: { type: 'object', additionalProperties: all({ href: text, title: text }) },
+  }),
+  examples: [toIndex({ bridge: 'https://api.example.com', gateway: 'https://graphql.example.com/graphql', prefix: '/v1' })],
+};
 
 /** What a successful answer shows; undefined for one without a body. */
 export function toAnswerSchema(row: Row, resource: JsonSchema, version: number): JsonSchema | undefined {
@@ -81,7 +109,9 @@ export function toAnswerSchema(row: Row, resource: JsonSchema, version: number):
     case 'search':
       return toSearchSchema();
     case 'document':
-      return row.path.endsWith('.json') ? { type: 'object' } : text;
+      return row.path === '/' ? INDEX : row.path.endsWith('.json') ? { type: 'object' } : text;
+    case 'redirect':
+      return { $ref: `#/components/schemas/${row.answers.leadsTo.type}` };
     case 'nothing':
     case 'announced':
       return undefined;
@@ -130,6 +160,7 @@ function toSearchSchema(): JsonSchema {
       _errors: { $ref: '#/components/schemas/PartialErrors' },
     },
     required: ['data', 'pagination'],
+    examples: [searchExample()],
   };
 }
 

@@ -18,6 +18,8 @@ export function findBreakingChanges(old: Json, next: Json): string[] {
   return Object.entries(oldPaths).flatMap(([path, methods]) =>
     Object.entries(objectOf(methods)).flatMap(([method, operation]) => {
       const place = `${method.toUpperCase()} ${path}`;
+      // What was never implemented has no success that a client could rely on.
+      if (!Object.keys(objectOf(objectOf(operation)['responses'])).some((status) => /^[23]/.test(status))) return [];
       const now = objectOf(nextPaths[path])[method];
       if (now === undefined) return [`${place} is gone`];
       return compareOperation({ old, next }, objectOf(operation), objectOf(now)).map((change) => `${place}: ${change}`);

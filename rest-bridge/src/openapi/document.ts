@@ -5,9 +5,10 @@ import type { Row } from '../routes/row.ts';
 import { CHANGELOG } from '../versions/changelog.ts';
 import { PAGING_SCHEMAS, toAnswerSchema, toRequestBody } from './bodies.ts';
 import type { Components } from './examples.ts';
-import { SHARED_PARAMETERS, toParameters } from './parameters.ts';
+import { sharedParameters, toParameters } from './parameters.ts';
 import { ERROR_SCHEMAS, READ_RESPONSES, SHARED_HEADERS, toErrorResponses, toResponses } from './responses.ts';
-import { COMMON_SCHEMAS, type JsonSchema, toResourceSchema } from './schemas.ts';
+import { toIncludedName, toResourceSchema } from './resource-schema.ts';
+import { COMMON_SCHEMAS, type JsonSchema } from './schemas.ts';
 
 export interface OpenApi {
   readonly openapi: string;
@@ -30,8 +31,11 @@ export interface Operation {
 
 const BEARER = { bearer: [] };
 
-export function createOpenApi(rows: readonly Row[], context: ReaderContext): OpenApi {
+/** `address` is the bridge's own, without a slash at the end; empty makes the server's URL relative to the document's. */
+export function createOpenApi(all: readonly Row[], context: ReaderContext, address = ''): OpenApi {
   const { version } = context;
+  // What is not implemented is no part of the promise until it works.
+  const rows = all.filter(({ answers }) => answers.shape !== 'announced');
   const schemas = collectSchemas(rows, context);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const row of rows) (paths[row.path] ??= {})[row.method.toLowerCase()] = toOperation(row, { context, schemas });
@@ -43,9 +47,13 @@ export function createOpenApi(rows: readonly Row[], context: ReaderContext): Ope
       description: describe(version),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: `/v${String(version)}`, description: `Version ${String(version)}; the same under \`/api/v${String(version)}\`.` }],
+    servers: [
+      { url: `${address}/v${String(version)}`, description: `Version ${String(version)}; the same under \`/api/v${String(version)}\`.` },
+    ],
     security: [],
-    tags: [...new Set(rows.map(tagOf))].sort().map((name) => ({ name, description: `Everything under \`/${name}\`.` })),
+    tags: [...new Set(rows.map(tagOf))]
+      .sort()
+      .map((name) => ({ name, description: name === 'index' ? 'Where everything is.' : `Everything under \`/${name}\`.` })),
     paths,
     components: {
       securitySchemes: {
@@ -56,7 +64,7 @@ export function createOpenApi(rows: readonly Row[], context: ReaderContext): Ope
           description: 'An access token: see `POST /auth/login`. It is good for 15 minutes.',
         },
       },
-      parameters: SHARED_PARAMETERS as unknown as Record<string, JsonSchema>,
+      parameters: sharedParameters(version) as unknown as Record<string, JsonSchema>,
       headers: SHARED_HEADERS,
       schemas,
       responses: { ...READ_RESPONSES, ...toErrorResponses() },
@@ -81,15 +89,14 @@ interface Parts {
 }
 
 function toOperation(row: Row, { context, schemas }: Parts): Operation {
-  const resource = 'operation' in row ? { $ref: `#/components/schemas/${row.resource.type}` } : {};
+  const resource: JsonSchema = 'operation' in row ? { $ref: `#/components/schemas/${row.resource.type}` } : {};
   const requestBody = toRequestBody(row, context, schemas);
   return {
     operationId: toOperationId(row),
     summary: row.summary,
-    ...(row.answers.shape === 'announced' && { description: 'Announced: there is nothing behind it yet, and the answer is 501.' }),
     tags: [tagOf(row)],
     // An anonymous caller sees what is public, and a known one more.
-    security: row.needsCaller ? [BEARER] : [BEARER, {}],
+    security: row.needsCaller ? [BEARER] : row.ignoresCredential ? [{}] : [BEARER, {}],
     parameters: toParameters(row, context) as unknown as JsonSchema[],
     ...(requestBody && { requestBody }),
     responses: toResponses(row, schemas, toAnswerSchema(row, resource, context.version)),
@@ -102,7 +109,7 @@ function toOperationId({ method, path }: Row): string {
     .slice(1)
     .split(/[/.-]/)
     .map((part) => part.replace(/^\{(\w+)\}$/, (_, name: string) => `By${capitalized(name)}`));
-  return method.toLowerCase() + words.map(capitalized).join('');
+  return method.toLowerCase() + (words.map(capitalized).join('') || 'Index');
 }
 
 function capitalized(word: string): string {
@@ -110,21 +117,22 @@ function capitalized(word: string): string {
 }
 
 function tagOf({ path }: Row): string {
-  return path.split('/')[1]?.replace(/\..*/, '') ?? '';
+  return path === '/' ? 'index' : (path.split('/')[1]?.replace(/\..*/, '') ?? '');
 }
 
 /** Every resource that a row shows, and all that may come along with it. */
 function collectSchemas(rows: readonly Row[], context: ReaderContext): Record<string, JsonSchema> {
   const resources = new Map<string, Resource>();
-  const add = (resource: Resource): void => {
-    if (resources.has(resource.type) || Object.keys(resource.fields).length === 0) return;
-    resources.set(resource.type, resource);
-    for (const { resource: related } of Object.values(resource.include)) add(related());
+  const add = (resource: Resource, name = resource.type): void => {
+    if (resources.has(name) || Object.keys(resource.fields).length === 0) return;
+    resources.set(name, resource);
+    // What is included includes nothing itself.
+    for (const { resource: related } of Object.values(resource.include)) add({ ...related(), include: {} }, toIncludedName(related()));
   };
   for (const row of rows) if ('operation' in row) add(row.resource);
   const own = [...resources]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([type, resource]) => [type, toResourceSchema(context, resource)] as const);
+    .map(([name, resource]) => [name, toResourceSchema(context, resource)] as const);
   return { ...Object.fromEntries(own), ...COMMON_SCHEMAS, ...PAGING_SCHEMAS, ...ERROR_SCHEMAS };
 }
 

@@ -1,5 +1,26 @@
-/** Examples, made from the schemas themselves so that they always fit. No I/O. */
+/** Examples that fit their schemas and look as default answers do. Ids are those of the demo data, so that requests work as they stand. No I/O. */
+import type { Resource } from '../reply/resource.ts';
 import type { JsonSchema } from './schemas.ts';
+
+/** Ids of the demo data: Ada's account, and things that she may see. */
+export const DEMO_IDS = {
+  users: 'usr_01hr47qr60p91dc7y56q4qr0h3',
+  posts: 'pst_01ht08sx18czkwf6fdj1rnagf4',
+  comments: 'cmt_01htxfdrsg9chn5kaqyab0b247',
+  orders: 'ord_01jmneqc10j6hxhev6rqhym1vz',
+  payments: 'pay_01jmnzwp5004nnde3fepma0ekf',
+  products: 12,
+  videos: 'vid_01jkg0tqg0xws8gt4k39x3ab7m',
+  channels: 'chn_01hr4b1ym0ed5qs2g6h55dfkcz',
+  messages: 'msg_01jkk4jwx8gpmtjfze1pm7v9f9',
+} as const;
+
+/** The example of a `{…}` segment: the id of the noun before it. */
+export function idExampleOf(path: string, name: string): string {
+  const segments = path.split('/');
+  const noun = segments[segments.indexOf(`{${name}}`) - 1] ?? '';
+  return String((DEMO_IDS as Readonly<Record<string, string | number>>)[noun] ?? DEMO_IDS.users);
+}
 
 /** What a field of this name usually holds. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
@@ -11,23 +32,30 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   category: 'tools',
   code: 'VALIDATION_ERROR',
   currency: 'EUR',
-  customerId: 'usr_01m7ybgss00x7tksx9pb4xntqf',
-  authorId: 'usr_01m7ybgss00x7tksx9pb4xntqf',
+  customerId: DEMO_IDS.users,
+  authorId: DEMO_IDS.users,
   description: 'Forty metres of hemp.',
   durationSeconds: 90,
   email: 'ada@example.com',
   expiresIn: 900,
   field: 'email',
-  href: '/v1/orders/ord_01m7ybgss0n6d8q2v4k7c3x5ra',
-  id: 'usr_01m7ybgss00x7tksx9pb4xntqf',
+  href: `/v1/orders/${DEMO_IDS.orders}`,
+  id: DEMO_IDS.users,
+  in: ['title'],
+  isActive: true,
   limit: 10,
   message: 'must be an e-mail address',
   method: 'POST',
   name: 'Ada Lovelace',
   number: 'INV-000042',
-  orderId: 'ord_01m7ybgss0n6d8q2v4k7c3x5ra',
-  password: 'correct horse battery',
+  orderId: DEMO_IDS.orders,
+  ownerId: DEMO_IDS.users,
+  password: 'ada-Passw0rd!',
   price: 1250,
+  minPrice: 1000,
+  maxPrice: 5000,
+  q: 'bridge',
+  tag: 'timber',
   productId: 12,
   qty: 2,
   requestId: '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11',
@@ -41,22 +69,44 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 };
 /** What a resource of this type usually holds. */
 const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  Channel: { id: 'chn_01m7ybgss0v3x9c2k7q4n8d5ra', name: 'bridge-building', topic: 'How to span things.' },
-  Comment: { id: 'cmt_01m7ybgss0e6h2m8p4t7w9z3bd', body: 'Well said.' },
-  CursorPagination: { hasNextPage: true, hasPrevPage: false, nextCursor: 'WyJjcmVhdGVkQXQiLCIyMDI2LTAxLTMxIl0', prevCursor: null },
+  Channel: { id: DEMO_IDS.channels, name: 'bridge-building', topic: 'How to span things.' },
+  Comment: { id: DEMO_IDS.comments, body: 'Well said.' },
+  CursorPagination: {
+    limit: 10,
+    hasNextPage: true,
+    hasPrevPage: false,
+    nextCursor: 'WyJjcmVhdGVkQXQiLCIyMDI2LTAxLTMxIl0',
+    prevCursor: null,
+  },
   Invoice: { id: 'inv_01m7ybgss0q5s8v2x6a9d3g7jk' },
-  Message: { id: 'msg_01m7ybgss0k4n7q3t6w8z2c5fh', body: 'Good morning.' },
-  Order: { id: 'ord_01m7ybgss0n6d8q2v4k7c3x5ra' },
+  Message: { id: DEMO_IDS.messages, body: 'Good morning.' },
+  Order: { id: DEMO_IDS.orders },
   OrderItem: { id: 'itm_01m7ybgss0r7t2w5y8b3e6h9km' },
   PagePagination: { page: 1, limit: 10, total: 42, totalPages: 5, hasNextPage: true, nextCursor: 'WyJjcmVhdGVkQXQiLCIyMDI2LTAxLTMxIl0' },
-  Payment: { id: 'pay_01m7ybgss0s8v3y6b9e2h5k7nq' },
-  Post: { id: 'pst_01m7ybgss0t9w4z7c2f5j8m3pr' },
-  Product: { id: 12, name: 'Rope', category: 'ropes' },
-  Video: { id: 'vid_01m7ybgss0w2z5c8f3j6m9q4tv', title: 'A bridge in a day' },
+  Payment: { id: DEMO_IDS.payments },
+  Post: { id: DEMO_IDS.posts },
+  Product: { id: DEMO_IDS.products, name: 'Rope', category: 'ropes' },
+  Video: { id: DEMO_IDS.videos, title: 'A bridge in a day' },
 };
 
 /** What only shows when something went wrong, or was asked for. */
-const RARE = new Set(['_masked', '_errors', '_links']);
+const RARE = new Set(['_masked', '_errors']);
+
+/** What an input's example has besides, or, where undefined, lacks, so that the demo system takes it as it stands. */
+const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  CreateUserInput: { email: 'grace@example.com', name: 'Grace Hopper' },
+  // A password is only for a new account.
+  ReplaceUserInput: { password: undefined },
+  // A payment on account: without an order.
+  CreatePaymentInput: { orderId: undefined },
+  UpdatePostInput: { status: 'published' },
+};
+
+/** The body that an input is sent as. */
+export function exampleOfInput(input: string, schema: JsonSchema, components: Components): object {
+  const example = { ...(exampleOf(schema, components) as object), ...BY_INPUT[input] };
+  return Object.fromEntries(Object.entries(example).filter(([, value]) => value !== undefined));
+}
 
 export type Components = Readonly<Record<string, JsonSchema>>;
 
@@ -67,6 +117,7 @@ export function exampleOf(schema: JsonSchema, components: Components, name = '',
     const type = $ref.split('/').at(-1) ?? '';
     return exampleOf(components[type] ?? {}, components, name, type);
   }
+  if (Array.isArray(schema['examples'])) return (schema['examples'] as unknown[])[0];
   if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, components, name);
   if (Array.isArray(schema['enum'])) return (schema['enum'] as unknown[])[0];
   const kind: unknown = Array.isArray(type) ? type[0] : type;
@@ -77,6 +128,37 @@ export function exampleOf(schema: JsonSchema, components: Components, name = '',
   if (kind === 'integer' || kind === 'number') return 1;
   if (kind === 'boolean') return true;
   return format === 'date-time' ? '2026-01-31T12:00:00Z' : 'text';
+}
+
+/** A resource as a default answer shows it: its usual fields, and its links. `fields` are the schemas of its fields. */
+export function exampleOfResource(
+  resource: Resource,
+  { version, fields }: { readonly version: number; readonly fields: Components },
+): object {
+  const own = BY_TYPE[resource.type] ?? {};
+  const valueOf = (name: string) => (Object.hasOwn(own, name) ? own[name] : exampleOf(fields[name] ?? {}, VALUES, name));
+  const links = resource.links?.show({ id: own['id'], status: 'PENDING', customer: { id: DEMO_IDS.users } }, `/v${String(version)}`);
+  return { ...Object.fromEntries(resource.usual.map((name) => [name, valueOf(name)])), ...(links && { _links: links }) };
+}
+
+/** Schemas of values that fields refer to. */
+const VALUES: Components = {
+  Money: { type: 'object', properties: { amount: { type: 'integer' }, currency: { type: 'string' } }, required: ['amount', 'currency'] },
+};
+
+/** What a search finds: one of each kind. */
+export function searchExample(): object {
+  const self = (path: string) => ({ _links: { self: { href: `/v1/${path}` } } });
+  const { users, posts, comments } = DEMO_IDS;
+  const { name, bio, title, body } = BY_NAME;
+  return {
+    data: [
+      { type: 'user', id: users, name, bio, ...self(`users/${users}`) },
+      { type: 'post', id: posts, title, status: 'published', ...self(`posts/${posts}`) },
+      { type: 'comment', id: comments, body, postId: posts, ...self(`comments/${comments}`) },
+    ],
+    pagination: BY_TYPE['CursorPagination'],
+  };
 }
 
 function exampleOfObject({ properties = {}, required = [] }: JsonSchema, components: Components, owner: string): object {

@@ -1,8 +1,9 @@
 /** The OpenAPI document as a page to read: plain HTML, no script, nothing fetched (contract §4). No I/O. */
+import { escapeHtml as escape } from '../http/page.ts';
 import type { OpenApi, Operation } from './document.ts';
 import type { JsonSchema } from './schemas.ts';
 
-const STYLE = `
+export const REFERENCE_STYLE = `
   :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); --soft: color-mix(in srgb, currentColor 6%, transparent) }
   body { font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 19rem minmax(0, 60rem) }
   nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); font-size: .85rem }
@@ -12,7 +13,7 @@ const STYLE = `
   code, pre { font-family: ui-monospace, monospace; font-size: .85em } pre { background: var(--soft); padding: .75rem; overflow: auto; border-radius: 6px }
   table { border-collapse: collapse; width: 100%; font-size: .9rem } th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line) }
   .method { display: inline-block; min-width: 4.2em; font-weight: 700 } h3 { font-size: 1.05rem } details { margin: .5rem 0 }
-  @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto } main { padding: 1rem } }`;
+  @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto } main { padding: 1rem; overflow-wrap: anywhere } }`;
 
 export function toReferencePage(document: OpenApi): string {
   const { info, tags, paths } = document;
@@ -29,7 +30,7 @@ export function toReferencePage(document: OpenApi): string {
   const sections = groups.flatMap(({ members }) => members.map((member) => toSection(document, member)));
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(info.title)} ${escape(info.version)}</title><style>${STYLE}</style></head>
+<title>${escape(info.title)} ${escape(info.version)}</title><link rel="icon" href="data:,"><style>${REFERENCE_STYLE}</style></head>
 <body><nav aria-label="Contents"><p><a href="#errors">Errors</a></p>${contents.join('')}</nav>
 <main><h1>${escape(info.title)} ${escape(info.version)}</h1><p>${prose(info.description)}</p>
 <p>For machines: <a href="openapi.json"><code>openapi.json</code></a></p>
@@ -63,23 +64,42 @@ ${status === undefined ? '' : `<h3>Answer ${status}</h3>${answer === undefined ?
 function toParameterTable(document: OpenApi, parameters: readonly JsonSchema[]): string {
   const rows = parameters.map((parameter) => {
     const { name, in: place, description, required, schema } = resolve(document, parameter) as JsonSchema & { schema: JsonSchema };
-    const kind = [schema['type'], ...(Array.isArray(schema['enum']) ? [(schema['enum'] as string[]).join(' | ')] : [])].join(': ');
-    return `<tr><td><code>${escape(String(name))}</code>${required === true ? ' *' : ''}</td><td>${escape(String(place))}</td><td>${escape(kind)}</td><td>${prose(String(description))}</td></tr>`;
+    return `<tr><td><code>${escape(String(name))}</code>${required === true ? ' *' : ''}</td><td>${escape(String(place))}</td><td>${escape(toKind(schema))}</td><td>${prose(String(description))}</td></tr>`;
   });
   return `<details><summary>Parameters</summary><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${rows.join('')}</table></details>`;
 }
 
-/** A line to paste; ids stand for themselves. */
+/** The type of a parameter with the values or bounds it has: `list of: id | -id`, `integer, 1 to 100`. */
+function toKind(schema: JsonSchema): string {
+  const { type, maxLength, format } = schema;
+  const [minimum, maximum] = [schema['minimum'] as number | undefined, schema['maximum'] as number | undefined];
+  const items = schema['items'] as JsonSchema | undefined;
+  if (items) return `list of: ${toKind(items)}`;
+  if (Array.isArray(schema['enum'])) return (schema['enum'] as (string | null)[]).filter((value) => value !== null).join(' | ');
+  const name = [type].flat().join(' or ');
+  const shown = typeof format === 'string' && format !== 'int32' ? `${name} (${format})` : name;
+  if (minimum !== undefined || maximum !== undefined)
+    return `${shown}, ${maximum !== undefined ? `${String(minimum ?? 0)} to ${String(maximum)}` : `from ${String(minimum)}`}`;
+  return typeof maxLength === 'number' ? `${shown}, at most ${String(maxLength)} characters` : shown;
+}
+
+/** A line to paste; its ids are those of the demo data. */
 function toCurl(document: OpenApi, { path, method, operation, body }: Member & { body: unknown }): string {
   const [server] = document['servers'] as { url: string }[];
+  // A relative address leads from the document to its server, and can't be pasted.
+  const address = server?.url.startsWith('/') === false ? server.url : `http://localhost:3000${server?.url ?? ''}`;
   const isNeeded = operation.parameters.some((parameter) => parameter['name'] === 'Idempotency-Key' && parameter['required'] === true);
   const parts = [
-    `curl -s -i ${method === 'GET' ? '' : `-X ${method} `}"http://localhost:3000${server?.url ?? ''}${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`,
+    `curl -s -i ${method === 'GET' ? '' : `-X ${method} `}"${address}${path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOfParameter(operation, name))}"`,
     ...(JSON.stringify(operation['security']).includes('{}') ? [] : ['-H "authorization: Bearer $TOKEN"']),
     ...(isNeeded ? ['-H "idempotency-key: $(uuidgen)"'] : []),
     ...(body === undefined ? [] : [`-H 'content-type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
   ];
   return parts.join(' \\\n  ');
+}
+
+function exampleOfParameter({ parameters }: Operation, name: string): string {
+  return String(parameters.find((parameter) => parameter['name'] === name)?.['example']);
 }
 
 function toErrors({ components }: OpenApi): string {
@@ -109,10 +129,4 @@ function textOf(value: unknown): string {
 /** Backticks become code. */
 function prose(text: string): string {
   return escape(text).replace(/`([^`]+)`/g, '<code>$1</code>');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-
-function escape(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

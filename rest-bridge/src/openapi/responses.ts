@@ -143,10 +143,17 @@ export function toResponses(row: Row, components: Components, schema: JsonSchema
   const { status, shape } = row.answers;
   const errors = errorsOf(row).map((name): [string, JsonSchema] => [String(ERRORS[name].status), reference('responses', name)]);
   const isRead = row.method === 'GET' && status === 200;
-  const success = shape === 'announced' ? [] : [[String(status), toSuccess(row, components, schema)] as const];
+  const success =
+    shape === 'announced' ? [] : [[String(status), toSuccess(row, components, { schema: status === 307 ? undefined : schema })] as const];
+  // Clients follow redirects by themselves, and show what stands there.
+  const followed =
+    status === 307
+      ? [['200', toSuccess(row, components, { schema, status: 200, description: 'What the redirect leads to.' })] as const]
+      : [];
   return Object.fromEntries([
     ...success,
-    ...('operation' in row && row.mayCreate ? [['201', toSuccess(row, components, schema, 'It was made.')] as const] : []),
+    ...followed,
+    ...('operation' in row && row.mayCreate ? [['201', toSuccess(row, components, { schema, status: 201 })] as const] : []),
     ...(isRead ? [['206', reference('responses', 'Partial')] as const, ['304', reference('responses', 'NotModified')] as const] : []),
     ...errors,
   ]);
@@ -159,8 +166,14 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   '307': 'It is elsewhere.',
 };
 
-function toSuccess(row: Row, components: Components, schema: JsonSchema | undefined, description?: string): JsonSchema {
-  const { status } = row.answers;
+interface Success {
+  readonly schema: JsonSchema | undefined;
+  /** The row's own when absent. */
+  readonly status?: number;
+  readonly description?: string;
+}
+
+function toSuccess(row: Row, components: Components, { schema, status = row.answers.status, description }: Success): JsonSchema {
   const isTagged = status === 200 || status === 201;
   const headers = toHeaders({
     ...(isTagged && { ETag: 'ETag' }),
@@ -171,12 +184,14 @@ function toSuccess(row: Row, components: Components, schema: JsonSchema | undefi
   const alternatives = 'operation' in row ? (row.alternatives ?? []) : [];
   const types = 'operation' in row ? ['application/json'] : row.types;
   const content = schema && {
-    ...Object.fromEntries(
-      types.map((type) => [type, { schema, ...(type === 'application/json' && { example: exampleOf(schema, components) }) }]),
-    ),
+    ...Object.fromEntries(types.map((type) => [type.replace('*/*', 'application/json'), toMedia(type, schema, components)])),
     ...Object.fromEntries(alternatives.map(({ type }) => [type, { schema: { type: 'string', format: 'binary' } }])),
   };
   return { description: description ?? DESCRIPTIONS[String(status)] ?? 'It is here.', headers, ...(content && { content }) };
+}
+
+function toMedia(type: string, schema: JsonSchema, components: Components): JsonSchema {
+  return type.startsWith('text/') ? { schema: text } : { schema, example: exampleOf(schema, components) };
 }
 
 /** Answers in place of a 200. */

@@ -1,21 +1,18 @@
 /** JSON Schema (2020-12, as OpenAPI 3.1 has it) of resources and inputs, from the GraphQL types behind them. No I/O. */
 import {
-  type GraphQLField,
+  type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLOutputType,
-  type GraphQLSchema,
   getNamedType,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
-  isObjectType,
   isRequiredInputField,
 } from 'graphql';
-import type { Inclusion, Resource } from '../reply/resource.ts';
-import type { ReaderContext } from '../query/reading.ts';
-import { resourceAt } from '../versions/transform.ts';
+
+import { limitsOf } from './limits.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -28,7 +25,7 @@ const SCALARS: Readonly<Record<string, JsonSchema>> = {
   DateTime: { type: 'string', format: 'date-time' },
 };
 
-const LINK: JsonSchema = {
+export const LINK: JsonSchema = {
   type: 'object',
   properties: { href: { type: 'string' }, method: { type: 'string', description: 'GET when absent.' } },
   required: ['href'],
@@ -76,8 +73,7 @@ export function toNonNullSchema(type: GraphQLOutputType | GraphQLInputType): Jso
 function toInputSchema(type: GraphQLInputObjectType): JsonSchema {
   const fields = Object.values(type.getFields());
   const properties = fields.map((field) => {
-    const shown = WHOLE_IDS.has(field.name) ? { type: ['integer', 'string'] } : toSchema(field.type);
-    return [field.name, { ...(field.description != null && { description: field.description }), ...shown }];
+    return [field.name, { ...(field.description != null && { description: field.description }), ...toFieldSchema(type.name, field) }];
   });
   return {
     type: 'object',
@@ -87,48 +83,14 @@ function toInputSchema(type: GraphQLInputObjectType): JsonSchema {
   };
 }
 
+/** The schema of a field of an input, with what limits its values; null only where the type allows it. */
+export function toFieldSchema(input: string, { name, type }: Pick<GraphQLInputField, 'name' | 'type'>): JsonSchema {
+  const shown = WHOLE_IDS.has(name) ? WHOLE_ID : toSchema(type);
+  return { ...shown, ...limitsOf({ input, name, type }) };
+}
+
+/** As a number; text is taken as well, since every id may be sent as text. */
+const WHOLE_ID: JsonSchema = { type: ['integer', 'string'], minimum: 1, maximum: 2_147_483_647 };
+
 /** Products have whole numbers for ids (contract §2). */
 export const WHOLE_IDS: ReadonlySet<string> = new Set(['productId']);
-
-/** Nothing is required: `fields` may leave out anything. */
-export function toResourceSchema({ schema, version }: ReaderContext, original: Resource): JsonSchema {
-  const resource = resourceAt(original, version);
-  const type = schema.getType(resource.type);
-  const graphql = isObjectType(type) ? type.getFields() : {};
-  const fields = Object.entries(resource.fields).map(([name, view]) => {
-    const field = graphql[/^\w+/.exec(view.select)?.[0] ?? ''];
-    const description = field?.description == null ? {} : { description: field.description };
-    const shown = view.schema ?? (field ? toSchema(field.type) : {});
-    return [name, '$ref' in shown ? shown : { ...description, ...shown }];
-  });
-  const included = Object.entries(resource.include)
-    .filter(([name]) => !Object.hasOwn(resource.fields, name))
-    .map(([name, inclusion]) => [name, toInclusionSchema(schema, { resource, name, inclusion })]);
-  return {
-    type: 'object',
-    ...(isObjectType(type) && type.description != null && { description: type.description }),
-    properties: {
-      ...Object.fromEntries(fields),
-      ...Object.fromEntries(included),
-      _masked: { type: 'array', items: { type: 'string' }, description: 'The fields that show a mask instead of their value.' },
-      ...(resource.links && { _links: { type: 'object', description: 'Where to go from here.', additionalProperties: LINK } }),
-      _errors: { $ref: '#/components/schemas/PartialErrors' },
-    },
-  };
-}
-
-interface InclusionPlace {
-  readonly resource: Resource;
-  readonly name: string;
-  readonly inclusion: Inclusion;
-}
-
-function toInclusionSchema(schema: GraphQLSchema, { resource, name, inclusion }: InclusionPlace): JsonSchema {
-  const type = schema.getType(resource.type);
-  const field: GraphQLField<unknown, unknown> | undefined = isObjectType(type) ? type.getFields()[name] : undefined;
-  const one = { $ref: `#/components/schemas/${inclusion.resource().type}` };
-  const description = `Only with \`include=${name}\`.`;
-  const named = field && getNamedType(field.type).name;
-  const isMany = field && (isListType(isNonNullType(field.type) ? field.type.ofType : field.type) || named?.endsWith('Connection'));
-  return isMany ? { type: ['array', 'null'], description, items: one } : { description, anyOf: [one, { type: 'null' }] };
-}

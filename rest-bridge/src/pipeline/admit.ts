@@ -9,11 +9,12 @@ export interface Admitted {
   readonly authorization: string | undefined;
 }
 
+/** Whoever calls a row that ignores credentials. */
+export const ANONYMOUS: Admitted = { caller: null, authorization: undefined };
+
 /** Throws UNAUTHORIZED for an invalid credential or a missing one where one is needed, VALIDATION_ERROR for several. */
 export function admit(rawHeaders: readonly string[], verifier: TokenVerifier, { needsCaller }: { needsCaller: boolean }): Admitted {
   const token = readBearerToken(rawHeaders);
   if (token === undefined && needsCaller) throw fail('UNAUTHORIZED', 'Authentication is required');
-  return token === undefined
-    ? { caller: null, authorization: undefined }
-    : { caller: verifier.verify(token), authorization: `Bearer ${token}` };
+  return token === undefined ? ANONYMOUS : { caller: verifier.verify(token), authorization: `Bearer ${token}` };
 }

@@ -23,7 +23,8 @@ export function requireMethod(method: string): void {
  */
 export function match(table: Table<CompiledRow>, method: string, { prefix, path, search }: Located): Matched | Outcome {
   if (path === '*' && method === 'OPTIONS') return toMethods(METHODS.join(', '));
-  const isSlashed = prefix.length + path.length > 1 && path.endsWith('/');
+  // The root of a version is the same with and without its slash.
+  const isSlashed = path.length > 1 && path.endsWith('/');
   const bare = isSlashed ? withoutLastSlashes(path) : path;
   const found = table(readSegments(bare));
   // Only to a known path, which begins with a fixed name: a redirect can't lead to another host (RFC 3986 §4.2, `//host`).

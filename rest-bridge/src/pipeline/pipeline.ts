@@ -12,7 +12,7 @@ import type { Maintenance } from '../http/maintenance.ts';
 import type { Outcome } from '../routes/row.ts';
 import type { Table } from '../routes/table.ts';
 import { DEFAULT_VERSION, type Versions } from '../versions/versions.ts';
-import { type Admitted, admit } from './admit.ts';
+import { ANONYMOUS, type Admitted, admit } from './admit.ts';
 import { type Asked, type PartialError, call } from './call.ts';
 import { check, refuseFaulty } from './check.ts';
 import type { CompiledRow } from './compile.ts';
@@ -59,7 +59,9 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       await run(dependencies, walk);
     } catch (error) {
       const code = await renderError(walk.exchange, error);
-      if (ERRORS[code].status >= 500) log.error('request failed', { requestId, route: walk.route, code, error });
+      // A method or route that is not implemented is the client's business, not a failure.
+      if (ERRORS[code].status >= 500 && code !== 'NOT_IMPLEMENTED')
+        log.error('request failed', { requestId, route: walk.route, code, error });
     }
     const milliseconds = performance.now() - started;
     const { method = '' } = request;
@@ -98,7 +100,7 @@ async function run(dependencies: PipelineDependencies, walk: Walk): Promise<void
     const { row } = matched.compiled;
     walk.route = row.path;
     walk.versionedRoute = `/v${String(located.version)}${row.path}`;
-    const admitted = admit(request.rawHeaders, verifier, row);
+    const admitted = row.ignoresCredential ? ANONYMOUS : admit(request.rawHeaders, verifier, row);
     const answer = await answerRow(dependencies, { exchange: walk.exchange, located, matched, admitted, trace: walk.trace });
     await render(walk.exchange, { errors: [], ...answer, isAnonymous: admitted.caller === null });
   } finally {
@@ -125,7 +127,7 @@ async function answerRow(
   const { compiled, params } = matched;
   const { request, requestId } = exchange;
   const alternative = negotiate(compiled, request.headers.accept, located.version);
-  if (!('read' in compiled)) return compiled.row.answer({ ...located, params, caller: admitted.caller });
+  if (!('read' in compiled)) return compiled.row.answer({ ...located, params, caller: admitted.caller, request });
 
   const asked: Asked = { gateway, variables: params, authorization: admitted.authorization, requestId, trace };
   const refuse = (error: unknown) => refuseFaulty(error, { compiled, headers: request.headers, asked });

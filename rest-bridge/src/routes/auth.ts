@@ -11,6 +11,7 @@ export const authRows: readonly Row[] = [
     resource: USER,
     summary: 'Gives an access token for an e-mail address and its password',
     needsCaller: false,
+    ignoresCredential: true,
     // A login changes nothing, and its token must not be kept.
     idempotency: 'without effect',
     reads: { kind: 'own', takesBody: true, createReader: () => readLogin },

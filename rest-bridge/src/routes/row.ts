@@ -1,4 +1,5 @@
 /** A route is a row: what it matches, the operation it names, how its request is read and its answer shown (design.md). */
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '@trestle/identity';
 import type { BodyRule } from '../query/body.ts';
 import type { ListRule } from '../query/list.ts';
@@ -15,6 +16,8 @@ interface RowBase {
   readonly summary: string;
   /** Whether an anonymous caller gets 401 before anything else is looked at. */
   readonly needsCaller: boolean;
+  /** Whether a credential is not looked at: a client that logs in again still sends the one that has expired. */
+  readonly ignoresCredential?: boolean;
   /** The clause that asks for the row. */
   readonly spec: string;
 }
@@ -59,7 +62,8 @@ export type Reads =
 export type Answers =
   | { readonly status: 200 | 201; readonly shape: 'resource' | 'list' | 'parts' }
   | { readonly status: 200; readonly shape: 'login' | 'search' | 'document' }
-  | { readonly status: 204 | 307; readonly shape: 'nothing' }
+  | { readonly status: 204; readonly shape: 'nothing' }
+  | { readonly status: 307; readonly shape: 'redirect'; readonly leadsTo: Resource }
   | { readonly status: 501; readonly shape: 'announced' };
 
 export interface Alternative {
@@ -82,6 +86,7 @@ export interface Place {
 
 export interface LocalRequest extends Place {
   readonly caller: Caller | null;
+  readonly request: IncomingMessage;
 }
 
 export interface ReplyRequest extends Place {

@@ -13,7 +13,7 @@ const me: LocalRow = {
   summary: "Leads to the caller's own account",
   needsCaller,
   types: ['*/*'],
-  answers: { status: 307, shape: 'nothing' },
+  answers: { status: 307, shape: 'redirect', leadsTo: USER },
   answer: ({ prefix, search, caller }) => {
     const query = search.size > 0 ? `?${search.toString()}` : '';
     return { status: 307, headers: { location: `${prefix}/users/${caller?.userId ?? ''}${query}` } };

@@ -10,8 +10,8 @@ export function resourceAt(resource: Resource, version: number): Resource {
   const changes = moneyChanges(version).filter((change) => change.resource === resource.type);
   const fields = changes.reduce(withMoney, resource.fields);
   if (changes.length === 0) return resource;
-  // Two resources may stand for one type: what is shown as usual tells them apart.
-  const key = `${String(version)} ${resource.type} ${resource.usual.join()}`;
+  // Several resources may stand for one type: what is shown as usual, and what may come along, tells them apart.
+  const key = [version, resource.type, resource.usual, Object.keys(resource.include)].join(' ');
   const known = remembered.get(key);
   if (known) return known;
   const changed = { ...resource, fields, usual: resource.usual.filter((name) => Object.hasOwn(fields, name)) };

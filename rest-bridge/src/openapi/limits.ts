@@ -1,0 +1,57 @@
+/** How long, how many and how large what clients send may be, as the subgraphs check it. No I/O. */
+import { LIST_LENGTH, lengthAt } from '@trestle/schema/lengths';
+import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
+
+/** Keywords of JSON Schema. */
+type Limits = Readonly<Record<string, unknown>>;
+
+const AGE = { minimum: 0, maximum: 150 };
+const QTY = { minimum: 1, maximum: 1000 };
+const COUNT = { minimum: 0 };
+const EMAIL = { format: 'email' };
+const PASSWORD = { format: 'password' };
+const TAGS = { maxItems: 20, items: { type: 'string', minLength: 1, maxLength: 50 } };
+
+/** By schema coordinate; `e2e/scenarios/rest-documents` holds each against the running system. */
+const LIMITS: Readonly<Record<string, Limits>> = {
+  'CreateUserInput.age': AGE,
+  'UpdateUserInput.age': AGE,
+  'ReplaceUserInput.age': AGE,
+  'CreateUserInput.email': EMAIL,
+  'UpdateUserInput.email': EMAIL,
+  'ReplaceUserInput.email': EMAIL,
+  'CreateUserInput.password': PASSWORD,
+  'ReplaceUserInput.password': PASSWORD,
+  'CreateOrderInput.qty': QTY,
+  'OrderItemInput.qty': QTY,
+  'CreateProductInput.price': COUNT,
+  'CreateProductInput.stock': COUNT,
+  'UpdateProductInput.price': COUNT,
+  'UpdateProductInput.stock': COUNT,
+  'CreatePaymentInput.amount': { minimum: 1 },
+  'CreatePostInput.tags': TAGS,
+  'UpdatePostInput.tags': TAGS,
+};
+
+/** Where a value stands: its input type and its name there. */
+export interface InputPlace {
+  readonly input: string;
+  readonly name: string;
+  readonly type: GraphQLInputType;
+}
+
+/** Returns the keywords of JSON Schema that limit a field of an input, besides its type. */
+export function limitsOf({ input, name, type }: InputPlace): Limits {
+  const coordinate = `${input}.${name}`;
+  return {
+    ...(isListType(getNullableType(type)) ? { maxItems: LIST_LENGTH.max } : lengthsOf(coordinate, name, type)),
+    ...LIMITS[coordinate],
+  };
+}
+
+function lengthsOf(coordinate: string, name: string, type: GraphQLInputType): Limits {
+  const scalar = getNamedType(type).name;
+  if (scalar !== 'String' && scalar !== 'ID') return {};
+  const { min, max } = lengthAt({ coordinate, name, type: scalar });
+  return { ...(min > 0 && { minLength: min }), maxLength: max };
+}

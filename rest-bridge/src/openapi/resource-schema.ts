@@ -1,0 +1,57 @@
+/** The schemas of resources as answers show them, alone and included in another one. No I/O. */
+import { type GraphQLField, type GraphQLSchema, getNamedType, isListType, isNonNullType, isObjectType } from 'graphql';
+import type { ReaderContext } from '../query/reading.ts';
+import type { Inclusion, Resource } from '../reply/resource.ts';
+import { resourceAt } from '../versions/transform.ts';
+import { exampleOfResource } from './examples.ts';
+import { type JsonSchema, LINK, toSchema } from './schemas.ts';
+
+/** The component of a resource that comes along with another one: a schema of its own, since it includes nothing and so nothing is circular. */
+export function toIncludedName({ type }: Resource): string {
+  return `Included${type}`;
+}
+
+/** Nothing is required: `fields` may leave out anything. */
+export function toResourceSchema({ schema, version }: ReaderContext, original: Resource): JsonSchema {
+  const resource = resourceAt(original, version);
+  const type = schema.getType(resource.type);
+  const graphql = isObjectType(type) ? type.getFields() : {};
+  const fields = Object.entries(resource.fields).map(([name, view]) => {
+    const field = graphql[/^\w+/.exec(view.select)?.[0] ?? ''];
+    const description = field?.description == null ? {} : { description: field.description };
+    const schemaOf = view.schema ?? (field ? toSchema(field.type) : {});
+    return [name, '$ref' in schemaOf ? schemaOf : { ...description, ...schemaOf }];
+  });
+  const included = Object.entries(resource.include)
+    .filter(([name]) => !Object.hasOwn(resource.fields, name))
+    .map(([name, inclusion]) => [name, toInclusionSchema(schema, { resource, name, inclusion })]);
+  const shown = Object.fromEntries(fields) as Record<string, JsonSchema>;
+  return {
+    type: 'object',
+    ...(isObjectType(type) && type.description != null && { description: type.description }),
+    properties: {
+      ...shown,
+      ...Object.fromEntries(included),
+      _masked: { type: 'array', items: { type: 'string' }, description: 'The fields that show a mask instead of their value.' },
+      ...(resource.links && { _links: { type: 'object', description: 'Where to go from here.', additionalProperties: LINK } }),
+      _errors: { $ref: '#/components/schemas/PartialErrors' },
+    },
+    examples: [exampleOfResource(resource, { version, fields: shown })],
+  };
+}
+
+interface InclusionPlace {
+  readonly resource: Resource;
+  readonly name: string;
+  readonly inclusion: Inclusion;
+}
+
+function toInclusionSchema(schema: GraphQLSchema, { resource, name, inclusion }: InclusionPlace): JsonSchema {
+  const type = schema.getType(resource.type);
+  const field: GraphQLField<unknown, unknown> | undefined = isObjectType(type) ? type.getFields()[name] : undefined;
+  const one = { $ref: `#/components/schemas/${toIncludedName(inclusion.resource())}` };
+  const description = `Only with \`include=${name}\`.`;
+  const named = field && getNamedType(field.type).name;
+  const isMany = field && (isListType(isNonNullType(field.type) ? field.type.ofType : field.type) || named?.endsWith('Connection'));
+  return isMany ? { type: ['array', 'null'], description, items: one } : { description, anyOf: [one, { type: 'null' }] };
+}
