@@ -9,6 +9,7 @@ const schema = buildSchema(`
   type Query {
     users(first: Int = 20, names: [String!]): [User!]!
     page(first: Int, last: Int): Page
+    paged(page: Paging): [User]
     assumed: [User] @listSize(assumedSize: 5)
     sliced(count: Int, other: Int): [User] @listSize(assumedSize: 7, slicingArguments: ["count", "other"])
     cursor(limit: Int): Cursor @listSize(slicingArguments: ["limit"], sizedFields: ["rows"])
@@ -18,6 +19,7 @@ const schema = buildSchema(`
     find(by: Filter, all: [Filter!], deep: Boolean @cost(weight: "5"), words: [String!] @cost(weight: "2"), order: Order, json: Json, names: [String!]): [User]
     weighed(by: Filter! @cost(weight: "7")): Int
   }
+  input Paging { limit: Int = 7 page: Int }
   enum Order @cost(weight: "3") { UP DOWN }
   scalar Json @cost(weight: "4")
   input Filter { text: String @cost(weight: "10"), age: Int, and: [Filter!], not: Filter, constructor: Int @cost(weight: "6") }
@@ -53,6 +55,10 @@ const count = (source: string, data: object, variables: object = {}) => evaluate
 describe('the estimated cost', () => {
   it.each([
     ['{ users(first: 3) { id } }', 3],
+    ['{ paged { id } }', 7],
+    // 1 for the input object.
+    ['{ paged(page: { limit: 60 }) { id } }', 60 + 1],
+    ['{ paged(page: { page: 2 }) { id } }', 7 + 1],
     ['{ users { id } }', 20],
     ['{ users(first: 3) { friends(first: 2) { id } } }', 3 + 3 * 2],
     ['{ page(first: 4) { edges { node { id } } totalCount } }', 1 + 4 * 2],

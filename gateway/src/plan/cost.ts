@@ -3,14 +3,11 @@
  * type or what is given to a field (input-cost.ts), `@listSize` tells how long a list is. Where neither speaks: 1 for an object, 0 for a leaf, 10 more for a mutation.
  */
 import {
-  type ArgumentNode,
   type ConstDirectiveNode,
-  type ConstValueNode,
   type GraphQLCompositeType,
   type GraphQLNamedType,
   type GraphQLSchema,
   Kind,
-  type ValueNode,
   getNamedType,
   isAbstractType,
   isCompositeType,
@@ -20,13 +17,10 @@ import {
   isObjectType,
 } from 'graphql';
 import { createInputCost } from './input-cost.ts';
+import { ASSUMED_LIST_SIZE, SIZE, argumentOf, boundsOf, readStrings, sizeOf } from './list-size.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { CollectedField, GuardedSet, Selections } from './selection.ts';
 
-/** How long a list is taken to be when nobody tells. */
-export const ASSUMED_LIST_SIZE = 10;
-/** Arguments that bound a list where the schema has no `@listSize`. */
-const BOUNDS = ['first', 'last', 'limit'];
 const MUTATION_COST = 10;
 
 export interface CostInput {
@@ -75,7 +69,7 @@ export function generateCost({
     const listSize = find(definition, 'listSize');
     const given = field.nodes[0]?.arguments ?? [];
     const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
-    const size = sizeOf(listSize, given, boundsOf(schema, parent, field.name));
+    const size = sizeOf(listSize, given, boundsOf(schema, { type: parent.name, field: field.name }));
     const sizedFields = readStrings(listSize, 'sizedFields');
     const weight = weightOfField(supergraph, parent, field.name) ?? (isCompositeType(named) ? 1 : 0);
     // A connection's bound holds for the list within it.
@@ -158,9 +152,6 @@ function weightOfField(supergraph: GraphQLSchema, parent: GraphQLNamedType, fiel
   );
 }
 
-/** A size that a client gives: a number that is no count costs nothing less than one. */
-const SIZE = `${OWN}const size=(v,d)=>typeof v==="number"&&v>=0?v:d;`;
-
 function sum(terms: readonly string[]): string {
   const fixed = terms.map(Number).filter((term) => !Number.isNaN(term));
   const open = terms.filter((term) => Number.isNaN(Number(term)));
@@ -171,41 +162,6 @@ function sum(terms: readonly string[]): string {
 function product(size: string, one: string): string {
   const [a, b] = [Number(size), Number(one)];
   return Number.isNaN(a) || Number.isNaN(b) ? `${size}*${one}` : String(a * b);
-}
-
-/** The largest of the slicing arguments that are given; else what the schema assumes; undefined when it says nothing. */
-function sizeOf(listSize: ConstDirectiveNode | undefined, given: readonly ArgumentNode[], bounds: readonly Bound[]): string | undefined {
-  const assumed = readNumber(listSize, 'assumedSize');
-  const slicing = listSize ? readStrings(listSize, 'slicingArguments') : bounds.map(({ name }) => name);
-  const sizes = slicing.flatMap((name) => {
-    const fallback = bounds.find((bound) => bound.name === name)?.fallback ?? assumed ?? ASSUMED_LIST_SIZE;
-    const value = given.find((argument) => argument.name.value === name)?.value;
-    return value ? [readSize(value, fallback)] : [];
-  });
-  if (sizes.length > 0) return sizes.length === 1 ? sizes[0] : `Math.max(${sizes.join(',')})`;
-  if (assumed !== undefined) return String(assumed);
-  const fallbacks = bounds.flatMap(({ name, fallback }) => (slicing.includes(name) && fallback !== undefined ? [fallback] : []));
-  if (fallbacks.length > 0) return String(Math.max(...fallbacks));
-  return listSize || bounds.length > 0 ? String(ASSUMED_LIST_SIZE) : undefined;
-}
-
-function readSize(value: ValueNode, fallback: number): string {
-  if (value.kind === Kind.INT) return String(Math.max(0, Number(value.value)));
-  return value.kind === Kind.VARIABLE ? `size(${read('vars', value.name.value)},${String(fallback)})` : String(fallback);
-}
-
-interface Bound {
-  readonly name: string;
-  readonly fallback: number | undefined;
-}
-
-/** The arguments by which a field is sliced, by their usual names, with their defaults. */
-function boundsOf(schema: GraphQLSchema, parent: GraphQLNamedType, field: string): Bound[] {
-  const type = schema.getType(parent.name);
-  const args = isObjectType(type) || isInterfaceType(type) ? (type.getFields()[field]?.args ?? []) : [];
-  return args
-    .filter(({ name }) => BOUNDS.includes(name))
-    .map(({ name, defaultValue }) => ({ name, fallback: typeof defaultValue === 'number' ? defaultValue : undefined }));
 }
 
 function directivesOf(schema: GraphQLSchema, type: string, field: string): readonly ConstDirectiveNode[] {
@@ -227,18 +183,4 @@ function weightOf(directives: readonly ConstDirectiveNode[]): number | undefined
   const value = argumentOf(find(directives, 'cost'), 'weight');
   const weight = value?.kind === Kind.STRING || value?.kind === Kind.INT ? Number(value.value) : NaN;
   return Number.isFinite(weight) ? weight : undefined;
-}
-
-function readNumber(directive: ConstDirectiveNode | undefined, name: string): number | undefined {
-  const value = argumentOf(directive, name);
-  return value?.kind === Kind.INT ? Number(value.value) : undefined;
-}
-
-function readStrings(directive: ConstDirectiveNode | undefined, name: string): string[] {
-  const value = argumentOf(directive, name);
-  return value?.kind === Kind.LIST ? value.values.flatMap((each) => (each.kind === Kind.STRING ? [each.value] : [])) : [];
-}
-
-function argumentOf(directive: ConstDirectiveNode | undefined, name: string): ConstValueNode | undefined {
-  return directive?.arguments?.find((argument) => argument.name.value === name)?.value;
 }

@@ -1,0 +1,96 @@
+/** How long a list is estimated to be: by `@listSize`, else by the arguments that usually slice a list, also within input objects. */
+import {
+  type ArgumentNode,
+  type ConstDirectiveNode,
+  type ConstValueNode,
+  type GraphQLArgument,
+  type GraphQLSchema,
+  Kind,
+  type ValueNode,
+  getNullableType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
+import { OWN, quote, read } from './literals.ts';
+
+/** How long a list is taken to be when nobody tells. */
+export const ASSUMED_LIST_SIZE = 10;
+/** Arguments, and fields of their input objects, that bound a list where the schema has no `@listSize`. */
+const BOUNDS = ['first', 'last', 'limit', 'perPage', 'pageSize'];
+
+/** A size that a client gives: a number that is no count costs nothing less than one. */
+export const SIZE = `${OWN}const size=(v,d)=>typeof v==="number"&&v>=0?v:d;`;
+
+/** An argument, or a field of its input object by a path with a dot (`page.limit`). */
+export interface Bound {
+  readonly path: string;
+  readonly fallback: number | undefined;
+}
+
+/** Returns the arguments by which a field is sliced, by their usual names, with their defaults. */
+export function boundsOf(schema: GraphQLSchema, { type: name, field }: { readonly type: string; readonly field: string }): Bound[] {
+  const type = schema.getType(name);
+  const args = isObjectType(type) || isInterfaceType(type) ? (type.getFields()[field]?.args ?? []) : [];
+  return args.flatMap((argument) => [...toBound(argument, ''), ...withinInput(argument)]);
+}
+
+function toBound({ name, defaultValue }: Pick<GraphQLArgument, 'name' | 'defaultValue'>, prefix: string): Bound[] {
+  if (!BOUNDS.includes(name)) return [];
+  return [{ path: `${prefix}${name}`, fallback: typeof defaultValue === 'number' ? defaultValue : undefined }];
+}
+
+function withinInput({ name, type }: GraphQLArgument): Bound[] {
+  const input = getNullableType(type);
+  return isInputObjectType(input) ? Object.values(input.getFields()).flatMap((field) => toBound(field, `${name}.`)) : [];
+}
+
+/**
+ * Returns an expression over `vars` for the largest of the slicing arguments that are given; else what the schema assumes; undefined when it says
+ * nothing.
+ */
+export function sizeOf(
+  listSize: ConstDirectiveNode | undefined,
+  given: readonly ArgumentNode[],
+  bounds: readonly Bound[],
+): string | undefined {
+  const assumed = readNumber(listSize, 'assumedSize');
+  const slicing = listSize ? readStrings(listSize, 'slicingArguments') : bounds.map(({ path }) => path);
+  const sizes = slicing.flatMap((path) => {
+    const fallback = bounds.find((bound) => bound.path === path)?.fallback ?? assumed ?? ASSUMED_LIST_SIZE;
+    const [name = '', ...inner] = path.split('.');
+    const value = given.find((argument) => argument.name.value === name)?.value;
+    return value ? [readSize(value, inner, fallback)] : [];
+  });
+  if (sizes.length > 0) return sizes.length === 1 ? sizes[0] : `Math.max(${sizes.join(',')})`;
+  if (assumed !== undefined) return String(assumed);
+  const fallbacks = bounds.flatMap(({ path, fallback }) => (slicing.includes(path) && fallback !== undefined ? [fallback] : []));
+  if (fallbacks.length > 0) return String(Math.max(...fallbacks));
+  return listSize || bounds.length > 0 ? String(ASSUMED_LIST_SIZE) : undefined;
+}
+
+/** The value at a path of input fields. */
+function readSize(value: ValueNode, path: readonly string[], fallback: number): string {
+  if (value.kind === Kind.VARIABLE) {
+    const whole = read('vars', value.name.value);
+    return `size(${path.reduce((object, name) => `(${object}??{})[${quote(name)}]`, whole)},${String(fallback)})`;
+  }
+  const [name, ...rest] = path;
+  if (name === undefined) return String(value.kind === Kind.INT ? Math.max(0, Number(value.value)) : fallback);
+  const field = value.kind === Kind.OBJECT ? value.fields.find((each) => each.name.value === name) : undefined;
+  return field ? readSize(field.value, rest, fallback) : String(fallback);
+}
+
+function readNumber(directive: ConstDirectiveNode | undefined, name: string): number | undefined {
+  const value = argumentOf(directive, name);
+  return value?.kind === Kind.INT ? Number(value.value) : undefined;
+}
+
+export function readStrings(directive: ConstDirectiveNode | undefined, name: string): string[] {
+  const value = argumentOf(directive, name);
+  return value?.kind === Kind.LIST ? value.values.flatMap((each) => (each.kind === Kind.STRING ? [each.value] : [])) : [];
+}
+
+export function argumentOf(directive: ConstDirectiveNode | undefined, name: string): ConstValueNode | undefined {
+  return directive?.arguments?.find((argument) => argument.name.value === name)?.value;
+}
