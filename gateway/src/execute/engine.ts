@@ -16,7 +16,7 @@ import { type Execution, execute } from './execute.ts';
 import type { Operation } from './operation.ts';
 import { type PlanReport, createPlanReport } from './plan-report.ts';
 import { createSend } from './send.ts';
-import { readVariables } from './variables.ts';
+import { VariableFault, addAliases, readVariables } from './variables.ts';
 
 export interface TrestleEngineOptions {
   readonly supergraphSdl: string;
@@ -128,9 +128,10 @@ class Answering {
     if (program.kind === 'mutation' && request.isReadOnly) throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
     limitVariables(request.variables, limits);
     const conditions = readVariables(program.variables, request.variables);
+    const variables = addAliases(program.variables, request.variables);
     limitCost(compiled.cost(conditions), limits);
     if (program.kind === 'subscription') {
-      this.#listen(operation, conditions);
+      this.#listen(operation, { conditions, variables });
       return;
     }
     this.#report = request.tell.plan ? createPlanReport() : undefined;
@@ -138,7 +139,7 @@ class Answering {
     const execution: Execution = {
       operation,
       observe: this.#report?.observe,
-      variables: request.variables,
+      variables,
       conditions,
       context: this.#trace ? { ...request.context, trace: this.#trace } : request.context,
       data: {},
@@ -169,8 +170,9 @@ class Answering {
     });
   }
 
-  #listen(operation: Operation, conditions: Readonly<Record<string, unknown>>): void {
-    const { request, snapshot, hub } = this.#around;
+  #listen(operation: Operation, { conditions, variables }: Pick<Execution, 'conditions' | 'variables'>): void {
+    const { snapshot, hub } = this.#around;
+    const request = { ...this.#around.request, variables };
     const { listener } = request;
     if (!listener)
       throw fail('NOT_ACCEPTABLE', 'Subscriptions are told over WebSocket, text/event-stream or multipart/mixed;subscriptionSpec=1.0');
@@ -226,7 +228,9 @@ class Answering {
     const fault = error instanceof Fault ? error : fail('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
     if (fault.code === 'INTERNAL_ERROR') log.error('request failed', { requestId, code: fault.code, error: fault.cause });
     const { code, message, details } = fault;
-    const bytes = Buffer.from(JSON.stringify({ errors: [{ message, extensions: { code, ...(details && { details }), requestId } }] }));
+    const locations = fault instanceof VariableFault ? { locations: fault.locations } : undefined;
+    const told = { message, ...locations, extensions: { code, ...(details && { details }), requestId } };
+    const bytes = Buffer.from(JSON.stringify({ errors: [told] }));
     const status = code === 'VALIDATION_ERROR' ? undefined : ERRORS[code].status;
     this.#reply({ outcome: 'refused', status, bytes, length: bytes.length });
   }

@@ -116,6 +116,18 @@ export interface VariableProgram {
   readonly type: InputType;
   readonly hasDefault: boolean;
   readonly default: unknown;
+  /** Whether `@skip` or `@include` asks for it, which take no null. */
+  readonly isCondition: boolean;
+  /** The name by which fetches know it, where that is another one. */
+  readonly alias: string | undefined;
+  /** Where the document declares it. */
+  readonly location: Location | undefined;
+}
+
+/** Line and column count from 1. */
+export interface Location {
+  readonly line: number;
+  readonly column: number;
 }
 
 /** The type of a value that a client sends; `named` refers to {@link InputNames} by name. */

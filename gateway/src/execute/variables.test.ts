@@ -22,6 +22,10 @@ const values = fc.letrec((tie) => ({
   ),
 })).value;
 
+const describeOf = (operation: OperationDefinitionNode) => describeVariables(schema, operation, { fragments: [], aliases: new Map() });
+const read = (source: string, given: Record<string, unknown>) =>
+  readVariables(describeOf(parse(source).definitions[0] as OperationDefinitionNode), given);
+
 describe('variables', () => {
   it('are taken or refused as graphql-js does, for every type and value', () => {
     fc.assert(
@@ -34,7 +38,7 @@ describe('variables', () => {
           const operation = parse(source).definitions[0] as OperationDefinitionNode;
           const given: Record<string, unknown> = value === undefined ? {} : { v: value };
           const theirs = getVariableValues(schema, operation.variableDefinitions ?? [], given);
-          const ours = () => readVariables(describeVariables(schema, operation), given);
+          const ours = () => readVariables(describeOf(operation), given);
           if (theirs.errors) expect(ours).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
           else expect(ours()['v']).toEqual(value === undefined ? theirs.coerced['v'] : value);
         },
@@ -45,7 +49,7 @@ describe('variables', () => {
 
   it('that are wrong are all named', () => {
     const operation = parse('query($p: Point!, $n: Int!) { a }').definitions[0] as OperationDefinitionNode;
-    expect(() => readVariables(describeVariables(schema, operation), { p: { y: 'x', inner: { x: 1, q: 1 } } })).toThrow(
+    expect(() => readVariables(describeOf(operation), { p: { y: 'x', inner: { x: 1, q: 1 } } })).toThrow(
       expect.objectContaining({
         details: [
           { field: 'variables.p.x', message: 'is required: Int!' },
@@ -55,5 +59,44 @@ describe('variables', () => {
         ],
       }),
     );
+  });
+
+  // GraphQL §6.1.2; the words are those of graphql-js.
+  it.each([
+    ['query($n: Int!) { a }', {}, 'Variable "$n" of required type "Int!" was not provided.'],
+    ['query($n: Int!) { a }', { n: null }, 'Variable "$n" of non-null type "Int!" must not be null.'],
+    ['query($n: Int) { a }', { n: 'x' }, 'Variable "$n" got invalid value "x"; Int cannot represent non-integer value: "x"'],
+    [
+      'query($n: [[Int!]]) { a }',
+      { n: [[1, null]] },
+      'Variable "$n" got invalid value null at "n[0][1]"; Expected non-nullable type "Int!" not to be null.',
+    ],
+    [
+      'query($p: Point) { a }',
+      { p: { x: 1, q: 1 } },
+      'Variable "$p" got invalid value {"x":1,"q":1} at "p.q"; Field "q" is not defined by type "Point".',
+    ],
+    ['query($c: Color) { a }', { c: 'BLUE' }, 'Variable "$c" got invalid value "BLUE"; Value "BLUE" does not exist in "Color" enum.'],
+  ])('of %s that are %j are refused with a location and a message that says what is wrong', (source, given, message) => {
+    expect(() => read(source, given)).toThrow(expect.objectContaining({ message, locations: [{ line: 1, column: 7 }] }));
+  });
+
+  it('that are large are shown in part', () => {
+    expect(() => read('query($n: Int) { a }', { n: 'x'.repeat(10_000) })).toThrow(
+      /^Variable "\$n" got invalid value "x{99}…; Int cannot represent/,
+    );
+  });
+
+  it('keep the name __proto__', () => {
+    const given = JSON.parse('{"__proto__": true}') as Record<string, unknown>;
+    expect(Object.entries(read('query($__proto__: Boolean!) { a @include(if: $__proto__) }', given))).toEqual([['__proto__', true]]);
+  });
+
+  // GraphQL §6.4.1: a null value of a variable is an error where the argument's type is non-null.
+  it('are refused when a condition would be null', () => {
+    const source = 'query($b: Boolean = true) { a @include(if: $b) }';
+    expect(read(source, {})).toEqual({ b: true });
+    expect(() => read(source, { b: null })).toThrow('Argument "if" of non-null type "Boolean!" must not be null: variable "$b" is null.');
+    expect(read('query($b: Boolean = true) { a }', { b: null })).toEqual({ b: null });
   });
 });

@@ -1,47 +1,114 @@
 /** Checks a request's variables against what its operation declares (GraphQL §6.1.2). Their own JSON goes on to the subgraphs, which coerce it. */
-import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
-import type { InputType, VariableProgram } from './program.ts';
+import { Fault, type FieldFault } from '@trestle/schema/errors';
+import type { InputType, Location, VariableProgram } from './program.ts';
 
 const MAX_FAULTS = 50;
+/** Characters of a value that a message shows. */
+const MAX_SHOWN = 100;
 
-/** Gives the variables with the operation's defaults, for conditions and costs. Throws VALIDATION_ERROR that names every fault. */
+/** VALIDATION_ERROR of one variable or several; its message tells the first fault as graphql-js does. */
+export class VariableFault extends Fault {
+  /** Where the variables are declared. */
+  readonly locations: readonly Location[];
+
+  constructor(faults: readonly VariableProblem[]) {
+    const [first] = faults;
+    const rest = faults.length - 1;
+    const others = rest > 0 ? ` (${String(rest)} more in details)` : '';
+    super('VALIDATION_ERROR', `${first?.text ?? ''}${others}`, {
+      details: faults.slice(0, MAX_FAULTS).map(({ field, message }) => ({ field, message })),
+    });
+    this.locations = [...new Set(faults.flatMap(({ variable: { location } }) => (location ? [location] : [])))];
+  }
+}
+
+interface VariableProblem extends FieldFault {
+  readonly variable: VariableProgram;
+  /** The whole message, for a client that reads messages only. */
+  readonly text: string;
+}
+
+/**
+ * Returns the variables with the operation's defaults, for conditions and costs. Throws VariableFault, which names every fault. A variable of a
+ * condition must not be null, though its type may have a default and allow null (GraphQL §6.4.1).
+ */
 export function readVariables(
   declared: readonly VariableProgram[],
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
   if (declared.length === 0) return NONE;
-  const faults: FieldFault[] = [];
-  const values: Record<string, unknown> = {};
-  for (const { name, type, hasDefault, default: fallback } of declared) {
+  const faults: VariableProblem[] = [];
+  // Without a prototype: `__proto__` is a name like any other.
+  const values = Object.create(null) as Record<string, unknown>;
+  for (const variable of declared) {
+    const { name, type, hasDefault, default: fallback, isCondition } = variable;
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    if (value === undefined) {
-      if (hasDefault) values[name] = fallback;
-      else if (type.kind === 'nonNull') faults.push({ field: `variables.${name}`, message: `is required: ${print(type)}` });
-      continue;
+    if (value !== undefined) {
+      checkVariable(value, variable, faults);
+      values[name] = value;
+    } else if (hasDefault) values[name] = fallback;
+    else if (type.kind === 'nonNull') {
+      const text = `Variable "$${name}" of required type "${print(type)}" was not provided.`;
+      faults.push({ variable, field: `variables.${name}`, message: `is required: ${print(type)}`, text });
     }
-    check(value, { type, field: `variables.${name}`, faults });
-    values[name] = value;
+    if (isCondition && values[name] === null && type.kind !== 'nonNull') {
+      const text = `Argument "if" of non-null type "Boolean!" must not be null: variable "$${name}" is null.`;
+      faults.push({ variable, field: `variables.${name}`, message: 'must not be null where it is a condition', text });
+    }
   }
-  if (faults.length > 0) rejectFaults(faults.slice(0, MAX_FAULTS));
-  return values;
+  if (faults.length > 0) throw new VariableFault(faults);
+  return addAliases(declared, values);
+}
+
+/** Returns the variables with those too that fetches know by another name; the same object when there are none. */
+export function addAliases(
+  declared: readonly VariableProgram[],
+  values: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  let all = values;
+  for (const { name, alias } of declared)
+    if (alias !== undefined && Object.hasOwn(values, name)) all = Object.assign(Object.create(null), all, { [alias]: values[name] });
+  return all;
 }
 
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 
-interface Place {
-  readonly type: InputType;
-  readonly field: string;
-  readonly faults: FieldFault[];
+function checkVariable(value: unknown, variable: VariableProgram, faults: VariableProblem[]): void {
+  const { name, type } = variable;
+  const field = `variables.${name}`;
+  if (value === null && type.kind === 'nonNull') {
+    const text = `Variable "$${name}" of non-null type "${print(type)}" must not be null.`;
+    faults.push({ variable, field, message: `must not be null: ${print(type)}`, text });
+    return;
+  }
+  const report = ({ path, invalid, message, reason }: Problem) => {
+    if (faults.length > MAX_FAULTS) return;
+    const text = `Variable "$${name}" got invalid value ${show(invalid)}${path === '' ? '' : ` at "${name}${path}"`}; ${reason}`;
+    faults.push({ variable, field: `${field}${path}`, message, text });
+  };
+  check(value, { type, path: '', report });
 }
 
-function check(value: unknown, { type, field, faults }: Place): void {
-  if (faults.length > MAX_FAULTS) return;
-  const refuse = (message: string) => {
-    faults.push({ field, message });
-  };
+interface Problem {
+  /** Behind the variable's name: `.tags[1]`. */
+  readonly path: string;
+  readonly invalid: unknown;
+  readonly message: string;
+  /** The same in the words of graphql-js. */
+  readonly reason: string;
+}
+
+interface Place {
+  readonly type: InputType;
+  readonly path: string;
+  readonly report: (problem: Problem) => void;
+}
+
+function check(value: unknown, { type, path, report }: Place): void {
   if (type.kind === 'nonNull') {
-    if (value === null || value === undefined) refuse(`must not be null: ${print(type)}`);
-    else check(value, { type: type.of, field, faults });
+    const reason = `Expected non-nullable type "${print(type)}" not to be null.`;
+    if (value === null || value === undefined) report({ path, invalid: value, message: `must not be null: ${print(type)}`, reason });
+    else check(value, { type: type.of, path, report });
     return;
   }
   if (value === null || value === undefined) return;
@@ -50,41 +117,70 @@ function check(value: unknown, { type, field, faults }: Place): void {
       // A single value stands for a list of one (GraphQL §3.12).
       if (Array.isArray(value))
         value.forEach((item: unknown, i) => {
-          check(item, { type: type.of, field: `${field}[${String(i)}]`, faults });
+          check(item, { type: type.of, path: `${path}[${String(i)}]`, report });
         });
-      else check(value, { type: type.of, field, faults });
+      else check(value, { type: type.of, path, report });
       return;
     case 'enum':
-      if (typeof value !== 'string' || !type.values.includes(value)) refuse(`must be one of ${type.values.join(', ')}`);
+      if (typeof value !== 'string' || !type.values.includes(value)) {
+        const reason =
+          typeof value === 'string'
+            ? `Value ${show(value)} does not exist in "${type.name}" enum.`
+            : `Enum "${type.name}" cannot represent non-string value: ${show(value)}.`;
+        report({ path, invalid: value, message: `must be one of ${type.values.join(', ')}`, reason });
+      }
       return;
     case 'scalar':
-      if (!isScalar(type.name, value)) refuse(`must be of type ${type.name}`);
+      if (!isScalar(type.name, value))
+        report({
+          path,
+          invalid: value,
+          message: `must be of type ${type.name}`,
+          reason: `${type.name} cannot represent ${NOT_A[type.name] ?? 'value'}: ${show(value)}`,
+        });
       return;
     case 'object':
-      checkObject(value, { type, field, faults });
+      checkObject(value, { type, path, report });
   }
 }
 
-function checkObject(value: unknown, { type, field, faults }: Place & { readonly type: InputType & { kind: 'object' } }): void {
+/** What graphql-js calls a value that a scalar does not take. */
+const NOT_A: Readonly<Record<string, string>> = {
+  Int: 'non-integer value',
+  Float: 'non numeric value',
+  String: 'a non string value',
+  Boolean: 'a non boolean value',
+};
+
+function checkObject(value: unknown, { type, path, report }: Place & { readonly type: InputType & { kind: 'object' } }): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    faults.push({ field, message: `must be an object of type ${type.name}` });
+    const reason = `Expected type "${type.name}" to be an object.`;
+    report({ path, invalid: value, message: `must be an object of type ${type.name}`, reason });
     return;
   }
   const object = value as Record<string, unknown>;
   for (const each of type.fields) {
     const given = Object.hasOwn(object, each.name) ? object[each.name] : undefined;
-    if (given === undefined) {
-      if (each.type.kind === 'nonNull' && !each.hasDefault)
-        faults.push({ field: `${field}.${each.name}`, message: `is required: ${print(each.type)}` });
-    } else check(given, { type: each.type, field: `${field}.${each.name}`, faults });
+    if (given !== undefined) check(given, { type: each.type, path: `${path}.${each.name}`, report });
+    else if (each.type.kind === 'nonNull' && !each.hasDefault) {
+      const reason = `Field "${each.name}" of required type "${print(each.type)}" was not provided.`;
+      report({ path: `${path}.${each.name}`, invalid: value, message: `is required: ${print(each.type)}`, reason });
+    }
   }
   for (const name of Object.keys(object))
-    if (!type.fields.some((each) => each.name === name))
-      faults.push({ field: `${field}.${name}`, message: `is not a field of ${type.name}` });
+    if (!type.fields.some((each) => each.name === name)) {
+      const reason = `Field "${name}" is not defined by type "${type.name}".`;
+      report({ path: `${path}.${name}`, invalid: value, message: `is not a field of ${type.name}`, reason });
+    }
   if (type.isOneOf) {
-    const keys = Object.keys(object);
-    if (keys.length !== 1 || object[keys[0] ?? ''] === null)
-      faults.push({ field, message: `must have exactly one field that is not null` });
+    const [key = '', ...others] = Object.keys(object);
+    const reason =
+      key === '' || others.length > 0
+        ? `Exactly one key must be specified for OneOf type "${type.name}".`
+        : object[key] === null
+          ? `Field "${key}" must be non-null.`
+          : undefined;
+    if (reason !== undefined) report({ path, invalid: value, message: `must have exactly one field that is not null`, reason });
   }
 }
 
@@ -115,4 +211,10 @@ function print(type: InputType): string {
     default:
       return type.name;
   }
+}
+
+/** A value as JSON, no more of it than a message should hold. */
+function show(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -1,19 +1,36 @@
 /** Describes variables as plain data, so that the thread that serves can check them without a schema (GraphQL §6.1.2). */
 import {
+  type FragmentDefinitionNode,
   type GraphQLInputType,
   type GraphQLSchema,
   type OperationDefinitionNode,
+  type SelectionNode,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
   typeFromAST,
   valueFromAST,
+  visit,
 } from 'graphql';
 import type { InputField, InputType, VariableProgram } from '../execute/program.ts';
+import { readConditions } from './selection.ts';
 
-/** The document must be valid. */
-export function describeVariables(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode): VariableProgram[] {
+export interface VariableFacts {
+  /** The operation's fragments, whose conditions count too. */
+  readonly fragments: readonly FragmentDefinitionNode[];
+  /** Names that fetches have for variables, by the client's names. */
+  readonly aliases: ReadonlyMap<string, string>;
+}
+
+/** Returns what the operation declares; its document must be valid. */
+export function describeVariables(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  { fragments, aliases }: VariableFacts,
+): VariableProgram[] {
+  const { variableDefinitions = [] } = operation;
+  const conditions = findConditions([operation, ...fragments]);
   const described = new Map<GraphQLInputType, InputType>();
   const describe = (type: GraphQLInputType): InputType => {
     if (isNonNullType(type)) return { kind: 'nonNull', of: describe(type.ofType) };
@@ -35,7 +52,7 @@ export function describeVariables(schema: GraphQLSchema, { variableDefinitions =
       fields.push({ name: field.name, type: describe(field.type), hasDefault: field.defaultValue !== undefined });
     return object;
   };
-  return variableDefinitions.flatMap(({ variable, type, defaultValue }) => {
+  return variableDefinitions.flatMap(({ variable, type, defaultValue, loc }) => {
     const inputType = typeFromAST(schema, type) as GraphQLInputType | undefined;
     if (!inputType) return [];
     return [
@@ -44,7 +61,21 @@ export function describeVariables(schema: GraphQLSchema, { variableDefinitions =
         type: describe(inputType),
         hasDefault: defaultValue !== undefined,
         default: defaultValue && valueFromAST(defaultValue, inputType),
+        isCondition: conditions.has(variable.name.value),
+        alias: aliases.get(variable.name.value),
+        location: loc && { line: loc.startToken.line, column: loc.startToken.column },
       },
     ];
   });
+}
+
+/** The names of variables on which `@skip` and `@include` depend. */
+function findConditions(definitions: readonly (OperationDefinitionNode | FragmentDefinitionNode)[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  const look = (node: SelectionNode) => {
+    const conditions = readConditions(node);
+    if (conditions !== 'never') for (const { variable } of conditions) names.add(variable);
+  };
+  for (const definition of definitions) visit(definition, { Field: look, FragmentSpread: look, InlineFragment: look });
+  return names;
 }

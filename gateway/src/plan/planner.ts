@@ -16,6 +16,7 @@ import {
   parse,
   specifiedRules,
   validate,
+  validateSchema,
   visit,
 } from 'graphql';
 import type { Program } from '../execute/program.ts';
@@ -26,11 +27,13 @@ import { expandOperation } from './expand-operation.ts';
 import { describeVariables } from './input-types.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
+import { defineKnownDirectives } from './known-directives.ts';
 import { mendOperation } from './mend-operation.ts';
 import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
 import { mendVariableCollector } from './mend-variables.ts';
 import { createPlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
+import { renameReserved } from './reserved-variables.ts';
 import { type GuardedSet, createSelections } from './selection.ts';
 import { generateWriter } from './writer-code.ts';
 
@@ -79,10 +82,13 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   mendVariableCollector();
   const mend = mendSupergraph(sdl);
   // What a composition lets through is its affair: a field that can't be resolved as it is asked for is told when it is asked for (`requireCover`).
-  const supergraph = Supergraph.build(mend.document, { validateSupergraph: false });
+  const supergraph = Supergraph.build(defineKnownDirectives(mend.document), { validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, {});
   const apiSchema = supergraph.apiSchema();
   const schema = toClientSchema(apiSchema, mend.hasStandIns);
+  // graphql-js refuses every document of a schema that is not valid: better to refuse the schema, and to serve on with the last one.
+  const problems = validateSchema(schema);
+  if (problems.length > 0) throw new Error(`The supergraph is not valid: ${problems.map(({ message }) => message).join(' ')}`);
   const wholeSchema = supergraph.schema.toGraphQLJSSchema();
   const isPublic = createPublicTest(supergraph.schema, schema);
 
@@ -110,6 +116,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     return {
       document,
       operation,
+      fragments,
       expanded: expanded.operation,
       root,
       selections,
@@ -128,8 +135,9 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   };
 
   const compile = (request: PrepareRequest, maxWeight: number): Program => {
-    const { document, operation, expanded, root, selections, sets, introspection } = read(request, maxWeight);
-    const planned = operationFromDocument(apiSchema, mendOperation({ kind: Kind.DOCUMENT, definitions: [expanded] }));
+    const { document, operation, fragments, expanded, root, selections, sets, introspection } = read(request, maxWeight);
+    const renamed = renameReserved(expanded);
+    const planned = operationFromDocument(apiSchema, mendOperation({ kind: Kind.DOCUMENT, definitions: [renamed.operation] }));
     const node = plan(planned, request.labels);
     const compiler = createPlanCompiler(wholeSchema, mend);
     const isSubscription = node?.kind === 'Subscription';
@@ -141,7 +149,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     return {
       kind: operation.operation,
       name: operation.name?.value,
-      variables: describeVariables(schema, operation),
+      variables: describeVariables(schema, operation, { fragments, aliases: renamed.aliases }),
       plan: steps,
       source,
       code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)}};`,

@@ -1,0 +1,13 @@
+/** Makes a supergraph define the directives of the GraphQL specification that it may use without defining them, and that Apollo's library does not know. */
+import { type DocumentNode, Kind, parse, visit } from 'graphql';
+
+const ONE_OF = parse('directive @oneOf on INPUT_OBJECT', { noLocation: true }).definitions;
+
+/** Returns the supergraph with a definition of `@oneOf` (GraphQL §3.13.6) where it lacks one. */
+export function defineKnownDirectives(document: DocumentNode): DocumentNode {
+  const isDefined = document.definitions.some((each) => each.kind === Kind.DIRECTIVE_DEFINITION && each.name.value === 'oneOf');
+  if (isDefined) return document;
+  let isUsed = false;
+  visit(document, { Directive: ({ name }) => void (isUsed ||= name.value === 'oneOf') });
+  return isUsed ? { ...document, definitions: [...document.definitions, ...ONE_OF] } : document;
+}
