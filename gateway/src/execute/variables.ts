@@ -65,10 +65,9 @@ export function addAliases(
   declared: readonly VariableProgram[],
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  let all = values;
-  for (const { name, alias } of declared)
-    if (alias !== undefined && Object.hasOwn(values, name)) all = Object.assign(Object.create(null), all, { [alias]: values[name] });
-  return all;
+  const renamed = declared.filter(({ name, alias }) => alias !== undefined && Object.hasOwn(values, name));
+  if (renamed.length === 0) return values;
+  return Object.assign(Object.create(null) as object, values, Object.fromEntries(renamed.map(({ name, alias }) => [alias, values[name]])));
 }
 
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -215,6 +214,6 @@ function print(type: InputType): string {
 
 /** A value as JSON, no more of it than a message should hold. */
 function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'undefined';
+  const text = value === undefined ? 'undefined' : JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -1,5 +1,5 @@
 /** Makes a supergraph define the directives of the GraphQL specification that it may use without defining them, and that Apollo's library does not know. */
-import { type DocumentNode, Kind, parse, visit } from 'graphql';
+import { type DocumentNode, Kind, parse } from 'graphql';
 
 const ONE_OF = parse('directive @oneOf on INPUT_OBJECT', { noLocation: true }).definitions;
 
@@ -7,7 +7,10 @@ const ONE_OF = parse('directive @oneOf on INPUT_OBJECT', { noLocation: true }).d
 export function defineKnownDirectives(document: DocumentNode): DocumentNode {
   const isDefined = document.definitions.some((each) => each.kind === Kind.DIRECTIVE_DEFINITION && each.name.value === 'oneOf');
   if (isDefined) return document;
-  let isUsed = false;
-  visit(document, { Directive: ({ name }) => void (isUsed ||= name.value === 'oneOf') });
+  const isUsed = document.definitions.some(
+    (each) =>
+      (each.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || each.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION) &&
+      each.directives?.some(({ name }) => name.value === 'oneOf'),
+  );
   return isUsed ? { ...document, definitions: [...document.definitions, ...ONE_OF] } : document;
 }
