@@ -65,9 +65,10 @@ export function addAliases(
   declared: readonly VariableProgram[],
   values: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const renamed = declared.filter(({ name, alias }) => alias !== undefined && Object.hasOwn(values, name));
-  if (renamed.length === 0) return values;
-  return Object.assign(Object.create(null) as object, values, Object.fromEntries(renamed.map(({ name, alias }) => [alias, values[name]])));
+  if (!declared.some(({ alias }) => alias !== undefined)) return values;
+  const all = Object.assign(Object.create(null) as Record<string, unknown>, values);
+  for (const { name, alias } of declared) if (alias !== undefined && Object.hasOwn(values, name)) all[alias] = values[name];
+  return all;
 }
 
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
