@@ -1,4 +1,5 @@
 import js from '@eslint/js';
+import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
 
 const onlyConfigReadsTheEnvironment = {
@@ -11,6 +12,11 @@ const NODE_GLOBALS = ['process', 'globalThis', 'console', 'performance', 'fetch'
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '.trestle/**'] },
   js.configs.recommended,
+  {
+    // A client's text must not be able to hold up a process: an expression takes time linear in the length of what it reads.
+    plugins: { regexp },
+    rules: { 'regexp/no-super-linear-backtracking': ['error', { report: 'certain' }], 'regexp/no-super-linear-move': 'error' },
+  },
   {
     files: ['**/*.mjs'],
     languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },

@@ -35,7 +35,7 @@ export function createProcesses() {
         child.stdout.on('data', (chunk) => {
           if (output === undefined) return;
           output += chunk.toString();
-          const port = /"port":(\d+)[^\n]*"msg":"listening"/.exec(output)?.[1];
+          const port = /"port":(\d+),[^\n]*"msg":"listening"/.exec(output)?.[1];
           if (port === undefined) return;
           output = undefined;
           resolve({ child, pid: child.pid, port: Number(port) });

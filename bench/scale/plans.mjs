@@ -34,7 +34,7 @@ export function createPlans() {
         if (Date.now() > deadline) throw new Error('The server told no plans');
         await pause(5);
       }
-      const plans = Array.from(log.matchAll(/plan:\n(\s*\{[\s\S]*?\n\s*\})\n(?=\S|$)/g), ([, json]) => JSON.parse(json));
+      const plans = Array.from(log.matchAll(/plan:\n(\s*\{[\s\S]*?\n[ \t]*\})\n(?=\S|$)/g), ([, json]) => JSON.parse(json));
       if (plans.length < 2) throw new Error('The server told no plans');
       return plans.flatMap((plan) => faultsOf(plan, showsTotal));
     },

@@ -58,7 +58,7 @@ function createChecker(document: Document): Checker {
     .map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`) }));
 
   return ({ method, path, reply: { status, headers, body } }) => {
-    const pathname = path.replace(/\?.*$/s, '').replace(/^(\/api)?(\/v\d+)?(?=\/)/, '');
+    const pathname = path.replace(/\?.*/s, '').replace(/^(\/api)?(\/v\d+)?(?=\/)/, '');
     const found = patterns.find(({ pattern }) => pattern.test(pathname))?.path;
     const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
     const operation = found === undefined ? undefined : document.paths[found]?.[verb];

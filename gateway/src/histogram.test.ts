@@ -18,7 +18,7 @@ it("tells what prom-client's own would tell of the same", async () => {
         const lines = async (registry: Registry) =>
           (await registry.metrics())
             .split('\n')
-            .map((line) => line.replace(/\{(.*)\}/, (_, labels: string) => `{${labels.split(',').sort().join()}}`))
+            .map((line) => line.replace(/\{([^{}]*)\}/, (_, labels: string) => `{${labels.split(',').sort().join()}}`))
             .sort();
         expect(await lines(ours)).toEqual(await lines(theirs));
       },

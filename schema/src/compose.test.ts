@@ -48,7 +48,7 @@ describe('the public schema', () => {
     const type = api.getType(name);
     if (!type) throw new Error(`There is no type ${name}`);
     return printType(type)
-      .replace(/\s*"""[\s\S]*?"""/g, '')
+      .replace(/(?<!\s)\s*"""[\s\S]*?"""/g, '')
       .trim();
   };
 

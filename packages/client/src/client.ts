@@ -29,7 +29,7 @@ export function createTrestleClientV2(options: ClientOptions): Client<PathsOfV2>
 
 function createVersion<Paths extends object>(version: string, { baseUrl, token, fetch }: ClientOptions): Client<Paths> {
   const client = createClient<Paths>({
-    baseUrl: `${baseUrl.replace(/\/+$/, '')}/${version}`,
+    baseUrl: `${baseUrl.replace(/(?<!\/)\/+$/, '')}/${version}`,
     // Lists of names go as one parameter: `sort=-createdAt,id`.
     querySerializer: { array: { style: 'form', explode: false } },
     ...(fetch && { fetch }),

@@ -53,7 +53,37 @@ describe('lines of the log', () => {
     room = Infinity;
     batch.flush();
     expect(read.startsWith(`abcdef\n${line}`)).toBe(true);
-    expect(JSON.parse(read.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ count: 2, msg: 'log lines lost to a slow reader' });
+    expect(JSON.parse(read.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      count: 2,
+      msg: 'log lines lost while the output took none',
+    });
     expect(read.length).toBeLessThan(5 * 1024 * 1024);
+  });
+
+  // spec §5.10: the log goes on. A full disk is a state that passes, unlike a closed pipe.
+  it.each(['ENOSPC', 'EDQUOT', 'EIO'])('are written again once %s has passed, and a line counts those that were lost', (code) => {
+    let isFull = true;
+    let read = '';
+    const batch = createBatch({
+      write: (bytes) => {
+        if (isFull) return failWith(code);
+        read += bytes.toString();
+        return bytes.length;
+      },
+    });
+    batch.write('before\n');
+    batch.flush();
+    const line = `${'x'.repeat(1024 * 1024)}\n`;
+    for (let i = 0; i < 7; i++) {
+      batch.write(line);
+      batch.flush();
+    }
+    isFull = false;
+    batch.flush();
+    batch.write('after\n');
+    batch.flush();
+    const lines = read.trimEnd().split('\n');
+    expect([lines[0], lines.at(-1)]).toEqual(['before', 'after']);
+    expect(JSON.parse(lines.at(-2) ?? '')).toMatchObject({ count: 3, msg: 'log lines lost while the output took none' });
   });
 });

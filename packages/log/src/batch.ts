@@ -1,4 +1,4 @@
-/** Writes lines together. A reader that is gone, or full for now, never holds the process that serves. */
+/** Writes lines together. A reader that is gone or slow, or a disk that is full, never holds up the process that serves. */
 import { writeSync } from 'node:fs';
 
 export interface Batch {
@@ -16,8 +16,11 @@ export interface BatchOptions {
 /** From here on lines are written without waiting for more. */
 const FULL_BYTES = 32 * 1024;
 const DELAY_MS = 250;
-/** What a slow reader may leave with us; lines beyond it are lost, and counted. */
+/** Bytes that are kept while they cannot be written; lines beyond them are lost, and counted. */
 const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Errors after which nobody will read any more. All others may pass: a full pipe (EAGAIN), a full disk (ENOSPC, EDQUOT), a failing one (EIO). */
+const ENDINGS = new Set(['EPIPE', 'EBADF', 'ECONNRESET', 'EINVAL']);
 
 /** Lines go to standard output at most a quarter of a second late; what a killed process still held is lost. */
 export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOptions = {}): Batch {
@@ -37,12 +40,10 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
       while (rest.length > 0) rest = rest.subarray(write(rest));
       if (lost > 0) tellLoss();
     } catch (error) {
-      // Full for now: a later flush goes on. Anything else means that nobody reads any more.
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') wait();
-      else {
+      if (ENDINGS.has((error as NodeJS.ErrnoException).code ?? '')) {
         isGone = true;
         rest = Buffer.alloc(0);
-      }
+      } else wait();
     }
     size = rest.length;
   };
@@ -50,7 +51,7 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
     timer ??= setTimeout(flush, DELAY_MS).unref();
   };
   const tellLoss = () => {
-    const line = `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count: lost, msg: 'log lines lost to a slow reader' })}\n`;
+    const line = `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count: lost, msg: 'log lines lost while the output took none' })}\n`;
     lost = 0;
     rest = Buffer.from(line);
     rest = rest.subarray(write(rest));

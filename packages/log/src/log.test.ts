@@ -23,3 +23,21 @@ it('writes the line of a request as JSON, whatever a client named its operation'
   expect(first).toMatchObject({ level: 'info', service: 'test', requestId: 'r', status: 200, operation: 'a"b\\n', msg: 'request' });
   expect(second).toMatchObject({ durationMs: 1, time: expect.stringMatching(/^\d{4}-.*Z$/) });
 });
+
+it('bounds every field of a line, the messages and stacks of errors and their causes', () => {
+  const script = `import { createLog } from './packages/log/dist/log.js';
+    const huge = '漢'.repeat(400_000);
+    const deep = Object.assign(new Error(huge, { cause: new Error(huge, { cause: new Error(huge) }) }), { name: huge });
+    const log = createLog({ service: 'test', level: 'info' });
+    log.access({ requestId: huge, operation: huge, route: huge });
+    log.error(huge, { requestId: huge, route: huge, code: huge, error: deep });`;
+  const lines = execFileSync(process.execPath, ['--input-type=module', '-e', script], { maxBuffer: 1024 * 1024 })
+    .toString()
+    .trim()
+    .split('\n');
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    JSON.parse(line);
+    expect(Buffer.byteLength(line)).toBeLessThan(48 * 1024);
+  }
+});

@@ -1,6 +1,9 @@
 /** Writes masked JSON lines. The fields are a closed set, so that bodies, tokens and e-mail addresses can't be passed (spec §5.10). */
 import { pino } from 'pino';
 import { createBatch } from './batch.ts';
+import { cut, mask } from './mask.ts';
+
+export { mask } from './mask.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -22,6 +25,11 @@ export interface LogFields {
   readonly hash?: string;
   readonly error?: unknown;
 }
+
+/** Largest size of one field, of the message, of an error's message and of its stack, in bytes of UTF-8; more is cut. */
+const MAX_FIELD_BYTES = 256;
+const MAX_MESSAGE_BYTES = 2 * 1024;
+const MAX_STACK_BYTES = 6 * 1024;
 
 export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: string, fields?: LogFields) => void> {
   /** One line for a request that was answered. These are written together, up to a quarter of a second late; all others at once. */
@@ -50,7 +58,8 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     (at: Exclude<LogLevel, 'silent'>) =>
     (message: string, fields: LogFields = {}) => {
       const { error, ...rest } = fields;
-      out[at](error === undefined ? rest : { ...rest, error: describeError(error) }, mask(message));
+      const bounded = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, bound(value)]));
+      out[at](error === undefined ? bounded : { ...bounded, error: describeError(error) }, mask(message, MAX_MESSAGE_BYTES));
       batch.flush();
     };
   return {
@@ -62,10 +71,14 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       if (!isInfo) return;
       // Written by hand: it is the one line that every request pays for.
       let line = `{"level":"info","time":"${now()}",${own}`;
-      for (const name in fields) line += `,"${name}":${JSON.stringify(fields[name as keyof typeof fields])}`;
+      for (const name in fields) line += `,"${name}":${JSON.stringify(bound(fields[name as keyof typeof fields]))}`;
       batch.write(`${line},"msg":"request"}\n`);
     },
   };
+}
+
+function bound<T>(value: T): T | string {
+  return typeof value === 'string' ? cut(value, MAX_FIELD_BYTES) : value;
 }
 
 /** Times as text, made once for each millisecond. */
@@ -89,25 +102,13 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** What a log may say of an error: masked text, where it came from, and its causes down to three levels. */
+/** Describes an error for the log: masked and cut text, its stack, and its causes down to three levels. */
 export function describeError(error: unknown, depth = 3): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   return {
-    type: error.name,
-    message: mask(error.message),
-    ...(error.stack === undefined ? {} : { stack: mask(error.stack) }),
+    type: cut(error.name, MAX_FIELD_BYTES),
+    message: mask(error.message, MAX_MESSAGE_BYTES),
+    ...(error.stack === undefined ? {} : { stack: mask(error.stack, MAX_STACK_BYTES) }),
     ...(error.cause === undefined || depth === 0 ? {} : { cause: describeError(error.cause, depth - 1) }),
   };
-}
-
-const SECRETS: readonly (readonly [RegExp, string])[] = [
-  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[token]'],
-  [/[^\s"'<>@:/]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
-  [/(\w+:\/\/[^\s:/@]+):[^\s@/]+@/g, '$1:[password]@'],
-  [/\$argon2\w+\$\S+/g, '[hash]'],
-];
-
-/** Takes tokens, e-mail addresses and passwords in URLs out of a text. */
-export function mask(text: string): string {
-  return SECRETS.reduce((masked, [pattern, name]) => masked.replace(pattern, name), text);
 }
