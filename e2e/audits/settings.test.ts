@@ -9,10 +9,16 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name ?? '');
 
-const READERS = ['local', 'gateway', 'rest-bridge', ...readdirSync(`${root}subgraphs`).map((name) => `subgraphs/${name}`)]
+const READERS = [
+  'local',
+  'gateway',
+  'rest-bridge',
+  'packages/service',
+  ...readdirSync(`${root}subgraphs`).map((name) => `subgraphs/${name}`),
+]
   .map((room) => [`${room}/src/config.ts`, `${room}/src/settings.ts`].filter((path) => existsSync(root + path)))
   .flat();
-const settings = new Set(READERS.flatMap((path) => names(read(path), /(?:^|[{,])\s*([A-Z][A-Z0-9_]+):/gm)));
+const settings = new Set(READERS.flatMap((path) => names(read(path), /(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)));
 const family: readonly string[] = SUBGRAPH_NAMES.map(urlSettingOf);
 
 it('.env.example has one row for each setting that a process reads, and no other', () => {

@@ -28,7 +28,7 @@ export async function startProcess(
 ): Promise<RunningProcess> {
   const entry = `${ROOT}${room}/dist/main.js`;
   const child = spawn(process.execPath, [...nodeOptions, entry], {
-    env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'info', HOST: '127.0.0.1', ...env },
+    env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'info', HOST: '127.0.0.1', DRAIN_DELAY_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   return toRunningProcess(child, room);

@@ -2,6 +2,7 @@
 import { readFamily, readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
+import { serviceSettings } from '@trestle/service/settings';
 import { readFlags } from './command-line.ts';
 import { readTrustedDocuments } from './documents/trusted.ts';
 import { SLOW_POLICIES } from './live/mailbox.ts';
@@ -13,6 +14,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
   const isAuthOn = env['AUTH'] !== 'off';
   const settings = readSettings(
     {
+      ...serviceSettings,
       GATEWAY_PORT: setting.port().default(4000),
       PORT: setting.port().optional(),
       HOST: setting.text().default('127.0.0.1'),

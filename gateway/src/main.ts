@@ -1,11 +1,13 @@
 /** The gateway's process; also the command \`trestle-gateway\`, which serves any Federation 2 supergraph. */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
 import { createTokenVerifier } from '@trestle/identity/tokens';
 import { createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
+import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
 import { readNotice } from './command-line.ts';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
@@ -23,7 +25,7 @@ import { createGatewayMetrics } from './metrics.ts';
 import { watchSupergraph } from './supergraph/watch.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
-/** Requests and events in hand may take so long beyond the time that subscribers are sent away in: by default the process is gone within 3 s. */
+/** Requests and events in flight may take so long beyond the time that subscribers are sent away in: by default the process is gone within 3 s. */
 const DRAIN_MS = 1500;
 /** And everything else that is to be closed then. */
 const STOP_MS = 5000;
@@ -35,9 +37,12 @@ if (notice !== undefined) {
 }
 const config = readConfig();
 const log = createLog({ service: 'gateway', level: config.LOG_LEVEL });
-const drainMs = config.SUBSCRIPTION_DRAIN_MS + DRAIN_MS;
+const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, DRAIN_DELAY_MS: delayMs } = config;
+const drainMs = subscriptionDrainMs + DRAIN_MS;
+/** Subscribers are sent away in the last part of the time in which the process still serves. */
+const subscribersStayMs = Math.max(0, delayMs - subscriptionDrainMs);
 
-await runProcess(log, start, { stopLimitMs: drainMs + STOP_MS });
+await runProcess(log, start, { stopLimitMs: drainMs + STOP_MS, delayMs });
 
 async function start() {
   const supergraphSdl = await readFile(config.supergraphFile, 'utf8');
@@ -101,13 +106,15 @@ async function start() {
     handle,
     upgrade: sockets.upgrade,
     toRefusalAnswer,
-    drainMs,
+    drainMs: drainMs - (delayMs - subscribersStayMs),
+    ...toServiceOptions(config),
   });
   return async () => {
     supergraph.stop();
     if (revocationWatch) revocationWatch.stop();
-    // Whoever listens is sent away while requests in hand are answered; nobody new is let in.
-    await Promise.all([service.stop(), sockets.drain(config.SUBSCRIPTION_DRAIN_MS, drainMs), streams.drain(config.SUBSCRIPTION_DRAIN_MS)]);
+    const stopped = service.stop();
+    await delay(subscribersStayMs);
+    await Promise.all([stopped, sockets.drain(subscriptionDrainMs, drainMs), streams.drain(subscriptionDrainMs)]);
     await engine.stop();
     await tracing.stop();
   };

@@ -27,7 +27,8 @@ export interface PlanOptions {
 export function planProcesses({ config, databaseUrls, keys }: PlanOptions): ProcessPlan[][] {
   const inherit = (...names: Inherited[]) =>
     Object.fromEntries(names.flatMap((name) => (config.inherited[name] === undefined ? [] : [[name, config.inherited[name]]])));
-  const shared = { ...inherit('PATH'), HOST, LOG_LEVEL: config.LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile };
+  // Nobody but us sends requests: no load balancer has to be waited for.
+  const shared = { DRAIN_DELAY_MS: '0', ...inherit('PATH'), HOST, LOG_LEVEL: config.LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile };
   const plan = (name: string, room: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
     name,
     args: [`--env-file=${join(config.root, NODE_OPTIONS_FILE)}`, join(config.root, room, 'dist', 'main.js')],

@@ -2,11 +2,13 @@
 import { X509Certificate } from 'node:crypto';
 import { readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
+import { serviceSettings } from '@trestle/service/settings';
 import { type Lifecycle, readLifecycles } from './versions/versions.ts';
 
 export function readConfig() {
   const settings = readSettings(
     {
+      ...serviceSettings,
       REST_PORT: setting.port().default(3000),
       HOST: setting.text().default('127.0.0.1'),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
@@ -17,8 +19,6 @@ export function readConfig() {
       GATEWAY_TIMEOUT_MS: setting.integer(100, 300_000).default(15_000),
       TOKEN_PUBLIC_KEY_FILE: setting.file(),
       API_VERSIONS_FILE: setting.fileOf(readLifecycles).default(new Map<number, Lifecycle>()),
-      HEADERS_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
-      REQUEST_TIMEOUT_MS: setting.integer(100, 600_000).default(60_000),
       MAINTENANCE_FILE: setting.text().optional(),
       MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),
       MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).default(500),

@@ -4,6 +4,7 @@ import { createLog } from '@trestle/log';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
+import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
 import express from 'express';
 import { buildSchema } from 'graphql';
@@ -23,7 +24,9 @@ import { createVersions } from './versions/versions.ts';
 const config = readConfig();
 const log = createLog({ service: 'rest-bridge', level: config.LOG_LEVEL });
 
-await runProcess(log, async () => {
+await runProcess(log, start, { delayMs: config.DRAIN_DELAY_MS });
+
+async function start() {
   const gateway = createGatewayClient({
     url: config.GATEWAY_URL,
     timeoutMs: config.GATEWAY_TIMEOUT_MS,
@@ -79,8 +82,7 @@ await runProcess(log, async () => {
         else giveUp(error);
       });
     },
-    headersTimeoutMs: config.HEADERS_TIMEOUT_MS,
-    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    ...toServiceOptions(config),
     toRefusalAnswer,
   });
   return async () => {
@@ -90,7 +92,7 @@ await runProcess(log, async () => {
     await gateway.close();
     await tracing.stop();
   };
-});
+}
 
 /** Finds the histogram's series by a lookup, since prom-client hashes its labels each time. */
 function createObserver(durations: Histogram<'route' | 'method' | 'status'>): PipelineDependencies['observe'] {

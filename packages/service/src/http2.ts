@@ -1,43 +1,43 @@
 /** HTTP/2 behind the same door: requests and answers that handlers made for HTTP/1.1 can work with, and the refusals that Node leaves to us. */
 import { METHODS, type IncomingMessage, type ServerResponse } from 'node:http';
-import {
-  type Http2Server,
-  Http2ServerRequest,
-  Http2ServerResponse,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-  constants,
-  createServer,
-} from 'node:http2';
+import { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream, constants, createServer } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import { limitFrames } from './http2-floods.ts';
+import { Http2Transfer, Request, Response, isWhole } from './http2-messages.ts';
 import { BAD_EXPECTATION, type Door, HEADERS_TOO_LARGE, MALFORMED, NO_PROXY, type Reason, TOO_SLOW, UNKNOWN_METHOD } from './refusals.ts';
 import { createRefuser, isHost } from './refusals.ts';
+import type { TrafficLimits } from './settings.ts';
+import type { Traffic } from './traffic.ts';
 
 export interface Http2DoorOptions extends Door {
   readonly maxHeaderBytes: number;
-  /** How long a connection may take to its first request, a request to its end, and how long a connection is kept without one. */
-  readonly headersTimeoutMs: number;
-  readonly requestTimeoutMs: number;
-  readonly keepAliveTimeoutMs: number;
+  readonly limits: TrafficLimits;
+  readonly traffic: Traffic;
 }
 
 export interface Http2Door {
   /** Takes a connection whose ALPN said `h2`. */
   accept(socket: TLSSocket): void;
-  /** Tells every client to go away once its requests are answered. */
+  /**
+   * Tells every client to send further requests on another connection (GOAWAY, RFC 9113 §6.8): those that it sent since then were not
+   * processed. Connections that come later get one request answered.
+   */
+  announce(): void;
+  /** Closes all connections once their requests are answered. */
   drain(): void;
 }
 
-const MAX_STREAMS = 250;
+/** As nginx; each may hold 64 KiB of a body before anybody reads it. */
+const MAX_STREAMS = 128;
 /** Node resets streams beyond its own limit without a word; up to this many times ours, they get a 431 that says why. */
 const OWN_LIMIT_FACTOR = 4;
 
 /** Hands requests to `handle` as the door for HTTP/1.1 does. */
 export function createHttp2Door(options: Http2DoorOptions): Http2Door {
-  const { handle, maxHeaderBytes, requestTimeoutMs } = options;
+  const { handle, maxHeaderBytes, limits, traffic } = options;
   const refuser = createRefuser(options);
   const sessions = new Set<ServerHttp2Session>();
-  let isDraining = false;
+  let phase: 'serving' | 'leaving' | 'draining' = 'serving';
 
   const refuse = (request: Request, response: Response, reason: Reason) => {
     const { status, headers, body } = refuser(reason, { sentId: request.headers['x-request-id'], isSecure: true });
@@ -51,13 +51,15 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
       refuse(request, response, reason);
       return;
     }
+    const refuseSlow = () => {
+      if (response.headersSent) stream.close(constants.NGHTTP2_CANCEL);
+      else refuse(request, response, TOO_SLOW);
+      // A handler that waits for the rest of a body must not get it after all.
+      request.destroy();
+    };
+    traffic.add(new Http2Transfer({ request, response, refuse: refuseSlow }));
     if (!stream.endAfterHeaders) {
-      const late = setTimeout(() => {
-        if (response.headersSent) stream.close(constants.NGHTTP2_CANCEL);
-        else refuse(request, response, TOO_SLOW);
-        // A handler that waits for the rest of a body must not get it after all.
-        request.destroy();
-      }, requestTimeoutMs).unref();
+      const late = setTimeout(refuseSlow, limits.requestTimeoutMs).unref();
       for (const event of ['end', 'close'])
         stream.once(event, () => {
           clearTimeout(late);
@@ -83,20 +85,35 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
   server.on('session', (session) => {
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
-    closeIdle(session, options);
-    if (isDraining) session.close();
+    closeIdle(session, limits);
+    if (phase === 'draining') session.close();
+    else if (phase === 'leaving') session.once('stream', () => session.close());
   });
   return {
-    accept: (socket) => void server.emit('connection', socket),
+    accept(socket) {
+      server.once('session', (session) => {
+        limitFrames(session, {
+          socket,
+          onFlood: () => {
+            traffic.count('too many frames');
+          },
+        });
+      });
+      server.emit('connection', socket);
+    },
+    announce() {
+      phase = 'leaving';
+      for (const session of sessions) session.close();
+    },
     drain() {
-      isDraining = true;
+      phase = 'draining';
       for (const session of sessions) session.close();
     },
   };
 }
 
 /** What is neither waiting for an answer nor asking is closed, however many frames it sends. */
-function closeIdle(session: ServerHttp2Session, { headersTimeoutMs, keepAliveTimeoutMs }: Http2DoorOptions): void {
+function closeIdle(session: ServerHttp2Session, { headersTimeoutMs, keepAliveTimeoutMs }: TrafficLimits): void {
   let open = 0;
   const after = (milliseconds: number) =>
     setTimeout(() => {
@@ -122,10 +139,6 @@ function endWithAnswer(stream: ServerHttp2Stream): void {
   });
 }
 
-function isWhole(stream: ServerHttp2Stream): boolean {
-  return stream.endAfterHeaders || (stream.readableEnded && !stream.aborted);
-}
-
 const KNOWN_METHODS = new Set(METHODS);
 
 /** What Node lets through and a server must not. */
@@ -137,54 +150,4 @@ function findFault({ method, headers, rawHeaders }: Request, maxHeaderBytes: num
   // As if each were a line with its colon, space and end.
   for (let i = 0; i < rawHeaders.length; i += 2) size += (rawHeaders[i]?.length ?? 0) + (rawHeaders[i + 1]?.length ?? 0) + 4;
   return size > maxHeaderBytes ? HEADERS_TOO_LARGE : undefined;
-}
-
-/** A request as handlers know it from HTTP/1.1. */
-class Request extends Http2ServerRequest {
-  constructor(...args: ConstructorParameters<typeof Http2ServerRequest>) {
-    super(...args);
-    // The target's host has a name of its own in HTTP/2.
-    const { headers } = this;
-    if (headers[':authority'] !== undefined) headers.host ??= headers[':authority'];
-  }
-
-  /** Of a body that breaks off there is no end, only a close. */
-  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-    if (chunk !== null || isWhole(this.stream)) return super.push(chunk, encoding);
-    this.destroy();
-    return false;
-  }
-}
-
-/** What speaks of a connection has no place in HTTP/2 (RFC 9113 §8.2.2). */
-const OF_CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
-
-/** An answer as handlers write it for HTTP/1.1: headers as an object or as a flat list, those of the connection among them. */
-class Response extends Http2ServerResponse<Request> {
-  override writeHead(status: number, ...rest: unknown[]): this {
-    const headers = rest.at(-1);
-    for (const [name, value] of toEntries(headers)) if (!OF_CONNECTION.has(name.toLowerCase())) this.setHeader(name, value);
-    return super.writeHead(status);
-  }
-
-  static {
-    // Node ends the stream of a client that went away and takes that for an answer; handlers want to know that nobody had it.
-    Object.defineProperty(this.prototype, 'writableFinished', {
-      get(this: Response) {
-        return this.stream.writableFinished && !this.stream.aborted;
-      },
-    });
-  }
-}
-
-function toEntries(headers: unknown): [string, string | string[]][] {
-  if (!Array.isArray(headers))
-    return typeof headers === 'object' && headers !== null ? (Object.entries(headers) as [string, string | string[]][]) : [];
-  const entries = new Map<string, string | string[]>();
-  for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = headers.slice(i, i + 2) as [string, string];
-    const known = entries.get(name);
-    entries.set(name, known === undefined ? value : [known, value].flat());
-  }
-  return [...entries];
 }

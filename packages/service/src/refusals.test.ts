@@ -16,8 +16,7 @@ beforeAll(async () => {
     port: 0,
     host: '127.0.0.1',
     probes: createProbes({ isReady: () => true }),
-    headersTimeoutMs: 200,
-    requestTimeoutMs: 400,
+    limits: { headersTimeoutMs: 200, requestTimeoutMs: 400 },
     handle: (request, response) => {
       handled.push(request);
       if (request.url === '/early') response.writeHead(413, { 'content-length': '0' }).end();

@@ -1,6 +1,7 @@
 /** What no handler ever sees: requests that Node's parser refuses, that are ill-framed, or that never come to an end (RFC 9112, contract §5). */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { Log } from '@trestle/log';
@@ -84,9 +85,8 @@ export function keepDoor(server: Server, door: Door): void {
   const refuseBare = (socket: Duplex, reason: Reason, request?: IncomingMessage) => {
     refused.add(socket);
     const { status, headers, body } = answer(reason, { sentId: request?.headers['x-request-id'], isSecure: isSecure(socket) });
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(
-      `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n${body}`,
+      toHttpMessage({ status, headers, body }),
       // A handler that waits for the rest of a body must not get it after all.
       () => request?.destroy(),
     );
@@ -154,11 +154,14 @@ function isOver({ request, response }: Exchange): boolean {
   return request.complete && response.writableFinished;
 }
 
-const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+const HOST = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(?<port>\d*))?$/i;
+const MAX_HOST_LENGTH = 255;
+const MAX_PORT = 65_535;
 
-/** Whether it is well-formed; an empty one is. */
+/** Whether it is well-formed and can name a host; an empty one is (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 export function isHost(text: string): boolean {
-  return HOST.test(text);
+  const { groups } = (text.length <= MAX_HOST_LENGTH && HOST.exec(text)) || {};
+  return groups !== undefined && (groups['ipv6'] === undefined || isIPv6(groups['ipv6'])) && Number(groups['port'] ?? 0) <= MAX_PORT;
 }
 
 /**
@@ -184,10 +187,16 @@ function toEnvelope({ code, message, requestId }: Refusal): RefusalAnswer {
   return { body: { error: { code, message, requestId } } };
 }
 
-interface Message {
+export interface Message {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+}
+
+/** Returns a response as it goes over a bare connection of HTTP/1.1. */
+export function toHttpMessage({ status, headers, body }: Message): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n${body}`;
 }
 
 function toMessage(status: number, { headers, body }: RefusalAnswer, requestId: string): Message {

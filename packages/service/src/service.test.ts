@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createProbes } from './probes.ts';
@@ -127,3 +128,76 @@ it('rejects when the port is taken', async () => {
   });
   await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
+
+// RFC 9112 §9.6, contract §1: a stop is announced before it takes place, so that no client sends to a closed connection.
+describe('a stop that was announced', () => {
+  it('lets the service serve on for the delay, not ready, with connections that end after their response', async () => {
+    const probes = createProbes({ isReady: () => true });
+    const handle = (_: IncomingMessage, response: ServerResponse) => response.end('own');
+    const service = await startService({ log, port: 0, host: '127.0.0.1', probes, handle, drainDelayMs: 700 });
+    const url = `http://127.0.0.1:${String(service.port)}`;
+    const before = await fetch(url);
+    expect([await before.text(), before.headers.get('connection')]).toEqual(['own', 'keep-alive']);
+    let isStopped = false;
+    const stopped = service.stop().then(() => (isStopped = true));
+    for (let served = 0; served < 3; served++) {
+      const during = await fetch(url);
+      expect([await during.text(), during.headers.get('connection')]).toEqual(['own', 'close']);
+      expect((await fetch(`${url}/readyz`)).status).toBe(503);
+      expect((await fetch(`${url}/livez`)).status).toBe(200);
+      expect(isStopped).toBe(false);
+    }
+    await stopped;
+    await expect(fetch(url)).rejects.toThrow();
+  });
+});
+
+// contract §1: "to loopback peers or on METRICS_PORT, GET /metrics".
+describe('/metrics', () => {
+  it.each(['X-Forwarded-For', 'X-Forwarded-Proto', 'Forwarded', 'Via', 'X-Real-IP'])(
+    'is not there for a request with %s, and /readyz then tells no details',
+    async (name) => {
+      const probes = createProbes({ isReady: () => true, tell: () => ({ supergraph: 'abc' }) });
+      const handle = (_: IncomingMessage, response: ServerResponse) => response.writeHead(404).end();
+      const service = await startService({ log, port: 0, host: '127.0.0.1', probes, handle });
+      services.push(service);
+      const url = `http://127.0.0.1:${String(service.port)}`;
+      const headers = { [name]: 'x' };
+      expect((await fetch(`${url}/metrics`, { headers })).status).toBe(404);
+      expect(await (await fetch(`${url}/readyz`, { headers })).json()).toEqual({ status: 'ready' });
+      expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready', supergraph: 'abc' });
+    },
+  );
+
+  it('is on the metrics port alone when there is one', async () => {
+    const port = await freePort();
+    const probes = createProbes({ isReady: () => true });
+    const handle = (_: IncomingMessage, response: ServerResponse) => response.writeHead(404).end();
+    const service = await startService({ log, port: 0, host: '127.0.0.1', probes, handle, metricsPort: port });
+    services.push(service);
+    const url = `http://127.0.0.1:${String(port)}`;
+    expect((await fetch(`http://127.0.0.1:${String(service.port)}/metrics`)).status).toBe(404);
+    const headers = { 'x-forwarded-for': '192.0.2.1' };
+    expect(await fetch(`${url}/metrics`, { headers }).then((reply) => reply.text())).toContain('process_cpu_seconds_total');
+    expect((await fetch(`${url}/readyz`)).status).toBe(404);
+  });
+});
+
+it('survives a handler that throws', async () => {
+  const url = await start(
+    () => true,
+    () => {
+      throw new Error('a fault of ours');
+    },
+  );
+  await expect(fetch(url)).rejects.toThrow();
+  expect((await fetch(`${url}/livez`)).status).toBe(200);
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

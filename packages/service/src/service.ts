@@ -1,19 +1,28 @@
-/** Starts an HTTP process, says when it listens, and stops it without cutting off a request in hand. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+/** Starts an HTTP server, reports when it listens, and stops it without losing a request. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
+import { Counter } from 'prom-client';
+import { createConnectionCount } from './connection-count.ts';
+import { closeListener } from './close-listener.ts';
+import { serveMetrics } from './metrics-port.ts';
 import type { Probes } from './probes.ts';
+import { createRedirect } from './redirect.ts';
 import { type Door, isSecure, keepDoor } from './refusals.ts';
-import { type TlsCredentials, redirectUpgrade, requireTls, serveTls } from './tls.ts';
+import { DEFAULT_LIMITS, type TrafficLimits } from './settings.ts';
+import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
+import { type CutCause, createTraffic } from './traffic.ts';
+import { Http1Transfer, UpgradedTransfer } from './transfers.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
 
-/** How long requests in hand may take once the process was told to stop. */
+export { runProcess } from './run-process.ts';
+
+/** How long requests in flight may take once the server no longer listens. */
 const DRAIN_MS = 5000;
 const IDLE_SWEEP_MS = 50;
-/** How long everything may take from then on, unless it is told otherwise; `npm start` gives its processes 10 s. */
-const STOP_LIMIT_MS = 8000;
 
 export interface ServiceOptions {
   readonly log: Log;
@@ -25,69 +34,147 @@ export interface ServiceOptions {
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Largest size of all headers together, in bytes (contract §6). */
   readonly maxHeaderBytes?: number;
-  /** How long a client may take to send its headers, and the whole of its request; slower ones get 408. */
-  readonly headersTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
-  /** How long a connection is kept without a request. */
-  readonly keepAliveTimeoutMs?: number;
-  /** How long requests in hand may take once the process was told to stop. */
+  /** Limits of time, rate, bytes and connections; those that are absent have the defaults of `settings.ts`. */
+  readonly limits?: Partial<TrafficLimits>;
+  /** How long requests in flight may take once the server no longer listens. */
   readonly drainMs?: number;
+  /** How long the server goes on to serve after a stop was announced, so that load balancers learn of it; default 0. */
+  readonly drainDelayMs?: number;
+  /** Where `/metrics` is, if not on the service's own port. */
+  readonly metricsPort?: number | undefined;
+  /** The address by which clients know the service; plain HTTP is redirected there. */
+  readonly publicUrl?: string | undefined;
   /** The process's own envelope for what no handler sees; without it that of spec §7.1. */
   readonly toRefusalAnswer?: Door['toRefusalAnswer'];
-  /** With them the port speaks HTTPS, by HTTP/1.1 and HTTP/2, and sends plain HTTP there. */
+  /** With them the port speaks HTTPS, by HTTP/1.1 and HTTP/2, and redirects plain HTTP there. */
   readonly tls?: TlsCredentials | undefined;
 }
 
 export interface Service {
   readonly port: number;
-  /** Takes no more connections, lets requests in hand finish for at most 5 s, then closes what is left, upgraded connections too. */
+  /**
+   * Makes `/readyz` answer 503 and each connection end with its next response (`Connection: close`, GOAWAY), and goes on to serve.
+   * Resolves after `drainDelayMs`. A second call returns the promise of the first.
+   */
+  announceStop(): Promise<void>;
+  /**
+   * Announces the stop, then closes idle connections and the listener. Requests in flight get at most `drainMs`; then all that is
+   * left is closed, upgraded connections too.
+   */
   stop(): Promise<void>;
 }
 
 /** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { log, port, host, drainMs = DRAIN_MS } = options;
-  const { server, drain, cut: cutAll } = createHttpServer(options);
+  const { log, port, host, probes, drainMs = DRAIN_MS, drainDelayMs = 0, metricsPort } = options;
+  const { server, announce, drain, cut: cutAll, traffic } = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
+  const metricsServer = metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, metrics: probes.metrics });
+  if (metricsServer) probes.moveMetrics();
   const address = server.address() as AddressInfo;
   log.info('listening', { port: address.port });
+  let announced: Promise<void> | undefined;
+  const announceStop = () => {
+    if (!announced) {
+      probes.leave();
+      announce();
+      announced = delay(drainDelayMs);
+    }
+    return announced;
+  };
   return {
     port: address.port,
-    stop: () =>
-      new Promise((resolve) => {
-        drain();
-        const cut = setTimeout(() => {
-          cutAll();
-        }, drainMs);
-        // Those whose request was in hand are idle only later.
-        const sweep = setInterval(() => {
-          server.closeIdleConnections();
-        }, IDLE_SWEEP_MS);
-        server.close(() => {
-          clearTimeout(cut);
-          clearInterval(sweep);
-          resolve();
-        });
+    announceStop,
+    async stop() {
+      await announceStop();
+      drain();
+      const cut = setTimeout(cutAll, drainMs);
+      // Those whose request is in flight become idle only later.
+      const sweep = setInterval(() => {
         server.closeIdleConnections();
-      }),
+      }, IDLE_SWEEP_MS);
+      const closed = new Promise((resolve) => server.once('close', resolve));
+      await closeListener(server);
+      await closed;
+      clearTimeout(cut);
+      clearInterval(sweep);
+      traffic.close();
+      metricsServer?.close();
+      metricsServer?.closeAllConnections();
+    },
   };
 }
 
-function createHttpServer({
-  log,
-  probes,
-  handle,
-  upgrade,
-  toRefusalAnswer,
-  maxHeaderBytes = 16 * 1024,
-  headersTimeoutMs = 10_000,
-  requestTimeoutMs = 60_000,
-  keepAliveTimeoutMs = 5000,
-  tls,
-}: ServiceOptions) {
+function createHttpServer(options: ServiceOptions) {
+  const { log, probes, handle, upgrade, toRefusalAnswer, maxHeaderBytes = 16 * 1024, publicUrl, tls } = options;
+  const limits: TrafficLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
+  const { traffic, admit } = watchTraffic(server, { limits, log, probes });
+  let isLeaving = false;
+  const receive: Door['handle'] = (request, response) => {
+    // Its client opens the next connection, to another process if there is one (RFC 9112 §9.6).
+    if (isLeaving) response.shouldKeepAlive = false;
+    try {
+      if (!probes.answer(request, response)) handle(request, response);
+    } catch (error) {
+      // One request's fault ends its own connection, never the process.
+      log.error('request failed', { error });
+      response.destroy();
+    }
+  };
+  const redirect = tls && createRedirect({ publicUrl, certificate: tls.cert, log, toRefusalAnswer });
+  const receivePlain = redirect ? requireTls(receive, { probes, redirect: redirect.respond }) : receive;
+  const upgraded = new Set<Duplex>();
+  const keepUpgraded: Door['upgrade'] = (request, socket, head) => {
+    if (redirect && !isSecure(socket)) {
+      redirect.respondBare(request, socket);
+      return;
+    }
+    upgraded.add(socket);
+    traffic.add(new UpgradedTransfer(socket));
+    socket.once('close', () => upgraded.delete(socket));
+    upgrade?.(request, socket, head);
+  };
+  keepDoor(server, {
+    log,
+    toRefusalAnswer,
+    handle: (request, response) => {
+      traffic.add(new Http1Transfer(server, { request, response }));
+      receivePlain(request, response);
+    },
+    ...(upgrade && { upgrade: keepUpgraded }),
+  });
+  const front = tls && serveTls(server, { credentials: tls, log, toRefusalAnswer, handle: receive, maxHeaderBytes, limits, traffic });
+  server.prependListener('connection', admit);
+  return {
+    server,
+    traffic,
+    announce: () => {
+      isLeaving = true;
+      front?.announce();
+    },
+    drain: () => front?.drain(),
+    cut: () => {
+      server.closeAllConnections();
+      for (const socket of upgraded) socket.destroy();
+      front?.cut();
+    },
+  };
+}
+
+function createNodeServer({
+  limits,
+  maxHeaderBytes,
+  hasUpgrades,
+}: {
+  limits: TrafficLimits;
+  maxHeaderBytes: number;
+  hasUpgrades: boolean;
+}): Server {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, maxConnections } = limits;
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
@@ -97,92 +184,36 @@ function createHttpServer({
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
     // Else Node answers for itself, without a body.
     requireHostHeader: false,
-    ...(upgrade && { IncomingMessage: WebSocketRequest }),
+    ...(hasUpgrades && { IncomingMessage: WebSocketRequest }),
   });
   // Else Node drops headers beyond the thousandth in silence, a second credential among them; their size is limited anyway.
   server.maxHeadersCount = 0;
-  let isDraining = false;
-  const receive: Door['handle'] = (request, response) => {
-    // A connection that is kept busy would else outlive the process's last request.
-    if (isDraining) response.shouldKeepAlive = false;
-    if (!probes.answer(request, response)) handle(request, response);
-  };
-  const upgraded = new Set<Duplex>();
-  const keepUpgraded: Door['upgrade'] = (request, socket, head) => {
-    if (isDraining) {
-      socket.destroy();
-      return;
-    }
-    if (tls && !isSecure(socket)) {
-      redirectUpgrade(request, socket);
-      return;
-    }
-    upgraded.add(socket);
-    socket.once('close', () => upgraded.delete(socket));
-    upgrade?.(request, socket, head);
-  };
-  keepDoor(server, {
-    log,
-    toRefusalAnswer,
-    handle: tls ? requireTls(receive, probes) : receive,
-    ...(upgrade && { upgrade: keepUpgraded }),
+  server.maxConnections = maxConnections;
+  return server;
+}
+
+/** Cuts what is too slow or too much, and counts it. */
+function watchTraffic(server: Server, { limits, log, probes }: { limits: TrafficLimits; log: Log; probes: Probes }) {
+  const cuts = new Counter({
+    name: 'trestle_connections_cut_total',
+    help: 'Connections, requests and streams that were ended because they were too slow or too many.',
+    labelNames: ['cause'],
+    registers: [probes.metrics],
   });
-  const timeouts = { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs };
-  const front = tls && serveTls(server, { credentials: tls, log, toRefusalAnswer, handle: receive, maxHeaderBytes, ...timeouts });
-  const drain = () => {
-    isDraining = true;
-    front?.drain();
+  const onCut = (cause: CutCause) => {
+    cuts.inc({ cause });
+    log.debug('cut a connection', { code: cause });
   };
-  const cut = () => {
-    server.closeAllConnections();
-    for (const socket of upgraded) socket.destroy();
-    front?.cut();
+  server.on('drop', () => {
+    onCut('too many connections');
+  });
+  const connections = createConnectionCount(limits.maxConnectionsPerAddress);
+  return {
+    traffic: createTraffic({ ...limits, onCut }),
+    admit: (socket: Socket) => {
+      if (connections.admit(socket)) return;
+      onCut('too many connections of one address');
+      socket.destroy();
+    },
   };
-  return { server, drain, cut };
-}
-
-/**
- * Runs a process from its `main.ts`: `start` gives what stops it again. SIGTERM, SIGINT and the end of the parent that
- * spawned it with a channel all stop it once and in order. A start that fails is logged and ends the process with 1.
- */
-export async function runProcess(
-  log: Log,
-  start: () => Promise<() => Promise<void>>,
-  { stopLimitMs = STOP_LIMIT_MS }: { readonly stopLimitMs?: number } = {},
-): Promise<void> {
-  // A parent that ends while we start must not leave us behind; nothing is in hand yet. (Without a parent's channel it is undefined.)
-  const endEarly = () => process.exit(1);
-  if ((process.connected as boolean | undefined) === false) endEarly();
-  process.on('disconnect', endEarly);
-  try {
-    const stop = await start();
-    process.off('disconnect', endEarly);
-    let stopping = false;
-    const end = (signal: string) => {
-      if (stopping) return;
-      stopping = true;
-      log.info('stopping', { signal });
-      // Whatever hangs on the way down, the log included, a process that was told to stop is gone in time.
-      setTimeout(() => process.exit(1), stopLimitMs);
-      stop().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          log.error('did not stop cleanly', { error });
-          process.exit(1);
-        },
-      );
-    };
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
-    process.on('disconnect', () => {
-      end('disconnect');
-    });
-  } catch (error) {
-    log.error(startFailure(error), { error });
-    process.exit(1);
-  }
-}
-
-function startFailure(error: unknown): string {
-  const { code, port } = error as { code?: string; port?: number };
-  return code === 'EADDRINUSE' ? `port ${String(port)} is taken` : 'could not start';
 }

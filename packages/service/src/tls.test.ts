@@ -4,33 +4,36 @@ import type { IncomingMessage } from 'node:http';
 import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, connect as connectHttp2, constants } from 'node:http2';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { generate } from 'selfsigned';
 import { createProbes } from './probes.ts';
 import { type Service, startService } from './service.ts';
 
 let service: Service;
+const probes = createProbes({ isReady: () => true });
 let cert: string;
+let tls: { cert: string; key: string };
+const LARGE = 8 * 1024 * 1024;
 let handled: { request: IncomingMessage; events: string[] }[] = [];
 beforeAll(async () => {
   const pair = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', algorithm: 'sha256' });
   cert = pair.cert;
+  tls = { cert, key: pair.private };
   service = await startService({
     log: createLog({ service: 'test', level: 'silent' }),
     port: 0,
     host: '127.0.0.1',
-    tls: { cert, key: pair.private },
-    probes: createProbes({ isReady: () => true }),
-    headersTimeoutMs: 2000,
-    requestTimeoutMs: 2500,
-    keepAliveTimeoutMs: 300,
+    tls,
+    probes,
+    limits: { headersTimeoutMs: 2000, requestTimeoutMs: 2500, keepAliveTimeoutMs: 300, bodyGraceMs: 1200, writeTimeoutMs: 500 },
     handle: (request, response) => {
       const events: string[] = [];
       handled.push({ request, events });
       request.resume();
       for (const event of ['end', 'close']) request.on(event, () => events.push(event));
-      if (request.url === '/early') response.writeHead(413, ['content-length', '0', 'connection', 'close']).end();
+      if (request.url === '/large') response.writeHead(200).end('x'.repeat(LARGE));
+      else if (request.url === '/early') response.writeHead(413, ['content-length', '0', 'connection', 'close']).end();
       else request.on('end', () => response.writeHead(200, { 'keep-alive': 'timeout=5', 'x-own': ['a', 'b'] }).end(request.headers.host));
     },
   });
@@ -126,15 +129,119 @@ it('refuses what is malformed in the same envelope, with HSTS only where that co
   expect([plain, secure].map((text) => text.includes('Strict-Transport-Security'))).toEqual([false, true]);
 });
 
-it.each([
-  ['GET /a?b=c HTTP/1.1\r\nHost: example.org', 'https://example.org/a?b=c'],
-  ['GET http://example.org/a HTTP/1.1\r\nHost: example.org:81', 'https://example.org:81/a'],
-  ['OPTIONS * HTTP/1.1\r\nHost: example.org', 'https://example.org/'],
-])('sends %j to %s', async (head, location) => {
-  const socket = connect(service.port, '127.0.0.1');
+/** Sends the head of a request without TLS, and gives all that comes back. */
+async function exchangePlain(port: number, head: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
   socket.write(`${head}\r\n\r\n`);
   let text = '';
   for await (const chunk of socket) text += String(chunk);
-  expect(text).toMatch(/^HTTP\/1\.1 308 /);
-  expect(text).toContain(`location: ${location}\r\n`);
+  return text;
+}
+
+describe('plain HTTP at a port with a certificate', () => {
+  it.each([
+    ['GET /a?b=c HTTP/1.1\r\nHost: localhost', 'https://localhost/a?b=c'],
+    ['GET http://localhost/a HTTP/1.1\r\nHost: localhost:81', 'https://localhost:81/a'],
+    ['OPTIONS * HTTP/1.1\r\nHost: LOCALHOST', 'https://localhost/'],
+  ])('is redirected to the name of the certificate: %j to %s (contract §4)', async (head, location) => {
+    const text = await exchangePlain(service.port, head);
+    expect(text).toMatch(/^HTTP\/1\.1 308 /);
+    expect(text).toContain(`location: ${location}\r\n`);
+  });
+
+  it.each([
+    'Host: evil.example',
+    'Host: localhost.evil.example',
+    'Host: 192.0.2.1',
+    'Host: [2001:db8::1]:443',
+    'Host: localhost:443:443',
+    'Host: localhost:65536',
+    'Host: [::::]',
+    'Host: %',
+    'Host: ',
+    `Host: ${'a'.repeat(300)}`,
+    'Host: evil.example\\@localhost',
+  ])('is refused, and redirected nowhere, with %j (contract §4)', async (host) => {
+    const text = await exchangePlain(service.port, `GET /a HTTP/1.1\r\n${host}`);
+    expect(text).toMatch(/^HTTP\/1\.1 400 [\s\S]*VALIDATION_ERROR/);
+    expect(text).not.toMatch(/location:/i);
+  });
+
+  it('is redirected to the public address, whatever host the client names', async () => {
+    const log = createLog({ service: 'test', level: 'silent' });
+    const handle = () => undefined;
+    const own = await startService({
+      log,
+      port: 0,
+      host: '127.0.0.1',
+      tls,
+      probes: createProbes({ isReady: () => true }),
+      handle,
+      publicUrl: 'https://api.example.org:8443/v1',
+    });
+    try {
+      for (const host of ['evil.example', 'localhost', 'api.example.org'])
+        expect(await exchangePlain(own.port, `GET /a?b HTTP/1.1\r\nHost: ${host}`)).toContain(
+          'location: https://api.example.org:8443/a?b\r\n',
+        );
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+describe('HTTP/2', () => {
+  it('answers a body that arrives too slowly with 408', () =>
+    withSession(async (session) => {
+      const stream = post(session);
+      const drip = setInterval(() => stream.write('a'), 50);
+      const { headers, text } = await read(stream).finally(() => {
+        clearInterval(drip);
+      });
+      expect([headers[':status'], text]).toEqual([408, expect.stringContaining('REQUEST_TIMEOUT')]);
+    }));
+
+  it('cuts a stream whose client does not read, while another stream of the connection is served', () =>
+    withSession(async (session) => {
+      const stalled = session.request({ ':path': '/large' });
+      stalled.on('error', () => undefined);
+      const closed = once(stalled, 'close');
+      let isClosed = false;
+      void closed.then(() => (isClosed = true));
+      // Without a listener for data nothing is read, and the window of the stream stays closed.
+      do {
+        const { headers } = await read(session.request({ ':path': '/' }));
+        expect(headers[':status']).toBe(200);
+      } while (!isClosed);
+      expect(stalled.rstCode).toBe(constants.NGHTTP2_CANCEL);
+    }));
+
+  it('sends a large body whole to a client that reads it', () =>
+    withSession(async (session) => {
+      const { headers, text } = await read(session.request({ ':path': '/large' }));
+      expect([headers[':status'], text.length, /^x+$/.test(text)]).toEqual([200, LARGE, true]);
+    }));
+
+  it.each([
+    ['PING', (session: ClientHttp2Session) => session.ping(() => undefined)],
+    [
+      'RST_STREAM',
+      (session: ClientHttp2Session) => {
+        const stream = session.request({ ':method': 'POST', ':path': '/' }, { endStream: false });
+        stream.on('error', () => undefined).close(constants.NGHTTP2_CANCEL);
+      },
+    ],
+  ])('ends a connection that floods it with %s (RFC 9113 §10.5)', async (_, send) => {
+    const floods = async () => (await probes.metrics.getSingleMetricAsString('trestle_connections_cut_total')).match(/frames"} (\d+)/)?.[1];
+    const before = await floods();
+    await withSession(async (session) => {
+      while ((await floods()) === before) {
+        for (let i = 0; i < 5 && !session.destroyed && !session.closed; i++) send(session);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    await withSession(async (session) => {
+      expect((await read(session.request({ ':path': '/' }))).headers[':status']).toBe(200);
+    });
+  });
 });

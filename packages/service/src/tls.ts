@@ -1,9 +1,9 @@
 /** HTTPS on a service's one port: HTTP/1.1 and HTTP/2 by ALPN; who speaks plain HTTP there is sent on (contract §4, spec §9). */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { createServer } from 'node:tls';
 import { type Http2DoorOptions, createHttp2Door } from './http2.ts';
+import { isLoopback } from './local-peer.ts';
 import type { Probes } from './probes.ts';
 import { HSTS, isSecure } from './refusals.ts';
 
@@ -14,7 +14,9 @@ export interface TlsCredentials {
 }
 
 export interface TlsFront {
-  /** Takes leave of clients whose connections wait for nothing. */
+  /** Tells clients of HTTP/2 to send further requests elsewhere (GOAWAY). */
+  announce(): void;
+  /** Closes connections that wait for nothing. */
   drain(): void;
   /** Ends whatever is left. */
   cut(): void;
@@ -33,7 +35,7 @@ export function serveTls(server: Server, { credentials, ...options }: Http2DoorO
     for (const listener of listeners) listener.call(server, socket);
   };
   const http2 = createHttp2Door({ ...options, handle: withHsts(options.handle) });
-  const { headersTimeoutMs } = options;
+  const { headersTimeoutMs } = options.limits;
   const secure = createServer({ ...credentials, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs });
   secure.on('secureConnection', (socket) => {
     if (socket.alpnProtocol === 'h2') http2.accept(socket);
@@ -67,6 +69,7 @@ export function serveTls(server: Server, { credentials, ...options }: Http2DoorO
     });
   });
   return {
+    announce: http2.announce,
     drain() {
       for (const socket of silent) socket.destroy();
       http2.drain();
@@ -77,15 +80,13 @@ export function serveTls(server: Server, { credentials, ...options }: Http2DoorO
   };
 }
 
-const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
-
-/** For the requests of HTTP/1.1: those over TLS are handed on, others are told where that is. On the machine itself probes need no TLS. */
-export function requireTls(handle: Handle, probes: Probes): Handle {
+/** For the requests of HTTP/1.1: those over TLS are handed on, others are redirected. On the machine itself probes need no TLS. */
+export function requireTls(handle: Handle, { probes, redirect }: { probes: Probes; redirect: Handle }): Handle {
   const handleSecurely = withHsts(handle);
   return (request, response) => {
     const { socket } = request;
     if (isSecure(socket)) handleSecurely(request, response);
-    else if (!LOOPBACK.test(socket.remoteAddress ?? '') || !probes.answer(request, response)) redirect(request, response);
+    else if (!isLoopback(socket) || !probes.answer(request, response)) redirect(request, response);
   };
 }
 
@@ -94,21 +95,4 @@ function withHsts(handle: Handle): Handle {
     response.setHeader('Strict-Transport-Security', HSTS);
     handle(request, response);
   };
-}
-
-/** The same method and body again, at the same address (RFC 9110 §15.4.9). */
-function redirect(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(308, { location: toSecureUrl(request), 'content-length': '0', connection: 'close' }).end();
-}
-
-/** The same for who asks for a WebSocket without TLS. */
-export function redirectUpgrade(request: IncomingMessage, socket: Duplex): void {
-  socket.end(`HTTP/1.1 308 Permanent Redirect\r\nLocation: ${toSecureUrl(request)}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
-}
-
-function toSecureUrl({ url = '/', headers, socket }: IncomingMessage): string {
-  const host = headers.host ?? `${String(socket.localAddress)}:${String(socket.localPort)}`;
-  // A proxy's form of the target names a host before the path.
-  const path = /^(?:https?:\/\/[^/?#]*)?(\/.*)?$/i.exec(url)?.[1] ?? '/';
-  return `https://${host}${path}`;
 }

@@ -3,11 +3,20 @@ import { createLoadGuard } from './overload.ts';
 
 it('lets so many in at once, and the next one as soon as one has left', () => {
   const guard = createLoadGuard({ maxInFlight: 2, maxEventLoopDelayMs: 60_000 });
-  const leave = guard.enter();
-  guard.enter();
-  expect(() => guard.enter()).toThrow(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 2 }));
-  leave();
-  expect(() => guard.enter()).not.toThrow();
+  const [first, second, third] = [guard.admit(), guard.admit(), guard.admit()];
+  first.take();
+  second.take();
+  const overload = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 2 });
+  expect(() => guard.admit()).toThrow(overload);
+  expect(() => {
+    third.take();
+  }).toThrow(overload);
+  first.leave();
+  first.leave();
+  expect(() => {
+    third.take();
+  }).not.toThrow();
+  expect(() => guard.admit()).toThrow(overload);
   guard.close();
 });
 
@@ -15,7 +24,7 @@ it('turns requests away while the event loop is late, and opens again by itself'
   const guard = createLoadGuard({ maxInFlight: 10, maxEventLoopDelayMs: 100 });
   const isOpen = () => {
     try {
-      guard.enter()();
+      guard.admit();
       return true;
     } catch {
       return false;
@@ -36,3 +45,14 @@ it('turns requests away while the event loop is late, and opens again by itself'
   expect(isOpen()).toBe(true);
   guard.close();
 }, 30_000);
+
+// spec §7.3: 503 means overload, and requests whose bodies have not come are none.
+it('does not count requests whose bodies have not arrived', () => {
+  const guard = createLoadGuard({ maxInFlight: 1, maxEventLoopDelayMs: 60_000 });
+  const waiting = Array.from({ length: 1000 }, () => guard.admit());
+  expect(() => {
+    guard.admit().take();
+  }).not.toThrow();
+  for (const slot of waiting) slot.leave();
+  guard.close();
+});

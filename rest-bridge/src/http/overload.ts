@@ -3,15 +3,23 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fail } from '@trestle/schema/errors';
 
 export interface LoadLimits {
-  /** Requests in hand at once. */
+  /** Requests in flight at once. */
   readonly maxInFlight: number;
   /** How late the event loop may be, on average over the last second. */
   readonly maxEventLoopDelayMs: number;
 }
 
+/** What one request takes of the bridge's capacity. */
+export interface LoadSlot {
+  /** Counts the request as in flight, once its body is there. Throws SERVICE_UNAVAILABLE when there are too many. */
+  take(): void;
+  /** Ends that; called once a request, whether it was counted or not. */
+  leave(): void;
+}
+
 export interface LoadGuard {
-  /** Takes a request in; what it gives is called when the request is done. Throws SERVICE_UNAVAILABLE. */
-  enter(): () => void;
+  /** Lets a request in without counting it yet: a body that arrives slowly uses no capacity. Throws SERVICE_UNAVAILABLE under overload. */
+  admit(): LoadSlot;
   close(): void;
 }
 
@@ -31,13 +39,28 @@ export function createLoadGuard({ maxInFlight, maxEventLoopDelayMs }: LoadLimits
     delays.reset();
   }, WINDOW_MS);
   timer.unref();
+  const refuseOverload = () => {
+    if (isLate || inFlight >= maxInFlight)
+      throw fail('SERVICE_UNAVAILABLE', 'The server is overloaded. Retry after the number of seconds in Retry-After.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+  };
   return {
-    enter() {
-      if (isLate || inFlight >= maxInFlight)
-        throw fail('SERVICE_UNAVAILABLE', 'There is too much to do just now', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-      inFlight++;
-      return () => {
-        inFlight--;
+    admit() {
+      refuseOverload();
+      let isCounted = false;
+      return {
+        take() {
+          if (isCounted) return;
+          refuseOverload();
+          isCounted = true;
+          inFlight++;
+        },
+        leave() {
+          if (!isCounted) return;
+          isCounted = false;
+          inFlight--;
+        },
       };
     },
     close() {

@@ -7,7 +7,7 @@ import { ERRORS, fail } from '@trestle/schema/errors';
 import type { Scope, Tracing } from '@trestle/telemetry';
 import { endServerSpan } from '@trestle/telemetry/http';
 import type { GatewayClient } from '../gateway-client.ts';
-import type { LoadGuard } from '../http/overload.ts';
+import type { LoadGuard, LoadSlot } from '../http/overload.ts';
 import type { Maintenance } from '../http/maintenance.ts';
 import type { Outcome } from '../routes/row.ts';
 import type { Table } from '../routes/table.ts';
@@ -85,7 +85,7 @@ async function run(dependencies: PipelineDependencies, walk: Walk): Promise<void
   const { versions, tables, verifier, load, maintenance } = dependencies;
   const { request } = walk.exchange;
   maintenance.check();
-  const leave = load.enter();
+  const slot = load.admit();
   try {
     requireMethod(request.method ?? '');
     const located = locate(versions, request);
@@ -101,10 +101,10 @@ async function run(dependencies: PipelineDependencies, walk: Walk): Promise<void
     walk.route = row.path;
     walk.versionedRoute = `/v${String(located.version)}${row.path}`;
     const admitted = row.ignoresCredential ? ANONYMOUS : admit(request.rawHeaders, verifier, row);
-    const answer = await answerRow(dependencies, { exchange: walk.exchange, located, matched, admitted, trace: walk.trace });
+    const answer = await answerRow(dependencies, { exchange: walk.exchange, located, matched, admitted, slot, trace: walk.trace });
     await render(walk.exchange, { errors: [], ...answer, isAnonymous: admitted.caller === null });
   } finally {
-    leave();
+    slot.leave();
   }
 }
 
@@ -113,6 +113,7 @@ interface Admission {
   readonly located: Located;
   readonly matched: Matched;
   readonly admitted: Admitted;
+  readonly slot: LoadSlot;
   readonly trace: Scope | undefined;
 }
 
@@ -122,7 +123,7 @@ interface RowAnswer extends Outcome {
 
 async function answerRow(
   { gateway }: PipelineDependencies,
-  { exchange, located, matched, admitted, trace }: Admission,
+  { exchange, located, matched, admitted, slot, trace }: Admission,
 ): Promise<RowAnswer> {
   const { compiled, params } = matched;
   const { request, requestId } = exchange;
@@ -132,6 +133,8 @@ async function answerRow(
   const asked: Asked = { gateway, variables: params, authorization: admitted.authorization, requestId, trace };
   const refuse = (error: unknown) => refuseFaulty(error, { compiled, headers: request.headers, asked });
   const { reading, shape, idempotency } = await parse(compiled, { located, params, request }).catch(refuse);
+  // Only now: a body that never comes whole would hold the slot.
+  slot.take();
   const expectedVersions = await check(compiled, { headers: request.headers, asked });
   const variables = expectedVersions === undefined ? reading.variables : { ...reading.variables, expectedVersions };
   const plan = { prepare: alternative?.prepare ?? compiled.prepare, shape, isMutation: compiled.isMutation };

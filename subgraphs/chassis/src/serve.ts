@@ -14,6 +14,7 @@ import { readSubgraphSdl } from '@trestle/schema/sdl';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { runProcess, startService } from '@trestle/service';
 import { type Probes, createProbes } from '@trestle/service/probes';
+import { type ServiceSettings, toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
 import express, { type Response } from 'express';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
@@ -68,7 +69,7 @@ export interface SubgraphOptions<Context extends RequestContext> {
   readonly name: SubgraphName;
   readonly port: number;
   readonly databaseUrl: string;
-  readonly settings: {
+  readonly settings: ServiceSettings & {
     readonly HOST: string;
     readonly LOG_LEVEL: LogLevel;
     readonly TOKEN_PUBLIC_KEY_FILE: string;
@@ -87,7 +88,7 @@ const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 export async function runSubgraph<Context extends RequestContext>(options: SubgraphOptions<Context>): Promise<void> {
   const { name, port, databaseUrl, settings, create } = options;
   const log = createLog({ service: name, level: settings.LOG_LEVEL });
-  await runProcess(log, async () => {
+  const start = async () => {
     const applied = await migrate(name, databaseUrl);
     if (applied.length > 0) log.info('migrated', { count: applied.length });
 
@@ -136,7 +137,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     const upgrade: SocketDoor['upgrade'] = (request, socket, head) => {
       (sideline.doors[request.url ?? ''] ?? sockets.upgrade)(request, socket, head);
     };
-    const service = await startService({ log, port, host: settings.HOST, probes, handle: app, upgrade });
+    const service = await startService({ log, port, host: settings.HOST, probes, handle: app, upgrade, ...toServiceOptions(settings) });
     const sweeping = setInterval(() => {
       Promise.all([subgraph.sweep?.(), events.sweep()]).catch((error: unknown) => {
         log.error('sweep failed', { error });
@@ -144,6 +145,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     }, SWEEP_INTERVAL_MS).unref();
     return async () => {
       clearInterval(sweeping);
+      await service.announceStop();
       const stopped = service.stop();
       // What is done for a request in hand may need what goes on beside.
       await Promise.all([inHand.settle(), sockets.close()]);
@@ -155,7 +157,8 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
       await database.close();
       await tracing.stop();
     };
-  });
+  };
+  await runProcess(log, start, { delayMs: settings.DRAIN_DELAY_MS });
 }
 
 /** A subgraph that does not tell of revoked tokens is told of them. */

@@ -1,0 +1,44 @@
+/** Ends connections of HTTP/2 that send many frames which cost work and carry no request (CVE-2019-9512, CVE-2019-9515, CVE-2023-44487). */
+import { type ServerHttp2Session, constants } from 'node:http2';
+import type { Duplex } from 'node:stream';
+
+/** How many of each a client may send in a window of time; browsers and gRPC stay far below. */
+const WINDOW_MS = 10_000;
+const MAX_PINGS = 100;
+const MAX_SETTINGS = 50;
+const MAX_RESETS = 500;
+
+/** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
+export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { socket: Duplex; onFlood: () => void }): void {
+  let isEnded = false;
+  const end = () => {
+    isEnded = true;
+    onFlood();
+    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    // Not within the callback of a frame, which Node is still reading; and a session that is destroyed may leave its socket open.
+    setImmediate(() => {
+      session.destroy();
+      socket.destroy();
+    });
+  };
+  const count = (max: number) => {
+    let frames = 0;
+    let since = performance.now();
+    return () => {
+      const now = performance.now();
+      if (now - since > WINDOW_MS) {
+        since = now;
+        frames = 0;
+      }
+      if (++frames > max && !isEnded) end();
+    };
+  };
+  const onReset = count(MAX_RESETS);
+  session.on('ping', count(MAX_PINGS));
+  session.on('remoteSettings', count(MAX_SETTINGS));
+  session.on('stream', (stream) => {
+    stream.once('close', () => {
+      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) onReset();
+    });
+  });
+}

@@ -1,0 +1,62 @@
+/** The settings of every HTTP server of ours, to be spread into a process's own config.ts, and the limits that they give. */
+import { readSettings, setting } from '@trestle/env';
+
+export const serviceSettings = {
+  HEADERS_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
+  REQUEST_TIMEOUT_MS: setting.integer(100, 600_000).default(60_000),
+  // Longer than proxies keep their idle connections (nginx and AWS: 60 s): the side that sends requests must be the one that closes.
+  KEEP_ALIVE_TIMEOUT_MS: setting.integer(100, 3_600_000).default(65_000),
+  WRITE_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
+  // The value and the time of grace of Kestrel (ASP.NET Core).
+  MIN_BODY_BYTES_PER_SECOND: setting.integer(0, 1_000_000_000).default(240),
+  BODY_GRACE_MS: setting.integer(100, 600_000).default(5000),
+  MAX_RECEIVING_BYTES: setting.integer(1_048_576, 68_719_476_736).default(67_108_864),
+  MAX_SENDING_BYTES: setting.integer(1_048_576, 68_719_476_736).default(134_217_728),
+  MAX_CONNECTIONS: setting.integer(1, 10_000_000).default(40_000),
+  MAX_CONNECTIONS_PER_ADDRESS: setting.integer(1, 10_000_000).optional(),
+  DRAIN_DELAY_MS: setting.integer(0, 600_000).default(1000),
+  METRICS_PORT: setting.port().optional(),
+  PUBLIC_URL: setting.url('http:', 'https:').optional(),
+};
+
+export type ServiceSettings = ReturnType<typeof readSettings<typeof serviceSettings>>;
+
+export interface TrafficLimits {
+  /** How long a client may take to send its headers, and the whole of its request; slower ones get 408. */
+  readonly headersTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  /** How long a connection is kept without a request. */
+  readonly keepAliveTimeoutMs: number;
+  /** A connection or stream that takes no byte of what waits for it for this long is cut. */
+  readonly writeTimeoutMs: number;
+  /** A body that arrives more slowly gets 408; its rate is measured over each `bodyGraceMs`. 0 turns that off. */
+  readonly minBodyBytesPerSecond: number;
+  readonly bodyGraceMs: number;
+  /** Bytes of unfinished bodies, and of responses that wait to be sent, of the whole process; beyond them the slowest are cut. */
+  readonly maxReceivingBytes: number;
+  readonly maxSendingBytes: number;
+  readonly maxConnections: number;
+  /** Open connections of one IPv4 address or IPv6 /64 network. */
+  readonly maxConnectionsPerAddress: number;
+}
+
+/** Returns what `startService` takes of these settings. A reverse proxy is one address: by default that may have half of all connections. */
+export function toServiceOptions(settings: ServiceSettings) {
+  const { MAX_CONNECTIONS: maxConnections, MAX_CONNECTIONS_PER_ADDRESS: perAddress = Math.ceil(maxConnections / 2) } = settings;
+  const limits: TrafficLimits = {
+    headersTimeoutMs: settings.HEADERS_TIMEOUT_MS,
+    requestTimeoutMs: settings.REQUEST_TIMEOUT_MS,
+    keepAliveTimeoutMs: settings.KEEP_ALIVE_TIMEOUT_MS,
+    writeTimeoutMs: settings.WRITE_TIMEOUT_MS,
+    minBodyBytesPerSecond: settings.MIN_BODY_BYTES_PER_SECOND,
+    bodyGraceMs: settings.BODY_GRACE_MS,
+    maxReceivingBytes: settings.MAX_RECEIVING_BYTES,
+    maxSendingBytes: settings.MAX_SENDING_BYTES,
+    maxConnections,
+    maxConnectionsPerAddress: perAddress,
+  };
+  return { limits, drainDelayMs: settings.DRAIN_DELAY_MS, metricsPort: settings.METRICS_PORT, publicUrl: settings.PUBLIC_URL };
+}
+
+/** The limits of a server whose process sets none. */
+export const DEFAULT_LIMITS: TrafficLimits = toServiceOptions(readSettings(serviceSettings, {})).limits;

@@ -1,0 +1,178 @@
+/** Watches all transfers of a server: cuts those that send or receive too slowly, and bounds the bytes that wait for all of them together. */
+import type { TrafficLimits } from './settings.ts';
+
+/** One request and its response, or a connection that was upgraded. */
+export interface Transfer {
+  /** Whether nothing will be transferred any more. */
+  isOver(): boolean;
+  /** Whether the client still owes a part of the body, and we read it. */
+  isReceiving(): boolean;
+  /** Bytes of the body that were received. */
+  receivedBytes(): number;
+  /** Bytes that the kernel took, since any moment: only differences count. */
+  sentBytes(): number;
+  /** Bytes of the response that wait to be sent. */
+  waitingBytes(): number;
+  /** Refuses a request that arrives too slowly (RFC 9110 §15.5.9). */
+  refuse(): void;
+  /** Ends the transfer, unsent bytes and all. */
+  cut(): void;
+}
+
+export type CutCause =
+  | 'slow body'
+  | 'slow reader'
+  | 'too many bytes received'
+  | 'too many bytes to send'
+  | 'too many frames'
+  | 'too many connections'
+  | 'too many connections of one address';
+
+export interface Traffic {
+  add(transfer: Transfer): void;
+  /** Counts a connection that was ended for another reason. */
+  count(cause: CutCause): void;
+  close(): void;
+}
+
+type Limits = Pick<TrafficLimits, 'writeTimeoutMs' | 'minBodyBytesPerSecond' | 'bodyGraceMs' | 'maxReceivingBytes' | 'maxSendingBytes'>;
+
+export interface TrafficOptions extends Limits {
+  readonly onCut: (cause: CutCause) => void;
+}
+
+const SWEEP_MS = 250;
+
+/** What is known of one direction of a transfer. */
+interface Progress {
+  readonly transfer: Transfer;
+  /** When it began to receive, and to wait; undefined while it does neither. */
+  receivingSince: number | undefined;
+  sendingSince: number | undefined;
+  /** The bytes at the beginning, and when they were looked at last. */
+  receivedBefore: number;
+  windowSince: number;
+  sentAtStart: number;
+  sentBefore: number;
+  movedAt: number;
+  /** Bytes in memory. */
+  held: number;
+}
+
+export function createTraffic(options: TrafficOptions): Traffic {
+  const { writeTimeoutMs, bodyGraceMs, onCut } = options;
+  const all = new Set<Progress>();
+  const end = (progress: Progress, cause: CutCause) => {
+    if (!all.delete(progress)) return;
+    onCut(cause);
+    if (cause === 'slow body' || cause === 'too many bytes received') progress.transfer.refuse();
+    else progress.transfer.cut();
+  };
+  const sweep = () => {
+    const now = performance.now();
+    const receiving: Progress[] = [];
+    const sending: Progress[] = [];
+    for (const progress of all) {
+      const { transfer } = progress;
+      if (transfer.isOver()) all.delete(progress);
+      else if (isReading(progress, now)) {
+        receiving.push(progress);
+        if (isTooSlow(progress, now, options)) end(progress, 'slow body');
+      } else if (isWriting(progress, now)) {
+        sending.push(progress);
+        if (now - progress.movedAt >= writeTimeoutMs) end(progress, 'slow reader');
+      }
+    }
+    for (const progress of pickSlowest(receiving, { limit: options.maxReceivingBytes, now, patienceMs: bodyGraceMs }))
+      end(progress, 'too many bytes received');
+    for (const progress of pickSlowest(sending, { limit: options.maxSendingBytes, now, patienceMs: writeTimeoutMs }))
+      end(progress, 'too many bytes to send');
+  };
+  const timer = setInterval(sweep, Math.min(SWEEP_MS, writeTimeoutMs / 4, bodyGraceMs / 4)).unref();
+  return {
+    add(transfer) {
+      const nothing = { receivedBefore: 0, windowSince: 0, sentAtStart: 0, sentBefore: 0, movedAt: 0, held: 0 };
+      all.add({ transfer, receivingSince: undefined, sendingSince: undefined, ...nothing });
+    },
+    count: onCut,
+    close() {
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Looks how much of a body has come; false when none is expected. */
+function isReading(progress: Progress, now: number): boolean {
+  const { transfer } = progress;
+  if (!transfer.isReceiving()) {
+    progress.receivingSince = undefined;
+    return false;
+  }
+  progress.held = transfer.receivedBytes();
+  if (progress.receivingSince === undefined) {
+    progress.receivingSince = progress.windowSince = now;
+    progress.receivedBefore = progress.held;
+  }
+  return true;
+}
+
+/** Whether too little came in a whole time of grace; begins the next one otherwise. */
+function isTooSlow(progress: Progress, now: number, { minBodyBytesPerSecond, bodyGraceMs }: Limits): boolean {
+  const elapsed = now - progress.windowSince;
+  if (elapsed < bodyGraceMs) return false;
+  const received = progress.held;
+  if (received - progress.receivedBefore < (minBodyBytesPerSecond * elapsed) / 1000) return true;
+  progress.windowSince = now;
+  progress.receivedBefore = received;
+  return false;
+}
+
+/** Looks how much waits to be sent and whether some of it went since the last time; false when nothing waits. */
+function isWriting(progress: Progress, now: number): boolean {
+  const { transfer } = progress;
+  progress.held = transfer.waitingBytes();
+  if (progress.held === 0) {
+    progress.sendingSince = undefined;
+    return false;
+  }
+  const sent = transfer.sentBytes();
+  if (progress.sendingSince === undefined) {
+    progress.sendingSince = progress.movedAt = now;
+    progress.sentAtStart = progress.sentBefore = sent;
+  } else if (sent !== progress.sentBefore) {
+    progress.sentBefore = sent;
+    progress.movedAt = now;
+  }
+  return true;
+}
+
+/**
+ * Returns the transfers to end so that the rest holds at most `limit` bytes, the slowest first; and so that those that take longer
+ * than `patienceMs` hold at most half of it: a few slow clients must not use up what all others need.
+ */
+function pickSlowest(
+  transfers: readonly Progress[],
+  { limit, now, patienceMs }: { limit: number; now: number; patienceMs: number },
+): Progress[] {
+  let held = transfers.reduce((sum, progress) => sum + progress.held, 0);
+  if (held <= limit / 2) return [];
+  const picked: Progress[] = [];
+  for (const progress of transfers.toSorted((a, b) => rateOf(a, now) - rateOf(b, now))) {
+    const age = now - sinceOf(progress, now);
+    if (held <= limit / 2) break;
+    if (held <= limit && age < patienceMs) continue;
+    picked.push(progress);
+    held -= progress.held;
+  }
+  return picked;
+}
+
+function sinceOf({ receivingSince, sendingSince }: Progress, now: number): number {
+  return receivingSince ?? sendingSince ?? now;
+}
+
+/** Bytes a millisecond since it began. */
+function rateOf(progress: Progress, now: number): number {
+  const moved = progress.receivingSince === undefined ? progress.sentBefore - progress.sentAtStart : progress.held;
+  return moved / Math.max(1, now - sinceOf(progress, now));
+}
