@@ -42,8 +42,8 @@ export interface Stack {
   revive(subgraph: SubgraphName): Promise<void>;
   /** Starts one more process of a subgraph on the same database; it ends with the stack. */
   startSubgraph(subgraph: SubgraphName, nodeOptions?: readonly string[]): Promise<RunningProcess>;
-  /** Starts one more gateway before the same subgraphs; it ends with the stack. */
-  startGateway(): Promise<RunningProcess>;
+  /** Starts one more gateway before the same subgraphs, with settings of its own; it ends with the stack. */
+  startGateway(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   /** Starts one more bridge in front of the same gateway, with settings of its own; it ends with the stack. */
   startBridge(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   stop(): Promise<void>;
@@ -86,7 +86,8 @@ export async function startStack({
   revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
   const subgraphs = await forEachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name)));
   const urls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `${subgraphs[name].url}/graphql`]));
-  const startGateway = () => startProcess('gateway', { ...env, ...keyFiles, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv });
+  const startGateway = (own: Readonly<Record<string, string>> = {}) =>
+    startProcess('gateway', { ...env, ...keyFiles, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv, ...own });
   const gateway = await startGateway();
   const further: RunningProcess[] = [];
   const bridges: RunningProcess[] = [];
@@ -151,8 +152,8 @@ export async function startStack({
       further.push(started);
       return started;
     },
-    async startGateway() {
-      const started = await startGateway();
+    async startGateway(env) {
+      const started = await startGateway(env);
       further.push(started);
       return started;
     },

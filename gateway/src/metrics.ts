@@ -7,6 +7,8 @@ import { type Series, createHistogram } from './histogram.ts';
 
 /** Names of operations are the clients' to choose: so many are told apart, the rest are `other`. */
 const MAX_NAMES = 100;
+/** Characters of a name that is told apart: names are ASCII, so that all of them hold a bounded number of bytes. */
+const MAX_NAME_LENGTH = 100;
 
 /** Gives what the door calls for each request. */
 export function createGatewayMetrics(metrics: Registry, engine: Engine): DoorMetrics {
@@ -55,7 +57,8 @@ export function createGatewayMetrics(metrics: Registry, engine: Engine): DoorMet
     },
     end({ status, seconds, operation = 'anonymous' }) {
       inFlight--;
-      const name = known.has(operation) || known.size < MAX_NAMES ? operation : 'other';
+      const isTold = known.has(operation) || (known.size < MAX_NAMES && operation.length <= MAX_NAME_LENGTH);
+      const name = isTold ? operation : 'other';
       let byStatus = known.get(name);
       if (!byStatus) known.set(name, (byStatus = new Map<number, Series>()));
       let series = byStatus.get(status);

@@ -1,7 +1,8 @@
 /** Keeps one process running: starts it, waits until it can serve, and starts it again when it ends by itself. */
-import { createWriteStream, existsSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createBatch } from '@trestle/log/batch';
 import { type Child, startChild } from './child.ts';
 import type { ProcessPlan } from './processes.ts';
 import { type EndedRun, NO_FAILURES, countFailure, toPause } from './restart-pause.ts';
@@ -74,7 +75,7 @@ export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions):
       end.abort();
       child?.signal('SIGTERM');
       await child?.ended;
-      await log.close();
+      log.close();
     },
     kill() {
       end.abort();
@@ -109,17 +110,19 @@ async function isReady(port: number): Promise<boolean> {
   }
 }
 
-/** Appends to the log of earlier runs; a large one is put aside first, and the one before it goes. */
-function openLog(path: string): { write: (line: string) => void; close: () => Promise<void> } {
+/** Appends to the log of earlier runs; a large one is put aside first, and the one before it goes. A full disk ends nothing: see `createBatch`. */
+function openLog(path: string): { write: (line: string) => void; close: () => void } {
   if (existsSync(path) && statSync(path).size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
-  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-  // A full disk must not end what still serves.
-  stream.on('error', () => undefined);
+  let file: number | undefined;
+  const batch = createBatch({ write: (bytes) => writeSync((file ??= openSync(path, 'a', 0o600)), bytes) });
   return {
-    write: (line) => stream.write(`${line}\n`),
-    close: () =>
-      new Promise((resolve) => {
-        stream.end(resolve);
-      }),
+    write: (line) => {
+      batch.write(`${line}\n`);
+    },
+    close() {
+      batch.flush();
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
   };
 }

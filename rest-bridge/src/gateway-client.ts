@@ -1,5 +1,6 @@
 /** Calls the gateway: GraphQL over HTTP on kept-alive connections. */
 import { X509Certificate } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, rootCertificates } from 'node:tls';
 import { fail } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
@@ -80,7 +81,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
       const span = trace?.startCall('POST', spanAttributes);
       if (span) Object.assign(headers, span.toHeaders());
       try {
-        const { text, replayed, timing } = await post(pool, { path: pathname, headers, body });
+        const { text, replayed, timing } = await postOnceReachable(pool, { path: pathname, headers, body });
         span?.end();
         const { data, errors: failures } = JSON.parse(text) as Pick<GatewayAnswer, 'data' | 'errors'>;
         return {
@@ -133,6 +134,25 @@ interface Posted {
   readonly text: string;
   readonly replayed: string | undefined;
   readonly timing: string | undefined;
+}
+
+/** Pauses before a request is tried again whose connection was refused. */
+const RETRY_AFTER_MS = [25, 100, 250, 500];
+
+/**
+ * Sends the request again only if it was surely not processed: the connection was refused, as by a gateway that is being replaced
+ * (RFC 9110 §9.2.2). One that may have arrived is never repeated.
+ */
+async function postOnceReachable(pool: Pool, request: Post): Promise<Posted> {
+  for (const pauseMs of RETRY_AFTER_MS) {
+    try {
+      return await post(pool, request);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+      await delay(pauseMs);
+    }
+  }
+  return post(pool, request);
 }
 
 /** The whole answer as text, without a stream in between: on the hot path that is a third of what a request costs. */

@@ -10,6 +10,8 @@ import { createRetryBudget } from './retry-budget.ts';
 
 const CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 2000;
+/** Before a fetch is sent again that a subgraph refused, as one does that is being replaced. */
+const REFUSED_PAUSE_MS = 100;
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface UpstreamRequest {
@@ -163,8 +165,9 @@ function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRe
           return;
         }
         line.breaker.fail();
-        const isSafe = !isRetry && !request.isMutation && first === undefined && isConnectionError(error);
-        if (isSafe && line.retries.take()) post(line, { request, isRetry: true }, done);
+        const isSafe = !isRetry && first === undefined && (isRefused(error) || (!request.isMutation && isConnectionError(error)));
+        if (isSafe && line.retries.take())
+          setTimeout(post, isRefused(error) ? REFUSED_PAUSE_MS : 0, line, { request, isRetry: true }, done);
         else done(toFailure(line.name, error), NOTHING);
       },
     },
@@ -190,6 +193,11 @@ function isAnswer(answer: unknown): answer is SubgraphAnswer {
 }
 
 const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** The request was surely not processed: a mutation, too, may be sent again (RFC 9110 §9.2.2). */
+function isRefused(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+}
 
 /** Nothing of an answer has come: the same fetch may go out once more. */
 function isConnectionError(error: Error): boolean {

@@ -33,9 +33,12 @@ export function createLoadGuard({ maxInFlight, maxEventLoopDelayMs }: LoadLimits
   delays.enable();
   let inFlight = 0;
   let isLate = false;
+  let isStarted = false;
   const timer = setInterval(() => {
     // The histogram counts the timer's own interval as well.
-    isLate = delays.count > 0 && delays.mean / 1e6 - RESOLUTION_MS > maxEventLoopDelayMs;
+    isLate = isStarted && delays.count > 0 && delays.mean / 1e6 - RESOLUTION_MS > maxEventLoopDelayMs;
+    // The first window is that of the process's start, which is busy and serves nobody.
+    isStarted = true;
     delays.reset();
   }, WINDOW_MS);
   timer.unref();
