@@ -17,14 +17,14 @@ export interface Http2DoorOptions extends Door {
 
 export interface Http2Door {
   /** Takes a connection whose ALPN said `h2`. */
-  accept(socket: TLSSocket): void;
+  readonly accept: (socket: TLSSocket) => void;
   /**
    * Tells every client to send further requests on another connection (GOAWAY, RFC 9113 §6.8): those that it sent since then were not
    * processed. Connections that come later get one request answered.
    */
-  announce(): void;
+  readonly announce: () => void;
   /** Closes all connections once their requests are answered. */
-  drain(): void;
+  readonly drain: () => void;
 }
 
 /** As nginx; each may hold 64 KiB of a body before anybody reads it. */
@@ -87,7 +87,10 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
     session.once('close', () => sessions.delete(session));
     closeIdle(session, limits);
     if (phase === 'draining') session.close();
-    else if (phase === 'leaving') session.once('stream', () => session.close());
+    else if (phase === 'leaving')
+      session.once('stream', () => {
+        session.close();
+      });
   });
   return {
     accept(socket) {

@@ -7,9 +7,9 @@ import { type Door, type Reason, createRefuser, toHttpMessage } from './refusals
 
 export interface Redirect {
   /** Answers 308: the same method and body again (RFC 9110 §15.4.9). */
-  respond(request: IncomingMessage, response: ServerResponse): void;
+  readonly respond: (request: IncomingMessage, response: ServerResponse) => void;
   /** Answers on a connection that Node has let go of, such as one that asks for a WebSocket. */
-  respondBare(request: IncomingMessage, socket: Duplex): void;
+  readonly respondBare: (request: IncomingMessage, socket: Duplex) => void;
 }
 
 export interface RedirectOptions extends Pick<Door, 'log' | 'toRefusalAnswer'> {

@@ -160,7 +160,7 @@ const MAX_PORT = 65_535;
 
 /** Whether it is well-formed and can name a host; an empty one is (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 export function isHost(text: string): boolean {
-  const { groups } = (text.length <= MAX_HOST_LENGTH && HOST.exec(text)) || {};
+  const groups = text.length <= MAX_HOST_LENGTH ? HOST.exec(text)?.groups : undefined;
   return groups !== undefined && (groups['ipv6'] === undefined || isIPv6(groups['ipv6'])) && Number(groups['port'] ?? 0) <= MAX_PORT;
 }
 

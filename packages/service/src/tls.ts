@@ -15,7 +15,7 @@ export interface TlsCredentials {
 
 export interface TlsFront {
   /** Tells clients of HTTP/2 to send further requests elsewhere (GOAWAY). */
-  announce(): void;
+  readonly announce: () => void;
   /** Closes connections that wait for nothing. */
   drain(): void;
   /** Ends whatever is left. */
