@@ -28,6 +28,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       TOKEN_PUBLIC_KEY_FILE: isAuthOn ? setting.file() : setting.file().optional(),
       REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
       FORWARD_HEADERS: setting.text().default(''),
+      SIGN_IN_FIELDS: setting.text().default('login'),
       MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
       MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
       MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
@@ -68,6 +69,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
     subgraphLiveUrls: readFamily('SUBGRAPH_WS_URL_', env),
     port: settings.PORT ?? settings.GATEWAY_PORT,
     supergraphFile: settings.SUPERGRAPH_PATH ?? settings.SUPERGRAPH_FILE,
+    signInFields: new Set(readList(settings.SIGN_IN_FIELDS)),
     forwardHeaders: readList(settings.FORWARD_HEADERS).map((name) => name.toLowerCase()),
     labels: readList(settings.OVERRIDE_LABELS),
     sockets: {

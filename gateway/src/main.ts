@@ -96,7 +96,15 @@ async function start() {
     book,
   });
   const sockets = createSocketDoor({ ...shared, limits: config.sockets, buffers, requests: metrics, metrics: liveMetrics });
-  const handle = createHttpDoor({ ...shared, maxBatch: config.MAX_BATCH, hasPages: config.GRAPHIQL, metrics, book, streams });
+  const handle = createHttpDoor({
+    ...shared,
+    signInFields: config.signInFields,
+    maxBatch: config.MAX_BATCH,
+    hasPages: config.GRAPHIQL,
+    metrics,
+    book,
+    streams,
+  });
   const service = await startService({
     log,
     port: config.port,

@@ -5,7 +5,7 @@ import { hasRole } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { fail } from '@trestle/schema/errors';
-import { readContext, readRequestId } from '../caller.ts';
+import { readRequestId } from '../caller.ts';
 import type { Documents } from '../documents/documents.ts';
 import type { Engine, EngineContext, EngineReply, Listener } from '../engine.ts';
 import type { StreamDoor } from '../live/stream-door.ts';
@@ -23,6 +23,7 @@ import { ALLOW, CHALLENGE, sendRefusal } from './refusal.ts';
 import { type Head, sendBytes, sendText } from './send.ts';
 import { createSharedStream } from './shared-stream.ts';
 import { MAX_URL_BYTES } from './url.ts';
+import { admit, requireCredential } from './sign-in.ts';
 import type { Visit, VisitBook, DoorMetrics } from './visit.ts';
 
 /** No answer was read: nginx's number for it, for log and metrics only. */
@@ -34,6 +35,8 @@ export interface DoorOptions {
   /** Undefined for a gateway that leaves credentials to its subgraphs. */
   readonly verifier: TokenVerifier | undefined;
   readonly forwardHeaders: readonly string[];
+  /** Mutation fields that sign a client in: for them an invalid credential is ignored. */
+  readonly signInFields: ReadonlySet<string>;
   /** The most operations that one request may hold; 1 means that there are no batches. */
   readonly maxBatch: number;
   /** Whether there is GraphiQL at `GET /graphql` for browsers. */
@@ -48,7 +51,7 @@ export interface DoorOptions {
 
 /** Gives the handler of all requests that are no probes. */
 export function createHttpDoor(options: DoorOptions): (request: IncomingMessage, response: ServerResponse) => void {
-  const { engine, documents, verifier, forwardHeaders, maxBatch, hasPages, log, metrics, book, streams, tracing } = options;
+  const { engine, documents, verifier, forwardHeaders, signInFields, maxBatch, hasPages, log, metrics, book, streams, tracing } = options;
   const { finish } = book;
 
   const refuse = (visit: Visit, error: unknown) => {
@@ -98,6 +101,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       version: headers['apollographql-client-version'] as string | undefined,
     });
     const { operationName, variables } = parameters;
+    requireCredential(visit.refusal, { query, operationName }, signInFields);
     engine.respond(
       {
         query,
@@ -163,8 +167,10 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
     refuseForgery(request);
     const mediaType = chooseMediaType(request.headers.accept);
     if (!mediaType && !isShared && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', MEDIA_TYPES);
-    const context = readContext(request, { verifier, forwardHeaders, requestId: visit.requestId, trace: visit.trace });
+    const { context, refusal } = admit(request, { verifier, forwardHeaders, requestId: visit.requestId, trace: visit.trace });
+    if (isShared && refusal) throw refusal;
     visit.context = context;
+    visit.refusal = refusal;
     response.once('close', () => {
       if (response.writableFinished) return;
       abort(context.trail);
@@ -184,6 +190,7 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
       started: performance.now(),
       trace: tracing.begin(request.headers),
       context: undefined,
+      refusal: undefined,
       operation: undefined,
       kind: undefined,
       isCounted: false,

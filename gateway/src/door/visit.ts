@@ -1,6 +1,7 @@
 /** One request at the HTTP door, from its head to the line that the log has of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@trestle/log';
+import type { Fault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import type { EngineContext } from '../engine.ts';
 import { endRequestSpan } from '../tracing.ts';
@@ -12,6 +13,8 @@ export interface Visit {
   readonly started: number;
   readonly trace: Scope | undefined;
   context: EngineContext | undefined;
+  /** Why the credential was refused, until it is known whether the operation needs one. */
+  refusal: Fault | undefined;
   operation: string | undefined;
   kind: string | undefined;
   /** Whether its time was taken: that of a stream, when it began. */

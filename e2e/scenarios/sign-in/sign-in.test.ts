@@ -1,0 +1,64 @@
+/** Signing in while an invalid credential is still sent along: by REST and by GraphQL. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from '../../stack/client.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let ada: Account;
+beforeAll(async () => {
+  stack = await startStack();
+  ada = await stack.createAccount('Ada');
+});
+afterAll(() => stack.stop());
+
+const credentials = { email: 'ada@example.org', password: 'Ada-passes-1' };
+const INVALID = ['Bearer expired.token.here', 'Basic YTpi', 'nonsense'];
+
+describe('POST /v1/auth/login', () => {
+  // RFC 9110 §11.6.2: which credentials a request needs is the route's own business; a client that signs in has no valid one yet.
+  it.each(INVALID)('signs in whatever stands in Authorization: %s', async (authorization) => {
+    const reply = await stack.call('POST', '/v1/auth/login', { body: credentials, headers: { authorization } });
+    expect([reply.status, (reply.body as { user?: { id: string } }).user?.id]).toEqual([200, ada.id]);
+  });
+});
+
+describe('a GraphQL request with an invalid credential', () => {
+  const post = async (query: string, authorization: string, operationName?: string) => {
+    const { status, body } = await request(`${stack.gateway}/graphql`, {
+      method: 'POST',
+      headers: { authorization },
+      body: { query, operationName, variables: credentials },
+    });
+    return { status, ...(body as { data?: unknown; errors?: { extensions: { code: string } }[] }) };
+  };
+  const LOGIN = 'mutation Login($email: String!, $password: String!) { login(email: $email, password: $password) { user { id } } }';
+
+  it.each(INVALID)('signs in when its operation does only that: %s', async (authorization) => {
+    expect(await post(LOGIN, authorization)).toMatchObject({ status: 200, data: { login: { user: { id: ada.id } } } });
+    expect(await post(`${LOGIN} query Other { me { id } }`, authorization, 'Login')).toMatchObject({
+      data: { login: { user: { id: ada.id } } },
+    });
+  });
+
+  it.each([
+    ['{ me { id } }'],
+    ['{ products: productsConnection { totalCount } }'],
+    ['mutation { login: deleteUser(id: "usr_x") }'],
+    ['mutation { login(email: "a", password: "b") { token } deleteUser(id: "usr_x") }'],
+    ['mutation { ...F } fragment F on Mutation { login(email: "a", password: "b") { token } }'],
+    ['query { login }'],
+    ['mutation {'],
+    [`mutation { ${'login(email: "a", password: "b") { token } '.repeat(100)} }`],
+    [`${LOGIN} query Other { me { id } }`],
+  ])('is 401 for any other operation: %s', async (query) => {
+    expect(await post(query, 'Bearer expired.token.here')).toMatchObject({
+      status: 401,
+      errors: [{ extensions: { code: 'UNAUTHORIZED' } }],
+    });
+  });
+
+  it('is 401 by GET, whatever it asks for', async () => {
+    const url = `${stack.gateway}/graphql?query=${encodeURIComponent('{ __typename }')}`;
+    expect((await request(url, { method: 'GET', headers: { authorization: 'Bearer x' } })).status).toBe(401);
+  });
+});
