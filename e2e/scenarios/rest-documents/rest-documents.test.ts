@@ -30,7 +30,6 @@ interface OpenApi {
 }
 
 let stack: Stack;
-let ada: Account;
 let admin: Account;
 /** An account that is changed. */
 let bob: Account;
@@ -39,7 +38,6 @@ let ids: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   stack = await startStack();
-  ada = await stack.createAccount('Ada');
   bob = await stack.createAccount('Bob');
   admin = await stack.createAccount('Root', 'ADMIN');
   const make = async (path: string, body: object, headers: Record<string, string> = {}) =>
@@ -249,16 +247,4 @@ describe('lists in the query string', () => {
     expect(one?.status).toBe(200);
     expect((other?.body as { data: object[] }).data).toEqual((one?.body as { data: object[] }).data);
   });
-});
-
-describe('a login', () => {
-  // RFC 9110 §11.6.2 leaves it to the route which credentials it looks at: whoever logs in has none that is good yet.
-  it.each(['Bearer expired.token.here', 'Basic YTpi', 'nonsense'])(
-    'is answered whatever stands in Authorization: %s',
-    async (authorization) => {
-      const body = { email: 'ada@example.org', password: 'Ada-passes-1' };
-      const reply = await stack.call('POST', '/v1/auth/login', { body, headers: { authorization } });
-      expect([reply.status, (reply.body as { user?: { id: string } }).user?.id]).toEqual([200, ada.id]);
-    },
-  );
 });

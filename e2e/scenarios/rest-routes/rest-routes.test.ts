@@ -1,5 +1,6 @@
 /** What each noun offers by REST besides users and orders (spec §4.2, contract §4), and what a resource shows when a part of it fails. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../stack/client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 let stack: Stack;
@@ -199,6 +200,53 @@ describe('the rest', () => {
   ])('%s %s is announced, and never answered with an invented result', async (method, path) => {
     const reply = await call(method, path, { token: ada.token });
     expect([reply.status, reply.body]).toMatchObject([501, { error: { code: 'NOT_IMPLEMENTED' } }]);
+  });
+});
+
+describe('orders', () => {
+  // Spec §9.4: `items` is an addition beside `productId` and `qty`.
+  it.each(['v1', 'v2'])('hold several items when they are placed with several in %s', async (version) => {
+    const make = async (price: number) =>
+      (
+        await call('POST', '/v1/products', {
+          token: admin.token,
+          body: { name: 'Part', category: 'parts', price, currency: 'EUR', stock: 9 },
+        })
+      ).body.id;
+    const [first, second] = [Number(await make(100)), Number(await make(10))];
+    const body = {
+      items: [
+        { productId: first, qty: 2 },
+        { productId: second, qty: 3 },
+      ],
+    };
+    const placed = await call('POST', `/${version}/orders`, { token: ada.token, body });
+    expect([placed.status, placed.body['total']]).toEqual([201, version === 'v1' ? 230 : { amount: 230, currency: 'EUR' }]);
+    const items = (await call('GET', `/${version}/orders/${placed.body.id}/items`, { token: ada.token })).body as unknown as {
+      data: unknown[];
+    };
+    expect(items.data).toHaveLength(2);
+    const wrong = await call('POST', `/${version}/orders`, { token: ada.token, body: { items: [{ productId: first }] } });
+    expect([wrong.status, wrong.body]).toMatchObject([400, { error: { details: [{ field: 'items' }] } }]);
+  });
+
+  it('are refused with both an item and items, and accounts are made with an age', async () => {
+    const both = await call('POST', '/v1/orders', { token: ada.token, body: { productId: 1, qty: 1, items: [{ productId: 1, qty: 1 }] } });
+    expect([both.status, both.body]).toMatchObject([400, { error: { code: 'VALIDATION_ERROR' } }]);
+    const body = { email: 'aged@example.org', name: 'Aged', password: 'long-enough', age: 40 };
+    expect((await call('POST', '/v1/users', { body })).body).toMatchObject({ age: 40 });
+    expect((await call('POST', '/v1/users', { body: { ...body, age: 151 } })).status).toBe(400);
+  });
+});
+
+describe('what is not implemented', () => {
+  it('is no failure in the log of the bridge', async () => {
+    const bridge = await stack.startBridge({ LOG_LEVEL: 'info' });
+    const get = (path: string) => fetch(`${bridge.url}${path}`, { headers: { authorization: `Bearer ${ada.token}` } });
+    expect((await get('/v1/webhooks')).status).toBe(501);
+    expect((await get('/v1/products')).status).toBe(200);
+    await until(() => Promise.resolve(bridge.lines.some((line) => line.includes('/products'))));
+    expect(bridge.lines.filter((line) => /"level":"error"|request failed/.test(line))).toEqual([]);
   });
 });
 
