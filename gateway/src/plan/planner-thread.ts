@@ -11,12 +11,14 @@ import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
 export type PlannerThreadLimits = Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb'>;
 
-export const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 5000, maxHeapMb: 2048 };
+export const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 10_000, maxHeapMb: 2048 };
 
 /** Documents that wait: the bytes of all, and the number of one client's. */
 const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
 /** When one document has been planned for so long, the second thread takes those that wait behind it. */
 const PATIENCE_MS = 200;
+/** The second thread ends when it had nothing to do for so long, and gives its memory back. */
+const IDLE_MS = 5000;
 
 export interface PlannerThread {
   readonly facts: SupergraphFacts;
@@ -69,6 +71,7 @@ class PlannerThreads {
   readonly #lightQueue = new FairQueue<Waiting>(QUEUE);
   readonly #heavyQueue = new FairQueue<Waiting>(QUEUE);
   #patience: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
   #open = 0;
   #isRetired = false;
   /** Why nothing is planned any more. */
@@ -137,6 +140,16 @@ class PlannerThreads {
       else this.#run(this.#heavy, this.#heavyQueue, false);
     }
     if (!this.#lightQueue.isEmpty) this.#lookAgain();
+    if (this.#heavy?.isFree) this.#endWhenIdle(this.#heavy);
+  }
+
+  #endWhenIdle(heavy: PlannerLane): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      if (this.#heavy !== heavy || !heavy.isFree) return;
+      this.#heavy = undefined;
+      void heavy.stop();
+    }, IDLE_MS).unref();
   }
 
   #run(lane: PlannerLane, queue: FairQueue<Waiting>, isLight: boolean): void {
@@ -171,7 +184,8 @@ class PlannerThreads {
 
   #end(reason: unknown, rejection: Error): void {
     this.#ended ??= reason;
-    if (this.#patience) clearTimeout(this.#patience);
+    clearTimeout(this.#patience);
+    clearTimeout(this.#idle);
     for (const queue of [this.#lightQueue, this.#heavyQueue]) rejectAll(queue, rejection);
   }
 }
