@@ -22,6 +22,14 @@ export default tseslint.config(
     languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },
   },
   {
+    files: ['gateway/graphiql/app.js'],
+    languageOptions: {
+      globals: Object.fromEntries(
+        ['document', 'fetch', 'globalThis', 'location', 'URL', 'Worker', 'WORKERS'].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
+  {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: {

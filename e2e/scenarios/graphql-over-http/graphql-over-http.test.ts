@@ -218,14 +218,48 @@ describe('what is told on request', () => {
   });
 });
 
-it('shows browsers GraphiQL, whose files all come from here', async () => {
-  const page = await request(federation.url, { method: 'GET', headers: { accept: 'text/html,*/*;q=0.8' } });
-  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-  const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '').filter((path) => path !== 'data:,');
-  expect(files).toHaveLength(5);
-  for (const path of files) {
-    expect(path).toMatch(/^\/graphql\/assets\//);
-    expect((await request(new URL(path, federation.url).href, { method: 'GET' })).status).toBe(200);
-  }
-  expect((await request(new URL('/graphql/assets/..%2fmain.js', federation.url).href, { method: 'GET' })).status).toBe(404);
+describe('GraphiQL', () => {
+  const accept = 'text/html,*/*;q=0.8';
+  const open = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+    request(new URL(path, federation.url).href, { method, headers });
+
+  it('is what browsers get at /graphql, with a viewport and a policy that lets it load from here only', async () => {
+    const page = await open('/graphql', { accept });
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
+    const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '').filter((path) => path !== 'data:,');
+    expect(files).toHaveLength(2);
+    for (const path of files) expect(path).toMatch(/^\/graphql\/assets\/app-[A-Z0-9]{8}\.(?:js|css)$/);
+    expect((await open('/graphql', { accept }, 'HEAD')).headers.get('content-length')).toBe(page.headers.get('content-length'));
+  });
+
+  it('has files that are compressed and kept by browsers for good, workers among them', async () => {
+    const { text } = await open('/graphql', { accept });
+    const script = /src="([^"]+)"/.exec(text)?.[1] ?? '';
+    const app = await open(script);
+    const workers = [...app.text.matchAll(/\/graphql\/assets\/\w+-[A-Z0-9]{8}\.js/g)].map(([path]) => path);
+    expect(workers).toEqual(expect.arrayContaining([expect.stringContaining('editorWorkerService'), expect.stringContaining('json-')]));
+    for (const path of [script, ...workers])
+      for (const encoding of ['br', 'gzip', 'identity']) {
+        const headers = { 'accept-encoding': encoding };
+        const [head, file] = [await open(path, headers, 'HEAD'), await open(path, headers)];
+        expect(file.status).toBe(200);
+        expect(file.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding);
+        expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+        expect(file.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+        expect([head.text, head.headers.get('content-length')]).toEqual(['', file.headers.get('content-length')]);
+      }
+  });
+
+  it('has no files but those of its folder', async () => {
+    for (const path of ['/graphql/assets/..%2fmain.js', '/graphql/assets/manifest.json', '/graphql/assets/', '/graphql/assets/__proto__'])
+      expect((await open(path)).status).toBe(404);
+  });
+
+  it('is where / leads browsers to, and only those', async () => {
+    const redirected = await open('/', { accept });
+    expect([redirected.status, redirected.headers.get('location')]).toEqual([302, '/graphql']);
+    expect((await open('/', { accept: 'application/json' })).status).toBe(404);
+  });
 });

@@ -16,7 +16,7 @@ import type { Tracing } from '@trestle/telemetry';
 import { abort, toTrailHeaders } from '../trail.ts';
 import { createBatch } from './batch.ts';
 import { readBody } from './body.ts';
-import { findPage } from './graphiql.ts';
+import { servePage } from './graphiql.ts';
 import { type MediaType, chooseMediaType } from './media-type.ts';
 import { type Parameters, readParameters, readSearchParameters } from './parameters.ts';
 import { ALLOW, CHALLENGE, sendRefusal } from './refusal.ts';
@@ -147,12 +147,13 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
   const pass = (visit: Visit) => {
     const { request, response } = visit;
     const { method = 'GET', url = '/' } = request;
-    const page = hasPages ? findPage(request) : undefined;
-    if (page) {
-      sendText(visit, { status: 200, head: { 'content-type': page.contentType, 'content-security-policy': PAGE_POLICY }, text: page.text });
-      finish(visit);
+    if (
+      hasPages &&
+      servePage(visit, () => {
+        finish(visit);
+      })
+    )
       return;
-    }
     if (url.length > MAX_URL_BYTES) throw fail('URI_TOO_LONG', `The URL must not be longer than ${String(MAX_URL_BYTES)} bytes`);
     const mark = url.indexOf('?');
     if ((mark < 0 ? url : url.slice(0, mark)) !== '/graphql') throw fail('NOT_FOUND', 'GraphQL is at /graphql');
@@ -205,10 +206,6 @@ export function createHttpDoor(options: DoorOptions): (request: IncomingMessage,
 
 const MEDIA_TYPES =
   'There are application/graphql-response+json and application/json; for subscriptions text/event-stream and multipart/mixed;subscriptionSpec=1.0';
-
-/** GraphiQL has its scripts from here and talks to here. */
-const PAGE_POLICY =
-  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:";
 
 /**
  * A page of somebody else must not make a browser send requests with its user's means: what a browser sends across sites without asking first

@@ -1,0 +1,65 @@
+/** GraphiQL as the gateway serves it to browsers at `GET /graphql`. Bundled by `build.mjs`. */
+import { createGraphiQLFetcher } from '@graphiql/toolkit';
+import { GraphiQL } from 'graphiql';
+import { createElement } from 'react';
+import { createRoot } from 'react-dom/client';
+import 'graphiql/style.css';
+import './app.css';
+
+/** Addresses of the bundled workers, by Monaco's label; `build.mjs` defines them. */
+const workers = WORKERS;
+globalThis.MonacoEnvironment = {
+  getWorker: (_, label) => new Worker(workers[label] ?? workers.editorWorkerService, { type: 'module' }),
+};
+
+const url = new URL('/graphql', location.href);
+const subscriptionUrl = new URL(url.href.replace(/^http/, 'ws')).href;
+
+const LOGIN = `# Log in: run Login with an account of yours, open the Headers tab below, and enter
+#   {"authorization": "Bearer <the token of the answer>"}
+# for all operations from then on, subscriptions too.
+mutation Login {
+  login(email: "ada@example.com", password: "ada-Passw0rd!") { token }
+}
+`;
+const PRODUCTS = `query Products {
+  productsConnection(first: 5) {
+    totalCount
+    edges { node { id name } }
+  }
+}
+`;
+const USER_CREATED = `# A subscription stays open and shows each event: run it, and create a user in another tab.
+subscription NewUsers {
+  userCreated { id name }
+}
+`;
+const ANY = '# The Docs panel on the left shows what can be asked for.\n{\n  __typename\n}\n';
+
+/** Returns operations that the schema has, for an editor that is opened for the first time; of a schema that is not told, one that every schema has. */
+async function chooseOperations() {
+  const fields = 'fields { name }';
+  const query = `{ query: __type(name: "Query") { ${fields} } mutation: __type(name: "Mutation") { ${fields} } subscription: __type(name: "Subscription") { ${fields} } }`;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ query }),
+  });
+  const { data } = await response.json();
+  const has = (type, name) => data?.[type]?.fields.some((field) => field.name === name) === true;
+  const found = [
+    has('query', 'productsConnection') && PRODUCTS,
+    has('mutation', 'login') && LOGIN,
+    has('subscription', 'userCreated') && USER_CREATED,
+  ].filter(Boolean);
+  return found.length > 0 ? found.join('\n') : ANY;
+}
+
+const defaultQuery = await chooseOperations().catch(() => ANY);
+createRoot(document.getElementById('graphiql')).render(
+  createElement(GraphiQL, {
+    fetcher: createGraphiQLFetcher({ url: url.href, subscriptionUrl }),
+    defaultQuery,
+    defaultEditorToolsVisibility: 'headers',
+  }),
+);
