@@ -28,7 +28,7 @@ export interface GatewayRequest {
 export interface GatewayError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
-  readonly extensions?: { readonly code?: unknown; readonly details?: unknown; readonly masked?: unknown };
+  readonly extensions?: { readonly code?: unknown; readonly details?: unknown; readonly masked?: unknown; readonly retryAfter?: unknown };
 }
 
 export interface GatewayAnswer {

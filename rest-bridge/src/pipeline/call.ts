@@ -80,7 +80,7 @@ async function findFailedIncludes(
 }
 
 /** What failed and was not the client's fault. */
-const BEHIND: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'INTERNAL_ERROR']);
+const BEHIND: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
 
 function toFault({ data, errors: all }: GatewayAnswer, errors: readonly GatewayError[]): Fault {
   const [error] = errors;
@@ -89,11 +89,11 @@ function toFault({ data, errors: all }: GatewayAnswer, errors: readonly GatewayE
       ? fail('NOT_FOUND', 'There is no such resource')
       : fail('UPSTREAM_ERROR', 'The service behind this one answered badly');
   const details = error.extensions?.details as readonly FieldFault[] | undefined;
-  return fail(
-    codeOf(error),
-    error.message,
-    details && { details: details.map(({ field, message }) => ({ field: PARAMETERS[field] ?? field, message })) },
-  );
+  const retryAfter = error.extensions?.retryAfter;
+  return fail(codeOf(error), error.message, {
+    ...(details && { details: details.map(({ field, message }) => ({ field: PARAMETERS[field] ?? field, message })) }),
+    ...(typeof retryAfter === 'number' && { retryAfterSeconds: retryAfter }),
+  });
 }
 
 /** What a subgraph calls otherwise than a REST client does. */

@@ -1,49 +1,113 @@
-/** One pool of connections to the subgraph's own database, with every SQL statement counted. */
+/** One pool of connections to the subgraph's own database, with time limits below the gateway's, and every SQL statement counted. */
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import pg from 'pg';
+import { lateness } from './deadline.ts';
 import type { Query } from './event-log.ts';
+import { createHealthCheck } from './health-check.ts';
 import { ContextPool, withStatementSpans } from './statement-span.ts';
 
-/** A statement that takes longer is ended by PostgreSQL, so that a stuck one can't hold its connection for ever. */
-const STATEMENT_TIMEOUT_MS = 15_000;
+export interface DatabaseLimits {
+  /** The most connections of the pool. */
+  readonly connections: number;
+  /** How long a statement may wait for a connection, in milliseconds. */
+  readonly connectTimeoutMs: number;
+  /** How long a statement may take, in milliseconds; PostgreSQL ends it then. */
+  readonly statementTimeoutMs: number;
+  /** How long a statement may wait for a lock, in milliseconds. */
+  readonly lockTimeoutMs: number;
+}
+
+/** What holds unless settings say otherwise. All that one mutation can wait for ends before the gateway's `SUBGRAPH_TIMEOUT_MS`. */
+export const DATABASE_LIMITS: DatabaseLimits = { connections: 10, connectTimeoutMs: 3000, statementTimeoutMs: 5000, lockTimeoutMs: 2000 };
+
+/** For Prisma's transactions: the pool's own limit ends the wait for a connection, PostgreSQL's the statements; this is the bound of the whole. */
+export const TRANSACTION_LIMITS = { maxWait: 4000, timeout: 8000 };
+
+/** How much later than PostgreSQL itself the driver gives a statement up: then PostgreSQL does not answer at all. */
+const SILENCE_MS = 500;
 
 export interface Database {
   /** What a Prisma client is built on. */
   readonly adapter: PrismaPg;
   /** Runs a statement of the chassis' own. */
   readonly query: Query;
+  /** Resolves with whether the database answers. It has a connection of its own, so that it does not wait for one of the pool. */
   isReachable(): Promise<boolean>;
   close(): Promise<void>;
 }
 
+export interface DatabaseOptions extends Partial<DatabaseLimits> {
+  readonly url: string;
+  readonly metrics: Registry;
+}
+
 /** Opens the pool; it connects when first used. The metric `trestle_sql_statements_total` counts what is sent. */
-export function openDatabase({ url, metrics, connections = 10 }: { url: string; metrics: Registry; connections?: number }): Database {
+export function openDatabase({ url, metrics, ...given }: DatabaseOptions): Database {
+  const limits = { ...DATABASE_LIMITS, ...given };
   const statements = new Counter({ name: 'trestle_sql_statements_total', help: 'SQL statements sent.', registers: [metrics] });
-  const address = new URL(url);
-  class CountedClient extends pg.Client {
-    constructor(config?: pg.ClientConfig) {
-      super(config);
-      const query = withStatementSpans(this.query.bind(this), address);
-      Object.assign(this, {
-        query: (...args: unknown[]) => {
-          statements.inc();
-          return query(...args);
-        },
-      });
-    }
-  }
-  const pool = new ContextPool({ connectionString: url, max: connections, statement_timeout: STATEMENT_TIMEOUT_MS, Client: CountedClient });
+  const pool = new ContextPool({
+    connectionString: url,
+    max: limits.connections,
+    connectionTimeoutMillis: limits.connectTimeoutMs,
+    statement_timeout: limits.statementTimeoutMs,
+    query_timeout: limits.statementTimeoutMs + SILENCE_MS,
+    lock_timeout: limits.lockTimeoutMs,
+    idle_in_transaction_session_timeout: limits.statementTimeoutMs,
+    Client: createClientClass(new URL(url), () => {
+      statements.inc();
+    }),
+  });
   // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
   pool.on('error', () => undefined);
+  const health = createHealthCheck(url);
   return {
     adapter: new PrismaPg(pool, { disposeExternalPool: false }),
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => (await pool.query<Row>(text, [...values])).rows,
-    isReachable: async () => {
-      await pool.query('SELECT 1');
-      return true;
+    isReachable: health.isReachable,
+    async close() {
+      await Promise.all([pool.end(), health.close()]);
     },
-    close: () => pool.end(),
   };
+}
+
+/** A client that counts its statements, keeps to the deadline of the mutation that they belong to, and is given up when PostgreSQL is silent. */
+function createClientClass(address: URL, count: () => void): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      const send = withStatementSpans(this.query.bind(this), address);
+      const query = (...args: unknown[]): unknown => {
+        const late = lateness(textOf(args[0]));
+        if (late) return refuse(late, args.at(-1));
+        count();
+        const sent = send(...args);
+        if (sent instanceof Promise) return sent.catch((error: unknown) => this.#giveUpIfSilent(error));
+        return sent;
+      };
+      Object.assign(this, { query });
+    }
+
+    /** A statement that was not answered is still there: the connection can't be used again, and its transaction must not go on. */
+    #giveUpIfSilent(error: unknown): never {
+      if (error instanceof Error && error.message === 'Query read timeout') this.end().catch(() => undefined);
+      throw error;
+    }
+  };
+}
+
+function textOf(statement: unknown): string {
+  return typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '');
+}
+
+/** PostgreSQL's own codes: 53400 for what is not begun any more, 57014 for what is not committed any more. */
+const CODES = { late: '53400', expired: '57014' } as const;
+
+function refuse(late: keyof typeof CODES, last: unknown): unknown {
+  const error = new pg.DatabaseError('The time of the mutation is over', 0, 'error');
+  Object.assign(error, { code: CODES[late], severity: 'ERROR' });
+  if (typeof last !== 'function') return Promise.reject(error);
+  (last as (error: Error) => void)(error);
+  return undefined;
 }

@@ -5,6 +5,7 @@ import type { Log } from '@trestle/log';
 import { type ErrorCode, Fault } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Denial, RequestContext } from './context.ts';
+import { toDatabaseFault } from './database-faults.ts';
 
 /** Apollo's own codes; all of them are the client's fault. */
 const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -19,8 +20,9 @@ const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const cause = causeOf(error);
   const place = { ...(formatted.path && { path: formatted.path }), ...(formatted.locations && { locations: formatted.locations }) };
-  if (cause instanceof Fault) {
-    const { code, message, details, retryAfterSeconds: retryAfter } = cause;
+  const fault = cause instanceof Fault ? cause : toDatabaseFault(cause);
+  if (fault) {
+    const { code, message, details, retryAfterSeconds: retryAfter } = fault;
     const requestId = formatted.extensions?.['requestId'];
     const shown = {
       ...(details && { details }),
@@ -55,8 +57,9 @@ export function createErrorPlugin(log: Log): ApolloServerPlugin<RequestContext> 
 
 /** Logs the errors that no client is told of. */
 export function logUnexpected(log: Log, errors: readonly GraphQLError[], requestId: string): void {
-  for (const error of errors) {
-    const cause = causeOf(error);
+  // A fault of the database fails every entity of a batch by the same error.
+  const causes = new Map(errors.map((error) => [causeOf(error), error]));
+  for (const [cause, error] of causes) {
     if (cause instanceof Fault ? cause.code === 'INTERNAL_ERROR' : !isClientError(error))
       log.error('unexpected error', { requestId, error: cause });
   }

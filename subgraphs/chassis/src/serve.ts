@@ -21,13 +21,14 @@ import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import { applyArgumentChecks } from './arguments.ts';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext, RequestReport } from './context.ts';
-import { type Database, openDatabase } from './database.ts';
+import { type Database, type DatabaseLimits, openDatabase } from './database.ts';
 import { applyEntities } from './entities.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
 import { type Events, type Topics, createEvents } from './events.ts';
 import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
 import { createInHand } from './in-hand.ts';
 import { createRequestReports } from './request-report.ts';
+import { type MutationLimits, applyMutationLimits } from './mutations.ts';
 import { DateTime } from './scalars.ts';
 import { createSocketOperations } from './socket-operations.ts';
 import { type SocketDoor, createSocketDoor } from './socket.ts';
@@ -74,6 +75,12 @@ export interface SubgraphOptions<Context extends RequestContext> {
     readonly LOG_LEVEL: LogLevel;
     readonly TOKEN_PUBLIC_KEY_FILE: string;
     readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
+    readonly DATABASE_CONNECTIONS: number;
+    readonly DATABASE_CONNECT_TIMEOUT_MS: number;
+    readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
+    readonly DATABASE_LOCK_TIMEOUT_MS: number;
+    /** How long a mutation may take until it is committed; less than the gateway's `SUBGRAPH_TIMEOUT_MS`. */
+    readonly MUTATION_TIMEOUT_MS: number;
     /** Where revoked tokens are told of; absent for the one that tells. */
     readonly REVOCATIONS_URL?: string | undefined;
   };
@@ -82,6 +89,8 @@ export interface SubgraphOptions<Context extends RequestContext> {
 
 /** The gateway takes 1 MiB from a client, and adds to it what it has found so far: representations of entities. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+/** More mutations than this at a time are refused at once. */
+const MAX_WAITING_MUTATIONS = 1000;
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 
 /** Runs a subgraph process from its `main.ts` until it is told to stop. */
@@ -93,12 +102,13 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     if (applied.length > 0) log.info('migrated', { count: applied.length });
 
     const probes: Probes = createProbes({ isReady: () => database.isReachable() });
-    const database = openDatabase({ url: databaseUrl, metrics: probes.metrics });
+    const database = openDatabase({ url: databaseUrl, metrics: probes.metrics, ...toDatabaseLimits(settings) });
     const tracing = await createTracing({ service: name, endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT });
     const reports = createRequestReports({ metrics: probes.metrics, log, tracing });
     const revocations = createRevocations();
     const subgraph = create({ database, revocations, log });
     const schema = createSubgraphSchema(name, subgraph);
+    applyMutationLimits(schema, toMutationLimits(settings));
     const server = new ApolloServer<RequestContext>({
       schema,
       formatError,
@@ -166,6 +176,27 @@ function watchElsewhere({ url, ...options }: Omit<Parameters<typeof watchRevocat
   if (url !== undefined) return { doors: {}, stop: watchRevocations({ url, ...options }).stop };
   options.log.warn('REVOCATIONS_URL is not set: revoked tokens are taken until they end');
   return { doors: {}, stop: () => undefined };
+}
+
+type Settings = SubgraphOptions<RequestContext>['settings'];
+
+function toDatabaseLimits(settings: Settings): DatabaseLimits {
+  return {
+    connections: settings.DATABASE_CONNECTIONS,
+    connectTimeoutMs: settings.DATABASE_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: settings.DATABASE_LOCK_TIMEOUT_MS,
+  };
+}
+
+/** Mutations have half of the connections. Their last statement begins early enough to end in their time. */
+function toMutationLimits({ DATABASE_CONNECTIONS, DATABASE_STATEMENT_TIMEOUT_MS, MUTATION_TIMEOUT_MS }: Settings): MutationLimits {
+  const startMs = Math.max(MUTATION_TIMEOUT_MS - DATABASE_STATEMENT_TIMEOUT_MS, MUTATION_TIMEOUT_MS / 10);
+  return {
+    atOnce: Math.floor(DATABASE_CONNECTIONS / 2),
+    waiting: MAX_WAITING_MUTATIONS,
+    allowed: { startMs, commitMs: MUTATION_TIMEOUT_MS },
+  };
 }
 
 /** Builds the executable schema of a subgraph from its SDL file, with its directives, its references and the limits of arguments enforced. */

@@ -2,6 +2,7 @@
 import { setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { serviceSettings } from '@trestle/service/settings';
+import { DATABASE_LIMITS } from './database.ts';
 
 export const chassisSettings = {
   ...serviceSettings,
@@ -9,6 +10,11 @@ export const chassisSettings = {
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   TOKEN_PUBLIC_KEY_FILE: setting.file(),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
+  DATABASE_CONNECTIONS: setting.integer(2, 1000).default(DATABASE_LIMITS.connections),
+  DATABASE_CONNECT_TIMEOUT_MS: setting.integer(100, 60_000).default(DATABASE_LIMITS.connectTimeoutMs),
+  DATABASE_STATEMENT_TIMEOUT_MS: setting.integer(100, 300_000).default(DATABASE_LIMITS.statementTimeoutMs),
+  DATABASE_LOCK_TIMEOUT_MS: setting.integer(10, 300_000).default(DATABASE_LIMITS.lockTimeoutMs),
+  MUTATION_TIMEOUT_MS: setting.integer(200, 300_000).default(9000),
 };
 
 /** For those that do not know of revoked tokens by themselves. */

@@ -1,6 +1,6 @@
 /** All stores of this subgraph over one Prisma client, and what they share: reads by id, and tombstones. */
 import type { Clock } from '@trestle/chassis/clock';
-import type { Database } from '@trestle/chassis/database';
+import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database';
 import { createIdempotency } from '@trestle/chassis/idempotency';
 import type { CreateId } from '@trestle/chassis/ids';
 import { createCommentStore } from './comment-store.ts';
@@ -18,7 +18,7 @@ interface Parts {
 
 /** The stores on the database, and what makes their writes happen once for an Idempotency-Key. */
 export function openContentStores({ database, ...parts }: Parts & { readonly database: Database }) {
-  const prisma = new PrismaClient({ adapter: database.adapter });
+  const prisma = new PrismaClient({ adapter: database.adapter, transactionOptions: TRANSACTION_LIMITS });
   const idempotency = createIdempotency<Prisma.TransactionClient, ContentStores>({
     prisma,
     createStores: (client) => createContentStores({ ...parts, prisma: client }),

@@ -1,6 +1,6 @@
 /** The connection that the stores of this room share. */
 import type { Clock } from '@trestle/chassis/clock';
-import type { Database } from '@trestle/chassis/database';
+import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database';
 import type { CreateId } from '@trestle/chassis/ids';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 
@@ -10,9 +10,6 @@ export interface StoreDependencies {
   readonly createId: CreateId;
   readonly clock: Clock;
 }
-
-/** How long a transaction may wait for a connection, and then last: Prisma's own limits would fail writers that merely queue for one row. */
-const TRANSACTION_LIMITS = { maxWait: 10_000, timeout: 15_000 };
 
 export function openPrisma(database: Database): PrismaClient {
   return new PrismaClient({ adapter: database.adapter, transactionOptions: TRANSACTION_LIMITS });

@@ -1,6 +1,6 @@
 /** Accounts in PostgreSQL. Every write is one statement, so that it happens whole or not at all. */
 import type { Clock } from '@trestle/chassis/clock';
-import type { Database } from '@trestle/chassis/database';
+import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database';
 import { createIdempotency } from '@trestle/chassis/idempotency';
 import type { CreateId } from '@trestle/chassis/ids';
 import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
@@ -47,7 +47,11 @@ export function openUserStore({ database, ...parts }: Parts & { readonly databas
 
 /** No query gives a password's hash or a plan unless it says so. */
 function openPrisma(database: Database) {
-  return new PrismaClient({ adapter: database.adapter, omit: { user: { passwordHash: true, plan: true } } });
+  return new PrismaClient({
+    adapter: database.adapter,
+    transactionOptions: TRANSACTION_LIMITS,
+    omit: { user: { passwordHash: true, plan: true } },
+  });
 }
 
 /** The pool's client, or that of a transaction. */
