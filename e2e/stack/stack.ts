@@ -57,6 +57,9 @@ export interface GraphqlReply<Data> {
   readonly text: string;
 }
 
+/** A bridge answers however busy the machine of the tests is: a 503 stands for what a test does, not for what others do. */
+const PATIENT = { MAX_EVENT_LOOP_DELAY_MS: '60000' };
+
 /** Starts everything; `env` goes to every process, `gatewayEnv` to the gateway alone, e.g. another SUPERGRAPH_FILE. */
 export async function startStack({
   env = {},
@@ -93,6 +96,7 @@ export async function startStack({
   const bridges: RunningProcess[] = [];
   const startBridge = async (own: Readonly<Record<string, string>> = {}) => {
     const started = await startProcess('rest-bridge', {
+      ...PATIENT,
       ...env,
       ...keyFiles,
       REST_PORT: '0',
