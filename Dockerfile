@@ -1,11 +1,29 @@
-# One image for all processes; docker-compose.yml says which one a container runs.
-FROM node:20-bookworm-slim AS build
+# One image for all processes; docker-compose.yml says which one a container runs. It holds what they need at run time, and nothing else:
+# no sources, no tests, no development dependencies, no embedded PostgreSQL.
+ARG NODE_IMAGE=node:20-bookworm-slim
+
+# The manifests of all workspaces. The stages that install depend on these files alone, so that their layers are reused until one of them changes.
+FROM ${NODE_IMAGE} AS manifests
 WORKDIR /app
 COPY . .
-RUN npm ci --ignore-scripts && npm run build && npm prune --omit=dev --ignore-scripts
+RUN mkdir /manifests && cp package*.json .npmrc /manifests \
+  && cp --parents */package.json packages/*/package.json subgraphs/*/package.json /manifests
 
-FROM node:20-bookworm-slim
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /app
+COPY --from=manifests /manifests .
+RUN npm ci --omit=dev --ignore-scripts --workspace=gateway --workspace=rest-bridge --workspace=subgraphs && npm cache clean --force
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+COPY --from=manifests /manifests .
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build && sh image-files.sh /image
+
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production HOST=0.0.0.0
 WORKDIR /app
-COPY --from=build /app /app
+COPY --from=dependencies /app .
+COPY --from=build /image .
 USER node

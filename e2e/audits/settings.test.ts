@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { SUBGRAPH_NAMES, urlSettingOf } from '@trestle/schema/subgraphs';
+import { SUBGRAPH_NAMES, databaseSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import { parse } from 'yaml';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -33,6 +33,7 @@ interface Compose {
     {
       image?: string;
       command?: string[];
+      user?: string;
       environment?: Record<string, string>;
       healthcheck?: { test: string[] };
       depends_on?: Record<string, { condition: string }>;
@@ -45,8 +46,8 @@ interface Compose {
 describe('docker-compose.yml', () => {
   const { services, secrets } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
 
-  it('runs PostgreSQL, Redis and every process of ours, each with a health check', () => {
-    expect(Object.keys(services).sort()).toEqual(['content', 'gateway', 'orders', 'postgres', 'redis', 'rest-bridge', 'users']);
+  it('runs PostgreSQL and every process of ours, each with a health check', () => {
+    expect(Object.keys(services).sort()).toEqual([...SUBGRAPH_NAMES, 'gateway', 'postgres', 'rest-bridge'].sort());
     for (const { healthcheck } of Object.values(services)) expect(healthcheck?.test.length).toBeGreaterThan(1);
   });
 
@@ -58,6 +59,24 @@ describe('docker-compose.yml', () => {
       for (const name of Object.keys(environment)) if (!name.startsWith('POSTGRES_')) expect([...settings, ...family]).toContain(name);
       for (const name of Object.keys(depends_on)) expect(services).toHaveProperty(name);
       for (const name of used) expect(secrets).toHaveProperty(name);
+    }
+  });
+
+  it('starts each process with the options of Node.js that all have, as the owner of the secrets', () => {
+    for (const [name, { command, user }] of Object.entries(services)) {
+      if (name === 'postgres') continue;
+      expect(command?.slice(0, 2)).toEqual(['node', '--env-file=packages/service/node.env']);
+      expect(user).toBe('${TRESTLE_USER:-1000:1000}');
+    }
+    expect(existsSync(`${root}packages/service/node.env`)).toBe(true);
+  });
+
+  it('gives each subgraph a database that PostgreSQL makes at its first start', () => {
+    const sql = read('prisma/create-databases.sql');
+    for (const name of SUBGRAPH_NAMES) {
+      expect(sql).toContain(`CREATE DATABASE trestle_${name};`);
+      expect(services[name]?.environment?.[databaseSettingOf(name)]).toMatch(new RegExp(`@postgres:5432/trestle_${name}$`));
+      expect(services['gateway']?.environment).toHaveProperty(urlSettingOf(name));
     }
   });
 
