@@ -12,7 +12,9 @@ RUN mkdir /manifests && cp package*.json .npmrc /manifests \
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY --from=manifests /manifests .
-RUN npm ci --omit=dev --ignore-scripts --workspace=gateway --workspace=rest-bridge --workspace=subgraphs && npm cache clean --force
+COPY image-prune.sh .
+RUN npm ci --omit=dev --ignore-scripts --workspace=gateway --workspace=rest-bridge --workspace=subgraphs \
+  && sh image-prune.sh . && rm -rf image-prune.sh ~/.npm
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app

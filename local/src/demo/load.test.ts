@@ -4,7 +4,7 @@ import { verify } from '@node-rs/argon2';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
-import type { SubgraphName } from '@trestle/schema/subgraphs';
+import type { DemoData } from './demo-data.ts';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { loadDemoData } from './load.ts';
 
@@ -23,7 +23,7 @@ function makeCredentials(generation: string): DemoCredentials {
 }
 
 describe('loading the demo data', () => {
-  let databases: Record<SubgraphName, TestDatabase>;
+  let databases: Record<keyof DemoData, TestDatabase>;
   let said: string[];
   const load = (credentials = makeCredentials('first')) =>
     loadDemoData({
@@ -31,7 +31,7 @@ describe('loading the demo data', () => {
       credentials,
       say: (line) => said.push(line),
     });
-  const query = async <Row extends object>(subgraph: SubgraphName, text: string, values: unknown[] = []): Promise<Row[]> => {
+  const query = async <Row extends object>(subgraph: keyof DemoData, text: string, values: unknown[] = []): Promise<Row[]> => {
     const client = new pg.Client({ connectionString: databases[subgraph].url });
     await client.connect();
     try {
@@ -40,7 +40,7 @@ describe('loading the demo data', () => {
       await client.end();
     }
   };
-  const count = async (subgraph: SubgraphName, table: string) =>
+  const count = async (subgraph: keyof DemoData, table: string) =>
     (await query<{ count: number }>(subgraph, `SELECT count(*)::int AS count FROM "${table}"`))[0]?.count;
 
   beforeEach(async () => {

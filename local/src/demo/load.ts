@@ -22,7 +22,7 @@ const FIRST_TABLE = { users: 'users', orders: 'products', content: 'posts' } as 
 const WITH_DEMO_DATA = ['users', 'orders', 'content'] as const satisfies readonly (keyof DemoData)[];
 
 export interface LoadOptions {
-  readonly urls: DatabaseUrls;
+  readonly urls: Pick<DatabaseUrls, keyof DemoData>;
   readonly credentials: DemoCredentials;
   /** Tells the person at the terminal. */
   readonly say: (line: string) => void;
