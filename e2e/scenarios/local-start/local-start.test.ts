@@ -71,6 +71,8 @@ describe('once it is ready', () => {
     for (const setting of PORT_SETTINGS) expect(trestle.output()).toContain(String(ports[setting]));
     expect(trestle.output()).toContain(dataDirectory);
     expect(trestle.output()).not.toContain('/graphql/graphql');
+    // Nothing is wrong, so nothing is warned of.
+    expect(trestle.output()).not.toMatch(/ (?:warn|error): /);
   });
 
   const withCurl = spawnSync('curl', ['--version']).status === 0 ? it : it.skip;

@@ -10,6 +10,8 @@ const SILENCE_MS = 15_000;
 const HANDSHAKE_MS = 3000;
 const BACKOFF_MS = { first: 50, most: 2000 };
 const PATIENCE_MS = 2000;
+/** Processes that start together with the one that tells need not reach it at once: only a longer wait is worth a warning. */
+const QUIET_START_MS = 15_000;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 export interface RevocationWatch {
@@ -28,7 +30,8 @@ export interface RevocationWatchOptions {
 
 /** While nobody can be asked, what is known already is all that is known: tokens live for 15 minutes only. */
 export function watchRevocations({ url, revocations, log, metrics }: RevocationWatchOptions): RevocationWatch {
-  const state = { isCurrent: false, isLossTold: false, backoffMs: BACKOFF_MS.first };
+  const startedAt = Date.now();
+  const state = { isCurrent: false, wasCurrent: false, isLossTold: false, backoffMs: BACKOFF_MS.first };
   const stopping = new AbortController();
   const { signal } = stopping;
   let settle: () => void = () => undefined;
@@ -52,7 +55,7 @@ export function watchRevocations({ url, revocations, log, metrics }: RevocationW
     }
     socket.send(String(number));
     if (!state.isCurrent) log.info('knows of revoked tokens');
-    Object.assign(state, { isCurrent: true, isLossTold: false, backoffMs: BACKOFF_MS.first });
+    Object.assign(state, { isCurrent: true, wasCurrent: true, isLossTold: false, backoffMs: BACKOFF_MS.first });
     clearTimeout(patience);
     settle();
   };
@@ -92,8 +95,11 @@ export function watchRevocations({ url, revocations, log, metrics }: RevocationW
     while (!signal.aborted) {
       const error = await follow().catch((failure: unknown) => failure);
       // Told once for each time that it is lost, the first included: it may be that it never came about.
-      if (!state.isLossTold && !stopping.signal.aborted) log.warn('does not learn of revoked tokens', { error });
-      state.isLossTold = true;
+      const isStarting = !state.wasCurrent && Date.now() - startedAt < QUIET_START_MS;
+      if (!state.isLossTold && !isStarting && !stopping.signal.aborted) {
+        log.warn('does not learn of revoked tokens', { error });
+        state.isLossTold = true;
+      }
       state.isCurrent = false;
       await delay(state.backoffMs, undefined, { signal }).catch(() => undefined);
       state.backoffMs = Math.min(state.backoffMs * 2, BACKOFF_MS.most);
