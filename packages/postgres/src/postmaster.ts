@@ -12,6 +12,8 @@ export interface Postmaster {
 const POLL_MS = 50;
 /** A server that has not ended by then is told to drop everything; the next start recovers from its journal. */
 const STOP_PATIENCE_MS = 3000;
+const EXIT_PATIENCE_MS = 1000;
+const EXIT_POLL_MS = 10;
 
 /** Reads the first lines of `postmaster.pid`: process id, data directory, start time, port. It may be left over from a server that was killed. */
 export async function readPostmaster(dataDir: string): Promise<Postmaster | undefined> {
@@ -83,6 +85,9 @@ export function ownServer(dataDir: string, pid: number): { isRunning(): Promise<
       if (!urged && Date.now() > patience) urged = signal(pid, 'SIGQUIT');
       await delay(POLL_MS);
     }
+    // It removes its lock file some moments before its process ends.
+    const endsBy = Date.now() + EXIT_PATIENCE_MS;
+    while (signal(pid, 0) && Date.now() < endsBy) await delay(EXIT_POLL_MS);
   };
   return { isRunning, stop };
 }
