@@ -34,7 +34,7 @@ interface Compose {
       image?: string;
       command?: string[];
       user?: string;
-      environment?: Record<string, string>;
+      environment?: Record<string, string | number>;
       healthcheck?: { test: string[] };
       depends_on?: Record<string, { condition: string }>;
       secrets?: string[];
@@ -63,10 +63,12 @@ describe('docker-compose.yml', () => {
   });
 
   it('starts each process with the options of Node.js that all have, as the owner of the secrets', () => {
-    for (const [name, { command, user }] of Object.entries(services)) {
+    for (const [name, { command, user, environment }] of Object.entries(services)) {
       if (name === 'postgres') continue;
       expect(command?.slice(0, 2)).toEqual(['node', '--env-file=packages/service/node.env']);
       expect(user).toBe('${TRESTLE_USER:-1000:1000}');
+      // Not the public port: metrics are for the inside only.
+      expect(environment).toMatchObject({ METRICS_PORT: 9464 });
     }
     expect(existsSync(`${root}packages/service/node.env`)).toBe(true);
   });
