@@ -13,7 +13,6 @@ export function readConfig() {
       HOST: setting.text().default('127.0.0.1'),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
       GATEWAY_URL: setting.url('http:', 'https:').default('http://127.0.0.1:4000/graphql'),
-      PUBLIC_URL: setting.url('http:', 'https:').optional(),
       PUBLIC_GATEWAY_URL: setting.url('http:', 'https:').optional(),
       GATEWAY_CERT_FILE: setting.fileOf(readCertificate).optional(),
       GATEWAY_TIMEOUT_MS: setting.integer(100, 300_000).default(15_000),
