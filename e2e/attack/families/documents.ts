@@ -151,7 +151,7 @@ export const DOCUMENT_ATTACKS: readonly Attack[] = [
     family: 'documents',
     clause: 'Planning and validation are linear in the document',
     isLoad: true,
-    isShort: true,
+    ...(target === 'gateway' && { isShort: true }),
     run: (field) => fragmentBomb(field, target),
   })),
   ...atEach(GRAPHQL_SERVICES, (target) => ({
@@ -160,7 +160,7 @@ export const DOCUMENT_ATTACKS: readonly Attack[] = [
     family: 'documents',
     clause: 'MAX_TOKENS 4,000, MAX_DEPTH 12, MAX_ALIASES 30, MAX_ROOT_FIELDS 20',
     isLoad: true,
-    isShort: true,
+    ...(target === 'gateway' && { isShort: true }),
     run: (field) => costlyDocuments(field, target),
   })),
   {

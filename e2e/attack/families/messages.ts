@@ -170,7 +170,7 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
     target,
     family: 'messages',
     clause: 'A nesting limit applies to every JSON that comes from outside; one message ends no process',
-    isShort: true,
+    ...(target === 'gateway' && { isShort: true }),
     run: (field) => nestMessages(field, target),
   })),
   ...SPEAKERS.map((target): Attack => ({
@@ -178,7 +178,7 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
     target,
     family: 'messages',
     clause: 'RFC 6455 §5.5: control frames carry at most 125 bytes; graphql-transport-ws: 4409 for a repeated id',
-    isShort: true,
+    ...(target === 'gateway' && { isShort: true }),
     run: (field) => repeatId(field, target),
   })),
   ...SPEAKERS.map((target): Attack => ({

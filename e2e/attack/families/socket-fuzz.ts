@@ -222,13 +222,14 @@ const at = (
     family: 'WebSocket',
     clause,
     ...rest,
+    ...(target === 'gateway' && rest.isLoad !== true && { isShort: true }),
     run: (field) => run(field, target),
   }));
 
 export const SOCKET_ATTACKS: readonly Attack[] = [
-  ...at('messages in any order', fuzzMessages, { clause: 'graphql-transport-ws: 4400, 4401, 4403, 4409, 4429; never 1011', isShort: true }),
-  ...at('random frames', fuzzFrames, { clause: 'RFC 6455 §5, §7.4.1: 1002, 1007, 1009', isShort: true }),
-  ...at('wrong handshakes', fuzzHandshakes, { clause: 'RFC 6455 §4.2: 400, 426; never a 5xx', isShort: true }),
+  ...at('messages in any order', fuzzMessages, { clause: 'graphql-transport-ws: 4400, 4401, 4403, 4409, 4429; never 1011' }),
+  ...at('random frames', fuzzFrames, { clause: 'RFC 6455 §5, §7.4.1: 1002, 1007, 1009' }),
+  ...at('wrong handshakes', fuzzHandshakes, { clause: 'RFC 6455 §4.2: 400, 426; never a 5xx' }),
   ...at('fragments and control frames without end', fragments, {
     clause: 'MAX_MESSAGE_BYTES; fragments are bounded in number',
     isLoad: true,

@@ -146,7 +146,7 @@ export const VALUE_ATTACKS: readonly Attack[] = [
     target,
     family: 'documents',
     clause: 'Bad input gets a coded error, never INTERNAL_ERROR (spec §7)',
-    isShort: true,
+    ...(target === 'gateway' && { isShort: true }),
     run: (field) => hostileValues(field, target),
   })),
   {

@@ -4,13 +4,21 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 const LISTEN = '0A';
 const KIB = 1024;
 
+/** The process that listened on each port when it was last looked for. */
+const known = new Map<number, number>();
+
 /** The id of the process that listens on a port; undefined while none does. */
 export function findListener(port: number): number | undefined {
   const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => findInodes(table, port)));
-  return readdirSync('/proc')
+  const last = known.get(port);
+  // A look at all files of all processes takes long on a machine that runs many.
+  if (last !== undefined && hasSocket(last, inodes)) return last;
+  const pid = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .find((pid) => hasSocket(pid, inodes));
+    .find((each) => hasSocket(each, inodes));
+  if (pid !== undefined) known.set(port, pid);
+  return pid;
 }
 
 /** Resident memory in bytes; undefined when there is no such process. */
