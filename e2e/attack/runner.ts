@@ -29,6 +29,8 @@ export interface RunOptions {
 }
 
 export const MAX_SLOWDOWN = 3;
+/** The short form starts with a colder system, whose heaps have yet to reach their size. */
+const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 const WARM_UP_REQUESTS = 1500;
 /** A share of the honest client's requests: as many may fail as lie beyond the 99th percentile. */
 const MAX_FAILED_SHARE = 0.01;
@@ -89,7 +91,7 @@ async function runAttack(attack: Attack, { system, honest, seed, scale }: Bench)
   const field: Field = { addresses: system.addresses, own: system.own, connections, random: createRandom(seed + attack.name), scale };
   const isMeasured = attack.isLoad === true && scale === 1;
   const before = isMeasured ? await measure(honest, () => pause(BEFORE_MS)) : undefined;
-  const vitals = watchVitals(system, connections);
+  const vitals = watchVitals(system, connections, scale < 1 ? 2 * MAX_GROWTH_BYTES : MAX_GROWTH_BYTES);
   const startedAt = Date.now();
   let fault: string | undefined;
   let note = '';

@@ -1,4 +1,5 @@
 /** Kills and stops processes under load, and compares every acknowledged write with the databases afterwards. */
+import { connect } from 'node:net';
 import pg from 'pg';
 import { type Attack, type Field, demand, requireOwn, scaled } from '../attack.ts';
 import { findListener } from '../target/process-table.ts';
@@ -166,6 +167,39 @@ async function killDatabase(field: Field): Promise<string> {
   return `answers again after ${(ms / 1000).toFixed(1)} s; ${await compare(own, writers.written)}; ${writers.written.failures} requests failed`;
 }
 
+/** Every process at once, twice: the second time while the first recovery is under way. */
+async function killAll(field: Field): Promise<string> {
+  const own = requireOwn(field);
+  const writers = startWriters(field, own);
+  const times: number[] = [];
+  await pause(1500);
+  for (const wait of [400, 0]) {
+    const pids = SERVICES.map((name) => findListener(field.addresses[name].port));
+    for (const pid of pids) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    await pause(wait);
+    if (wait === 0) times.push(...(await Promise.all(SERVICES.map((name, n) => waitForRecovery(field, name, pids[n] ?? 0)))));
+  }
+  await pause(1000);
+  await writers.stop();
+  const compared = await compare(own, writers.written);
+  return `all back after ${(Math.max(...times) / 1000).toFixed(1)} s; ${compared}; ${writers.written.failures} requests failed`;
+}
+
+/** Whoever connects to it is let go at once; nothing that is sent there is kept. */
+async function floodSocket(field: Field): Promise<string> {
+  const { supervisorSocket } = requireOwn(field);
+  const count = scaled(field, 500);
+  const open = () => {
+    const socket = connect(supervisorSocket);
+    socket.on('error', () => undefined);
+    field.connections.keep(() => socket.destroy());
+    socket.write(Buffer.alloc(500_000, 'x'));
+  };
+  for (let n = 0; n < count; n++) open();
+  await pause(1000);
+  return `${count} connections that send half a megabyte each`;
+}
+
 const SERVICES = ['rest-bridge', 'gateway', 'users', 'orders', 'content'] as const;
 const DURABLE = 'Every acknowledged write is there once, nothing is half written, one key is one request (spec §8)';
 
@@ -189,4 +223,22 @@ export const CRASH_ATTACKS: readonly Attack[] = [
     run: (field) => stopUnderLoad(field, target),
   })),
   { name: 'kill -9 of PostgreSQL under load', target: 'supervisor', family: 'crashes', clause: DURABLE, needs: 'own', run: killDatabase },
+  {
+    name: 'kill -9 of all processes at once, twice',
+    target: 'supervisor',
+    family: 'crashes',
+    clause: DURABLE,
+    needs: 'own',
+    restarts: SERVICES,
+    run: killAll,
+  },
+  {
+    name: 'a flood of connections to the socket of the supervisor',
+    target: 'supervisor',
+    family: 'crashes',
+    clause: 'What is sent to the socket of a data directory is not kept',
+    needs: 'own',
+    isShort: true,
+    run: floodSocket,
+  },
 ];

@@ -119,6 +119,17 @@ async function introspectConditionally({ connections, addresses }: Field): Promi
   return 'shown with true, left out with false';
 }
 
+/** GraphQL §6.1, GetOperation: several operations and no name is a request error. */
+async function namelessOperations({ connections, addresses }: Field): Promise<string> {
+  for (const target of GRAPHQL_SERVICES) {
+    for (const query of ['query A{__typename} query B{__typename}', 'fragment a on Query{__typename}', '']) {
+      const { status, body } = await askGraphql(connections, addresses[target], { query });
+      demand(status === 400 && body.includes('VALIDATION_ERROR'), `${target}: status ${status}: ${body.toString().slice(0, 200)}`);
+    }
+  }
+  return '400 at each';
+}
+
 export const DOCUMENT_ATTACKS: readonly Attack[] = [
   {
     name: '400 aliases of introspection',
@@ -178,6 +189,14 @@ export const DOCUMENT_ATTACKS: readonly Attack[] = [
     clause: 'Every cache is bounded in bytes',
     isLoad: true,
     run: persistedFlood,
+  },
+  {
+    name: 'documents that name no operation',
+    target: 'users',
+    family: 'documents',
+    clause: 'GraphQL §6.1: a request error, whichever process is asked',
+    isShort: true,
+    run: namelessOperations,
   },
   {
     name: 'operation names without end',

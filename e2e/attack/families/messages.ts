@@ -103,6 +103,17 @@ async function churn(field: Field): Promise<string> {
   return `${count} subscriptions begun and ended on ${sockets.length} sockets`;
 }
 
+/** A socket takes a hundred operations at a time, and a client opens as many sockets as it likes. */
+async function queryInParallel(field: Field): Promise<string> {
+  const { connections, addresses } = field;
+  const sockets = await inParallel(20, 20, () => openGraphqlSocket(connections, addresses.gateway));
+  const query = '{postsConnection(first:50){edges{node{id body author{name} comments(limit:10){edges{node{body author{name}}}}}}}}';
+  const count = scaled(field, 100);
+  for (const socket of sockets) for (let i = 0; i < count; i++) socket.send({ id: String(i), type: 'subscribe', payload: { query } });
+  const answered = await Promise.all(sockets.map((socket) => socket.message(({ type }) => type === 'next' || type === 'error', 20_000)));
+  return `${sockets.length} × ${count} queries at once, ${answered.filter((each) => each !== undefined).length} sockets answered`;
+}
+
 /** Positions that no server ever gave. */
 async function forgePositions({ connections, addresses, own }: Field): Promise<string> {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -197,6 +208,14 @@ export const MESSAGE_ATTACKS: readonly Attack[] = [
     isLoad: true,
     isShort: true,
     run: churn,
+  },
+  {
+    name: 'queries in parallel over WebSockets',
+    target: 'gateway',
+    family: 'messages',
+    clause: 'MAX_OPERATIONS_PER_SOCKET 100; what runs and what waits is bounded',
+    isLoad: true,
+    run: queryInParallel,
   },
   {
     name: 'forged resume positions',

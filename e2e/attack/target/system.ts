@@ -33,6 +33,8 @@ export interface OwnSystem {
   /** A connection string of a subgraph's database. */
   databaseUrl(subgraph: 'users' | 'orders' | 'content'): string;
   readonly supervisorPid: number;
+  /** The socket by which the supervisor holds its data directory. */
+  readonly supervisorSocket: string;
   /** Present when gateway and bridge speak TLS. */
   readonly certificate: string | undefined;
 }
@@ -53,11 +55,13 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
   const ports = await chooseFreePorts();
   const certificate = isTls ? await createCertificate(home) : undefined;
   const supervisor = startSupervisor({ ports, dataDirectory, env: { LOG_LEVEL: 'error', ...certificate?.settings } });
-  const stop = async () => {
+  let stopped: Promise<void> | undefined;
+  const end = async () => {
     supervisor.child.kill('SIGTERM');
     await supervisor.ended;
-    await rm(home, { recursive: true, force: true });
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
   };
+  const stop = () => (stopped ??= end());
   try {
     await supervisor.says('Trestle is ready');
     const front = { host: '127.0.0.1', certificate: certificate?.cert };
@@ -80,6 +84,7 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
         publicKeyPem: pem('public'),
         issueToken: ({ userId, ...rest }) => issuer.issue({ id: userId, ...rest }).token,
         databaseUrl: (subgraph) => postgres.url(`trestle_${subgraph}`),
+        supervisorSocket: join(dataDirectory, 'supervisor.sock'),
         supervisorPid: supervisor.child.pid ?? 0,
         certificate: certificate?.cert,
       },

@@ -5,8 +5,7 @@ import type { Connections } from '../wire/connections.ts';
 import { pause } from '../wire/connections.ts';
 import { ask, askGraphql } from '../wire/http.ts';
 
-/** No attack may raise a process by more than this for longer than that. */
-const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
+/** No attack may raise a process by more than what it is watched for, for longer than this. */
 const MAX_GROWN_MS = 10_000;
 const SAMPLE_MS = 200;
 const ANSWER_MS = 10_000;
@@ -34,14 +33,14 @@ interface Watched {
   grownMs: number;
 }
 
-/** Starts to watch all processes of a system. */
-export function watchVitals(system: System, connections: Connections): Watch {
+/** Starts to watch all processes of a system; none may grow by more than `maxGrowthBytes` for longer than 10 s. */
+export function watchVitals(system: System, connections: Connections, maxGrowthBytes: number): Watch {
   const watched = listProcesses(system).map(({ name, pid }): Watched => {
     const baseBytes = readResidentBytes(pid) ?? 0;
     return { name, pid, baseBytes, peakBytes: baseBytes, grownSince: undefined, grownMs: 0 };
   });
   const sampler = setInterval(() => {
-    for (const each of watched) sample(each);
+    for (const each of watched) sample(each, maxGrowthBytes);
   }, SAMPLE_MS);
   return {
     async finish(mayRestart) {
@@ -75,10 +74,10 @@ export function listProcesses({ addresses, own }: System): ListedProcess[] {
   return own ? [...services, { name: 'supervisor', pid: own.supervisorPid }] : services;
 }
 
-function sample(each: Watched): void {
+function sample(each: Watched, maxGrowthBytes: number): void {
   const bytes = readResidentBytes(each.pid) ?? 0;
   each.peakBytes = Math.max(each.peakBytes, bytes);
-  if (bytes - each.baseBytes <= MAX_GROWTH_BYTES) each.grownSince = undefined;
+  if (bytes - each.baseBytes <= maxGrowthBytes) each.grownSince = undefined;
   else {
     each.grownSince ??= Date.now();
     each.grownMs = Math.max(each.grownMs, Date.now() - each.grownSince);

@@ -1,4 +1,6 @@
 /** The sockets of a subgraph: who gets in, for how long, what they carry besides, and that nothing of them is left behind (issue 5). */
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { createClient } from 'graphql-ws';
@@ -102,6 +104,31 @@ describe('a socket', () => {
         }),
     );
     expect(await status).toBe(404);
+  });
+
+  // graphql-transport-ws, Ping: a pong may repeat the payload; RFC 9293 §3.8.6: who does not read is not read from.
+  it('reads no further while its peer does not read, and loses nothing', async () => {
+    const socket = connect();
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    let pongs = 0;
+    let isClosed = false;
+    socket.on('message', () => pongs++);
+    socket.on('close', () => (isClosed = true));
+    socket.pause();
+    const ping = JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(1_000_000) } });
+    for (let n = 0; n < 40; n++) socket.send(ping);
+    const moved: number[] = [];
+    // Nothing moves any more when ten looks in a row see the same.
+    await until(async () => {
+      await delay(50);
+      return moved.push(socket.bufferedAmount) > 10 && new Set(moved.slice(-10)).size === 1;
+    });
+    socket.resume();
+    await until(() => Promise.resolve(isClosed || pongs === 40));
+    expect(pongs).toBe(40);
+    socket.terminate();
   });
 
   it('carries at most 1,000 operations at a time', async () => {

@@ -66,7 +66,9 @@ export function createRequestReports({ metrics, log, tracing }: RequestReportOpt
         Promise.resolve({
           executionDidStart({ operationName, operation, contextValue: { report } }) {
             if (report && operationName !== null) report.operation = operationName;
-            const scope = startExecution({ name: operationName, type: operation.operation });
+            // Apollo comes here too when the document has several operations and the request names none.
+            const type = (operation as typeof operation | undefined)?.operation;
+            const scope = type && startExecution({ name: operationName, type });
             return Promise.resolve({
               executionDidEnd: () => {
                 scope?.end();

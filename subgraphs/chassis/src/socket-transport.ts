@@ -8,6 +8,8 @@ import type { WebSocket } from 'ws';
 /** RFC 6455 §7.4.1 */
 const NORMAL = 1000;
 const PING_MS = 12_000;
+/** While more waits for a peer, its own messages wait as well: what it is answered can not grow with what it sends. */
+const HIGH_WATER_BYTES = 1024 * 1024;
 /** So much may wait for a peer that does not read. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
@@ -35,6 +37,7 @@ export function carry<Extra>(server: Server<Extra>, socket: WebSocket, { extra, 
           if (socket.readyState !== socket.OPEN) resolve();
           else
             socket.send(data, (error) => {
+              if (socket.isPaused && socket.bufferedAmount <= HIGH_WATER_BYTES) socket.resume();
               // Of a peer that has gone nobody needs to be told.
               if (error && socket.readyState === socket.OPEN) reject(error);
               else resolve();
@@ -45,6 +48,7 @@ export function carry<Extra>(server: Server<Extra>, socket: WebSocket, { extra, 
       },
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {
+          if (socket.bufferedAmount > HIGH_WATER_BYTES) socket.pause();
           receive(data.toString()).catch((error: unknown) => {
             log.error('socket failed', { error });
             closeSocket(socket, CloseCode.InternalServerError, 'Internal server error');

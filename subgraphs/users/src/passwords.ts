@@ -1,13 +1,21 @@
 /** Password hashes: argon2id with the parameters that OWASP recommends (19 MiB, 2 passes, 1 lane). */
 import { hash, verify } from '@node-rs/argon2';
+import { fail } from '@trestle/schema/errors';
 
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** Each hash takes 50 ms of a core and 19 MiB: more at once would starve everything else. */
 const MAX_AT_ONCE = 2;
+/** What waits longer than the gateway does is work for nobody: these take 3 s on two free cores. */
+const MAX_WAITING = 120;
+const RETRY_AFTER_SECONDS = 2;
 
 export interface Passwords {
+  /** Rejects with SERVICE_UNAVAILABLE while too many wait. */
   hash(password: string): Promise<string>;
-  /** Whether the password is the one of the hash; takes as long when there is no hash, so that the time tells nothing. */
+  /**
+   * Whether the password is the one of the hash; takes as long when there is no hash, so that the time tells nothing.
+   * Rejects with SERVICE_UNAVAILABLE while too many wait.
+   */
   matches(password: string, passwordHash: string | null): Promise<boolean>;
 }
 
@@ -25,11 +33,15 @@ export function createPasswords(): Passwords {
   };
 }
 
-/** Lets at most `max` tasks run at once; the others wait in the order they came. */
+/** Lets at most `max` tasks run at once; the others wait in the order they came, and are refused when too many wait already. */
 function createLimit(max: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (task) => {
+    if (waiting.length >= MAX_WAITING)
+      throw fail('SERVICE_UNAVAILABLE', `${String(MAX_WAITING)} logins and new passwords wait already; try again later`, {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
     try {
