@@ -54,7 +54,7 @@ describe('the table of attacks', () => {
   });
 });
 
-describe('the flags of npm run attack', () => {
+describe('npm run attack', () => {
   const urls = (host: string) => ({
     'rest-bridge': `http://${host}:3000`,
     gateway: `http://${host}:4000`,
@@ -63,18 +63,18 @@ describe('the flags of npm run attack', () => {
     content: `http://${host}:4003`,
   });
 
-  it.each(['127.0.0.1', 'localhost', '[::1]'])('attack a system at %s', (host) => {
+  it.each(['127.0.0.1', 'localhost', '[::1]'])('attacks a system at %s', (host) => {
     expect(attachSystem(urls(host)).addresses.gateway.port).toBe(4000);
   });
 
   it.each(['192.0.2.1', 'example.org', '10.0.0.1', '127.0.0.1.example.org', '0.0.0.0'])(
-    'refuse to attack %s, which is not this machine',
+    'refuses to attack %s, which is not this machine',
     (host) => {
       expect(() => attachSystem(urls(host))).toThrow(/not on this machine/);
     },
   );
 
-  it('demand the addresses of all processes when one is named', () => {
+  it('demands the addresses of all processes when one is named', () => {
     expect(() => readOptions(['--gateway', 'http://127.0.0.1:4000'])).toThrow(/rest-bridge, users, orders, content/);
   });
 });

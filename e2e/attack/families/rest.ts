@@ -69,7 +69,7 @@ async function redirects(field: Field): Promise<string> {
       connection.socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       await connection.until((bytes) => bytes.includes('\r\n\r\n'), 10_000);
       const head = connection.received().toString('latin1');
-      const location = /^location: *(.*)$/im.exec(head)?.[1]?.trim();
+      const location = /^location:(.*)$/im.exec(head)?.[1]?.trim();
       if (location === undefined) continue;
       seen.push(location);
       // WHATWG URL: browsers read a backslash as a slash and leave out tabs.
