@@ -4,12 +4,13 @@ set -eu
 target=$1
 mkdir -p "$target"
 
-# Code: without tests, type declarations, source maps, and the tools of development.
-find schema packages subgraphs gateway rest-bridge -path '*/dist/*' -name '*.js' \
+# Code, and what builds put beside it, such as the pages for browsers: without tests, type declarations, source maps, and the tools of development.
+find schema packages subgraphs gateway rest-bridge -type f -path '*/dist/*' \
   ! -path '*/node_modules/*' ! -path 'packages/client/*' ! -path 'gateway/dist/fuzz/*' \
+  ! -name '*.d.ts' ! -name '*.map' ! -name '.tsbuildinfo' ! -name '*.tsbuildinfo' \
   ! -name '*.test.js' ! -name 'test-*.js' ! -path 'schema/dist/generate.js' ! -path 'schema/dist/resolver-types.js' \
   -exec cp --parents {} "$target" \;
 
-# What the code reads besides: schemas, REST operations, migrations, options of Node.js, files that a build put beside the code.
+# What the code reads besides: schemas, REST operations, migrations, options of Node.js.
 cp --parents schema/*.graphql rest-bridge/src/operations/*.graphql prisma/*/migrations/*/migration.sql packages/service/node.env "$target"
 cp --parents gateway/bin/*.mjs package.json LICENSE "$target"

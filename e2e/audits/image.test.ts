@@ -1,0 +1,40 @@
+/** The image holds what the processes need, and nothing of development. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from '@jest/globals';
+import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+// `cp --parents` is of GNU; the image is built on Debian.
+const onLinux = process.platform === 'linux' ? it : it.skip;
+onLinux('the image gets every entry point and what it reads, but no source, test or declaration', async () => {
+  const target = await mkdtemp(join(tmpdir(), 'trestle-image-'));
+  try {
+    execFileSync('sh', ['image-files.sh', target], { cwd: root });
+    const rooms = [...SUBGRAPH_NAMES.map((name) => `subgraphs/${name}`), 'gateway', 'rest-bridge'];
+    const entries = [
+      ...rooms.map((room) => `${room}/dist/main.js`),
+      'subgraphs/users/dist/admin/main.js',
+      'gateway/dist/plan/planner-worker.js',
+    ];
+    const read = [
+      'schema/supergraph.graphql',
+      'gateway/dist/graphiql/manifest.json',
+      'packages/service/node.env',
+      'rest-bridge/src/operations',
+    ];
+    for (const path of [...entries, ...read, ...SUBGRAPH_NAMES.map((name) => `prisma/${name}/migrations`)])
+      expect([path, existsSync(join(target, path))]).toEqual([path, true]);
+    const files = await readdir(target, { recursive: true });
+    expect(files.filter((file) => /\.ts$|\.test\.|\.map$|tsbuildinfo|(?:^|\/)(?:local|e2e|bench|node_modules)(?:\/|$)/.test(file))).toEqual(
+      [],
+    );
+  } finally {
+    await rm(target, { recursive: true, force: true });
+  }
+});
