@@ -17,7 +17,7 @@ const databaseUrls = eachSubgraph((name) => `pg:${name}`);
 
 it('gives each process exactly the environment it needs, and the private key to users only', () => {
   const plans = planProcesses({ config, databaseUrls, keys }).flat();
-  const shared = { PATH: '/bin', HOST: '127.0.0.1', LOG_LEVEL: 'warn', TOKEN_PUBLIC_KEY_FILE: 'public.pem' };
+  const shared = { PATH: '/bin', HOST: '127.0.0.1', LOG_LEVEL: 'warn', TOKEN_PUBLIC_KEY_FILE: 'public.pem', DRAIN_DELAY_MS: '0' };
   const told = { ...shared, REVOCATIONS_URL: 'http://127.0.0.1:3/revocations' };
   const subgraphs = eachSubgraph((name) => ({
     ...(name === 'users' ? { ...shared, TOKEN_PRIVATE_KEY_FILE: 'private.pem' } : told),
