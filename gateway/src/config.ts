@@ -1,10 +1,11 @@
 /** The settings of the gateway's process: from its environment, or from the command line, which comes first. */
-import { readFamily, readSettings, readTls, setting } from '@trestle/env';
+import { SettingsError, readFamily, readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
 import { serviceSettings } from '@trestle/service/settings';
 import { readFlags } from './command-line.ts';
 import { readTrustedDocuments } from './documents/trusted.ts';
+import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors.ts';
 import { SLOW_POLICIES } from './live/mailbox.ts';
 import { DEFAULT_LIMITS } from './limits/limits.ts';
 
@@ -22,6 +23,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
       SUPERGRAPH_FILE: setting.text().default(schemaPath('supergraph.graphql')),
       SUPERGRAPH_PATH: setting.text().optional(),
+      SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
       SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
       AUTH: setting.onOff().default(true),
       // Without it nobody's credential could be checked.
@@ -67,6 +69,9 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
     tls: readTls(settings),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphLiveUrls: readFamily('SUBGRAPH_WS_URL_', env),
+    // A graph of others, whose clients know the codes of its subgraphs.
+    subgraphErrors: settings.SUBGRAPH_ERRORS ?? (settings.AUTH ? 'mask' : 'pass'),
+    subgraphErrorsByName: readPolicies(env),
     port: settings.PORT ?? settings.GATEWAY_PORT,
     supergraphFile: settings.SUPERGRAPH_PATH ?? settings.SUPERGRAPH_FILE,
     signInFields: new Set(readList(settings.SIGN_IN_FIELDS)),
@@ -95,6 +100,20 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       maxResponseBytes: settings.MAX_RESPONSE_BYTES,
     },
   };
+}
+
+/** Policies by the subgraph's name. Throws SettingsError that names every bad value. */
+function readPolicies(env: Readonly<Record<string, string | undefined>>): Map<string, SubgraphErrorPolicy> {
+  const prefix = 'SUBGRAPH_ERRORS_';
+  const policies = new Map<string, SubgraphErrorPolicy>();
+  const bad: string[] = [];
+  for (const [name, value] of readFamily(prefix, env)) {
+    const policy = SUBGRAPH_ERROR_POLICIES.find((each) => each === value);
+    if (policy) policies.set(name, policy);
+    else bad.push(`${prefix}${name.toUpperCase()}: must be one of ${SUBGRAPH_ERROR_POLICIES.join(', ')}`);
+  }
+  if (bad.length > 0) throw new SettingsError(bad.join('\n'));
+  return policies;
 }
 
 /** Names with commas or spaces between. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatError, mergeDenials, needsCredential } from './errors.ts';
+import { createSubgraphErrors, formatError, mergeDenials, needsCredential } from './errors.ts';
 
 describe('an error that leaves', () => {
   it('has a code of ours and nothing that was not meant for the client', () => {
@@ -32,6 +32,41 @@ describe('an error that leaves', () => {
     for (const code of ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT']) {
       expect(formatError({ message: 'x', extensions: { code } }, undefined).extensions).toEqual({ code: 'VALIDATION_ERROR' });
     }
+  });
+});
+
+describe('the setting for errors of subgraphs', () => {
+  const own = {
+    message: 'Order 7 is closed',
+    extensions: { code: 'NOT_FOUND', service: 'shop', stacktrace: ['at x'], hint: 1, details: [{ field: 'a', message: 'b' }] },
+  };
+  const foreign = { message: 'row locked by pid 12', path: ['a'], extensions: { code: 'ROW_LOCKED', service: 'shop', hint: 1 } };
+  const nameless = { message: 'boom', extensions: { service: 'shop' } };
+  const format = (policy: 'mask' | 'codes' | 'pass', error: typeof nameless) =>
+    formatError(error, undefined, createSubgraphErrors('mask', new Map([['shop', policy]])));
+  const masked = { message: 'Something went wrong on our side', extensions: { code: 'INTERNAL_ERROR', service: 'shop' } };
+  const known = {
+    message: 'Order 7 is closed',
+    extensions: { code: 'NOT_FOUND', service: 'shop', details: [{ field: 'a', message: 'b' }] },
+  };
+
+  it('lets errors with known codes through by mask, and nothing of others but where they come from', () => {
+    expect([own, foreign, nameless].map((error) => format('mask', error))).toEqual([known, { ...masked, path: ['a'] }, masked]);
+  });
+
+  it('lets other codes through by codes, without their messages and extensions', () => {
+    const told = { message: 'The subgraph shop reported an error', path: ['a'], extensions: { code: 'ROW_LOCKED', service: 'shop' } };
+    expect([own, foreign, nameless].map((error) => format('codes', error))).toEqual([known, told, masked]);
+  });
+
+  it('lets everything through by pass but stack traces, and says UPSTREAM_ERROR where there is no code', () => {
+    const { stacktrace, ...extensions } = own.extensions;
+    expect(stacktrace).toHaveLength(1);
+    expect([own, foreign, nameless].map((error) => format('pass', error))).toEqual([
+      { ...own, extensions },
+      foreign,
+      { message: 'boom', extensions: { code: 'UPSTREAM_ERROR', service: 'shop' } },
+    ]);
   });
 });
 

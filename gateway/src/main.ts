@@ -16,6 +16,7 @@ import { createHttpDoor } from './door/http-door.ts';
 import { toRefusalAnswer } from './door/refusal.ts';
 import { createVisitBook } from './door/visit.ts';
 import type { Engine } from './engine.ts';
+import { createSubgraphErrors } from './errors.ts';
 import { type TrestleEngine, createTrestleEngine } from './execute/engine.ts';
 import { createLiveMetrics } from './live/live-metrics.ts';
 import { SendBuffers } from './live/send-buffers.ts';
@@ -136,7 +137,8 @@ async function createEngine({
   supergraphSdl: string;
   upstreams: ReturnType<typeof createUpstreams>;
 }): Promise<Engine> {
-  const options = { supergraphSdl, upstreams, limits: config.limits, log };
+  const subgraphErrors = createSubgraphErrors(config.subgraphErrors, config.subgraphErrorsByName);
+  const options = { supergraphSdl, upstreams, limits: config.limits, log, subgraphErrors };
   const { labels, subscriptions } = config;
   if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels, subscriptions });
   silenceVendorTelemetry();

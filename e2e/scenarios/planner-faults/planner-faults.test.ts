@@ -239,3 +239,241 @@ it('runs the fields of a mutation in order and each of them once, whatever the p
   expect(body).toEqual({ data: { one: both, two: both, three: { id: 'x' }, four: { fromB: 2 }, five: { id: 'x' } } });
   expect(log).toEqual(['a1', 'b2', 'a3', 'a4', 'b5']);
 });
+
+describe('a condition', () => {
+  const users = [
+    { id: '1', role: 'admin' },
+    { id: '2', role: null },
+  ];
+  // GraphQL §3.13.1: "@skip" leaves out its field, and nothing else.
+  const profiles = {
+    a: {
+      sdl: 'type Query { me: User users: [User!]! } type User @key(fields: "id") { id: ID! role: String team: Team } type Team { name: String size: Int }',
+      resolvers: {
+        Query: { me: () => users[0], users: () => users },
+        User: {
+          __resolveReference: ({ id }: { id: string }) => users.find((user) => user.id === id),
+          team: ({ id }: { id: string }) => ({ name: `team ${id}`, size: 3 }),
+        },
+      },
+    },
+    b: {
+      sdl: `type Team @shareable { name: String @external size: Int @external }
+        type User @key(fields: "id") { id: ID! role: String @external team: Team @external
+          karma: String @requires(fields: "role") label: String @requires(fields: "team { name }") span: String @requires(fields: "team { size }")
+          zone: String rank: String }`,
+      resolvers: {
+        User: {
+          __resolveReference: (key: object) => key,
+          karma: ({ role }: { role: string | null }) => `karma of ${String(role)}`,
+          label: ({ team }: { team: { name: string } }) => `label of ${team.name}`,
+          span: ({ team }: { team: { size: number } }) => `span of ${String(team.size)}`,
+          zone: ({ id }: { id: string }) => `zone ${id}`,
+          rank: ({ id }: { id: string }) => `rank ${id}`,
+        },
+      },
+    },
+    c: {
+      sdl: `type User @key(fields: "id") { id: ID! rank: String @external score: String @requires(fields: "rank") fame: Int }`,
+      resolvers: {
+        User: { __resolveReference: (key: object) => key, score: ({ rank }: { rank: string }) => `score of ${rank}`, fame: () => 7 },
+      },
+    },
+  };
+  const all = { karma: 'karma of admin', label: 'label of team 1', span: 'span of 3', zone: 'zone 1', score: 'score of rank 1', fame: 7 };
+  const only = (...names: (keyof typeof all)[]) => ({ data: { me: Object.fromEntries(names.map((name) => [name, all[name]])) } });
+
+  it('on a field with @requires leaves out that field and no other one', async () => {
+    federation = await startFederation(profiles);
+    const ask = async (query: string, variables?: Record<string, unknown>) => (await federation.ask(query, variables)).body;
+    expect(await ask('{ me { karma @skip(if: true) zone } }')).toEqual(only('zone'));
+    expect(await ask('{ me { karma @include(if: false) } }')).toEqual({ data: { me: {} } });
+    const query = (text: string) => `query($a: Boolean!, $b: Boolean = true) { ${text} }`;
+    const each = query('me { karma @include(if: $a) zone label @skip(if: $b) fame score @include(if: $a) }');
+    expect(await ask(each, { a: false })).toEqual(only('zone', 'fame'));
+    expect(await ask(each, { a: true })).toEqual(only('karma', 'zone', 'fame', 'score'));
+    expect(await ask(each, { a: true, b: false })).toEqual(only('karma', 'zone', 'label', 'fame', 'score'));
+    // Two fields that require parts of one object, of which one part is not fetched.
+    const parts = query('me { label @include(if: $a) span @skip(if: $b) zone }');
+    expect(await ask(parts, { a: true })).toEqual(only('label', 'zone'));
+    expect(await ask(parts, { a: false, b: false })).toEqual(only('span', 'zone'));
+    expect(await ask(parts, { a: false })).toEqual(only('zone'));
+  });
+
+  it('on a fragment, within another one, twice on one field, or on its parent leaves out no more than it says', async () => {
+    federation = await startFederation(profiles);
+    const query = (text: string) =>
+      `query($a: Boolean!, $b: Boolean = false) { ${text} } fragment F on User { karma ...G @skip(if: $b) } fragment G on User { score }`;
+    const cases: [string, Record<string, boolean>, object][] = [
+      ['me { zone ...F @include(if: $a) }', { a: false }, only('zone')],
+      ['me { zone ...F @include(if: $a) }', { a: true }, only('zone', 'karma', 'score')],
+      ['me { zone ...F @include(if: $a) }', { a: true, b: true }, only('zone', 'karma')],
+      [
+        'me { label ... @include(if: $a) { ... on User @skip(if: $b) { karma } } ...F @skip(if: $a) }',
+        { a: false, b: true },
+        only('label', 'karma'),
+      ],
+      ['me { label ... @include(if: $a) @skip(if: $b) { karma } ...F @include(if: $b) }', { a: false }, only('label')],
+      ['me { ... @include(if: $a) { ... @include(if: $b) { karma } } zone ...F @include(if: $b) }', { a: false }, only('zone')],
+      ['me @include(if: $a) { karma zone } ...H', { a: false }, { data: { me: { fame: 7 } } }],
+      ['me @include(if: $a) @skip(if: $b) { score } ...H', { a: true }, { data: { me: { score: 'score of rank 1', fame: 7 } } }],
+    ];
+    for (const [text, variables, expected] of cases) {
+      const fragment = text.includes('...H') ? ' fragment H on Query { me { fame } ... @skip(if: true) { users { ...F } } }' : '';
+      const used = fragment === '' && !text.includes('...F') ? 'users @skip(if: true) { ...F }' : '';
+      expect([text, variables, (await federation.ask(query(`${text} ${used}`) + fragment, variables)).body]).toEqual([
+        text,
+        variables,
+        expected,
+      ]);
+    }
+  });
+
+  it('that is not met asks no subgraph for what it leaves out', async () => {
+    federation = await startFederation(profiles);
+    await federation.ask('query($a: Boolean!) { users { zone karma @include(if: $a) score @include(if: $a) } }', { a: false });
+    expect(federation.received.map(({ subgraph }) => subgraph)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a fragment inside a field of an interface object', () => {
+  const things = [
+    { __typename: 'Book', sku: '1', id: 'b1', title: 'Bridges' },
+    { __typename: 'Game', sku: '2', title: 'Chess' },
+  ];
+  const find = ({ sku }: { sku: string }) => things.find((thing) => thing.sku === sku) ?? null;
+  const reviews = {
+    a: {
+      sdl: `type Query { all: [Product!]! } interface Node { id: ID! } interface Product @key(fields: "sku") { sku: ID! title: String }
+        type Book implements Product & Node @key(fields: "sku") { sku: ID! id: ID! title: String }
+        type Game implements Product @key(fields: "sku") { sku: ID! title: String } union Paper = Book`,
+      resolvers: {
+        Query: { all: () => things },
+        Product: { __resolveType: ({ __typename }: { __typename: string }) => __typename, __resolveReference: find },
+        Book: { __resolveReference: find },
+        Game: { __resolveReference: find },
+      },
+    },
+    b: {
+      sdl: `type Query { reviews: [Review!]! } type Review { stars: Int product: Product }
+        type Product @key(fields: "sku") @interfaceObject { sku: ID! reviews: [Review!]! score: Int }`,
+      resolvers: {
+        Query: { reviews: () => ['1', '2', '3'].map((sku) => ({ stars: 3, product: { sku } })) },
+        Product: {
+          __resolveReference: (key: object) => key,
+          reviews: () => [{ stars: 4 }],
+          score: ({ sku }: { sku: string }) => Number(sku) * 10,
+        },
+      },
+    },
+  };
+
+  // GraphQL §5.5.2.3: a fragment may be spread where an object may be of its type and of the type around it.
+  it('may be on another interface or union', async () => {
+    federation = await startFederation(reviews);
+    const ask = async (query: string, variables?: Record<string, unknown>) => (await federation.ask(query, variables)).body.data;
+    const first = (data: unknown) => ({ ...(data as object), reviews: (data as { reviews: unknown[] }).reviews.slice(0, 2) });
+    expect(first(await ask('{ reviews { product { sku ... on Node { id } } } }'))).toEqual({
+      reviews: [{ product: { sku: '1', id: 'b1' } }, { product: { sku: '2' } }],
+    });
+    expect(
+      first(
+        await ask(
+          '{ reviews { product { __typename ...P ... on Paper { __typename } } } } fragment P on Node { ... on Product { score } }',
+        ),
+      ),
+    ).toEqual({
+      reviews: [{ product: { __typename: 'Book', score: 10 } }, { product: { __typename: 'Game' } }],
+    });
+    const conditional =
+      'query($a: Boolean!) { reviews { product { sku ...P @include(if: $a) } } all { score ... on Node { id reviews: __typename } } } fragment P on Node { id }';
+    expect(first(await ask(conditional, { a: true }))).toEqual({
+      reviews: [{ product: { sku: '1', id: 'b1' } }, { product: { sku: '2' } }],
+      all: [{ score: 10, id: 'b1', reviews: 'Book' }, { score: 20 }],
+    });
+    expect(await ask(conditional, { a: false })).toMatchObject({
+      reviews: [{ product: { sku: '1' } }, { product: { sku: '2' } }, { product: { sku: '3' } }],
+    });
+  });
+
+  // GraphQL §6.4.3: an object whose type can not be resolved has no value.
+  it('on one of its types makes null of an object whose type nobody knows', async () => {
+    federation = await startFederation(reviews);
+    const { data, errors } = (await federation.ask('{ reviews { product { sku ... on Book { id } } } }')).body;
+    expect(data?.['reviews']).toEqual([{ product: { sku: '1', id: 'b1' } }, { product: { sku: '2' } }, { product: null }]);
+    expect(errors?.map(({ path, extensions }) => [path, extensions['code']])).toEqual([[['reviews', 2, 'product'], 'UPSTREAM_ERROR']]);
+    expect((await federation.ask('{ reviews { product { sku } } }')).body.data).toMatchObject({
+      reviews: [{}, {}, { product: { sku: '3' } }],
+    });
+  });
+});
+
+describe('fields that are asked of one type', () => {
+  const nodes = [
+    { __typename: 'Comment', id: 'c1' },
+    { __typename: 'Post', id: 'p1' },
+    { __typename: 'Comment', id: 'c2' },
+  ];
+  const blog = {
+    a: {
+      sdl: `type Query { nodes: [Node!]! } interface Node { id: ID! } type User @key(fields: "id") { id: ID! }
+        type Comment implements Node { id: ID! author: User! } type Post implements Node { id: ID! author: User! }`,
+      resolvers: {
+        Query: { nodes: () => nodes },
+        Node: { __resolveType: ({ __typename }: { __typename: string }) => __typename },
+        Comment: { author: () => ({ id: '1' }) },
+        Post: { author: () => ({ id: '1' }) },
+      },
+    },
+    b: {
+      sdl: 'type User @key(fields: "id") { id: ID! name: String email: String secret: String! }',
+      resolvers: {
+        User: {
+          __resolveReference: (key: object) => key,
+          name: () => 'Ada',
+          email: () => 'ada@example.com',
+          secret: () => {
+            throw new Error('no');
+          },
+        },
+      },
+    },
+  };
+  const comment = { author: { name: 'Ada' } };
+
+  // GraphQL §6.3.2 (CollectFields): a fragment applies to objects of its type alone.
+  it('are not fetched for others, whose errors they can not have', async () => {
+    federation = await startFederation(blog);
+    const { body } = await federation.ask('{ nodes { ... on Comment { author { name } } ... on Post { id author { secret } } } }');
+    expect(body.data).toBeNull();
+    expect(body.errors?.map(({ path }) => path)).toEqual([['nodes', 1, 'author', 'secret']]);
+    nodes.splice(1, 1);
+    federation.received.length = 0;
+    const others = await federation.ask('{ nodes { ... on Comment { author { name } } ... on Post { id author { secret } } } }');
+    expect(others.body).toEqual({ data: { nodes: [comment, comment] } });
+    expect(federation.received.map(({ query }) => query.includes('secret'))).toEqual([false, false]);
+    nodes.splice(1, 0, { __typename: 'Post', id: 'p1' });
+  });
+
+  it('may have one key for different fields', async () => {
+    federation = await startFederation(blog);
+    const { body } = await federation.ask(
+      '{ nodes { ... on Node { id } ... on Comment { author { x: name } } ... on Post { author { x: email } } } }',
+    );
+    expect(body.data?.['nodes']).toEqual([
+      { id: 'c1', author: { x: 'Ada' } },
+      { id: 'p1', author: { x: 'ada@example.com' } },
+      { id: 'c2', author: { x: 'Ada' } },
+    ]);
+  });
+
+  it('are fetched once where they are the same for all types', async () => {
+    federation = await startFederation(blog);
+    const { body } = await federation.ask('{ nodes { ... on Comment { author { name } } ... on Post { author { name } } } }');
+    expect(body).toEqual({ data: { nodes: [comment, comment, comment] } });
+    expect(federation.received.map(({ subgraph, variables }) => [subgraph, variables])).toEqual([
+      ['a', {}],
+      ['b', { representations: [{ __typename: 'User', id: '1' }] }],
+    ]);
+  });
+});

@@ -64,9 +64,9 @@ describe('a subscription', () => {
       data: { arrived: null },
       errors: [
         {
-          message: 'Something went wrong on our side',
+          message: 'storm',
           path: ['arrived'],
-          extensions: { code: 'INTERNAL_ERROR', requestId: expect.any(String) },
+          extensions: { code: 'UPSTREAM_ERROR', service: 'harbours', requestId: expect.any(String) },
         },
       ],
     });
@@ -76,7 +76,7 @@ describe('a subscription', () => {
       data: { arrived: { ...ship(1), cargo: null } },
       errors: [
         expect.objectContaining({
-          path: ['arrived'],
+          path: ['arrived', 'cargo'],
           extensions: { code: 'UPSTREAM_ERROR', service: 'cargoes', requestId: expect.any(String) },
         }),
       ],
@@ -147,7 +147,11 @@ describe('an operation that can not be run', () => {
   it('tells what its subgraph refuses, as an error', async () => {
     const client = await openSocket(federation.url);
     subscribe(client, 'a', 'subscription { whispered { id } }');
-    expect(await client.next()).toMatchObject({ id: 'a', type: 'error', payload: [{ extensions: { code: 'INTERNAL_ERROR' } }] });
+    expect(await client.next()).toMatchObject({
+      id: 'a',
+      type: 'error',
+      payload: [{ extensions: { code: 'UPSTREAM_ERROR', service: 'harbours' } }],
+    });
     await client.close();
   });
 

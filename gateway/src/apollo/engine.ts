@@ -7,7 +7,7 @@ import type { Log } from '@trestle/log';
 import { ERRORS, type Fault, fail } from '@trestle/schema/errors';
 import { GraphQLError, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import type { Engine, EngineContext, EngineReply, EngineRequest, Outcome } from '../engine.ts';
-import { formatError } from '../errors.ts';
+import { type SubgraphErrors, formatError } from '../errors.ts';
 import { type Limits, limitOperations, limitVariables } from '../limits/limits.ts';
 import { mendVariableCollector } from '../plan/mend-variables.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
@@ -26,10 +26,12 @@ export interface ApolloEngineOptions {
   readonly upstreams: Upstreams;
   readonly limits: Limits;
   readonly log: Log;
+  /** What clients may know of subgraphs' errors. */
+  readonly subgraphErrors: SubgraphErrors;
 }
 
 /** Throws for a supergraph that is not valid. `APOLLO_TELEMETRY_DISABLED` must be set before: the gateway reports home otherwise. */
-export async function createApolloEngine({ supergraphSdl, upstreams, limits, log }: ApolloEngineOptions): Promise<Engine> {
+export async function createApolloEngine({ supergraphSdl, upstreams, limits, log, subgraphErrors }: ApolloEngineOptions): Promise<Engine> {
   let hash = hashOf(supergraphSdl);
   let update: (sdl: string) => void = () => undefined;
   const gateway = new ApolloGateway({
@@ -43,7 +45,7 @@ export async function createApolloEngine({ supergraphSdl, upstreams, limits, log
   mendVariableCollector();
   const server = new ApolloServer<ApolloContext>({
     gateway,
-    formatError,
+    formatError: (formatted, error) => formatError(formatted, error, subgraphErrors),
     validationRules: [limitOperations(limits)],
     parseOptions: { maxLexicalTokens: limits.maxTokens },
     plugins: [

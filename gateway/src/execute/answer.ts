@@ -1,15 +1,19 @@
 /** Writes the answer of an operation that was run: data, errors, extensions. */
 import type { Log } from '@trestle/log';
+import { isErrorCode } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
-import { finishErrors, isOurFault } from '../errors.ts';
+import { type SubgraphErrors, finishErrors, isOurFault } from '../errors.ts';
 import type { BufferPool } from './buffer-pool.ts';
-import { type AnswerError, type Execution, addValueFaults } from './execute.ts';
-import { type Compiled, TOO_LARGE, type WriteRequest, type Written } from './program.ts';
+import type { Execution } from './execute.ts';
+import type { AnswerError } from './execution-errors.ts';
+import { TOO_LARGE, type WriteRequest, type Written } from './program.ts';
 
 /** What is the same for all that an engine writes. */
 export interface Writing {
   readonly buffers: BufferPool;
   readonly log: Log;
+  /** What clients may know of subgraphs' errors. */
+  readonly subgraphErrors: SubgraphErrors;
 }
 
 export interface AnswerExtras {
@@ -37,19 +41,28 @@ const LETTER_N = 0x6e;
  */
 export function writeAnswer(execution: Execution, extras: AnswerExtras, writing: Writing): Answer {
   const { operation, data, errors, conditions, context } = execution;
-  const { buffers, log } = writing;
+  const { buffers, log, subgraphErrors } = writing;
   const { write, explain } = operation.compiled;
   const buffer = buffers.take();
-  const request: WriteRequest = { conditions, introspection: extras.introspection, buffer, maxBytes: buffers.maxBytes, faults: [] };
+  const request: WriteRequest = {
+    conditions,
+    introspection: extras.introspection,
+    buffer,
+    maxBytes: buffers.maxBytes,
+    faults: [],
+    noteMissing: errors.noteMissing,
+  };
   const span = context.trace?.start('GraphQL write');
   try {
-    const written = write(data, request) ?? explainNulls(execution, { explain, request });
-    const told = errors.length > 0 ? tellErrors(errors, { execution, log }) : NONE;
+    // `explain` puts nulls where the schema forbids what has come, and says why, and which fields are missing.
+    const written = (errors.hasFailures ? null : write(data, request)) ?? explain(data, request);
+    const areNone = errors.isEmpty && request.faults.length === 0;
+    const told = areNone ? NONE : tellErrors(errors.finish(request.faults), { execution, log, subgraphErrors });
     return finish(written, { told, extensions: extras.extensions, maxBytes: buffers.maxBytes });
   } catch (error) {
     if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;
     const message = `The response exceeds the limit of ${String(buffers.maxBytes)} bytes; select fewer fields or smaller pages`;
-    const told = tellErrors([{ message, extensions: { code: 'VALIDATION_ERROR' } }], { execution, log });
+    const told = tellErrors([{ message, extensions: { code: 'VALIDATION_ERROR' } }], { execution, log, subgraphErrors });
     const length = buffer.write('{"data":null');
     return finish({ bytes: buffer, length }, { told, extensions: undefined, maxBytes: buffers.maxBytes });
   } finally {
@@ -69,30 +82,27 @@ function finish(written: Written, rest: Rest): Answer {
   return { bytes, length, told, isNull: bytes[DATA_AT] === LETTER_N };
 }
 
-/** Writes nulls where the schema forbids what has come, and tells why. */
-function explainNulls({ data, errors }: Execution, { explain, request }: { explain: Compiled['explain']; request: WriteRequest }): Written {
-  const written = explain(data, request) as Written;
-  addValueFaults(errors, request.faults);
-  return written;
-}
-
 const NONE: readonly GraphQLFormattedError[] = [];
 
 /** Gives the errors as the client reads them, and logs those that are not the client's fault. */
-function tellErrors(errors: readonly AnswerError[], { execution, log }: { execution: Execution; log: Log }): GraphQLFormattedError[] {
+function tellErrors(
+  errors: readonly AnswerError[],
+  { execution, log, subgraphErrors }: { execution: Execution; log: Log; subgraphErrors: SubgraphErrors },
+): GraphQLFormattedError[] {
   const { requestId, trail } = execution.context;
   for (const error of errors) {
     // Whose client has gone has fetches that were cut off, which is nobody's fault.
     if (!isOurFault(error) || trail.isAborted) continue;
     const { code, service } = error.extensions;
+    const cause = error.cause ?? (isErrorCode(code) ? undefined : new Error(error.message));
     log.error('request failed', {
       requestId,
-      code: String(code),
+      code: typeof code === 'string' ? code : 'INTERNAL_ERROR',
       ...(typeof service === 'string' && { subgraph: service }),
-      ...(error.cause !== undefined && { error: error.cause }),
+      ...(cause !== undefined && { error: cause }),
     });
   }
-  return finishErrors(errors, requestId);
+  return finishErrors(errors, { requestId, subgraphErrors });
 }
 
 /** The rest of the answer after its data: errors and extensions. */

@@ -3,7 +3,7 @@ import type { Log } from '@trestle/log';
 import { ERRORS, Fault, fail } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import type { Engine, EngineReply, EngineRequest } from '../engine.ts';
-import { needsCredential } from '../errors.ts';
+import { type SubgraphErrors, needsCredential } from '../errors.ts';
 import { type Limits, limitCost, limitVariables } from '../limits/limits.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
 import { type Hub, type HubOptions, createHub } from '../subscribe/hub.ts';
@@ -13,6 +13,7 @@ import type { Upstreams } from '../upstream/upstream.ts';
 import { type Writing, writeAnswer } from './answer.ts';
 import { createBufferPool } from './buffer-pool.ts';
 import { type Execution, execute } from './execute.ts';
+import { ExecutionErrors } from './execution-errors.ts';
 import type { Operation } from './operation.ts';
 import { type PlanReport, createPlanReport } from './plan-report.ts';
 import { createSend } from './send.ts';
@@ -24,8 +25,10 @@ export interface TrestleEngineOptions {
   readonly limits: Limits;
   /** Labels of progressive `@override` that hold. */
   readonly labels: readonly string[];
-  readonly subscriptions: Omit<HubOptions, 'buffers' | 'log'>;
+  readonly subscriptions: Pick<HubOptions, 'maxSubscriptions' | 'reconnectMs'>;
   readonly log: Log;
+  /** What clients may know of subgraphs' errors. */
+  readonly subgraphErrors: SubgraphErrors;
 }
 
 /** So many of the operations that are used most are prepared before a new supergraph is served. */
@@ -39,18 +42,18 @@ export interface TrestleEngine extends Engine {
 
 /** Rejects with the reason for a supergraph that can't be served. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<TrestleEngine> {
-  const { supergraphSdl, upstreams, limits, labels, log } = options;
+  const { supergraphSdl, upstreams, limits, labels, log, subgraphErrors } = options;
   const load = async (sdl: string) => createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams, labels });
   const buffers = createBufferPool(limits.maxResponseBytes);
   let current = await load(supergraphSdl);
-  const hub = createHub({ ...options.subscriptions, buffers, log });
+  const hub = createHub({ ...options.subscriptions, buffers, log, subgraphErrors });
   hub.take(current);
 
   return {
     hub,
     respond(request, done) {
       const snapshot = current;
-      const answer = new Answering({ request, snapshot, limits, buffers, hub, log }, done);
+      const answer = new Answering({ request, snapshot, limits, buffers, hub, log, subgraphErrors }, done);
       const ready = snapshot.find(request);
       if (ready) {
         answer.run(ready);
@@ -143,7 +146,7 @@ class Answering {
       conditions,
       context: this.#trace ? { ...request.context, trace: this.#trace } : request.context,
       data: {},
-      errors: [],
+      errors: new ExecutionErrors(program.shape),
       send: createSend(snapshot, this.#guard),
     };
     const { introspection } = program;

@@ -1,6 +1,6 @@
 /** One fetch of entities: which to ask for, each only once, and where to put what comes back. */
 import { merge, rename } from './merge.ts';
-import type { Compiled, Data, FetchStep } from './program.ts';
+import type { Compiled, Data, FetchStep, Place, PlaceSegment } from './program.ts';
 
 export interface EntityBatch {
   /** JSON texts with commas between; empty when there is nothing to ask for. */
@@ -14,8 +14,14 @@ export interface EntityBatch {
 /** An object that holds no more than its type and key can make way for the fetched one. */
 const STUB_KEYS = 2;
 
-export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Compiled; data: Data }): EntityBatch {
-  const { represent, key, interfaces, isHidden } = step.entities as NonNullable<FetchStep['entities']>;
+export interface EntitySource {
+  readonly compiled: Compiled;
+  readonly data: Data;
+  readonly conditions: Readonly<Record<string, unknown>>;
+}
+
+export function entitiesOf(step: FetchStep, { compiled, data, conditions }: EntitySource): EntityBatch {
+  const { represent, key, interfaces, areShared, isHidden } = step.entities as NonNullable<FetchStep['entities']>;
   const toText = compiled.represent[represent] as Compiled['represent'][number];
   const found: Data[] = [];
   const parents: (Data | unknown[])[] = [];
@@ -28,7 +34,7 @@ export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Comp
   for (let i = 0; i < found.length; i++) {
     const entity = found[i] as Data;
     // Where objects of several types stand, another may have the same key.
-    const identity = key === undefined ? toText(entity) : entity['__typename'] === key.type ? entity[key.name] : null;
+    const identity = key === undefined ? toText(entity, conditions) : entity['__typename'] === key.type ? entity[key.name] : null;
     if (identity === null || identity === undefined) {
       at[i] = -1;
       continue;
@@ -38,7 +44,7 @@ export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Comp
       at[i] = known;
       continue;
     }
-    const text = key === undefined ? (identity as string) : toText(entity);
+    const text = key === undefined ? (identity as string) : toText(entity, conditions);
     if (text === null) {
       at[i] = -1;
       continue;
@@ -49,6 +55,7 @@ export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Comp
     count++;
   }
 
+  let places: ReadonlyMap<number, (string | number)[][]> | undefined;
   return {
     representations,
     merge(answer) {
@@ -65,7 +72,8 @@ export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Comp
         if (isHidden && number >= 0 && entity === null && isStub(target)) (parents[i] as Data)[keys[i] as string] = null;
         if (typeof entity !== 'object' || entity === null || entity === target) continue;
         keepType(entity, target, interfaces);
-        if (key !== undefined && isStub(target))
+        if (!areShared) merge(target, isPlaced[number] === 1 ? structuredClone(entity) : entity);
+        else if (key !== undefined && isStub(target))
           place(entity, { target, parent: parents[i], key: keys[i], isShared: isPlaced[number] === 1 });
         else merge(target, entity);
         isPlaced[number] = 1;
@@ -73,10 +81,26 @@ export function entitiesOf(step: FetchStep, { compiled, data }: { compiled: Comp
       return undefined;
     },
     placesOf: (index, tree) => {
-      const places = placesOf(step.path, tree);
-      return places.filter((_, i) => at[i] === index);
+      places ??= groupPlaces(
+        step.places.flatMap((place) => placesOf(place, tree)),
+        at,
+      );
+      return places.get(index) ?? [];
     },
   };
+}
+
+/** Places by the number of the entity; none where the result has changed since, so that they can't be told apart. */
+function groupPlaces(places: readonly (string | number)[][], numbers: Int32Array): Map<number, (string | number)[][]> {
+  const groups = new Map<number, (string | number)[][]>();
+  if (places.length !== numbers.length) return groups;
+  for (const [i, place] of places.entries()) {
+    const number = numbers[i] as number;
+    const group = groups.get(number);
+    if (group) group.push(place);
+    else groups.set(number, [place]);
+  }
+  return groups;
 }
 
 /** A subgraph that knows an entity by an interface alone (`@interfaceObject`) must not overwrite what it is. */
@@ -107,21 +131,28 @@ function isStub(target: Data): boolean {
   return true;
 }
 
-/** Where each object at `path` stands, in the order in which the generated collector finds them. */
-export function placesOf(path: readonly string[], data: Data): (string | number)[][] {
-  const places: (string | number)[][] = [];
+/** Where each object at a place stands, in the order in which the generated collector finds them. */
+export function placesOf(place: Place, data: Data): (string | number)[][] {
+  const found: (string | number)[][] = [];
   const walk = (value: unknown, depth: number, at: (string | number)[]) => {
-    if (value === null || value === undefined) return;
-    const segment = path[depth];
+    if (value === null || value === undefined || !isOf(value, place[depth - 1])) return;
+    const segment = place[depth];
     if (segment === undefined) {
-      if (typeof value === 'object' && !Array.isArray(value)) places.push(at);
-    } else if (segment === '@') {
+      if (typeof value === 'object' && !Array.isArray(value)) found.push(at);
+    } else if (segment.key === '@') {
       if (Array.isArray(value))
         value.forEach((each, i) => {
           walk(each, depth + 1, [...at, i]);
         });
-    } else if (typeof value === 'object' && Object.hasOwn(value, segment)) walk((value as Data)[segment], depth + 1, [...at, segment]);
+    } else if (typeof value === 'object' && Object.hasOwn(value, segment.key))
+      walk((value as Data)[segment.key], depth + 1, [...at, segment.key]);
   };
   walk(data, 0, []);
-  return places;
+  return found;
+}
+
+/** Whether an object has one of the types that a place demands; where its type is not known it may have. */
+function isOf(value: unknown, segment: PlaceSegment | undefined): boolean {
+  const type = segment?.types && (value as Data)['__typename'];
+  return type === undefined || (segment?.types?.includes(type as string) ?? true);
 }

@@ -5,12 +5,13 @@ import { parse } from 'graphql';
 import type { EngineContext } from '../engine.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createPlanner } from '../plan/planner.ts';
-import { type AnswerError, type SubgraphAnswer, addValueFaults, execute } from './execute.ts';
+import { type SubgraphAnswer, execute } from './execute.ts';
+import { ExecutionErrors } from './execution-errors.ts';
 import { link } from './operation.ts';
-import type { Data, ValueFault, Written } from './program.ts';
+import type { Data } from './program.ts';
 import { readVariables } from './variables.ts';
 
-const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])';
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires"])';
 
 function compose(sdls: Record<string, string>): string {
   const services = Object.entries(sdls).map(([name, sdl]) => ({ name, url: 'http://x/', typeDefs: parse(`${LINK} ${sdl}`) }));
@@ -35,18 +36,18 @@ function run(
   const operation = link(prepared.program);
   const conditions = readVariables(prepared.program.variables, variables);
   const data: Data = {};
-  const errors: AnswerError[] = [];
+  const told = new ExecutionErrors(prepared.program.shape);
   const asked: Asked[] = [];
   const send: Parameters<typeof execute>[0]['send'] = ({ service, body }, done) => {
     const one = { service, ...(JSON.parse(body) as { query: string; variables: Record<string, unknown> }) };
     asked.push(one);
     done(null, JSON.parse(JSON.stringify(answer(one))) as SubgraphAnswer);
   };
-  execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors }, () => undefined);
-  const faults: ValueFault[] = [];
-  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults };
-  const { bytes, length } = (operation.compiled.write(data, request) ?? operation.compiled.explain(data, request)) as Written;
-  addValueFaults(errors, faults);
+  execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors: told }, () => undefined);
+  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults: [], noteMissing: told.noteMissing };
+  const written = told.hasFailures ? null : operation.compiled.write(data, request);
+  const { bytes, length } = written ?? operation.compiled.explain(data, request);
+  const errors = told.finish(request.faults);
   const text = bytes.toString('utf8', 0, length);
   return { text, data: (JSON.parse(`${text}}`) as { data: Data | null }).data, errors, asked, program: prepared.program };
 }
@@ -182,8 +183,81 @@ describe('entities', () => {
       answer: (asked) => (asked.service === 'a' ? answer(asked) : { data: { _entities: [] } }),
     });
     expect(data).toEqual({ posts: [{ author: null }, { author: null }, { author: null }] });
-    expect(errors[0]).toMatchObject({ path: ['posts'], extensions: { code: 'UPSTREAM_ERROR', service: 'b' } });
+    // GraphQL §7.1.2: the path of an error is that of the field that has it.
+    expect(errors.map(({ path }) => path)).toEqual([0, 1, 2].map((i) => ['posts', i, 'author', 'name']));
+    expect(errors[0]).toMatchObject({ extensions: { code: 'UPSTREAM_ERROR', service: 'b' } });
   });
+});
+
+describe('an error of a subgraph', () => {
+  const sdl = compose({
+    a: 'type Query { me: User users: [User!] other: Int } type User @key(fields: "id") { id: ID! role: String }',
+    b: 'type User @key(fields: "id") { id: ID! role: String @external karma: String! @requires(fields: "role") zone: String }',
+  });
+  const user = { __typename: 'User', id: '1' };
+  const ask = (query: string, answers: { a: object; b?: object }) => {
+    const { data, errors } = run(sdl, { query, answer: ({ service }) => answers[service as 'a' | 'b'] as SubgraphAnswer });
+    return { data, errors: errors.map(({ path, message, extensions }) => [path, message, extensions]) };
+  };
+
+  // GraphQL §7.1.2: "path" is there where an error belongs to a field of the response; an empty one belongs to none.
+  it('without a path has none at the root, and the path of its fetch below it', () => {
+    const error = { message: 'broken', extensions: { code: 'X' } };
+    const told = [undefined, 'broken', { code: 'X', service: 'a' }];
+    expect(ask('{ me { id } other }', { a: { data: null, errors: [error] } })).toEqual({ data: { me: null, other: null }, errors: [told] });
+    expect(ask('{ other }', { a: { data: { other: null }, errors: [{ ...error, path: [] }] } }).errors).toEqual([told]);
+    expect(
+      ask('{ users { zone } }', { a: { data: { users: [user] } }, b: { data: { _entities: [{ zone: 'z' }] }, errors: [error] } }),
+    ).toEqual({ data: { users: [{ zone: 'z' }] }, errors: [[['users'], 'broken', { code: 'X', service: 'b' }]] });
+  });
+
+  it('that leaves no data of entities stands at each field that is missing because of it, and nothing else is said of these', () => {
+    const error = { message: 'broken', extensions: { code: 'X' } };
+    const b = { data: null, errors: [error] };
+    const at = (...path: (string | number)[]) => [path, 'broken', { code: 'X', service: 'b' }];
+    expect(ask('{ users { id zone } me { karma } }', { a: { data: { users: [user, user], me: { ...user, role: 'r' } } }, b })).toEqual({
+      data: {
+        users: [
+          { id: '1', zone: null },
+          { id: '1', zone: null },
+        ],
+        me: null,
+      },
+      errors: [at('users', 0, 'zone'), at('users', 1, 'zone'), at('me', 'karma')],
+    });
+  });
+
+  it('stands at a hundred places at most, the last of which counts the others', () => {
+    const users = Array.from({ length: 250 }, (_, i) => ({ __typename: 'User', id: String(i) }));
+    const { errors } = ask('{ users { zone } }', { a: { data: { users } }, b: { data: null, errors: [{ message: 'broken' }] } });
+    expect(errors).toHaveLength(100);
+    expect(errors.at(-1)).toEqual([['users', 99, 'zone'], 'broken', { service: 'b', count: 151 }]);
+    const one = { data: { _entities: [{ zone: null }] }, errors: [{ message: 'broken', path: ['_entities', 0, 'zone'] }] };
+    const shared = ask('{ users { zone } }', { a: { data: { users: users.map(() => user) } }, b: one }).errors;
+    expect([shared.length, shared.at(-1)]).toEqual([100, [['users', 99, 'zone'], 'broken', { service: 'b', count: 151 }]]);
+  });
+
+  it('at a field that the client did not ask for stands at the field that needs it', () => {
+    const a = { data: { me: { ...user, role: null } }, errors: [{ message: 'no role', path: ['me', 'role'] }] };
+    expect(ask('{ me { karma } }', { a, b: { data: { _entities: [null] } } })).toEqual({
+      data: { me: null },
+      errors: [[['me', 'karma'], 'no role', { service: 'a' }]],
+    });
+    expect(ask('{ me { karma } }', { a, b: { data: { _entities: [{ karma: 'k' }] } } })).toEqual({
+      data: { me: { karma: 'k' } },
+      errors: [[['me'], 'no role', { service: 'a' }]],
+    });
+  });
+
+  it.each([[[null]], [[7, 'text', []]], [[{ message: 3, path: 'me', extensions: [] }]], [[{ path: [null, {}] }]]])(
+    'that is no error object is told as one without a message: %j',
+    (errors) => {
+      expect(ask('{ other }', { a: { data: { other: 1 }, errors } })).toEqual({
+        data: { other: 1 },
+        errors: errors.map(() => [undefined, 'The subgraph a reported an error without a message', { service: 'a' }]),
+      });
+    },
+  );
 });
 
 describe('what a client writes', () => {

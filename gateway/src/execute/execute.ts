@@ -5,28 +5,14 @@
 import type { ErrorCode } from '@trestle/schema/errors';
 import type { EngineContext } from '../engine.ts';
 import { entitiesOf } from './entities.ts';
+import type { ExecutionErrors, SubgraphError } from './execution-errors.ts';
 import { merge, rename } from './merge.ts';
 import type { Operation } from './operation.ts';
-import type { Data, FetchStep, PlanStep, ValueFault } from './program.ts';
-
-/** An error as it stands in an answer, before the door finishes it. */
-export interface AnswerError {
-  readonly message: string;
-  readonly path?: readonly (string | number)[] | undefined;
-  readonly extensions: Record<string, unknown>;
-  /** For the log only. */
-  readonly cause?: unknown;
-}
+import type { Data, FetchStep, PlanStep } from './program.ts';
 
 export interface SubgraphAnswer {
   readonly data?: Data | null;
   readonly errors?: readonly SubgraphError[];
-}
-
-export interface SubgraphError {
-  readonly message?: string;
-  readonly path?: readonly (string | number)[];
-  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 export interface SubgraphFailure {
@@ -55,7 +41,7 @@ export interface Execution {
   readonly context: EngineContext;
   readonly send: SendFetch;
   readonly data: Data;
-  readonly errors: AnswerError[];
+  readonly errors: ExecutionErrors;
   /** Who else waits for the same fetch, by service and body; made when there is one that may. */
   pending?: Map<string, FetchDone[]> | undefined;
   /** JSON texts of variables that were needed before. */
@@ -75,7 +61,7 @@ export function execute(execution: Execution, done: () => void): void {
 export function takeEvent(running: Execution, answer: SubgraphAnswer): void {
   const step = running.operation.program.source;
   if (!step) return;
-  if (answer.errors) addErrors(answer.errors, { step, running });
+  if (Array.isArray(answer.errors)) running.errors.addAnswered(answer.errors, { step, isWhole: !answer.data });
   if (answer.data) {
     for (const each of step.rewrites) rename(answer.data, each);
     merge(running.data, answer.data);
@@ -118,10 +104,10 @@ function runAll(steps: readonly PlanStep[], { running, at }: { running: Executio
 }
 
 function fetch(step: FetchStep, running: Execution, done: () => void): void {
-  const { operation, data } = running;
+  const { operation, data, conditions } = running;
   const { compiled } = operation;
   if (step.entities) {
-    const batch = entitiesOf(step, { compiled, data });
+    const batch = entitiesOf(step, { compiled, data, conditions });
     if (batch.representations === '') {
       done();
       return;
@@ -129,7 +115,8 @@ function fetch(step: FetchStep, running: Execution, done: () => void): void {
     const variables = writeVariables(step, running);
     const body = `${step.prefix}${variables}${variables && ','}"representations":[${batch.representations}]}}`;
     send(step, { running, body }, (answer) => {
-      if (answer?.errors) addErrors(answer.errors, { step, running, placesOf: (i) => batch.placesOf(i, data) });
+      if (answer?.errors)
+        running.errors.addAnswered(answer.errors, { step, placesOf: (i) => batch.placesOf(i, data), isWhole: !answer.data });
       const fault = answer?.data ? batch.merge(answer.data) : undefined;
       if (fault !== undefined) addFailure(step, { running, failure: { code: 'UPSTREAM_ERROR', message: fault, cause: undefined } });
       done();
@@ -144,7 +131,7 @@ function fetch(step: FetchStep, running: Execution, done: () => void): void {
     return;
   }
   send(step, { running, body: `${step.prefix}${writeVariables(step, running)}}}` }, (answer) => {
-    if (answer?.errors) addErrors(answer.errors, { step, running });
+    if (answer?.errors) running.errors.addAnswered(answer.errors, { step, isWhole: !answer.data });
     if (answer?.data) {
       for (const each of step.rewrites) rename(answer.data, each);
       for (const each of found) merge(each, answer.data);
@@ -205,48 +192,9 @@ function send(
   });
 }
 
-interface ErrorPlace {
-  readonly step: FetchStep;
-  readonly running: Execution;
-  /** Where in the answer the entity stands that has this number in its batch. */
-  readonly placesOf?: (index: number) => readonly (readonly (string | number)[])[];
-}
-
-/** A subgraph's errors at their places in the answer; an entity that stands in several has its error in each. */
-function addErrors(errors: readonly SubgraphError[], { step, running, placesOf: places }: ErrorPlace): void {
-  for (const { message = 'The subgraph told an error without a message', path, extensions } of errors) {
-    const add = (at: readonly (string | number)[] | undefined) => {
-      running.errors.push({ message, ...(at && { path: at }), extensions: { ...extensions, service: step.service } });
-    };
-    const [first, index, ...rest] = path ?? [];
-    if (places && first === '_entities' && typeof index === 'number') {
-      const found = extensions?.['masked'] === true ? places(index).slice(0, 1) : places(index);
-      if (found.length === 0) add(toPrefix(step.path));
-      for (const place of found) add([...place, ...rest]);
-    } else add(path && !places ? [...toPrefix(step.path), ...path] : toPrefix(step.path));
-  }
-}
-
 function addFailure(
   step: FetchStep,
   { running, failure: { code, message, cause } }: { running: Execution; failure: SubgraphFailure },
 ): void {
-  const extensions = { code, service: step.service };
-  const paths = step.path.length > 0 ? [toPrefix(step.path)] : step.keys.map((key) => [key]);
-  for (const path of paths) running.errors.push({ message, path, extensions, cause });
-}
-
-/** As much of a fetch's path as is the same for all of its objects. */
-function toPrefix(path: readonly string[]): readonly string[] {
-  const list = path.indexOf('@');
-  return list < 0 ? path : path.slice(0, list);
-}
-
-/** Adds why a value is null against the schema, unless an error of the answer tells already. */
-export function addValueFaults(errors: AnswerError[], faults: readonly ValueFault[]): void {
-  const told = errors.map(({ path }) => path);
-  for (const { message, path } of faults) {
-    const isTold = told.some((known) => known === undefined || known.every((segment, i) => i >= path.length || segment === path[i]));
-    if (!isTold) errors.push({ message, path, extensions: { code: 'UPSTREAM_ERROR' } });
-  }
+  running.errors.addFailure(step, { message, extensions: { code, service: step.service }, cause });
 }

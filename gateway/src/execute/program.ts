@@ -17,18 +17,26 @@ export interface Program {
   /** Source of a function body that gives {@link Compiled}. */
   readonly code: string;
   readonly introspection: IntrospectionProgram | undefined;
+  /** What the client asked for, by which the paths of errors are read. */
+  readonly shape: Shape;
   /** Whether all that it asks for is marked `@tag(name: "public")`: the same for everybody. */
   readonly isPublic: boolean;
 }
+
+/**
+ * The places of an operation's selections, the root first: response keys, each with the number of the place below it, or -1 for a leaf.
+ * Objects of all types have one place.
+ */
+export type Shape = readonly Readonly<Record<string, number>>[];
 
 /** What the generated code gives; arrays are indexed by the numbers in the steps. */
 export interface Compiled {
   /** Writes the answer's data; null when it holds anything that the schema forbids: then `explain` has to write it. */
   readonly write: WriteData;
   /** The same, slower: puts null where it belongs and tells why in `faults`. */
-  readonly explain: WriteData;
+  readonly explain: (...given: Parameters<WriteData>) => Written;
   readonly collect: readonly Collect[];
-  readonly represent: readonly ((entity: Record<string, unknown>) => string | null)[];
+  readonly represent: readonly Represent[];
   /** The estimated cost by the IBM cost specification, for these variables. */
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
   /** What an answer has really cost, by the same weights. */
@@ -36,6 +44,8 @@ export interface Compiled {
 }
 
 export type Data = Record<string, unknown>;
+/** Writes an entity's representation as JSON; null when something that it needs is not there. `conditions` as in {@link WriteRequest}. */
+export type Represent = (entity: Data, conditions: Readonly<Record<string, unknown>>) => string | null;
 /** Where an object was found, so that another can be put in its place. */
 export type Collect = (data: unknown, found: Data[], parents: (Data | unknown[])[] | undefined, keys: (string | number)[]) => void;
 export type WriteData = (data: Data, request: WriteRequest) => Written | null;
@@ -49,6 +59,8 @@ export interface WriteRequest {
   /** The largest answer in bytes: a RangeError with the message {@link TOO_LARGE} is thrown before more are written. */
   readonly maxBytes: number;
   readonly faults: ValueFault[];
+  /** Called by `explain` for each field that no fetch has brought. The path is its own, and changes afterwards. */
+  readonly noteMissing: (path: readonly (string | number)[]) => void;
 }
 
 export const TOO_LARGE = 'The answer is too large';
@@ -81,6 +93,8 @@ export interface FetchStep {
   readonly variables: readonly string[];
   /** Where in the answer its objects stand; `@` for each element of a list. Empty for the root. */
   readonly path: readonly string[];
+  /** The same with the types that objects on the way must have: one place at least. */
+  readonly places: readonly Place[];
   /** Index into `collect`; undefined at the root. */
   readonly collect: number | undefined;
   readonly entities: EntityFetch | undefined;
@@ -89,6 +103,16 @@ export interface FetchStep {
   readonly keys: readonly string[];
   /** Whether the same request may be asked for twice by this plan. */
   readonly isRepeated: boolean;
+}
+
+/** Where objects stand, segment by segment. */
+export type Place = readonly PlaceSegment[];
+
+export interface PlaceSegment {
+  /** A response key, or `@` for each element of a list. */
+  readonly key: string;
+  /** What `__typename` of the object that is reached may be, where it is known; undefined for anything. */
+  readonly types?: readonly string[];
 }
 
 export interface EntityFetch {
@@ -100,6 +124,8 @@ export interface EntityFetch {
   readonly interfaces: readonly string[];
   /** Whether clients can't select the key: one that names no entity then stands for null, rather than for an object without values. */
   readonly isHidden: boolean;
+  /** Whether one object may stand in all places of an entity; false where what is fetched later depends on the objects around it. */
+  readonly areShared: boolean;
 }
 
 /** Puts a field that had to be fetched under another name back where it belongs. */

@@ -4,8 +4,9 @@ import type { ApolloGateway as Gateway } from '@apollo/gateway';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
 import type { EngineContext } from '../engine.ts';
 import { execute } from '../execute/execute.ts';
+import { ExecutionErrors } from '../execute/execution-errors.ts';
 import { link } from '../execute/operation.ts';
-import type { Data, ValueFault, Written } from '../execute/program.ts';
+import type { Data } from '../execute/program.ts';
 import { readVariables } from '../execute/variables.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createPlanner } from '../plan/planner.ts';
@@ -16,6 +17,7 @@ import type { Subgraphs } from './subgraphs.ts';
 export interface FuzzAnswer {
   readonly data: unknown;
   readonly errors: readonly string[];
+  readonly paths: readonly (readonly (string | number)[] | undefined)[];
 }
 
 export interface FuzzEngine {
@@ -58,7 +60,8 @@ export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<Fu
       };
       const answer = await executor(context as unknown as Parameters<typeof executor>[0]);
       const errors = (answer.errors ?? []).map(({ path, extensions }) => tell(path, (extensions as { code?: unknown } | undefined)?.code));
-      return { data: JSON.parse(JSON.stringify(answer.data ?? null)), errors: [...new Set(errors)].sort() };
+      const paths = (answer.errors ?? []).map(({ path }) => path);
+      return { data: JSON.parse(JSON.stringify(answer.data ?? null)), errors: [...new Set(errors)].sort(), paths };
     },
     stop: () => gateway.stop(),
   };
@@ -78,7 +81,7 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
         const operation = link(prepared.program);
         const conditions = readVariables(prepared.program.variables, variables);
         const data: Data = {};
-        const errors: Parameters<typeof execute>[0]['errors'] = [];
+        const errors = new ExecutionErrors(prepared.program.shape);
         const send: Parameters<typeof execute>[0]['send'] = ({ service, body }, done) => {
           subgraphs(service, JSON.parse(body) as { query: string })
             .then((answer) => {
@@ -88,12 +91,20 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
         };
         execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors }, () => {
           try {
-            const faults: ValueFault[] = [];
-            const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults };
-            const { bytes, length } = (operation.compiled.write(data, request) ?? operation.compiled.explain(data, request)) as Written;
+            const request = {
+              conditions,
+              introspection: {},
+              buffer: Buffer.alloc(2048),
+              maxBytes: 1e9,
+              faults: [],
+              noteMissing: errors.noteMissing,
+            };
+            const written = errors.hasFailures ? null : operation.compiled.write(data, request);
+            const { bytes, length } = written ?? operation.compiled.explain(data, request);
             const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
-            const told = errors.map(({ path, extensions }) => tell(path, extensions['code']));
-            resolve({ data: answer.data, errors: [...new Set(told)].sort() });
+            const finished = errors.finish(request.faults);
+            const told = finished.map(({ path, extensions }) => tell(path, extensions['code']));
+            resolve({ data: answer.data, errors: [...new Set(told)].sort(), paths: finished.map(({ path }) => path) });
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
           }

@@ -1,9 +1,10 @@
 /** Compares the two engines over random supergraphs and operations, and makes what fails as small as it gets. */
-import { type DocumentNode, Kind, type SelectionNode, type SelectionSetNode, parse, print, validate, visit } from 'graphql';
+import { parse, print } from 'graphql';
 import { type FuzzAnswer, type FuzzEngine, startApollo, startTrestle } from './engines.ts';
 import { type FuzzOperation, generateOperation } from './operations.ts';
 import { createRandom } from './random.ts';
 import { agree, splitByArguments } from './requirements.ts';
+import { shrink, withoutUnused } from './shrink.ts';
 import { createSubgraphs } from './subgraphs.ts';
 import { type FuzzSupergraph, type Requirement, generateSupergraph } from './supergraph.ts';
 
@@ -49,7 +50,8 @@ export async function fuzz({ seed, operations, perSupergraph, maxFailures }: Fuz
       const verdict = await compare(engines, operation);
       if (verdict.kind === 'known') known.set(verdict.fault, (known.get(verdict.fault) ?? 0) + 1);
       if (verdict.kind !== 'different') continue;
-      const small = await shrink(engines, operation);
+      const isDifferent = async (candidate: FuzzOperation) => (await compare(engines, candidate)).kind === 'different';
+      const small = await shrink(operation, { schema: engines.apollo.schema, isDifferent });
       failures.push({ seed: next, supergraph, operation: small, difference: describe(await compare(engines, small)) });
       if (failures.length >= maxFailures) break;
     }
@@ -174,49 +176,6 @@ function sort(value: unknown): unknown {
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, each]) => [key, sort(each)]),
-  );
-}
-
-/** Takes away selections as long as the answers still differ. */
-async function shrink(engines: Engines, operation: FuzzOperation): Promise<FuzzOperation> {
-  let smallest = operation;
-  for (let again = true; again;) {
-    again = false;
-    for (const smaller of reductions(parse(smallest.query))) {
-      const candidate = { ...smallest, query: print(withoutUnused(smaller)) };
-      if (validate(engines.apollo.schema, parse(candidate.query)).length > 0) continue;
-      if ((await compare(engines, candidate)).kind !== 'different') continue;
-      smallest = candidate;
-      again = true;
-      break;
-    }
-  }
-  return smallest;
-}
-
-/** Without the fragments and variables that nothing uses any more. */
-function withoutUnused(document: DocumentNode): DocumentNode {
-  const spreads = new Set<string>();
-  visit(document, { FragmentSpread: ({ name }) => void spreads.add(name.value) });
-  const definitions = document.definitions.filter((each) => each.kind !== Kind.FRAGMENT_DEFINITION || spreads.has(each.name.value));
-  if (definitions.length < document.definitions.length) return withoutUnused({ ...document, definitions });
-  const variables = new Set<string>();
-  for (const definition of definitions)
-    if ('selectionSet' in definition) visit(definition.selectionSet, { Variable: ({ name }) => void variables.add(name.value) });
-  return visit(document, { VariableDefinition: ({ variable }) => (variables.has(variable.name.value) ? undefined : null) });
-}
-
-function reductions(document: DocumentNode): DocumentNode[] {
-  const sets: SelectionSetNode[] = [];
-  visit(document, { SelectionSet: (set) => void sets.push(set) });
-  const replaced = (set: SelectionSetNode, selections: readonly SelectionNode[]) =>
-    visit(document, { SelectionSet: (each) => (each === set ? { ...set, selections } : undefined) });
-  return sets.flatMap((set) =>
-    set.selections.flatMap((selection, i) => {
-      const others = set.selections.filter((_, j) => j !== i);
-      const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet.selections : [];
-      return [...(others.length > 0 ? [replaced(set, others)] : []), ...(inner.length > 0 ? [replaced(set, [...others, ...inner])] : [])];
-    }),
   );
 }
 

@@ -1,25 +1,31 @@
-/** `npm run fuzz`: compares the engines on 100,000 operations, or as many as `--operations` says, from `--seed` on. */
+/**
+ * `npm run fuzz`: compares the engines on 100,000 operations, or as many as `--operations` says, and ours with graphql-js on 20,000 (`--reference`), from
+ * `--seed` on.
+ */
 import { parseArgs } from 'node:util';
 import { silenceVendorTelemetry } from '../config.ts';
 import { fuzz, writeFailure } from './fuzz.ts';
+import { compareWithReference, writeDifference } from './reference/differential.ts';
 
 silenceVendorTelemetry();
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100000' },
+    reference: { type: 'string', default: '20000' },
     failures: { type: 'string', default: '5' },
   },
 });
-const report = await fuzz({
-  seed: Number(values.seed),
-  operations: Number(values.operations),
-  perSupergraph: 100,
-  maxFailures: Number(values.failures),
-});
+const [seed, maxFailures] = [Number(values.seed), Number(values.failures)];
+const compared = await compareWithReference({ seed, operations: Number(values.reference), perWorld: 50, maxFailures });
+for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
+process.stdout.write(
+  `graphql-js: ${compared.operations} operations on ${compared.worlds} supergraphs, ${compared.withErrors} with errors: ${compared.failures.length} failed\n`,
+);
+const report = await fuzz({ seed, operations: Number(values.operations), perSupergraph: 100, maxFailures });
 for (const failure of report.failures) process.stdout.write(`${writeFailure(failure)}\n\n`);
 const known = [...report.known].map(([fault, count]) => `${count} by "${fault}"`).join(', ');
 process.stdout.write(
-  `${report.operations} operations on ${report.supergraphs} supergraphs: ${report.failures.length} failed; known faults of the stock engine: ${known || 'none'}\n`,
+  `stock engine: ${report.operations} operations on ${report.supergraphs} supergraphs: ${report.failures.length} failed; its known faults: ${known || 'none'}\n`,
 );
-process.exitCode = report.failures.length > 0 ? 1 : 0;
+process.exitCode = report.failures.length + compared.failures.length > 0 ? 1 : 0;

@@ -2,7 +2,7 @@
  * Rewrites a supergraph so that @apollo/query-planner plans rightly what it otherwise plans wrong, and its plans back again. Text in, text out:
  * nothing of the planner itself is patched (ADR 7).
  */
-import type { QueryPlanSelectionNode } from '@apollo/query-planner';
+import { type FieldRequirements, type RequiredSelection, readRequirements } from './requirements.ts';
 import type { Requirements } from './split-fetch.ts';
 import {
   type ArgumentNode,
@@ -26,7 +26,11 @@ export interface SupergraphMend extends Requirements {
   /** Gives a fetch's document with the fields that the subgraph knows. */
   mendOperation(operation: string): string;
   /** Gives what an entity's representation is made of, under the names that the subgraph knows. */
-  mendRequires(selections: readonly QueryPlanSelectionNode[]): readonly QueryPlanSelectionNode[];
+  mendRequires(selections: readonly RequiredSelection[]): readonly RequiredSelection[];
+  /** What `@requires` says, in the names that the planner knows. */
+  readonly requirements: FieldRequirements;
+  /** Names of the interfaces that some subgraph defines as `@interfaceObject`. */
+  readonly interfaceObjects: ReadonlySet<string>;
 }
 
 type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
@@ -51,11 +55,14 @@ export function mendSupergraph(sdl: string): SupergraphMend {
   const definitions = document.definitions.map((definition) =>
     hasFields(definition) ? standIns.mendType(putResolvableKeysFirst(definition)) : definition,
   );
+  const mended: DocumentNode = {
+    ...document,
+    definitions: definitions.map((definition) => (hasFields(definition) ? standIns.addFields(definition) : definition)),
+  };
   return {
-    document: {
-      ...document,
-      definitions: definitions.map((definition) => (hasFields(definition) ? standIns.addFields(definition) : definition)),
-    },
+    document: mended,
+    requirements: readRequirements(mended),
+    interfaceObjects: findInterfaceObjects(types),
     hasStandIns: standIns.occursIn(STAND_IN),
     realNameOf: standIns.realNameOf,
     neededBy: standIns.neededBy,
@@ -157,7 +164,7 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
       }
     );
   };
-  const restoreRequired = (selection: QueryPlanSelectionNode): QueryPlanSelectionNode => {
+  const restoreRequired = (selection: RequiredSelection): RequiredSelection => {
     if (selection.kind === 'InlineFragment') return { ...selection, selections: selection.selections.map(restoreRequired) };
     const standIn = byName.get(selection.name);
     const below = selection.selections && { selections: selection.selections.map(restoreRequired) };
@@ -179,6 +186,13 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
     restore,
     restoreRequired,
   };
+}
+
+/** Interfaces with `@join__type(isInterfaceObject: true)`. */
+function findInterfaceObjects(types: ReadonlyMap<string, FieldsNode>): Set<string> {
+  const isSo = ({ arguments: given = [] }: ConstDirectiveNode) =>
+    given.some(({ name, value }) => name.value === 'isInterfaceObject' && value.kind === Kind.BOOLEAN && value.value);
+  return new Set([...types.values()].filter(({ directives = [] }) => directives.some(isSo)).map(({ name }) => name.value));
 }
 
 const NO_NEEDS: ReadonlySet<string> = new Set();

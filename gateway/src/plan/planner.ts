@@ -13,6 +13,7 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   parse,
   specifiedRules,
   validate,
@@ -28,13 +29,14 @@ import { describeVariables } from './input-types.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
 import { defineKnownDirectives } from './known-directives.ts';
-import { mendOperation } from './mend-operation.ts';
+import { planMended } from './mend-operation.ts';
 import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
 import { mendVariableCollector } from './mend-variables.ts';
 import { createPlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
 import { renameReserved } from './reserved-variables.ts';
 import { type GuardedSet, createSelections } from './selection.ts';
+import { describeShape } from './shape.ts';
 import { generateWriter } from './writer-code.ts';
 
 export interface PrepareRequest {
@@ -83,7 +85,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const mend = mendSupergraph(sdl);
   // What a composition lets through is its affair: a field that can't be resolved as it is asked for is told when it is asked for (`requireCover`).
   const supergraph = Supergraph.build(defineKnownDirectives(mend.document), { validateSupergraph: false });
-  const planner = new QueryPlanner(supergraph, {});
+  const planner = new QueryPlanner(supergraph, { typeConditionedFetching: true });
   const apiSchema = supergraph.apiSchema();
   const schema = toClientSchema(apiSchema, mend.hasStandIns);
   // graphql-js refuses every document of a schema that is not valid: better to refuse the schema, and to serve on with the last one.
@@ -125,8 +127,9 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     };
   };
 
-  const plan = (operation: ReturnType<typeof operationFromDocument>, labels: readonly string[]) => {
+  const plan = (document: DocumentNode, labels: readonly string[]) => {
     try {
+      const operation = operationFromDocument(apiSchema, document);
       return planner.buildQueryPlan(operation, { overrideConditions: new Map(labels.map((label) => [label, true])) }).node;
     } catch (error) {
       // It asserts that whatever composes can be planned, and not every composition keeps that promise.
@@ -137,11 +140,14 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const compile = (request: PrepareRequest, maxWeight: number): Program => {
     const { document, operation, fragments, expanded, root, selections, sets, introspection } = read(request, maxWeight);
     const renamed = renameReserved(expanded);
-    const planned = operationFromDocument(apiSchema, mendOperation({ kind: Kind.DOCUMENT, definitions: [renamed.operation] }));
-    const node = plan(planned, request.labels);
+    const facts = { schema, interfaceObjects: mend.interfaceObjects };
+    const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
+    const node = planMended({ document: { kind: Kind.DOCUMENT, definitions: [renamed.operation] }, isWhole, facts }, (mended) =>
+      plan(mended, request.labels),
+    );
     const compiler = createPlanCompiler(wholeSchema, mend);
     const isSubscription = node?.kind === 'Subscription';
-    const source = isSubscription ? compiler.compileFetch(node.primary, []) : undefined;
+    const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
     const steps = compiler.compile(isSubscription ? node.rest : node);
     requireCover({ root, selections, sets, steps: source ? [source] : steps ? [steps] : [] });
     const writer = generateWriter({ schema, root, sets, selections });
@@ -154,6 +160,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
       source,
       code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)}};`,
       introspection: introspection && toProgram(introspection, limits),
+      shape: describeShape(expanded.selectionSet),
       isPublic: isSubscription && isPublic(document),
     };
   };

@@ -3,6 +3,7 @@
  * set of arguments needs a fetch of its own.
  */
 import type { FetchNode, QueryPlanSelectionNode } from '@apollo/query-planner';
+import { eachEntityField } from './requirements.ts';
 import { type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode, parse, print, visit } from 'graphql';
 
 export interface Requirements {
@@ -68,14 +69,6 @@ function withoutFields(selection: QueryPlanSelectionNode, isDropped: (name: stri
     .filter((each) => each.kind !== 'Field' || !isDropped(each.name))
     .map((each) => withoutFields(each, isDropped));
   return { ...selection, selections };
-}
-
-/** The fields of entities themselves, with the type whose they are. */
-function eachEntityField(document: DocumentNode, look: (type: string, field: FieldNode) => void): void {
-  filterEntityFields(document, (type, field) => {
-    look(type, field);
-    return true;
-  });
 }
 
 function filterEntityFields(document: DocumentNode, keeps: (type: string, field: FieldNode) => boolean): DocumentNode {

@@ -3,6 +3,7 @@
  * conditions, `@skip` and `@include`, enum and scalar checks, null propagation (GraphQL §6.4). Nothing passes over the data a second time.
  */
 import {
+  type FieldNode,
   type GraphQLCompositeType,
   type GraphQLNamedType,
   type GraphQLOutputType,
@@ -119,13 +120,29 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
           : field.type === undefined
             ? `utf8(${read('request.introspection', field.key)}??'null');room(64);`
             : explains
-              ? `{const v=${read('o', field.key)};path.push(${quote(field.key)});${writeValue(field.type, field, place)}path.pop();}`
+              ? `{const v=${read('o', field.key)};path.push(${quote(field.key)});if(v===undefined)request.noteMissing(path);${writeValue(field.type, field, place)}path.pop();}`
               : `{const v=${read('o', field.key)};${writeValue(field.type, field, place)}}`;
       const statement = `${flag === undefined ? '' : `${flag}=false;`}room(64);${before}${value}`;
       const conditions = [...(flag === undefined ? [] : [flag]), ...(isAlways(when) ? [] : [`(${conditionOf(when)})`])];
       body += conditions.length === 0 ? statement : `if(${conditions.join('&&')}){${statement}}`;
     });
     return `${body}b[p++]=125;`;
+  };
+
+  /**
+   * An object of which only the interface is known (`@interfaceObject`) has no value where fields are asked of its type: which of them it has, nobody
+   * knows (GraphQL §6.4.3, ResolveAbstractType).
+   */
+  const refuseUnknownType = (type: GraphQLNamedType, guarded: readonly GuardedSet[], fields: readonly CollectedField[]): string => {
+    if (!isInterfaceType(type)) return '';
+    const known = new Set(fields.flatMap(({ nodes }) => nodes));
+    const ways = schema
+      .getPossibleTypes(type)
+      .flatMap((each) => selections.collect(each, guarded))
+      .flatMap(({ nodes, when }) => when.filter((_, i) => !known.has(nodes[i] as FieldNode)));
+    if (ways.length === 0) return '';
+    const condition = conditionOf([...new Map(ways.map((way) => [JSON.stringify(way), way])).values()]);
+    return `${condition && `if(${condition})`}{${explains ? fault(`No type is known for an object of ${type.name}.`) : ''}return false;}`;
   };
 
   const writeConcrete = (type: GraphQLNamedType, guarded: readonly GuardedSet[], fields = selections.collect(type, guarded)): string =>
@@ -135,7 +152,7 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
         : explains
           ? `${fault(`No type is known for an object of ${type.name}.`)}return false;`
           : 'return false;';
-      const body = writeFields(type, fields, ownName);
+      const body = `${refuseUnknownType(type, guarded, fields)}${writeFields(type, fields, ownName)}`;
       if (explains) return restorePath(`function ${name}(o){room(256);${body}return true;}`, true);
       const id = name.slice(1);
       // An object that stands in several places is written once, and its bytes are copied.
@@ -209,7 +226,7 @@ function isAlways(when: readonly (readonly Condition[])[]): boolean {
 }
 
 /** A boolean expression over `vars`; empty for always. */
-function conditionOf(when: readonly (readonly Condition[])[]): string {
+export function conditionOf(when: readonly (readonly Condition[])[]): string {
   if (isAlways(when)) return '';
   return when.map((all) => all.map(({ variable, isTrue }) => `${isTrue ? '' : '!'}${read('vars', variable)}`).join('&&')).join('||');
 }

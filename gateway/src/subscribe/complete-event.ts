@@ -1,6 +1,7 @@
 /** Makes one event a result: what its subgraph told, the rest of the plan, and the writing of both. */
 import { NO_EXTRAS, type Writing, writeAnswer } from '../execute/answer.ts';
 import { type Execution, type SubgraphAnswer, execute, takeEvent } from '../execute/execute.ts';
+import { ExecutionErrors } from '../execute/execution-errors.ts';
 import type { Operation } from '../execute/operation.ts';
 import { createSend } from '../execute/send.ts';
 import type { EngineContext } from '../engine.ts';
@@ -47,7 +48,7 @@ export function completeEvent(
       conditions,
       context: { ...context, trail: createTrail() },
       data: {},
-      errors: [],
+      errors: new ExecutionErrors(operation.program.shape),
       send: createSend(snapshot, guard),
     };
     takeEvent(execution, answer);

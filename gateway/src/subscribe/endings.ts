@@ -1,7 +1,7 @@
 /** Why a subscription has ended, as its listeners are told. No I/O. */
 import type { StreamEnd } from '../engine.ts';
-import { finishErrors } from '../errors.ts';
-import type { AnswerError, SubgraphError } from '../execute/execute.ts';
+import { type SubgraphErrors, finishErrors } from '../errors.ts';
+import { type AnswerError, readError } from '../execute/execution-errors.ts';
 import type { Loss } from '../upstream/live-socket.ts';
 
 export interface Reason {
@@ -17,15 +17,14 @@ export function toEnd({ cause, code, message, service }: Reason, requestId: stri
 
 /** The subgraph will not have it, and says why. */
 export function toRefusal(
-  errors: readonly SubgraphError[],
-  { service, requestId }: { readonly service: string; readonly requestId: string },
+  errors: readonly unknown[],
+  { service, requestId, subgraphErrors }: { readonly service: string; readonly requestId: string; readonly subgraphErrors: SubgraphErrors },
 ): StreamEnd {
-  const told = errors.map(({ message = 'The subgraph refused the subscription', path, extensions }): AnswerError => ({
-    message,
-    path,
-    extensions: { ...extensions, service },
-  }));
-  return { cause: 'refused', errors: finishErrors(told, requestId) };
+  const told = errors.map((error): AnswerError => {
+    const { message, path, extensions } = readError(error, service);
+    return { message, path, extensions: { ...extensions, service } };
+  });
+  return { cause: 'refused', errors: finishErrors(told, { requestId, subgraphErrors }) };
 }
 
 export function reasonOfLoss({ isUnauthorized }: Loss, service: string): Reason {

@@ -190,7 +190,7 @@ export class Feed {
           this.#finishStream({ cause: 'complete', errors: [] });
         },
         refused: (errors) => {
-          this.#finishStream(toRefusal(errors, { service, requestId: context.requestId }));
+          this.#finishStream(toRefusal(errors, { service, requestId: context.requestId, subgraphErrors: this.#options.subgraphErrors }));
         },
         lost: (loss) => {
           this.#lose(loss, service);

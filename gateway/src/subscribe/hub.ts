@@ -52,7 +52,7 @@ const RELOAD: Reason = {
 };
 
 export function createHub(options: HubOptions): Hub {
-  const { maxSubscriptions, reconnectMs, buffers, log } = options;
+  const { maxSubscriptions, reconnectMs, buffers, log, subgraphErrors } = options;
   const feeds = new Set<Feed>();
   /** Those that one more may join, by all that may change what he is told. */
   const open = new Map<string, Feed>();
@@ -83,6 +83,7 @@ export function createHub(options: HubOptions): Hub {
         backlog,
         buffers,
         log,
+        subgraphErrors,
         onReached: () => {
           // Who asks for what came after a position that is behind it already needs a feed of his own.
           if (resume?.after !== undefined && feed.reached !== resume.after) close(key, feed);

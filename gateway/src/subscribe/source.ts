@@ -6,7 +6,8 @@
  * the last one: nothing is missed, nothing comes twice. With `first` it completes after so many events, and is asked for more when those are done.
  * Of one that tells no positions nobody knows what was missed: the loss is the end of the stream, and is told (README, "Subscriptions").
  */
-import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
+import type { SubgraphAnswer } from '../execute/execute.ts';
+import { type SubgraphError, readError } from '../execute/execution-errors.ts';
 import type { LivePayload, LiveSink, Loss } from '../upstream/live-socket.ts';
 import type { LiveUpstream } from '../upstream/live.ts';
 import { GONE_MESSAGE } from './position.ts';
@@ -54,8 +55,9 @@ const LONGEST_WAIT_MS = 2000;
 const STEADY_MS = 5000;
 
 /** A subgraph that goes down, or that has no database for a while, says so: it can be asked to go on later. */
-function isTemporary({ extensions }: SubgraphError): boolean {
-  return extensions?.['code'] === 'SERVICE_UNAVAILABLE';
+function isTemporary(error: SubgraphError): boolean {
+  const { extensions } = readError(error, '');
+  return extensions['code'] === 'SERVICE_UNAVAILABLE';
 }
 
 /** Begins at once; tells `sink` in order, and nothing after the end or after `close`. */

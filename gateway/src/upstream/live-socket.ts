@@ -2,7 +2,8 @@
 import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
-import type { SubgraphAnswer, SubgraphError } from '../execute/execute.ts';
+import type { SubgraphAnswer } from '../execute/execute.ts';
+import type { SubgraphError } from '../execute/execution-errors.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** A connection that nobody uses is kept for whoever comes next. */

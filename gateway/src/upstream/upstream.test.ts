@@ -107,6 +107,30 @@ describe('a call to a subgraph', () => {
     });
   });
 
+  // GraphQL over HTTP §6.4: "If the data entry in the response has any value other than null", the status code is of the 2xx range.
+  it.each([
+    ['has data and status 500', 500, 'application/json', '{"data":{"a":1}}'],
+    ['has data and is a redirect', 302, 'application/json', '{"data":{"a":1}}'],
+    ['has another content type', 200, 'text/html', '{"data":{"a":1}}'],
+    ['has null as data and no errors', 200, 'application/json', '{"data":null}'],
+    ['has null as data and an empty list of errors', 200, 'application/json', '{"data":null,"errors":[]}'],
+    ['has a list as data', 200, 'application/json', '{"data":[]}'],
+    ['has errors that are no list', 200, 'application/json', '{"data":{"a":1},"errors":{"message":"x"}}'],
+    ['is empty', 204, 'application/json', ''],
+  ])('whose response %s is UPSTREAM_ERROR', async (_, status, type, text) => {
+    const url = await listen((__, response) => response.writeHead(status, { 'content-type': type }).end(text));
+    expect(await failure(open(url).fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+  });
+
+  it.each([
+    ['application/graphql-response+json; charset=utf-8', 401],
+    ['application/json;charset=utf-8', 500],
+  ])('whose response is errors alone as %s with status %i hands these errors on', async (type, status) => {
+    const errors = [{ message: 'no', extensions: { code: 'UNAUTHORIZED' } }];
+    const url = await listen((_, response) => response.writeHead(status, { 'content-type': type }).end(JSON.stringify({ errors })));
+    expect(await open(url).fetch('{}')).toEqual({ errors });
+  });
+
   it('that nobody takes is UPSTREAM_ERROR', async () => {
     expect(await failure(open('http://127.0.0.1:9/graphql').fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
   });

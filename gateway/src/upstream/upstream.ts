@@ -135,6 +135,8 @@ function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRe
   line.retries.earn();
   let first: Buffer | undefined;
   let others: Buffer[] | undefined;
+  let status = 200;
+  let contentType: string | undefined;
   line.pool.dispatch(
     {
       method: 'POST',
@@ -146,7 +148,9 @@ function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRe
       onRequestStart(controller) {
         if (!request.isMutation) trail.flights.push(controller);
       },
-      onResponseStart(_, __, sent) {
+      onResponseStart(_, code, sent) {
+        status = code;
+        contentType = typeof sent['content-type'] === 'string' ? sent['content-type'] : undefined;
         if (sent['idempotent-replayed'] === 'true') trail.isReplayed = true;
       },
       onResponseData(_, chunk) {
@@ -155,9 +159,13 @@ function post(line: Line, { request, isRetry }: { request: UpstreamRequest; isRe
       },
       onResponseEnd() {
         line.breaker.succeed();
-        const answer = readAnswer(first, others);
-        if (answer) done(null, answer);
-        else done(toFailure(line.name, new Error('The answer is not a GraphQL response')), NOTHING);
+        const answer = isJson(contentType) ? readAnswer(first, others) : undefined;
+        if (answer && isUsable(answer, status)) done(null, answer);
+        else
+          done(
+            toFailure(line.name, new Error(`HTTP ${String(status)}, ${contentType ?? 'no content type'}: not a GraphQL response`)),
+            NOTHING,
+          );
       },
       onResponseError(_, error) {
         if (trail.isAborted && !request.isMutation) {
@@ -185,11 +193,23 @@ function readAnswer(first: Buffer | undefined, others: Buffer[] | undefined): Su
   }
 }
 
+/** GraphQL §7.1: without data there are errors. */
 function isAnswer(answer: unknown): answer is SubgraphAnswer {
   if (typeof answer !== 'object' || answer === null) return false;
   const { data, errors: told } = answer as Record<string, unknown>;
-  const isData = data === null || (typeof data === 'object' && !Array.isArray(data));
-  return (isData || (data === undefined && told !== undefined)) && (told === undefined || Array.isArray(told));
+  if (told !== undefined && told !== null && !Array.isArray(told)) return false;
+  const isFailed = Array.isArray(told) && told.length > 0;
+  return typeof data === 'object' && data !== null ? !Array.isArray(data) : (data === undefined || data === null) && isFailed;
+}
+
+/** GraphQL over HTTP §6.4: what comes with a status other than 2xx has no data; why there are none is told by its errors. */
+function isUsable({ data }: SubgraphAnswer, status: number): boolean {
+  return (status >= 200 && status < 300) || data === undefined || data === null;
+}
+
+/** RFC 9110 §8.3: what is sent without a type may be looked at; of any other type than JSON it is nothing of ours. */
+function isJson(contentType: string | undefined): boolean {
+  return contentType === undefined || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType);
 }
 
 const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT']);

@@ -1,0 +1,232 @@
+/**
+ * The data of a random schema, made of names, ids and arguments alone: the same question has the same answer in every subgraph and in the schema as
+ * a whole.
+ */
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import {
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  Kind,
+  type SelectionSetNode,
+  execute,
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  parse,
+} from 'graphql';
+import { hash } from '../random.ts';
+import type { SubgraphRequest, Subgraphs } from '../subgraphs.ts';
+import type { Facts, World } from './world.ts';
+
+interface Source {
+  readonly __typename: string;
+  readonly id?: string;
+  /** Where a value stands that has no id. */
+  readonly at?: string;
+  readonly isSteady?: boolean;
+  readonly [key: string]: unknown;
+}
+
+const NULLS = 0.06;
+const ERRORS = 0.05;
+/** How often a value is null where the schema forbids it. */
+const BROKEN = 0.02;
+/** Fields of the interface object, which its objects have by their id alone. */
+const EXTRA = 'extra';
+
+/** Returns what answers as the subgraphs of a world. */
+export function createWorldSubgraphs({ subgraphs, facts }: World): Subgraphs {
+  const schemas = new Map(subgraphs.map(({ name, typeDefs }) => [name, buildSubgraphSchema({ typeDefs })]));
+  for (const schema of schemas.values()) addReferences(schema, facts);
+  const fieldResolver = createResolver(facts, (source, selections) => pick(source, selections));
+  return async (service, request) => ({ ...(await run(schemas.get(service) as GraphQLSchema, { request, fieldResolver })) });
+}
+
+/** Returns what answers as one schema without subgraphs: graphql-js, and nothing of federation. */
+export function createReference(schema: GraphQLSchema, facts: Facts): (request: SubgraphRequest) => Promise<ExecutionResult> {
+  for (const type of Object.values(schema.getTypeMap())) if (isAbstractType(type)) type.resolveType = (source: Source) => source.__typename;
+  const fieldResolver: GraphQLFieldResolver<Source | undefined, unknown> = createResolver(facts, (source, selections) =>
+    evaluate({ schema, facts, fieldResolver }, { type: schema.getType(source.__typename) as GraphQLObjectType, source, selections }),
+  );
+  return (request) => run(schema, { request, fieldResolver });
+}
+
+async function run(
+  schema: GraphQLSchema,
+  { request, fieldResolver }: { request: SubgraphRequest; fieldResolver: GraphQLFieldResolver<never, unknown> },
+): Promise<ExecutionResult> {
+  const { query, variables, operationName } = request;
+  const answer = await execute({
+    schema,
+    document: parse(query),
+    variableValues: variables ?? {},
+    operationName,
+    fieldResolver: fieldResolver as GraphQLFieldResolver<unknown, unknown>,
+  });
+  return JSON.parse(JSON.stringify(answer)) as ExecutionResult;
+}
+
+function addReferences(schema: GraphQLSchema, { products }: Facts): void {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isAbstractType(type)) type.resolveType = (source: Source) => source.__typename;
+    if (!isObjectType(type) && !isAbstractType(type)) continue;
+    const resolveReference = (reference: Record<string, unknown>) => {
+      const id = typeof reference['id'] === 'string' ? reference['id'] : String(reference['code']).slice(1);
+      return { ...reference, id, __typename: isAbstractType(type) ? productOf(id, products) : type.name };
+    };
+    type.extensions = {
+      ...type.extensions,
+      apollo: { ...(type.extensions['apollo'] as object | undefined), subgraph: { resolveReference } },
+    };
+  }
+}
+
+function productOf(id: string, products: readonly string[]): string {
+  return products[Number(id) % products.length] ?? 'E0';
+}
+
+/** `require` gives what a computed field needs of its object. */
+function createResolver(
+  facts: Facts,
+  require: (source: Source, selections: SelectionSetNode) => unknown,
+): GraphQLFieldResolver<Source | undefined, unknown> {
+  return (source, args: Record<string, unknown>, _, { fieldName, parentType, returnType }) => {
+    if (fieldName === 'id') return source?.id;
+    if (fieldName === 'code') return `c${source?.id ?? ''}`;
+    const of = fieldName.startsWith(EXTRA) ? 'Product' : parentType.name;
+    const coordinate = `${of}.${fieldName}`;
+    const required = facts.computed.get(coordinate);
+    if (required !== undefined && source) return `${source.id ?? ''} ${JSON.stringify(require(source, selectionsOf(required)))}`;
+    const isSteady = source?.isSteady === true || facts.steady.has(coordinate);
+    const key = `${coordinate} ${source?.id ?? ''} ${source?.at ?? ''} ${stringify(args)}`;
+    return resolve(returnType, { key, facts, candidates: facts.candidates.get(coordinate), isSteady, isRequired: false });
+  };
+}
+
+const parsed = new Map<string, SelectionSetNode>();
+
+function selectionsOf(text: string): SelectionSetNode {
+  const known = parsed.get(text);
+  if (known) return known;
+  const [operation] = parse(text, { noLocation: true }).definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`Not a selection set: ${text}`);
+  parsed.set(text, operation.selectionSet);
+  return operation.selectionSet;
+}
+
+/** What a representation tells of it. */
+function pick(value: unknown, set: SelectionSetNode): unknown {
+  if (Array.isArray(value)) return value.map((each) => pick(each, set));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    set.selections.flatMap((each) => {
+      if (each.kind !== Kind.FIELD) return [];
+      const own = (value as Record<string, unknown>)[each.name.value];
+      if (own === undefined) throw new GraphQLError(`${each.name.value} is not in the representation`);
+      return [[each.name.value, each.selectionSet ? pick(own, each.selectionSet) : own]];
+    }),
+  );
+}
+
+interface Evaluation {
+  readonly schema: GraphQLSchema;
+  readonly facts: Facts;
+  readonly fieldResolver: GraphQLFieldResolver<Source | undefined, unknown>;
+}
+
+/** The same from the data themselves. */
+function evaluate(
+  evaluation: Evaluation,
+  { type, source, selections }: { type: GraphQLObjectType; source: Source; selections: SelectionSetNode },
+): Record<string, unknown> {
+  const complete = (value: unknown, set: SelectionSetNode | undefined): unknown => {
+    if (Array.isArray(value)) return value.map((each) => complete(each, set));
+    if (!set || value === null || value === undefined) return value ?? null;
+    const own = value as Source;
+    return evaluate(evaluation, { type: evaluation.schema.getType(own.__typename) as GraphQLObjectType, source: own, selections: set });
+  };
+  return Object.fromEntries(
+    selections.selections.flatMap((each) => {
+      if (each.kind !== Kind.FIELD) return [];
+      const fieldName = each.name.value;
+      const field = type.getFields()[fieldName];
+      if (!field) return [];
+      const info = { fieldName, parentType: type, returnType: field.type } as Parameters<GraphQLFieldResolver<Source, unknown>>[3];
+      return [[fieldName, complete(evaluation.fieldResolver(source, {}, {}, info), each.selectionSet)]];
+    }),
+  );
+}
+
+interface Drawing {
+  readonly key: string;
+  readonly facts: Facts;
+  readonly candidates: readonly string[] | undefined;
+  readonly isSteady: boolean;
+  readonly isRequired: boolean;
+}
+
+function resolve(type: GraphQLOutputType, drawing: Drawing): unknown {
+  const { key, facts, candidates, isSteady, isRequired } = drawing;
+  const drawn = hash(key);
+  if (!isSteady && drawn < ERRORS) throw new GraphQLError(`no ${key}`, { extensions: { code: 'NOT_FOUND' } });
+  if (isNonNullType(type))
+    return !isSteady && drawn > 1 - BROKEN ? null : resolve(type.ofType, { ...drawing, key: `${key}!`, isRequired: true });
+  if (drawn > 1 - NULLS && !isRequired) return null;
+  if (isListType(type))
+    return Array.from({ length: Math.floor(drawn * 1000) % 4 }, (_, i) =>
+      attempt(() => resolve(type.ofType, { ...drawing, key: `${key}[${i}]`, isRequired: false })),
+    );
+  const named = getNamedType(type);
+  const number = Math.floor(drawn * 1e6);
+  if (isLeafType(named)) return isEnumType(named) ? ['RED', 'GREEN', 'BLUE'][number % 3] : drawLeaf(named.name, number);
+  if (named.name === 'Value') return { __typename: 'Value', at: key, isSteady };
+  const typename = named.name === 'Product' ? undefined : candidates ? (candidates[number % candidates.length] ?? 'E0') : named.name;
+  const id = typename === undefined ? String(number % 5) : idOf(typename, { number, products: facts.products });
+  return { __typename: typename ?? (isAbstractType(named) ? productOf(id, facts.products) : named.name), id };
+}
+
+/** An id of this type: those of products tell their type. */
+function idOf(type: string, { number, products }: { number: number; products: readonly string[] }): string {
+  const at = products.indexOf(type);
+  return String(at < 0 ? number % 5 : at + products.length * (number % 3));
+}
+
+function drawLeaf(type: string, number: number): unknown {
+  switch (type) {
+    case 'Int':
+      return number % 1000;
+    case 'Float':
+      return number / 7;
+    case 'Boolean':
+      return number % 2 === 0;
+    case 'Any':
+      return number % 3 === 0 ? { a: [number, { b: null }] } : number % 3 === 1 ? 'any "text" \u00e9\u2028' : 7;
+    default:
+      return `${type} ${number % 100}${number % 11 === 0 ? ' "q" \u00fc \ud83d\ude00 \u2192' : ''}`;
+  }
+}
+
+function attempt(make: () => unknown): unknown {
+  try {
+    return make();
+  } catch (error) {
+    return error;
+  }
+}
+
+/** JSON whose keys are in order. */
+function stringify(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}

@@ -1,0 +1,91 @@
+/** The engine compared with graphql-js on one schema over the same data: operations at random, and by name those that it once got wrong. */
+import { describe, expect, it } from '@jest/globals';
+import { silenceVendorTelemetry } from '../../config.ts';
+import { compareOne, compareWithReference, writeDifference } from './differential.ts';
+import { type Facts, LINK, composeWorld } from './world.ts';
+
+silenceVendorTelemetry();
+
+it('returns what graphql-js returns for 200 random operations on random supergraphs, to the order of the keys', async () => {
+  const { failures, operations, withErrors } = await compareWithReference({ seed: 1, operations: 200, perWorld: 25, maxFailures: 2 });
+  expect(failures.map(writeDifference)).toEqual([]);
+  expect(operations).toBe(200);
+  // Errors and their places are compared as well.
+  expect(withErrors).toBeGreaterThan(10);
+}, 300_000);
+
+interface Case {
+  readonly subgraphs: Readonly<Record<string, string>>;
+  readonly facts?: Partial<Facts>;
+  readonly query: string;
+  readonly variables?: Record<string, unknown>;
+}
+
+async function differenceOf({ subgraphs, facts, query, variables = {} }: Case): Promise<string | undefined> {
+  const world = composeWorld(
+    Object.entries(subgraphs).map(([name, sdl]) => ({ name, sdl: `${LINK}\n${sdl}` })),
+    { products: [], candidates: new Map(), steady: new Set(), computed: new Map(), ...facts },
+  );
+  if (!world) throw new Error('The subgraphs do not compose');
+  return compareOne(world, { query, variables });
+}
+
+/** The same selections of several lists, so that some of their objects are null, have errors, and stand in several places. */
+const manyOf = (selections: string) => [1, 2, 3, 4, 5].map((n) => `q${String(n)}: all(n: ${String(n)}) { ${selections} }`).join(' ');
+
+describe('an operation', () => {
+  const profiles = {
+    a: 'type Query { all(n: Int): [[E0]] } type E0 @key(fields: "id") { id: ID! role: String rank: String peer: E0 }',
+    b: `type E0 @key(fields: "id") { id: ID! role: String @external rank: String @external zone: String
+      karma: String @requires(fields: "role") score: String @requires(fields: "rank") }`,
+  };
+  const facts = {
+    steady: new Set(['E0.role', 'E0.rank']),
+    computed: new Map([
+      ['E0.karma', '{ role }'],
+      ['E0.score', '{ rank }'],
+    ]),
+  };
+  const values = [true, false].flatMap((a) => [true, false].map((b) => ({ a, b })));
+
+  // GraphQL §6.3.2 (CollectFields): a selection is left out when one of its conditions does not hold, and no other selection is.
+  it.each([
+    ['a fragment with two conditions around a field with @requires', 'karma ... @include(if: $a) @skip(if: $b) { score }'],
+    ['a condition on a field and the same on a fragment around it', 'zone karma ... @skip(if: $a) { score @skip(if: $b) }'],
+    ['one key under different conditions', 'peer @include(if: $a) @skip(if: $b) { zone } peer { role }'],
+    ['one key under conditions that exclude each other', 'peer @include(if: $a) { karma } peer @skip(if: $a) { score @skip(if: $b) }'],
+  ])('with %s has the result that graphql-js gives', async (_, selections) => {
+    const query = `query($a: Boolean!, $b: Boolean!) { ${manyOf(`${selections} t: __typename @skip(if: $a) u: __typename @skip(if: $b)`)} }`;
+    for (const variables of values) expect(await differenceOf({ subgraphs: profiles, facts, query, variables })).toBeUndefined();
+  });
+
+  const products = {
+    a: `type Query { home: Int } interface Product @key(fields: "id") { id: ID! plain: Int }
+      type E0 implements Product @key(fields: "id") { id: ID! plain: Int must: Value! } type E1 implements Product @key(fields: "id") { id: ID! plain: Int }
+      type Value { x: Int }`,
+    b: `type Query { all(n: Int): [[Product!]] } type Product @key(fields: "id") @interfaceObject { id: ID! plain: Int @external extra: Int
+      extraComputed: String @requires(fields: "plain") }`,
+  };
+  const known = {
+    products: ['E0', 'E1'],
+    steady: new Set(['E0.plain', 'E1.plain']),
+    computed: new Map([['Product.extraComputed', '{ plain }']]),
+  };
+
+  it.each([
+    ['a field with @requires that is asked of one type of an interface object', 'extra ... on E1 { extra extraComputed }'],
+    ['an object whose type is not known because its only field failed', '... on E0 { must { x } }'],
+  ])('with %s has the result that graphql-js gives', async (_, selections) => {
+    expect(await differenceOf({ subgraphs: products, facts: known, query: `{ ${manyOf(selections)} }` })).toBeUndefined();
+  });
+
+  it('that asks under one key for fields of different types has errors at that key', async () => {
+    const subgraphs = {
+      a: 'type Query { all(n: Int): [[Item]] } union Item = E0 | E1 type E0 @key(fields: "id") { id: ID! } type E1 @key(fields: "id") { id: ID! }',
+      b: `type E0 @key(fields: "id") { id: ID! list: [Value] } type E1 @key(fields: "id") { id: ID! one: Value } type Value { x: Int y: String! }`,
+    };
+    const candidates = new Map([['Query.all', ['E0', 'E1']]]);
+    const query = `{ ${manyOf('... on E0 { id k: list { y } } ... on E1 { l: one { x } m: id }')} ${manyOf('... on E0 { n: list { x } } ... on E1 { k: one { x } }').replaceAll('q', 'r')} }`;
+    expect(await differenceOf({ subgraphs, facts: { candidates }, query })).toBeUndefined();
+  });
+});
