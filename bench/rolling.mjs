@@ -10,7 +10,8 @@ await withPostgres({ onLog: () => undefined }, async () => {
   const stack = await startStack();
   try {
     const author = await stack.createAccount('Roller');
-    const onRoll = (roll) => console.log(`roll ${String(roll)} of ${String(rolls)}`);
+    const onRoll = (roll, { writes, failures }) =>
+      console.log(`roll ${String(roll)} of ${String(rolls)}: ${String(writes)} writes, ${String(failures.length)} failures`);
     const { reads, writes, failures } = await rollUnderLoad({ stack, author, rolls, clients, delayMs: 1000, onRoll });
     const [{ count }] = await stack.sql('content', 'SELECT count(*) FROM posts WHERE "authorId" = $1', [author.id]);
     console.log(

@@ -20,7 +20,7 @@ export interface RollOptions {
   /** Milliseconds for which a process that is told to stop goes on to serve. */
   readonly delayMs: number;
   readonly isNginx?: boolean;
-  readonly onRoll?: (roll: number) => void;
+  readonly onRoll?: (roll: number, soFar: RollReport) => void;
 }
 
 /** Resolves when all rolls are done and each request has its answer. The writes create posts of the author: one each. */
@@ -48,7 +48,7 @@ export async function rollUnderLoad({ stack, author, rolls, clients, delayMs, is
           await process.end('SIGTERM');
           processes[at] = await start(process.port);
         }
-      onRoll?.(roll);
+      onRoll?.(roll, load.report);
     }
   } finally {
     await load.stop();
@@ -62,13 +62,17 @@ function startLoad(url: string, { token, clients }: { token: string; clients: nu
   const report = { reads: 0, writes: 0, failures: [] as string[] };
   let isOver = false;
   const send = async (method: 'GET' | 'POST', expected: number) => {
+    const began = performance.now();
     const body = method === 'POST' ? { title: 'Rolling', body: 'Nothing is lost' } : undefined;
     const reply: Pick<Reply, 'status' | 'text'> = await request(`${url}/v1/posts${method === 'GET' ? '?limit=1' : ''}`, {
       method,
       body,
       token,
     }).catch((error: unknown) => ({ status: 0, text: String((error as Error).cause ?? error) }));
-    if (reply.status !== expected) report.failures.push(`${method}: ${String(reply.status)} ${reply.text.slice(0, 200)}`);
+    if (reply.status !== expected) {
+      const milliseconds = Math.round(performance.now() - began);
+      report.failures.push(`${method} after ${String(milliseconds)} ms: ${String(reply.status)} ${reply.text.slice(0, 200)}`);
+    }
   };
   const run = async () => {
     while (!isOver) {
