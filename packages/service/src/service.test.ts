@@ -201,3 +201,52 @@ async function freePort(): Promise<number> {
   server.close();
   return port;
 }
+
+describe('requests that a client pipelines on one connection', () => {
+  const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+  it('are handled one after the other, and answered in their order (RFC 9112 §9.3.2)', async () => {
+    let inFlight = 0;
+    let most = 0;
+    let count = 0;
+    const url = new URL(
+      await start(
+        () => true,
+        (_, response) => {
+          most = Math.max(most, ++inFlight);
+          const body = `answer ${String(count++)};`;
+          setImmediate(() => {
+            inFlight--;
+            response.end(body);
+          });
+        },
+      ),
+    );
+    const socket = connect(Number(url.port), url.hostname);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    socket.write(REQUEST.repeat(20));
+    while (!text.includes('answer 19;')) await once(socket, 'data');
+    expect([...text.matchAll(/answer (\d+);/g)].map(([, number]) => Number(number))).toEqual([...Array(20).keys()]);
+    expect(most).toBe(1);
+    socket.destroy();
+  });
+
+  it('are not begun while the responses before them are not read, and end the connection when there are too many', async () => {
+    const body = Buffer.alloc(4 * 1024 * 1024);
+    let begun = 0;
+    const url = new URL(
+      await start(
+        () => true,
+        (_, response) => {
+          begun++;
+          response.end(body);
+        },
+      ),
+    );
+    const socket = connect(Number(url.port), url.hostname).on('error', () => undefined);
+    socket.pause().write(REQUEST.repeat(500));
+    await once(socket.resume(), 'close');
+    expect(begun).toBeLessThan(3);
+  });
+});

@@ -16,6 +16,7 @@ import { DEFAULT_LIMITS, type TrafficLimits } from './settings.ts';
 import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
 import { type CutCause, createTraffic } from './traffic.ts';
 import { Http1Transfer, UpgradedTransfer } from './transfers.ts';
+import { takeTurns } from './turns.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
 
 export { runProcess } from './run-process.ts';
@@ -141,10 +142,15 @@ function createHttpServer(options: ServiceOptions) {
   keepDoor(server, {
     log,
     toRefusalAnswer,
-    handle: (request, response) => {
-      traffic.add(new Http1Transfer(server, { request, response }));
-      receivePlain(request, response);
-    },
+    handle: takeTurns(
+      (request, response) => {
+        traffic.add(new Http1Transfer(server, { request, response }));
+        receivePlain(request, response);
+      },
+      () => {
+        traffic.count('too many requests at once');
+      },
+    ),
     ...(upgrade && { upgrade: keepUpgraded }),
   });
   const front = tls && serveTls(server, { credentials: tls, log, toRefusalAnswer, handle: receive, maxHeaderBytes, limits, traffic });

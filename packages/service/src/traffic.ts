@@ -25,6 +25,7 @@ export type CutCause =
   | 'too many bytes received'
   | 'too many bytes to send'
   | 'too many frames'
+  | 'too many requests at once'
   | 'too many connections'
   | 'too many connections of one address';
 
