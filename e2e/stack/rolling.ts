@@ -26,12 +26,14 @@ export interface RollOptions {
 /** Resolves when all rolls are done and each request has its answer. The writes create posts of the author: one each. */
 export async function rollUnderLoad({ stack, author, rolls, clients, delayMs, isNginx, onRoll }: RollOptions): Promise<RollReport> {
   const settings = { DRAIN_DELAY_MS: String(delayMs) };
+  // A busy machine answers late.
+  const gatewaySettings = { ...settings, REQUEST_DRAIN_MS: '8000' };
   const front = (processes: readonly RunningProcess[]): Promise<Front> =>
     startFront(
       processes.map(({ port }) => port),
       isNginx === undefined ? {} : { isNginx },
     );
-  const startGateway = (port = 0) => stack.startGateway({ ...settings, GATEWAY_PORT: String(port) });
+  const startGateway = (port = 0) => stack.startGateway({ ...gatewaySettings, GATEWAY_PORT: String(port) });
   const gateways = [await startGateway(), await startGateway()];
   const gatewayFront = await front(gateways);
   const startBridge = (port = 0) => stack.startBridge({ ...settings, REST_PORT: String(port), GATEWAY_URL: `${gatewayFront.url}/graphql` });

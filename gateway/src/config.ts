@@ -55,6 +55,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       SLOW_CONSUMER_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
       SLOW_CONSUMER_TOTAL_BYTES: setting.integer(1_048_576, 17_179_869_184).default(134_217_728),
       SUBSCRIPTION_RECONNECT_MS: setting.integer(0, 600_000).default(30_000),
+      REQUEST_DRAIN_MS: setting.integer(0, 600_000).default(1500),
       SUBSCRIPTION_DRAIN_MS: setting.integer(0, 600_000).default(1000),
       OVERRIDE_LABELS: setting.text().default(''),
       GRAPHIQL: setting.onOff().default(true),

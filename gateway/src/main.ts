@@ -26,9 +26,7 @@ import { createGatewayMetrics } from './metrics.ts';
 import { watchSupergraph } from './supergraph/watch.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
-/** Requests and events in flight may take so long beyond the time that subscribers are sent away in: by default the process is gone within 3 s. */
-const DRAIN_MS = 1500;
-/** And everything else that is to be closed then. */
+/** How long everything else may take that is closed once requests are answered. */
 const STOP_MS = 5000;
 
 const notice = readNotice(process.argv.slice(2));
@@ -38,8 +36,8 @@ if (notice !== undefined) {
 }
 const config = readConfig();
 const log = createLog({ service: 'gateway', level: config.LOG_LEVEL });
-const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, DRAIN_DELAY_MS: delayMs } = config;
-const drainMs = subscriptionDrainMs + DRAIN_MS;
+const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs, DRAIN_DELAY_MS: delayMs } = config;
+const drainMs = subscriptionDrainMs + requestDrainMs;
 /** Subscribers are sent away in the last part of the time in which the process still serves. */
 const subscribersStayMs = Math.max(0, delayMs - subscriptionDrainMs);
 
