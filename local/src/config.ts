@@ -22,7 +22,7 @@ const subgraphDatabases = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [datab
 
 export type Config = ReturnType<typeof readConfig>;
 
-export function readConfig() {
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
   const settings = readSettings(
     {
       REST_PORT: port().default(3000),
@@ -34,43 +34,65 @@ export function readConfig() {
       DEMO_DATA: setting.onOff().default(true),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
     },
-    process.env,
+    env,
   );
   return {
     ...settings,
     DATA_DIR: resolve(settings.DATA_DIR),
     root: ROOT,
-    inherited: readInherited(process.env),
-    isUnderNpm: process.env['npm_lifecycle_event'] !== undefined,
+    inherited: readInherited(env),
+    subgraphSettings: readSubgraphSettings(env),
+    isUnderNpm: env['npm_lifecycle_event'] !== undefined,
   };
 }
 
-/** What processes get from our own environment, when it is set; all else of it stays with us. */
+/** What the processes get from the environment of `npm start`, where it is set; they get nothing else of it. `passed-settings.test.ts` compares. */
+const SERVICE_SETTINGS = [
+  ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'KEEP_ALIVE_TIMEOUT_MS'] as const),
+  ...(['MIN_BODY_BYTES_PER_SECOND', 'BODY_GRACE_MS', 'WRITE_TIMEOUT_MS', 'MAX_RECEIVING_BYTES', 'MAX_SENDING_BYTES'] as const),
+  ...(['MAX_CONNECTIONS', 'MAX_CONNECTIONS_PER_ADDRESS', 'DRAIN_DELAY_MS'] as const),
+] as const;
+export const SUBGRAPH_SETTINGS = [
+  ...SERVICE_SETTINGS,
+  ...(['DATABASE_CONNECTIONS', 'DATABASE_CONNECT_TIMEOUT_MS', 'DATABASE_STATEMENT_TIMEOUT_MS', 'DATABASE_LOCK_TIMEOUT_MS'] as const),
+  'MUTATION_TIMEOUT_MS',
+] as const;
 export const GATEWAY_SETTINGS = [
+  ...SERVICE_SETTINGS,
   ...([
     'SUPERGRAPH_FILE',
+    'SUPERGRAPH_PATH',
     'SUBGRAPH_TIMEOUT_MS',
     'GATEWAY_ENGINE',
+    'AUTH',
     'FORWARD_HEADERS',
     'SIGN_IN_FIELDS',
-    'OVERRIDE_LABELS',
-    'GRAPHIQL',
-    'OTEL_EXPORTER_OTLP_ENDPOINT',
   ] as const),
-  ...(['TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
-  ...(['MAX_DEPTH', 'MAX_ALIASES', 'MAX_ROOT_FIELDS', 'MAX_TOKENS', 'MAX_COST', 'MAX_BATCH'] as const),
+  ...(['OVERRIDE_LABELS', 'GRAPHIQL', 'INTROSPECTION', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
+  ...(['MAX_DEPTH', 'MAX_ALIASES', 'MAX_ROOT_FIELDS', 'MAX_SELECTIONS', 'MAX_INPUT_DEPTH', 'MAX_TOKENS', 'MAX_COST'] as const),
+  ...(['MAX_RESPONSE_BYTES', 'MAX_BATCH'] as const),
   ...(['MAX_SUBSCRIPTIONS', 'MAX_SOCKETS', 'MAX_OPERATIONS_PER_SOCKET', 'MAX_MESSAGE_BYTES', 'CONNECTION_INIT_TIMEOUT_MS'] as const),
   ...(['PING_INTERVAL_MS', 'SLOW_CONSUMER', 'SLOW_CONSUMER_MESSAGES', 'SLOW_CONSUMER_BYTES'] as const),
-  ...(['SUBSCRIPTION_RECONNECT_MS', 'SUBSCRIPTION_DRAIN_MS', 'REQUEST_DRAIN_MS'] as const),
+  ...(['SLOW_CONSUMER_TIMEOUT_MS', 'SLOW_CONSUMER_TOTAL_BYTES', 'SUBSCRIPTION_RECONNECT_MS', 'SUBSCRIPTION_DRAIN_MS'] as const),
+  ...(['SUBGRAPH_ERRORS', 'REQUEST_DRAIN_MS'] as const),
   ...(['TRUSTED_DOCUMENTS_FILE', 'TRUSTED_DOCUMENTS_ONLY'] as const),
 ] as const;
 export const BRIDGE_SETTINGS = [
-  ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'PUBLIC_GATEWAY_URL', 'API_VERSIONS_FILE', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS'] as const),
+  ...SERVICE_SETTINGS,
+  ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'PUBLIC_GATEWAY_URL', 'API_VERSIONS_FILE'] as const),
   ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
 ] as const;
-const INHERITED = ['PATH', ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
+const INHERITED = ['PATH', ...SUBGRAPH_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
 export type Inherited = (typeof INHERITED)[number];
 
 function readInherited(env: Readonly<Record<string, string | undefined>>): Partial<Record<Inherited, string>> {
   return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+}
+
+/** `SUBGRAPH_URL_<NAME>`, `SUBGRAPH_WS_URL_<NAME>` and `SUBGRAPH_ERRORS_<NAME>`: names are those of the supergraph, which may have subgraphs that are started elsewhere. */
+function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const given = Object.entries(env).flatMap(([name, value]) =>
+    /^SUBGRAPH_(?:URL|WS_URL|ERRORS)_/.test(name) && value ? [[name, value]] : [],
+  );
+  return Object.fromEntries(given) as Record<string, string>;
 }

@@ -1,7 +1,7 @@
 /** Which processes there are, and exactly what each may know. */
 import { join } from 'node:path';
 import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
-import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, type Config, type Inherited } from './config.ts';
+import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, SUBGRAPH_SETTINGS, type Config, type Inherited } from './config.ts';
 import type { DatabaseUrls } from './databases.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
 
@@ -42,8 +42,9 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name] };
     // Only the owner of the accounts signs tokens, and tells the others which of them are revoked.
     const own = name === 'users' ? { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile } : revocations;
-    return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...env, ...own } });
+    return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...inherit(...SUBGRAPH_SETTINGS), ...env, ...own } });
   };
+  const publicGatewayUrl = config.inherited.PUBLIC_GATEWAY_URL;
   const gateway = plan('gateway', 'gateway', {
     port: config.GATEWAY_PORT,
     env: {
@@ -51,6 +52,9 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...revocations,
       GATEWAY_PORT: String(config.GATEWAY_PORT),
       ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), graphqlAt(portOf(name))])),
+      ...config.subgraphSettings,
+      // A process redirects plain HTTP to the host of its own PUBLIC_URL; ours is the bridge's.
+      ...(publicGatewayUrl !== undefined && { PUBLIC_URL: publicGatewayUrl }),
     },
   });
   const certificate = config.inherited.TLS_CERT_FILE;

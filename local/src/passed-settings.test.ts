@@ -1,0 +1,64 @@
+/** Two-way check that `npm start` passes on what each process reads: names come from the processes' own config.ts. */
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { SUBGRAPH_NAMES, databaseSettingOf, eachSubgraph, portSettingOf } from '@trestle/schema/subgraphs';
+import { readConfig } from './config.ts';
+import { planProcesses } from './processes.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+/** The settings that a room reads by itself, without those that it takes from other rooms. */
+const settingsOf = (room: string) =>
+  [`${room}/src/config.ts`, `${room}/src/settings.ts`]
+    .filter((path) => existsSync(root + path))
+    .flatMap((path) => [...readFileSync(root + path, 'utf8').matchAll(/(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''));
+
+describe('npm start', () => {
+  /** What it makes by itself for each process, or keeps from all of them; the comments in .env.example say so. */
+  const OWN = new Set([
+    ...['HOST', 'PORT', 'METRICS_PORT', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
+    ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'REVOCATIONS_URL'],
+    ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name)]),
+  ]);
+  const readBy = (room: string) =>
+    new Set(
+      (room.startsWith('subgraphs/') ? [room, 'subgraphs/chassis', 'packages/service'] : [room, 'packages/service'])
+        .flatMap((each) => settingsOf(each))
+        .filter((name) => !OWN.has(name)),
+    );
+  const marked = (names: Iterable<string>) => Object.fromEntries([...names].map((name) => [name, `marked:${name}`]));
+  const planWith = (env: Record<string, string>) =>
+    planProcesses({
+      config: readConfig(env),
+      databaseUrls: eachSubgraph(() => ''),
+      keys: { privateKeyFile: '', publicKeyFile: '' },
+    }).flat();
+
+  it('passes each setting on to every process that reads it, and to no other', () => {
+    const rooms = { gateway: 'gateway', 'rest-bridge': 'rest-bridge', ...eachSubgraph((name) => `subgraphs/${name}`) };
+    const all = new Set(Object.values(rooms).flatMap((room) => [...readBy(room)]));
+    for (const { name, env } of planWith(marked(all))) {
+      const expected = marked(readBy(rooms[name as keyof typeof rooms]));
+      // PUBLIC_URL is the bridge's address. Subgraphs have no certificate and redirect nothing.
+      if (name !== 'rest-bridge') delete expected['PUBLIC_URL'];
+      if (name === 'gateway') expected['PUBLIC_URL'] = 'marked:PUBLIC_GATEWAY_URL';
+      // The bridge reaches the gateway at 127.0.0.1, which a certificate need not name.
+      if (name === 'rest-bridge') expected['GATEWAY_CERT_FILE'] = 'marked:TLS_CERT_FILE';
+      const passed = Object.fromEntries(Object.entries(env).filter(([, value]) => value.startsWith('marked:')));
+      expect([name, passed]).toEqual([name, expected]);
+    }
+  });
+
+  it('passes the settings of single subgraphs on to the gateway, those of other subgraphs too', () => {
+    const given = {
+      SUBGRAPH_URL_USERS: 'http://a/',
+      SUBGRAPH_ERRORS_OTHER: 'pass',
+      SUBGRAPH_URL_OTHER: 'http://b/',
+      SUBGRAPH_WS_URL_OTHER: 'ws://b/',
+    };
+    const plans = planWith(given);
+    expect(plans.find(({ name }) => name === 'gateway')?.env).toMatchObject(given);
+    for (const { name, env } of plans)
+      if (name !== 'gateway') expect(Object.keys(env).filter((each) => each.startsWith('SUBGRAPH_'))).toEqual([]);
+  });
+});
