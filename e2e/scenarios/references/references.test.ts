@@ -85,6 +85,43 @@ describe('node', () => {
     expect(await node(ids['Video'] ?? '', ada.token, selections)).toEqual({ node: { durationSeconds: null }, codes: [] });
   });
 
+  it('is null when `__typename` alone is selected, or nothing that the type has, and gives the type to those who may see it', async () => {
+    for (const selection of [
+      '__typename',
+      '... on Post { author { id } } __typename',
+      'kind: __typename ... on User { id: name }',
+      '...T',
+    ]) {
+      const ask = async (id: string, token?: string) => {
+        const fragment = selection === '...T' ? 'fragment T on Node { __typename ... on Comment { author { email } } }' : '';
+        const query = `query ($id: ID!) { node(id: $id) { ${selection} } } ${fragment}`;
+        const { data, errors } = await stack.graphql<{ node: unknown }>(query, { variables: { id }, token });
+        return [data?.node, errors];
+      };
+      for (const kind of HIDDEN_FROM_BOB) {
+        expect([selection, kind, await ask(ids[kind] ?? '', bob.token)]).toEqual([selection, kind, [null, []]]);
+        expect(await ask(ids[kind] ?? '', ada.token)).toEqual([expect.any(Object), []]);
+      }
+      for (const prefix of ['usr', 'pst', 'ord'])
+        expect(await ask(`${prefix}_01m7ybgss00000000000000000`, admin.token)).toEqual([null, []]);
+    }
+    // The condition of a field that would ask the owner does not decide whether it is asked.
+    const conditional = 'query ($id: ID!, $b: Boolean!) { node(id: $id) { __typename id @include(if: $b) } }';
+    for (const b of [true, false]) {
+      const { data, errors } = await stack.graphql(conditional, { variables: { id: ids['Order'], b }, token: bob.token });
+      expect([data, errors]).toEqual([{ node: null }, []]);
+    }
+  });
+
+  it('is answered for the most root fields that an operation may have', async () => {
+    const fields = Object.values(ids).map((id, i) => `n${String(i)}: node(id: "${id}") { __typename }`);
+    const { data, errors } = await stack.graphql(`{ ${fields.join(' ')} }`, { token: ada.token });
+    expect(errors).toEqual([]);
+    expect(Object.values(data as object).map((each: { __typename: string } | null) => each?.__typename)).toEqual(
+      Object.keys(ids).map((kind) => (kind === 'Draft' ? 'Post' : kind)),
+    );
+  });
+
   it('is null without an error for ids of every kind that never existed', async () => {
     for (const prefix of ['usr', 'pst', 'cmt', 'vid', 'chn', 'msg', 'ord', 'itm', 'inv', 'pay'])
       expect([prefix, await node(`${prefix}_01m7ybgss00000000000000000`, admin.token)]).toEqual([prefix, { node: null, codes: [] }]);
@@ -118,6 +155,15 @@ describe('an account that was deleted', () => {
     expect(after.errors).toEqual([]);
     expect(after.data).toEqual({ post: { title: 'Left', author: null, same: null }, order: { total: 100, customer: null } });
     expect(await node(gone.id, admin.token)).toEqual({ node: null, codes: [] });
+    // Fields of the owner and of others together, of others alone, and none at all: null, and no error "Cannot return null" (GraphQL §6.4.4).
+    const selections = ['name posts { id }', 'posts { id }', 'orders { id } name', '__typename'];
+    for (const selection of [...selections, 'posts { author { __typename } }', 'id: __typename __owner: orders { id }']) {
+      const query = `query ($post: ID!, $order: ID!) { post(id: $post) { author { ${selection} } } order(id: $order) { customer { ${selection} } } }`;
+      expect([selection, await stack.graphql(query, { variables, token: admin.token })]).toMatchObject([
+        selection,
+        { data: { post: { author: null }, order: { customer: null } }, errors: [] },
+      ]);
+    }
   });
 });
 
@@ -151,6 +197,36 @@ describe('_entities of a subgraph', () => {
       expect(errors.map(({ path }) => path)).toEqual([1, 2, 3].map((i) => ['_entities', i]));
       expect(errors.map(({ extensions }) => extensions)).toEqual(Array(3).fill(expect.objectContaining({ code: 'VALIDATION_ERROR' })));
     }
+  });
+});
+
+describe('_entities of a subgraph, asked directly', () => {
+  it('gives null without an error for what never existed, was deleted or is hidden from the caller', async () => {
+    const ask = async (name: 'users' | 'orders' | 'content', representations: object[], token?: string) => {
+      const types = [...new Set(representations.map((each) => (each as { __typename: string }).__typename))];
+      const fields = types.map((type) => `... on ${type} { id }`).join(' ');
+      const reply = await fetch(`${stack.subgraphs[name].url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+        body: JSON.stringify({
+          query: `query ($of: [_Any!]!) { _entities(representations: $of) { __typename ${fields} } }`,
+          variables: { of: representations },
+        }),
+      });
+      return await reply.json();
+    };
+    const own = { orders: ['Order', 'OrderItem', 'Invoice', 'Payment'], content: ['Post', 'Video', 'Message', 'Channel'] } as const;
+    for (const name of ['orders', 'content'] as const) {
+      const kinds = own[name].map((kind) => ({ __typename: kind, id: ids[kind === 'Post' ? 'Draft' : kind] }));
+      const missing = own[name].map((kind) => ({ __typename: kind, id: `${(ids[kind] ?? '').slice(0, 4)}01m7ybgss00000000000000000` }));
+      const nulls = { data: { _entities: own[name].map(() => null) } };
+      expect([name, await ask(name, kinds)]).toEqual([name, nulls]);
+      expect([name, await ask(name, missing, admin.token)]).toEqual([name, nulls]);
+      expect(await ask(name, kinds, ada.token)).toEqual({ data: { _entities: kinds } });
+    }
+    const gone = await stack.createAccount('Gone soon');
+    await stack.graphql(`mutation { deleteUser(id: "${gone.id}") }`, { token: gone.token });
+    expect(await ask('users', [{ __typename: 'User', id: gone.id }], admin.token)).toEqual({ data: { _entities: [null] } });
   });
 });
 

@@ -21,7 +21,7 @@ export interface EntitySource {
 }
 
 export function entitiesOf(step: FetchStep, { compiled, data, conditions }: EntitySource): EntityBatch {
-  const { represent, key, interfaces, areShared, isHidden } = step.entities as NonNullable<FetchStep['entities']>;
+  const { represent, key, interfaces, areShared, decides } = step.entities as NonNullable<FetchStep['entities']>;
   const toText = compiled.represent[represent] as Compiled['represent'][number];
   const found: Data[] = [];
   const parents: (Data | unknown[])[] = [];
@@ -68,8 +68,11 @@ export function entitiesOf(step: FetchStep, { compiled, data, conditions }: Enti
         const number = at[i] as number;
         const entity = number < 0 ? null : (entities[number] as Data | null);
         // What stands there now: another fetch may have put its own object there meanwhile.
-        const target = (parents[i] as Data)[keys[i] as string] as Data;
-        if (isHidden && number >= 0 && entity === null && isStub(target)) (parents[i] as Data)[keys[i] as string] = null;
+        const target = (parents[i] as Data)[keys[i] as string] as Data | null;
+        // Its owner has said that there is none.
+        if (target === null) continue;
+        if (number >= 0 && entity === null && decides.includes(target['__typename'] as string))
+          (parents[i] as Data)[keys[i] as string] = null;
         if (typeof entity !== 'object' || entity === null || entity === target) continue;
         keepType(entity, target, interfaces);
         if (!areShared) merge(target, isPlaced[number] === 1 ? structuredClone(entity) : entity);

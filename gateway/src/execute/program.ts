@@ -122,10 +122,10 @@ export interface EntityFetch {
   readonly key: { readonly type: string; readonly name: string } | undefined;
   /** Names that are no object type: a subgraph that only knows an interface must not overwrite what an entity is. */
   readonly interfaces: readonly string[];
-  /** Whether clients can't select the key: one that names no entity then stands for null, rather than for an object without values. */
-  readonly isHidden: boolean;
   /** Whether one object may stand in all places of an entity; false where what is fetched later depends on the objects around it. */
   readonly areShared: boolean;
+  /** Types of which this fetch decides whether an entity exists: one that its subgraph gives as null is null in the result, whatever else is known. */
+  readonly decides: readonly string[];
 }
 
 /** Puts a field that had to be fetched under another name back where it belongs. */

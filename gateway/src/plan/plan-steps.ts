@@ -2,8 +2,8 @@
 import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
 import { type GraphQLSchema, Kind, type SelectionSetNode, isInterfaceType, parse } from 'graphql';
 import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../execute/program.ts';
-import { hasHiddenKey } from './hidden-key.ts';
 import type { SupergraphMend } from './mend-supergraph.ts';
+import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
 import { generateRepresentation, soleKeyOf } from './representation-code.ts';
 import { guardRequirements } from './requirements.ts';
@@ -25,8 +25,15 @@ interface Located<T extends PlanNode = PlanNode> {
   readonly place: Place;
 }
 
-/** `schema` is the whole supergraph's, with the types and fields that clients don't see. */
-export function createPlanCompiler(schema: GraphQLSchema, mend: SupergraphMend): PlanCompiler {
+export interface PlanCompilerInput {
+  /** The whole supergraph's, with the types and fields that clients don't see. */
+  readonly schema: GraphQLSchema;
+  readonly mend: SupergraphMend;
+  readonly owners: Owners;
+}
+
+/** Returns a compiler for one plan. */
+export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput): PlanCompiler {
   const collectors: string[] = [];
   const represents: string[] = [];
   const seen = new Map<string, number>();
@@ -106,7 +113,7 @@ export function createPlanCompiler(schema: GraphQLSchema, mend: SupergraphMend):
         ) - 1,
       key: rewrites.length > 0 ? undefined : soleKeyOf(schema, requires),
       interfaces: interfaceNames,
-      isHidden: hasHiddenKey(schema, node.requires ?? []),
+      decides: decidedTypes({ schema, owners }, { service: node.serviceName, requires: node.requires ?? [] }),
       get areShared() {
         return !places.some((place) => dependsOnTypes(place, typed));
       },

@@ -22,6 +22,7 @@ import {
 } from 'graphql';
 import type { Program } from '../execute/program.ts';
 import { type Limits, limitOperations, tooExpensive } from '../limits/limits.ts';
+import { askOwners } from './ask-owners.ts';
 import { generateActualCost, generateCost } from './cost.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
 import { expandOperation } from './expand-operation.ts';
@@ -32,6 +33,7 @@ import { defineKnownDirectives } from './known-directives.ts';
 import { planMended } from './mend-operation.ts';
 import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
 import { mendVariableCollector } from './mend-variables.ts';
+import { findOwners } from './owners.ts';
 import { createPlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
 import { renameReserved } from './reserved-variables.ts';
@@ -92,6 +94,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const problems = validateSchema(schema);
   if (problems.length > 0) throw new Error(`The supergraph is not valid: ${problems.map(({ message }) => message).join(' ')}`);
   const wholeSchema = supergraph.schema.toGraphQLJSSchema();
+  const owners = findOwners(wholeSchema);
   const isPublic = createPublicTest(supergraph.schema, schema);
 
   const sizes = measureIntrospection(schema);
@@ -140,12 +143,13 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const compile = (request: PrepareRequest, maxWeight: number): Program => {
     const { document, operation, fragments, expanded, root, selections, sets, introspection } = read(request, maxWeight);
     const renamed = renameReserved(expanded);
+    const asked = askOwners({ schema, owners, operation: renamed.operation });
     const facts = { schema, interfaceObjects: mend.interfaceObjects };
     const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
-    const node = planMended({ document: { kind: Kind.DOCUMENT, definitions: [renamed.operation] }, isWhole, facts }, (mended) =>
+    const node = planMended({ document: { kind: Kind.DOCUMENT, definitions: [asked] }, isWhole, facts }, (mended) =>
       plan(mended, request.labels),
     );
-    const compiler = createPlanCompiler(wholeSchema, mend);
+    const compiler = createPlanCompiler({ schema: wholeSchema, mend, owners });
     const isSubscription = node?.kind === 'Subscription';
     const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
     const steps = compiler.compile(isSubscription ? node.rest : node);
