@@ -29,8 +29,16 @@ beforeAll(async () => {
         },
       },
       b: {
-        sdl: 'type User @key(fields: "id") { id: ID! greet(with: String): String }',
-        resolvers: { User: { ...entity, greet: (_: unknown, args: { with: string }) => `hello ${args.with}` } },
+        sdl: 'type User @key(fields: "id") { id: ID! greet(with: String): String fails: Int }',
+        resolvers: {
+          User: {
+            ...entity,
+            fails: () => {
+              throw new Error('It fails');
+            },
+            greet: (_: unknown, args: { with: string }) => `hello ${args.with}`,
+          },
+        },
       },
     },
     // A composition that does not know `@oneOf` as a directive of its own leaves it undefined.
@@ -125,5 +133,22 @@ describe('@oneOf in a supergraph that does not define it', () => {
     const isRefused = (line: string) => line.includes('refused a new supergraph') && line.includes('One.b must be nullable');
     await until(() => Promise.resolve(federation.gateway.lines.some(isRefused)));
     expect(await ask('{ pick(one: { b: "x" }) me { name } }')).toEqual({ data: { pick: '{"one":{"b":"x"}}', me: { name: 'Ada' } } });
+  });
+});
+
+// GraphQL §2.7: an alias is any Name; §3.6.2: `__typename` is reserved for fields, not for aliases.
+describe('the alias `__typename` of another field', () => {
+  it('is the key of that field in the result, beside an object type that the gateway has to know', async () => {
+    expect(await ask('{ me { __typename: name greet(with: "a") } ps { __typename: id ... on M { kind: __typename } } }')).toEqual({
+      data: { me: { __typename: 'Ada', greet: 'hello a' }, ps: [{ __typename: 'm1', kind: 'M' }, { __typename: 'b1' }] },
+    });
+    expect(await ask('{ __typename: me { id } __schema { __typename: queryType { name } } }')).toEqual({
+      data: { __typename: { id: 'u1' }, __schema: { __typename: { name: 'Query' } } },
+    });
+  });
+
+  it('is the segment of that field in the path of an error', async () => {
+    const { errors = [] } = await ask('{ me { __typename: fails } }');
+    expect(errors.map(({ path }) => path)).toEqual([['me', '__typename']]);
   });
 });

@@ -3,6 +3,7 @@
  * missing because of them (GraphQL §7.1.2: a path names the field of the response that has the error).
  */
 import type { FetchStep, Shape, ValueFault } from './program.ts';
+import { TYPENAME_ALIAS, toResponseKey } from './response-key.ts';
 
 /** An error as it stands in a result, before the transport finishes it. */
 export interface AnswerError {
@@ -113,6 +114,10 @@ export class ExecutionErrors {
 
   /** Returns the errors of the result; `faults` says why values are null against the schema, of which an error may tell already. */
   finish(faults: readonly ValueFault[]): AnswerError[] {
+    return this.#complete(faults).map((error) => (error.path?.includes(TYPENAME_ALIAS) ? toClientPath(error, error.path) : error));
+  }
+
+  #complete(faults: readonly ValueFault[]): AnswerError[] {
     const errors = [...this.#told];
     for (const { error, places, path, count } of this.#failures)
       errors.push(...toErrors(error, places.length > 0 ? places : [path], count));
@@ -176,6 +181,10 @@ export class ExecutionErrors {
     }
     return path.length;
   }
+}
+
+function toClientPath(error: AnswerError, path: ErrorPath): AnswerError {
+  return { ...error, path: path.map((segment) => (typeof segment === 'string' ? toResponseKey(segment) : segment)) };
 }
 
 /** One error for each path; where they stand for more places, the last one says for how many. */

@@ -1,6 +1,7 @@
 /** Limits on what one operation may ask for (contract §6), as validation rules: what is too much is never planned. */
 import { fail } from '@trestle/schema/errors';
 import { type ASTNode, type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import { TYPENAME_ALIAS } from '../execute/response-key.ts';
 import { MAX_JSON_DEPTH } from '../json.ts';
 
 /** Each can be set; these are contract §6's, and for the rest what leaves room for any honest client. */
@@ -162,9 +163,8 @@ export const limitOperations =
           context.reportError(
             new GraphQLError(`Introspection is switched off here: \`${name.value}\` is not available`, { nodes: [name] }),
           );
-        // The planner asks for `__typename` beside what the client asks for: it must mean what it says.
-        if (alias?.value === '__typename' && name.value !== '__typename')
-          context.reportError(new GraphQLError('The alias "__typename" is reserved', { nodes: [alias] }));
+        if (alias?.value === TYPENAME_ALIAS)
+          context.reportError(new GraphQLError(`The alias "${TYPENAME_ALIAS}" is reserved; use another one`, { nodes: [alias] }));
       },
     };
   };

@@ -39,6 +39,7 @@ import { createPublicTest } from './public.ts';
 import { renameReserved } from './reserved-variables.ts';
 import { type GuardedSet, createSelections } from './selection.ts';
 import { describeShape } from './shape.ts';
+import { renameTypenameAliases } from './typename-alias.ts';
 import { generateWriter } from './writer-code.ts';
 
 export interface PrepareRequest {
@@ -103,10 +104,11 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     const weigh = (weight: number) => {
       if (weight > maxWeight) throw new TooHeavy();
     };
-    const document = parse(query, { maxTokens: limits.maxTokens });
-    weigh(weightOf(document));
-    const errors = validate(schema, document, [...specifiedRules, limitOperations(limits)], { maxErrors: 20 });
+    const sent = parse(query, { maxTokens: limits.maxTokens });
+    weigh(weightOf(sent));
+    const errors = validate(schema, sent, [...specifiedRules, limitOperations(limits)], { maxErrors: 20 });
     if (errors.length > 0) throw new Invalid(errors);
+    const document = renameTypenameAliases(sent);
     const operation = selectOperation(document, operationName);
     const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
     const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));

@@ -17,6 +17,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { TOO_LARGE } from '../execute/program.ts';
+import { toResponseKey } from '../execute/response-key.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { CollectedField, Condition, GuardedSet, Selections } from './selection.ts';
 
@@ -111,7 +112,7 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
     let body = isSurelyFirst ? '' : 'b[p++]=123;';
     for (const { flag, isFirst } of occurrences) if (flag !== undefined && isFirst) body += `let ${flag}=true;`;
     occurrences.forEach(({ field, when, flag }, i) => {
-      const key = `${quote(field.key)}:`;
+      const key = `${quote(toResponseKey(field.key))}:`;
       const before = isSurelyFirst ? literal(`${i === 0 ? '{' : ','}${key}`) : `if(b[p-1]!==123)b[p++]=44;${literal(key)}`;
       const place = `${type.name}.${field.name}`;
       const value =
