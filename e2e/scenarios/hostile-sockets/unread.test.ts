@@ -15,7 +15,13 @@ const QUERY = '{ ships { name } }';
 const harbours = createHarbours();
 let federation: Federation;
 beforeAll(async () => {
-  const env = { SLOW_CONSUMER_TIMEOUT_MS: '1000', SLOW_CONSUMER_TOTAL_BYTES: String(TOTAL), NODE_OPTIONS: COLLECT_GARBAGE.join(' ') };
+  const env = {
+    SLOW_CONSUMER_TIMEOUT_MS: '1000',
+    SLOW_CONSUMER_TOTAL_BYTES: String(TOTAL),
+    // A socket that has read everything answers no ping, and is closed for that.
+    PING_INTERVAL_MS: '2000',
+    NODE_OPTIONS: COLLECT_GARBAGE.join(' '),
+  };
   federation = await startFederation(harbours.sources, { env });
   federation.intercept = () => ({ data: { ships: [{ name: 'x'.repeat(8 * MEGABYTE) }] } });
 });
@@ -61,7 +67,7 @@ const PING = 9;
 
 const listen = () => {
   const body = JSON.stringify({ query: QUERY });
-  return `POST /graphql HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
+  return `POST /graphql HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
 };
 
 /** Writes it again and again until the gateway takes no more or ends the connection; gives how many bytes it took. */

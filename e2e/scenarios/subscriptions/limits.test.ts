@@ -76,7 +76,7 @@ describe('too many event streams', () => {
 
 describe('signs of life', () => {
   it('a client that answers no ping is given up, and one that does is kept', async () => {
-    await start({ PING_INTERVAL_MS: '200' });
+    await start({ PING_INTERVAL_MS: '1000' });
     const dead = new WebSocket(federation.url.replace('http', 'ws'), 'graphql-transport-ws', { autoPong: false });
     await new Promise((resolve) => dead.once('open', resolve));
     dead.send('{"type":"connection_init"}');
