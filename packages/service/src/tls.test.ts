@@ -216,7 +216,7 @@ describe('HTTP/2', () => {
   it('sends a large body whole to a client that reads it', () =>
     withSession(async (session) => {
       const { headers, text } = await read(session.request({ ':path': '/large' }));
-      expect([headers[':status'], text.length, /^x+$/.test(text)]).toEqual([200, LARGE, true]);
+      expect([headers[':status'], text.length, text === 'x'.repeat(LARGE)]).toEqual([200, LARGE, true]);
     }));
 
   it.each([
