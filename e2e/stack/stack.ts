@@ -60,17 +60,26 @@ export interface GraphqlReply<Data> {
 /** A bridge answers however busy the machine of the tests is: a 503 stands for what a test does, not for what others do. */
 const PATIENT = { MAX_EVENT_LOOP_DELAY_MS: '60000' };
 
-/** Starts everything; `env` goes to every process, `gatewayEnv` to the gateway alone, e.g. another SUPERGRAPH_FILE. */
+export interface StackOptions {
+  /** Goes to every process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Goes to the gateway alone, e.g. another SUPERGRAPH_FILE. */
+  readonly gatewayEnv?: Readonly<Record<string, string>>;
+  /** The PostgreSQL server of the databases; default: the one that all tests share. */
+  readonly adminUrl?: string;
+}
+
+/** Starts everything. */
 export async function startStack({
   env = {},
   gatewayEnv = {},
-}: { env?: Readonly<Record<string, string>>; gatewayEnv?: Readonly<Record<string, string>> } = {}): Promise<Stack> {
+  adminUrl = process.env['TEST_PG_URL'] ?? '',
+}: StackOptions = {}): Promise<Stack> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-e2e-'));
   const keys = generateTokenKeys();
   const keyFiles = { TOKEN_PRIVATE_KEY_FILE: join(home, 'private.pem'), TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') };
   await writeFile(keyFiles.TOKEN_PRIVATE_KEY_FILE, keys.privateKeyPem);
   await writeFile(keyFiles.TOKEN_PUBLIC_KEY_FILE, keys.publicKeyPem);
-  const adminUrl = process.env['TEST_PG_URL'] ?? '';
 
   const databases = await forEachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
   const pools = await forEachSubgraph((name) => {

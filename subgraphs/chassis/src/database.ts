@@ -3,9 +3,10 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import pg from 'pg';
-import { lateness } from './deadline.ts';
+import { hasDeadline, lateness } from './deadline.ts';
 import type { Query } from './event-log.ts';
 import { createHealthCheck } from './health-check.ts';
+import { type Send, TransactionState, runInTransaction } from './own-transaction.ts';
 import { ContextPool, withStatementSpans } from './statement-span.ts';
 
 export interface DatabaseLimits {
@@ -72,19 +73,30 @@ export function openDatabase({ url, metrics, ...given }: DatabaseOptions): Datab
   };
 }
 
-/** A client that counts its statements, keeps to the deadline of the mutation that they belong to, and is given up when PostgreSQL is silent. */
+/**
+ * A client that counts its statements, keeps to the deadline of the mutation that they belong to, runs each write of a mutation in a
+ * transaction, and is given up when PostgreSQL is silent.
+ */
 function createClientClass(address: URL, count: () => void): typeof pg.Client {
   return class extends pg.Client {
+    readonly #transaction = new TransactionState();
+
     constructor(config?: pg.ClientConfig) {
       super(config);
       const send = withStatementSpans(this.query.bind(this), address);
-      const query = (...args: unknown[]): unknown => {
-        const late = lateness(textOf(args[0]));
-        if (late) return refuse(late, args.at(-1));
+      const sendCounted = (...args: readonly unknown[]): unknown => {
         count();
         const sent = send(...args);
         if (sent instanceof Promise) return sent.catch((error: unknown) => this.#giveUpIfSilent(error));
         return sent;
+      };
+      const query = (...args: unknown[]): unknown => {
+        const text = textOf(args[0]);
+        const late = lateness(text);
+        if (late) return settle(Promise.reject(toLateError(late)), args.at(-1));
+        if (!this.#transaction.isBareWrite(text) || !hasDeadline()) return sendCounted(...args);
+        const statement = args.filter((each) => typeof each !== 'function');
+        return settle(runInTransaction(sendCounted as Send, { args: statement, checkCommit }), args.at(-1));
       };
       Object.assign(this, { query });
     }
@@ -104,10 +116,26 @@ function textOf(statement: unknown): string {
 /** PostgreSQL's own codes: 53400 for what is not begun any more, 57014 for what is not committed any more. */
 const CODES = { late: '53400', expired: '57014' } as const;
 
-function refuse(late: keyof typeof CODES, last: unknown): unknown {
-  const error = new pg.DatabaseError('The time of the mutation is over', 0, 'error');
-  Object.assign(error, { code: CODES[late], severity: 'ERROR' });
-  if (typeof last !== 'function') return Promise.reject(error);
-  (last as (error: Error) => void)(error);
+function checkCommit(): void {
+  const late = lateness('COMMIT');
+  if (late) throw toLateError(late);
+}
+
+function toLateError(late: keyof typeof CODES): Error {
+  return Object.assign(new pg.DatabaseError('The time of the mutation is over', 0, 'error'), { code: CODES[late], severity: 'ERROR' });
+}
+
+/** Gives a result as the driver does: to the callback that is the last argument, or else by the promise. */
+function settle(running: Promise<unknown>, last: unknown): unknown {
+  if (typeof last !== 'function') return running;
+  const callback = last as (error: unknown, result?: unknown) => void;
+  running.then(
+    (result) => {
+      callback(undefined, result);
+    },
+    (error: unknown) => {
+      callback(error);
+    },
+  );
   return undefined;
 }

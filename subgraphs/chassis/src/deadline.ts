@@ -26,6 +26,11 @@ export function runWithDeadline<T>({ startMs, commitMs }: TimeAllowed, work: () 
   return deadlines.run({ startBy: now + startMs, commitBy: now + commitMs }, work);
 }
 
+/** Returns whether a deadline holds here: whether this is the work of a mutation. */
+export function hasDeadline(): boolean {
+  return deadlines.getStore() !== undefined;
+}
+
 /** Returns why a statement must not be sent any more: `late` when it would begin too late, `expired` for a COMMIT after the end. */
 export function lateness(statement: string): 'late' | 'expired' | undefined {
   const deadline = deadlines.getStore();

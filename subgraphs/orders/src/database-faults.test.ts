@@ -146,6 +146,18 @@ describe('a statement that takes too long', () => {
     expect(await nameOf()).toBe('Rope');
     expect(await faultOf(rename(opened, 'Rope'))).toBe('done');
   });
+
+  it('is not committed after the end of its mutation when it is the only one of its transaction', async () => {
+    const opened = open({ lockTimeoutMs: 5000 });
+    await outside.query('BEGIN');
+    await outside.query('UPDATE products SET stock = 2 WHERE id = $1', [productId]);
+    const waiting = faultOf(runWithDeadline({ startMs: 60_000, commitMs: 300 }, async () => await rename(opened, 'Late')));
+    await watcher.query('SELECT pg_sleep(0.4)');
+    await outside.query('ROLLBACK');
+    expect(await waiting).toBe('UPSTREAM_TIMEOUT');
+    expect(await nameOf()).toBe('Rope');
+    expect(await faultOf(runWithDeadline({ startMs: 60_000, commitMs: 60_000 }, async () => await rename(opened, 'Rope')))).toBe('done');
+  });
 });
 
 /** A promise that is resolved from outside. */
