@@ -34,6 +34,7 @@ import { planMended } from './mend-operation.ts';
 import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
 import { mendVariableCollector } from './mend-variables.ts';
 import { findOwners } from './owners.ts';
+import { createDirectiveCompleter, keepOperationDirectives } from './operation-directives.ts';
 import { createPlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
 import { renameReserved } from './reserved-variables.ts';
@@ -87,7 +88,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   mendVariableCollector();
   const mend = mendSupergraph(sdl);
   // What a composition lets through is its affair: a field that can't be resolved as it is asked for is told when it is asked for (`requireCover`).
-  const supergraph = Supergraph.build(defineKnownDirectives(mend.document), { validateSupergraph: false });
+  const supergraph = Supergraph.build(keepOperationDirectives(defineKnownDirectives(mend.document)), { validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, { typeConditionedFetching: true });
   const apiSchema = supergraph.apiSchema();
   const schema = toClientSchema(apiSchema, mend.hasStandIns);
@@ -98,6 +99,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const owners = findOwners(wholeSchema);
   const isPublic = createPublicTest(supergraph.schema, schema);
 
+  const completeDirectives = createDirectiveCompleter(schema);
   const sizes = measureIntrospection(schema);
 
   const read = ({ query, operationName }: PrepareRequest, maxWeight: number) => {
@@ -113,7 +115,12 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
     const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));
     const sets: GuardedSet[] = [{ set: operation.selectionSet, when: [] }];
-    const expanded = expandOperation({ schema, operation, fragments, maxSelections: limits.maxSelections });
+    const expanded = expandOperation({
+      schema,
+      operation: completeDirectives(operation),
+      fragments: fragments.map(completeDirectives),
+      maxSelections: limits.maxSelections,
+    });
     const root = schema.getRootType(operation.operation) as GraphQLObjectType;
     const cost = estimateIntrospection({ schema, sizes, selections, sets, root: root.name });
     weigh(expanded.selections + cost / OBJECTS_PER_SELECTION);
