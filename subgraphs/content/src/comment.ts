@@ -2,6 +2,7 @@
 import { checkText } from '@trestle/chassis/text';
 import type { Caller } from '@trestle/identity';
 import { rejectFaults } from '@trestle/schema/errors';
+import { lengthOf } from '@trestle/schema/lengths';
 import { allowChange } from './rights.ts';
 
 /** A comment is seen by whoever sees its post. */
@@ -18,13 +19,6 @@ export interface Comment {
 /** What may change of a comment, and what a new one needs besides its post. */
 export type CommentText = Pick<Comment, 'body'>;
 
-/** The texts of a filter. */
-export interface CommentWords {
-  readonly postId?: string | null;
-  readonly authorId?: string | null;
-  readonly search?: string | null;
-}
-
 /** Throws FORBIDDEN unless the caller is the author, a moderator or an administrator. */
 export function allowCommentChange(caller: Caller, { authorId }: Comment): void {
   allowChange(caller, { noun: 'comment', ownerId: authorId, overseer: 'MODERATOR' });
@@ -32,14 +26,6 @@ export function allowCommentChange(caller: Caller, { authorId }: Comment): void 
 
 /** Reads what a comment says. Throws VALIDATION_ERROR. */
 export function readCommentText({ body }: CommentText): CommentText {
-  rejectFaults(checkText(body, { field: 'body', min: 1, max: 10_000 }));
+  rejectFaults(checkText(body, { field: 'body', ...lengthOf('UpdateCommentInput.body') }));
   return { body };
-}
-
-/** Reads the texts of a filter. Throws VALIDATION_ERROR that lists every faulty one at once. */
-export function readCommentFilter<Filter extends CommentWords>(filter: Filter): Filter {
-  const { postId, authorId, search } = filter;
-  const words = Object.entries({ postId, authorId, search });
-  rejectFaults(words.flatMap(([field, text]) => checkText(text ?? null, { field: `filter.${field}`, min: 0, max: 200 })));
-  return filter;
 }

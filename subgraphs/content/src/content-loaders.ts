@@ -3,7 +3,7 @@ import { createLoadersByArguments, createRowLoader } from '@trestle/chassis/load
 import { type Window, type WindowArguments, readWindow } from '@trestle/chassis/window';
 import type { Caller } from '@trestle/identity';
 import { COMMENT_SORTING } from './comment-store.ts';
-import { type Comment, readCommentFilter } from './comment.ts';
+import { type Comment } from './comment.ts';
 import { type CommentsArguments, readCommentsWindow } from './comments-window.ts';
 import type { ContentStores } from './content-store.ts';
 import type { CommentFilter, CommentOrderField, PostFilter, PostOrderField } from './generated/resolvers.ts';
@@ -58,7 +58,7 @@ export function createContentLoaders(caller: Caller | null, stores: ContentStore
     /** Comments by the post they are about: the oldest first (spec §2.3), or as a window on them. */
     commentsOn: createLoadersByArguments((args: CommentsArguments) => pagesOfComments(readCommentsWindow(args), {})),
     commentWindowsOn: createLoadersByArguments((args: CommentWindowArguments) =>
-      pagesOfComments(readWindow(args, COMMENT_SORTING), readCommentFilter(args.filter ?? {})),
+      pagesOfComments(readWindow(args, COMMENT_SORTING), args.filter ?? {}),
     ),
 
     /** Messages by the channel they were said in. */

@@ -2,6 +2,7 @@
 import { checkText } from '@trestle/chassis/text';
 import type { Caller } from '@trestle/identity';
 import { rejectFaults } from '@trestle/schema/errors';
+import { lengthOf } from '@trestle/schema/lengths';
 import { allowChange } from './rights.ts';
 
 export interface Channel {
@@ -33,6 +34,6 @@ export function allowMessageChange(caller: Caller, { authorId }: Message): void 
 
 /** Reads what a message says. Throws VALIDATION_ERROR. */
 export function readMessageText({ body }: MessageText): MessageText {
-  rejectFaults(checkText(body, { field: 'body', min: 1, max: 10_000 }));
+  rejectFaults(checkText(body, { field: 'body', ...lengthOf('UpdateMessageInput.body') }));
   return { body };
 }

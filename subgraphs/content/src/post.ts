@@ -2,6 +2,7 @@
 import { checkText } from '@trestle/chassis/text';
 import { type Caller, hasRole } from '@trestle/identity';
 import { fail, rejectFaults } from '@trestle/schema/errors';
+import { ID_LENGTH, lengthOf } from '@trestle/schema/lengths';
 import { type Sight, allowChange, sightOf } from './rights.ts';
 import { checkTags, toTag, toTags } from './tags.ts';
 
@@ -29,14 +30,6 @@ export type PostChange = Partial<NewPost>;
 /** A change as a client sends it, where anything may be null. */
 export type PostInput = { readonly [Field in keyof NewPost]?: NewPost[Field] | null };
 
-/** The texts of a filter. */
-export interface PostWords {
-  readonly tag?: string | null;
-  readonly authorId?: string | null;
-  readonly title?: string | null;
-  readonly search?: string | null;
-}
-
 /** Where a post may go from each state: only forward, one step at a time. */
 const STEPS = {
   DRAFT: ['PUBLISHED'],
@@ -45,8 +38,8 @@ const STEPS = {
 } as const satisfies Record<PostStatus, readonly PostStatus[]>;
 const FIRST_STATUSES: readonly PostStatus[] = ['DRAFT', 'PUBLISHED'];
 
-const TITLE = { field: 'title', min: 1, max: 200 };
-const BODY = { field: 'body', min: 0, max: 100_000 };
+const TITLE = { field: 'title', ...lengthOf('UpdatePostInput.title') };
+const BODY = { field: 'body', ...lengthOf('UpdatePostInput.body') };
 
 /** Published posts are for everybody, others for their author, moderators and administrators. */
 export function postSight(caller: Caller | null): Sight {
@@ -61,7 +54,7 @@ export function allowPostChange(caller: Caller, { authorId }: Post): void {
 /** Everybody writes for himself; administrators for anybody. Throws FORBIDDEN, and VALIDATION_ERROR for what is no account's id. */
 export function allowPostBy(caller: Caller, authorId: string): void {
   if (caller.userId !== authorId && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'You may write posts of your own only');
-  rejectFaults(checkText(authorId, { field: 'authorId', min: 1, max: 100 }));
+  rejectFaults(checkText(authorId, { field: 'authorId', min: 1, max: ID_LENGTH.max }));
 }
 
 /** The states from which a post may go to this one; to stay is allowed and no change. */
@@ -87,10 +80,7 @@ export function readPostChange({ title, body, status, tags }: PostInput): PostCh
   return { ...(title != null && { title }), ...(body != null && { body }), ...(status && { status }), ...(tags && { tags: toTags(tags) }) };
 }
 
-/** Reads the texts of a filter; the tag is compared as tags are kept. Throws VALIDATION_ERROR that lists every faulty one at once. */
-export function readPostFilter<Filter extends PostWords>(filter: Filter): Filter {
-  const { tag, authorId, title, search } = filter;
-  const words = Object.entries({ tag, authorId, title, search });
-  rejectFaults(words.flatMap(([field, text]) => checkText(text ?? null, { field: `filter.${field}`, min: 0, max: 200 })));
-  return tag == null ? filter : { ...filter, tag: toTag(tag) };
+/** Reads a filter: the tag is compared as tags are kept. */
+export function readPostFilter<Filter extends { readonly tag?: string | null }>(filter: Filter): Filter {
+  return filter.tag == null ? filter : { ...filter, tag: toTag(filter.tag) };
 }

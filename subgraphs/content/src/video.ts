@@ -2,6 +2,7 @@
 import { checkText } from '@trestle/chassis/text';
 import type { Caller } from '@trestle/identity';
 import { rejectFaults } from '@trestle/schema/errors';
+import { lengthOf } from '@trestle/schema/lengths';
 import { type Sight, allowChange, sightOf } from './rights.ts';
 
 export type VideoStatus = 'UPLOADED' | 'PUBLISHING' | 'PUBLISHED' | 'FAILED';
@@ -19,12 +20,6 @@ export interface Video {
 
 export type VideoChange = Pick<Video, 'title'>;
 
-/** The texts of a filter. */
-export interface VideoWords {
-  readonly ownerId?: string | null;
-  readonly title?: string | null;
-}
-
 /** Published videos are for everybody, others for their owner and administrators. */
 export function videoSight(caller: Caller | null): Sight {
   return sightOf(caller, 'ADMIN');
@@ -37,13 +32,6 @@ export function allowVideoChange(caller: Caller, { ownerId }: Video): void {
 
 /** Reads what to change. Throws VALIDATION_ERROR. */
 export function readVideoChange({ title }: VideoChange): VideoChange {
-  rejectFaults(checkText(title, { field: 'title', min: 1, max: 200 }));
+  rejectFaults(checkText(title, { field: 'title', ...lengthOf('UpdateVideoInput.title') }));
   return { title };
-}
-
-/** Reads the texts of a filter. Throws VALIDATION_ERROR that lists every faulty one at once. */
-export function readVideoFilter<Filter extends VideoWords>(filter: Filter): Filter {
-  const words = Object.entries({ ownerId: filter.ownerId, title: filter.title });
-  rejectFaults(words.flatMap(([field, text]) => checkText(text ?? null, { field: `filter.${field}`, min: 0, max: 200 })));
-  return filter;
 }

@@ -1,7 +1,7 @@
 /** The rules of payments (spec §2.6, contract §3). Pure: no database, no clock. */
-import { checkText } from '@trestle/chassis/text';
 import { type Caller, hasRole } from '@trestle/identity';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { ID_LENGTH } from '@trestle/schema/lengths';
 import { checkCurrency } from './currency.ts';
 import type { Order } from './order.ts';
 
@@ -29,7 +29,7 @@ export function readPayment(input: NewPayment): NewPayment {
   const faults: FieldFault[] = [];
   if (input.amount < 1) faults.push({ field: 'amount', message: 'must be at least 1' });
   faults.push(...checkCurrency(input.currency));
-  if (input.customerId === '' || input.customerId.length > 100 || input.customerId.includes('\0'))
+  if (input.customerId === '' || input.customerId.length > ID_LENGTH.max || input.customerId.includes('\0'))
     faults.push({ field: 'customerId', message: 'must be the id of an account' });
   rejectFaults(faults);
   return { ...input, currency: input.currency.toUpperCase() };
@@ -47,14 +47,4 @@ export function checkSettles({ amount, currency }: NewPayment, order: Order): vo
   if (amount !== order.total) details.push({ field: 'amount', message: `must be the order's total, ${String(order.total)}` });
   if (currency !== order.currency) details.push({ field: 'currency', message: `must be the order's, ${order.currency}` });
   if (details.length > 0) throw fail('BUSINESS_RULE_VIOLATION', 'The payment does not settle the order', { details });
-}
-
-/** Reads which payments to list. Throws VALIDATION_ERROR that lists every text that no database takes. */
-export function readPaymentFilter<Filter extends { readonly customerId?: string | null; readonly orderId?: string | null }>(
-  filter: Filter,
-): Filter {
-  const { customerId, orderId } = filter;
-  const ids = Object.entries({ customerId, orderId });
-  rejectFaults(ids.flatMap(([field, id]) => checkText(id ?? null, { field: `filter.${field}`, min: 0, max: 100 })));
-  return filter;
 }

@@ -1,6 +1,7 @@
 /** The rules of products. Pure: no database, no clock. */
 import { checkText } from '@trestle/chassis/text';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { lengthOf } from '@trestle/schema/lengths';
 import { checkCurrency } from './currency.ts';
 
 export interface Product {
@@ -50,9 +51,9 @@ export function readProductChange(input: ProductInput): ProductChange {
   const { name, description, price, stock, currency } = input;
   const category = input.category?.toLowerCase() ?? input.category;
   rejectFaults([
-    ...(name === undefined ? [] : checkText(name, { field: 'name', min: 1, max: 200 })),
+    ...(name === undefined ? [] : checkText(name, { field: 'name', ...lengthOf('UpdateProductInput.name') })),
     ...(description === undefined ? [] : checkDescription(description)),
-    ...(category === undefined ? [] : checkText(category, { field: 'category', min: 1, max: 50 })),
+    ...(category === undefined ? [] : checkText(category, { field: 'category', ...lengthOf('UpdateProductInput.category') })),
     ...(price === undefined ? [] : checkCount(price, 'price')),
     ...(currency === undefined ? [] : checkCurrency(currency)),
     ...(stock === undefined ? [] : checkCount(stock, 'stock')),
@@ -63,24 +64,9 @@ export function readProductChange(input: ProductInput): ProductChange {
 
 function checkDescription(description: string | null): FieldFault[] {
   if (description === null) return [{ field: 'description', message: 'must not be null' }];
-  return checkText(description, { field: 'description', min: 0, max: 5000 });
+  return checkText(description, { field: 'description', ...lengthOf('UpdateProductInput.description') });
 }
 
 function checkCount(count: number | null, field: string): FieldFault[] {
   return count !== null && count >= 0 ? [] : [{ field, message: 'must be at least 0' }];
-}
-
-/** What clients write by hand to find products by. */
-interface ProductWords {
-  readonly category?: string | null;
-  readonly name?: string | null;
-  readonly search?: string | null;
-}
-
-/** Reads which products to list. Throws VALIDATION_ERROR that lists every text that is too long or that no database takes. */
-export function readProductFilter<Filter extends ProductWords>(filter: Filter): Filter {
-  const { category, name, search } = filter;
-  const words = Object.entries({ category, name, search });
-  rejectFaults(words.flatMap(([field, text]) => checkText(text ?? null, { field: `filter.${field}`, min: 0, max: 200 })));
-  return filter;
 }

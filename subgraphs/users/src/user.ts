@@ -3,6 +3,7 @@ import { prefixOf } from '@trestle/chassis/ids';
 import { checkText } from '@trestle/chassis/text';
 import { type Caller, type Role, hasRole } from '@trestle/identity';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { lengthOf } from '@trestle/schema/lengths';
 
 /** An account as the store gives it; its password's hash never leaves the store. */
 export interface User {
@@ -46,15 +47,15 @@ export type UserChange = {
 };
 
 const EMAIL = /^[^\s@<>()[\],;:\\"]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/;
-const NAME = { field: 'name', min: 1, max: 100 };
-const BIO = { field: 'bio', min: 0, max: 2000 };
+const NAME = { field: 'name', ...lengthOf('UpdateUserInput.name') };
+const BIO = { field: 'bio', ...lengthOf('UpdateUserInput.bio') };
 
 /** Throws VALIDATION_ERROR that lists every faulty field at once. */
 export function checkNewUser({ email, name, password, bio, age }: NewUser): void {
   rejectFaults([
     ...checkEmail(email),
     ...checkText(name, NAME),
-    ...checkText(password, { field: 'password', min: 8, max: 128 }),
+    ...checkText(password, { field: 'password', ...lengthOf('CreateUserInput.password') }),
     ...checkText(bio ?? null, BIO),
     ...checkAge(age),
   ]);
@@ -134,7 +135,7 @@ function checkAge(age: number | null | undefined): FieldFault[] {
 }
 
 function checkEmail(email: string | null): FieldFault[] {
-  const faults = checkText(email, { field: 'email', min: 3, max: 254 });
+  const faults = checkText(email, { field: 'email', ...lengthOf('UpdateUserInput.email') });
   if (faults.length > 0 || email === null) return faults;
   return EMAIL.test(email) ? [] : [{ field: 'email', message: 'must be an e-mail address' }];
 }

@@ -2,13 +2,12 @@
 import { toConnection } from '@trestle/chassis/connection';
 import { readWindow } from '@trestle/chassis/window';
 import { COMMENT_SORTING } from '../comment-store.ts';
-import { readCommentFilter } from '../comment.ts';
 import type { QueryResolvers } from '../generated/resolvers.ts';
 import { CHANNEL_SORTING } from '../message-store.ts';
 import { POST_SORTING } from '../post-store.ts';
 import { postSight, readPostFilter } from '../post.ts';
 import { VIDEO_SORTING } from '../video-store.ts';
-import { readVideoFilter, videoSight } from '../video.ts';
+import { videoSight } from '../video.ts';
 
 export const Query: QueryResolvers = {
   post: (_, { id }, { loaders }) => loaders.post.findOrGone(id),
@@ -25,13 +24,13 @@ export const Query: QueryResolvers = {
 
   async commentsConnection(_, args, { caller, stores: { comments } }) {
     const window = readWindow(args, COMMENT_SORTING);
-    const scope = { filter: readCommentFilter(args.filter ?? {}), sight: postSight(caller) };
+    const scope = { filter: args.filter ?? {}, sight: postSight(caller) };
     return toConnection(await comments.list(scope, window), window, () => comments.count(scope));
   },
 
   async videosConnection(_, args, { caller, stores: { videos } }) {
     const window = readWindow(args, VIDEO_SORTING);
-    const scope = { filter: readVideoFilter(args.filter ?? {}), sight: videoSight(caller) };
+    const scope = { filter: args.filter ?? {}, sight: videoSight(caller) };
     return toConnection(await videos.list(scope, window), window, () => videos.count(scope));
   },
 

@@ -3,18 +3,15 @@ import { toConnection } from '@trestle/chassis/connection';
 import { readWindow } from '@trestle/chassis/window';
 import type { QueryResolvers } from '../generated/resolvers.ts';
 import { ORDER_SORTING } from '../order-store.ts';
-import { readOrderFilter } from '../order.ts';
 import { PAYMENT_SORTING } from '../payment-store.ts';
-import { readPaymentFilter } from '../payment.ts';
 import { PRODUCT_SORTING } from '../product-store.ts';
-import { readProductFilter } from '../product.ts';
 
 export const Query: QueryResolvers = {
   product: (_, { id }, { loaders }) => loaders.findProduct(id),
 
   async productsConnection(_, args, { products }) {
     const window = readWindow(args, PRODUCT_SORTING);
-    const filter = readProductFilter(args.filter ?? {});
+    const filter = args.filter ?? {};
     return toConnection(await products.list(filter, window), window, () => products.count(filter));
   },
 
@@ -22,7 +19,7 @@ export const Query: QueryResolvers = {
 
   async ordersConnection(_, args, { orders, visibility }) {
     const window = readWindow(args, ORDER_SORTING);
-    const listing = { filter: readOrderFilter(args.filter ?? {}), visibility };
+    const listing = { filter: args.filter ?? {}, visibility };
     return toConnection(await orders.list(listing, window), window, () => orders.count(listing));
   },
 
@@ -30,7 +27,7 @@ export const Query: QueryResolvers = {
 
   async paymentsConnection(_, args, { payments, visibility }) {
     const window = readWindow(args, PAYMENT_SORTING);
-    const listing = { filter: readPaymentFilter(args.filter ?? {}), visibility };
+    const listing = { filter: args.filter ?? {}, visibility };
     return toConnection(await payments.list(listing, window), window, () => payments.count(listing));
   },
 };

@@ -3,6 +3,7 @@ import { toConnection } from '@trestle/chassis/connection';
 import { checkText } from '@trestle/chassis/text';
 import { MAX_PAGE_SIZE, readWindow } from '@trestle/chassis/window';
 import { fail, rejectFaults } from '@trestle/schema/errors';
+import { lengthOf } from '@trestle/schema/lengths';
 import type { QueryResolvers } from '../generated/resolvers.ts';
 import { USER_SORTING } from '../user-store.ts';
 import { allowListing } from '../user.ts';
@@ -39,7 +40,7 @@ export const Query: QueryResolvers = {
   me: (_, __, { caller, userById }) => (caller ? userById.load(caller.userId) : null),
 
   async searchUsers(_, { query }, { users }) {
-    rejectFaults(checkText(query, { field: 'query', min: 1, max: 200 }));
+    rejectFaults(checkText(query, { field: 'query', ...lengthOf('Query.searchUsers(query:)') }));
     const window = readWindow({ first: MAX_PAGE_SIZE, orderBy: [{ field: 'NAME', direction: 'ASC' }] }, USER_SORTING);
     return (await users.list({ search: query }, window)).slice(0, MAX_PAGE_SIZE);
   },
