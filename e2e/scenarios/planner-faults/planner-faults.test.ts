@@ -408,6 +408,56 @@ describe('a fragment inside a field of an interface object', () => {
   });
 });
 
+describe('fields of an interface object that are selected for one of its types', () => {
+  const shelf = [
+    { __typename: 'Book', sku: '1', weight: 3 },
+    { __typename: 'Game', sku: '2', weight: 5 },
+  ];
+  const find = ({ sku }: { sku: string }) => shelf.find((thing) => thing.sku === sku) ?? null;
+  const shop = {
+    a: {
+      sdl: `type Query { all: [Product!]! } interface Product @key(fields: "sku") { sku: ID! weight: Int }
+        type Book implements Product @key(fields: "sku") { sku: ID! weight: Int } type Game implements Product @key(fields: "sku") { sku: ID! weight: Int }`,
+      resolvers: {
+        Query: { all: () => shelf },
+        Product: { __resolveType: ({ __typename }: { __typename: string }) => __typename, __resolveReference: find },
+        Book: { __resolveReference: find },
+        Game: { __resolveReference: find },
+      },
+    },
+    b: {
+      sdl: `type Product @key(fields: "sku") @interfaceObject { sku: ID! weight: Int @external score: Int postage: Int! @requires(fields: "weight") isbn: ID! }`,
+      resolvers: {
+        Product: {
+          __resolveReference: (key: object) => key,
+          score: ({ sku }: { sku: string }) => Number(sku) * 10,
+          postage: ({ weight }: { weight: number }) => weight * 2,
+          isbn: ({ sku }: { sku: string }) => {
+            if (sku !== '1') throw new Error('no book');
+            return '978';
+          },
+        },
+      },
+    },
+  };
+
+  // GraphQL §6.3.2 (CollectFields): a fragment applies to objects of its type alone.
+  it('are fetched for objects of that type, and cause no errors or nulls at others', async () => {
+    federation = await startFederation(shop);
+    const ask = async (selections: string) => (await federation.ask(`{ all { ${selections} } }`)).body;
+    expect(await ask('score ... on Book { postage }')).toEqual({ data: { all: [{ score: 10, postage: 6 }, { score: 20 }] } });
+    expect(await ask('... on Game { postage } score')).toEqual({ data: { all: [{ score: 10 }, { postage: 10, score: 20 }] } });
+    expect(await ask('postage ... on Book { isbn }')).toEqual({ data: { all: [{ postage: 6, isbn: '978' }, { postage: 10 }] } });
+    expect(await ask('... on Game { score } ... on Book { isbn }')).toEqual({ data: { all: [{ isbn: '978' }, { score: 20 }] } });
+  });
+
+  it('do not change that fields that are selected for all types are fetched by one request', async () => {
+    federation = await startFederation(shop);
+    await federation.ask('{ all { score postage ... on Book { score } } }');
+    expect(federation.received.map(({ subgraph }) => subgraph)).toEqual(['a', 'b']);
+  });
+});
+
 describe('fields that are asked of one type', () => {
   const nodes = [
     { __typename: 'Comment', id: 'c1' },

@@ -2,7 +2,7 @@
  * Rewrites a supergraph so that @apollo/query-planner plans rightly what it otherwise plans wrong, and its plans back again. Text in, text out:
  * nothing of the planner itself is patched (ADR 7).
  */
-import { type FieldRequirements, type RequiredSelection, readRequirements } from './requirements.ts';
+import { type FieldRequirements, type RequiredSelection, isInterfaceObject, readRequirements } from './requirements.ts';
 import type { Requirements } from './split-fetch.ts';
 import {
   type ArgumentNode,
@@ -190,9 +190,7 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
 
 /** Interfaces with `@join__type(isInterfaceObject: true)`. */
 function findInterfaceObjects(types: ReadonlyMap<string, FieldsNode>): Set<string> {
-  const isSo = ({ arguments: given = [] }: ConstDirectiveNode) =>
-    given.some(({ name, value }) => name.value === 'isInterfaceObject' && value.kind === Kind.BOOLEAN && value.value);
-  return new Set([...types.values()].filter(({ directives = [] }) => directives.some(isSo)).map(({ name }) => name.value));
+  return new Set([...types.values()].filter(({ directives = [] }) => directives.some(isInterfaceObject)).map(({ name }) => name.value));
 }
 
 const NO_NEEDS: ReadonlySet<string> = new Set();

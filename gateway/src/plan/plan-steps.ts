@@ -7,6 +7,7 @@ import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
 import { generateRepresentation, soleKeyOf } from './representation-code.ts';
 import { guardRequirements } from './requirements.ts';
+import type { TypedFetch } from './split-by-type.ts';
 import { splitFetch } from './split-fetch.ts';
 import { ON, typesOf } from './type-names.ts';
 
@@ -73,7 +74,7 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
     }
   };
 
-  const compileFetch = (node: FetchNode, places: readonly Place[]): FetchStep => {
+  const compileFetch = (node: TypedFetch, places: readonly Place[]): FetchStep => {
     if (node.contextRewrites?.length) throw new Error('@fromContext is not supported');
     const operation = mend.mendOperation(node.operation);
     const prefix = `{"query":${JSON.stringify(operation)},${node.operationName === undefined ? '' : `"operationName":${JSON.stringify(node.operationName)},`}"variables":{`;
@@ -103,15 +104,20 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
     };
   };
 
-  const compileEntities = (node: FetchNode, places: readonly Place[]): EntityFetch => {
+  const compileEntities = (node: TypedFetch, places: readonly Place[]): EntityFetch => {
     const rewrites = node.inputRewrites ?? [];
     const requires = mend.mendRequires(guardRequirements(node, { schema, requirements: mend.requirements }));
     return {
       represent:
         represents.push(
-          generateRepresentation(schema, { requires, rewrites, keysOf: (type) => mend.requirements.keysOf(node.serviceName, type) }),
+          generateRepresentation(schema, {
+            requires,
+            rewrites,
+            keysOf: (type) => mend.requirements.keysOf(node.serviceName, type),
+            onlyFor: node.onlyFor,
+          }),
         ) - 1,
-      key: rewrites.length > 0 ? undefined : soleKeyOf(schema, requires),
+      key: rewrites.length > 0 || node.onlyFor ? undefined : soleKeyOf(schema, requires),
       interfaces: interfaceNames,
       decides: decidedTypes({ schema, owners }, { service: node.serviceName, requires: node.requires ?? [] }),
       get areShared() {
@@ -162,9 +168,9 @@ function shapeOf(node: PlanNode): string {
     case 'Condition':
       return `Condition(${node.condition},${node.ifClause ? shapeOf(node.ifClause) : ''},${node.elseClause ? shapeOf(node.elseClause) : ''})`;
     case 'Fetch': {
-      const { serviceName, operation, operationName = '', requires, inputRewrites, outputRewrites } = node;
+      const { serviceName, operation, operationName = '', requires, inputRewrites, outputRewrites, onlyFor } = node as TypedFetch;
       const text = operationName === '' ? operation : operation.replace(operationName, '');
-      return JSON.stringify([serviceName, text, requires, inputRewrites, outputRewrites]);
+      return JSON.stringify([serviceName, text, requires, inputRewrites, outputRewrites, onlyFor && [...onlyFor]]);
     }
     case 'Defer':
       return JSON.stringify(node);

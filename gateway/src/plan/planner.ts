@@ -40,6 +40,7 @@ import { createPublicTest } from './public.ts';
 import { renameReserved } from './reserved-variables.ts';
 import { type GuardedSet, createSelections } from './selection.ts';
 import { describeShape } from './shape.ts';
+import { splitByType } from './split-by-type.ts';
 import { renameTypenameAliases } from './typename-alias.ts';
 import { generateWriter } from './writer-code.ts';
 
@@ -156,7 +157,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     const facts = { schema, interfaceObjects: mend.interfaceObjects };
     const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
     const node = planMended({ document: { kind: Kind.DOCUMENT, definitions: [asked] }, isWhole, facts }, (mended) =>
-      plan(mended, request.labels),
+      splitByType(plan(mended, request.labels), mended, { ...mend, schema: wholeSchema }),
     );
     const compiler = createPlanCompiler({ schema: wholeSchema, mend, owners });
     const isSubscription = node?.kind === 'Subscription';

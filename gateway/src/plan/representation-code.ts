@@ -12,17 +12,19 @@ export interface RepresentationSource {
   readonly rewrites: readonly FetchDataRewrite[];
   /** The keys by which the subgraph resolves a type's entities, each as its fields. */
   readonly keysOf: (type: string) => readonly (readonly string[])[];
+  /** The names that `__typename` of its entities may have; undefined for any. */
+  readonly onlyFor?: ReadonlySet<string> | undefined;
 }
 
 /**
  * Generates the function that writes an entity's representation as JSON text, or gives null when something that it needs is not there.
  * It takes the entity and the values of the condition variables. Throws for rewrites that are not known here.
  */
-export function generateRepresentation(schema: GraphQLSchema, { requires, rewrites, keysOf }: RepresentationSource): string {
+export function generateRepresentation(schema: GraphQLSchema, { requires, rewrites, keysOf, onlyFor }: RepresentationSource): string {
   const conditions = requires.flatMap((each) =>
     each.kind === 'InlineFragment' && each.typeCondition !== undefined ? [each.typeCondition] : [],
   );
-  const types = new Set(conditions.flatMap((name) => typesOf(schema, name)));
+  const types = new Set(conditions.flatMap((name) => typesOf(schema, name)).filter((name) => onlyFor?.has(name) ?? true));
   const cases = [...types].map((type) => `case ${quote(type)}:{${writeRepresentation(schema, { type, requires, rewrites, keysOf })}}`);
   return `(()=>{${OWN}const str=${STR};${PICK}return (o,vars)=>{switch(o.__typename){${cases.join('')}}return null;}})()`;
 }

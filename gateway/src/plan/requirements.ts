@@ -1,4 +1,4 @@
-/** Reads from a supergraph what `@requires` says, and tells under which conditions an entity fetch needs each part of it. */
+/** Reads from a supergraph what `@requires` and `@join__type` say, and tells under which conditions an entity fetch needs each part of it. */
 import type { FetchNode } from '@apollo/query-planner';
 import {
   type ConstDirectiveNode,
@@ -42,6 +42,8 @@ export interface FieldRequirements {
   of(service: string, type: string, field: string): SelectionSetNode | undefined;
   /** Returns the fields of each key by which a subgraph resolves entities of a type; none for what is no entity there. */
   keysOf(service: string, type: string): readonly (readonly string[])[];
+  /** Whether a subgraph defines an interface as `@interfaceObject`. */
+  isInterfaceObject(service: string, type: string): boolean;
 }
 
 type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
@@ -51,6 +53,7 @@ export function readRequirements(document: DocumentNode): FieldRequirements {
   const services = readServices(document);
   const found = new Map<string, SelectionSetNode>();
   const keys = new Map<string, (readonly string[])[]>();
+  const interfaceObjects = new Set<string>();
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INTERFACE_TYPE_DEFINITION) continue;
     const type = definition.name.value;
@@ -58,15 +61,18 @@ export function readRequirements(document: DocumentNode): FieldRequirements {
       found.set(keyOf(services.get(graph) ?? graph, type, field), parseSelections(text));
     });
     for (const directive of definition.directives ?? []) {
-      const text = directive.name.value === 'join__type' ? textOf(directive, 'key') : undefined;
-      if (text === undefined) continue;
+      if (directive.name.value !== 'join__type') continue;
       const graph = textOf(directive, 'graph') ?? '';
       const at = keyOf(services.get(graph) ?? graph, type);
+      if (isInterfaceObject(directive)) interfaceObjects.add(at);
+      const text = textOf(directive, 'key');
+      if (text === undefined) continue;
       keys.set(at, [...(keys.get(at) ?? []), namesIn(parseSelections(text))]);
     }
   }
   return {
     keysOf: (service, type) => keys.get(keyOf(service, type)) ?? [],
+    isInterfaceObject: (service, type) => interfaceObjects.has(keyOf(service, type)),
     of: (service, type, field) => found.get(keyOf(service, type, field)),
   };
 }
@@ -108,6 +114,11 @@ function eachRequirement(type: FieldsNode, use: (field: string, graph: string, r
 function textOf({ arguments: given = [] }: ConstDirectiveNode, argument: string): string | undefined {
   const value = given.find(({ name }) => name.value === argument)?.value;
   return value?.kind === Kind.STRING || value?.kind === Kind.ENUM ? value.value : undefined;
+}
+
+/** Reads `isInterfaceObject` of `@join__type`. */
+export function isInterfaceObject({ arguments: given = [] }: ConstDirectiveNode): boolean {
+  return given.some(({ name, value }) => name.value === 'isInterfaceObject' && value.kind === Kind.BOOLEAN && value.value);
 }
 
 interface Needs {
@@ -197,8 +208,8 @@ export function eachEntityField(document: DocumentNode, use: (type: string, fiel
   });
 }
 
-/** Paths of fields with dots between. */
-function leavesOf(set: SelectionSetNode, path: readonly string[]): string[] {
+/** Returns the paths of a selection set's leaf fields below `path`, names with dots between. */
+export function leavesOf(set: SelectionSetNode, path: readonly string[]): string[] {
   return set.selections.flatMap((selection) => {
     if (selection.kind === Kind.FRAGMENT_SPREAD) return [];
     if (selection.kind === Kind.INLINE_FRAGMENT) return leavesOf(selection.selectionSet, path);

@@ -87,7 +87,8 @@ function filterEntityFields(document: DocumentNode, keeps: (type: string, field:
   });
 }
 
-function withoutUnusedVariables(document: DocumentNode): { document: DocumentNode; variables: ReadonlySet<string> } {
+/** Returns the document without the variables that nothing in it uses, and the names of those that are left. */
+export function withoutUnusedVariables(document: DocumentNode): { document: DocumentNode; variables: ReadonlySet<string> } {
   const variables = new Set<string>();
   for (const definition of document.definitions)
     if ('selectionSet' in definition) visit(definition.selectionSet, { Variable: ({ name }) => void variables.add(name.value) });

@@ -60,16 +60,20 @@ describe('an operation', () => {
   });
 
   const products = {
-    a: `type Query { home: Int } interface Product @key(fields: "id") { id: ID! plain: Int }
+    a: `type Query { home(n: Int): [[Product]] } interface Product @key(fields: "id") { id: ID! plain: Int }
       type E0 implements Product @key(fields: "id") { id: ID! plain: Int must: Value! } type E1 implements Product @key(fields: "id") { id: ID! plain: Int }
       type Value { x: Int }`,
     b: `type Query { all(n: Int): [[Product!]] } type Product @key(fields: "id") @interfaceObject { id: ID! plain: Int @external extra: Int
-      extraComputed: String @requires(fields: "plain") }`,
+      extraComputed: String @requires(fields: "plain") extraMust: Int! extraRef: Product }`,
+    c: 'type Product @key(fields: "id") @interfaceObject { id: ID! extra: Int @external extraLate: String @requires(fields: "extra") }',
   };
   const known = {
     products: ['E0', 'E1'],
-    steady: new Set(['E0.plain', 'E1.plain']),
-    computed: new Map([['Product.extraComputed', '{ plain }']]),
+    steady: new Set(['E0.plain', 'E1.plain', 'Product.extra']),
+    computed: new Map([
+      ['Product.extraComputed', '{ plain }'],
+      ['Product.extraLate', '{ extra }'],
+    ]),
   };
 
   it.each([
@@ -77,6 +81,28 @@ describe('an operation', () => {
     ['an object whose type is not known because its only field failed', '... on E0 { must { x } }'],
   ])('with %s has the result that graphql-js gives', async (_, selections) => {
     expect(await differenceOf({ subgraphs: products, facts: known, query: `{ ${manyOf(selections)} }` })).toBeUndefined();
+  });
+
+  // GraphQL §6.3.2 (CollectFields): a fragment applies to objects of its type alone.
+  it.each([
+    ['a field with @requires beside one without', 'extra ... on E1 { extraComputed }'],
+    ['a field beside one with @requires', 'extraComputed ... on E1 { extra extraMust }'],
+    ['a field that may fail and is not nullable', 'extra ... on E1 { extraMust }'],
+    ['a field under the same condition and one without any', 'extra @include(if: $a) ... on E1 { extraMust extra @include(if: $b) }'],
+    ['a selection of the same field', 'extraRef { extra } ... on E1 { extraRef { extraMust extraComputed } }'],
+    ['a field that requires one of the same subgraph', 'extraComputed ... on E1 { extraLate } ... on E0 { extraMust }'],
+  ])('that selects for one type of an interface object %s has the result that graphql-js gives', async (_, selections) => {
+    const lists = manyOf(selections).replaceAll('all(', 'home(');
+    const isConditional = selections.includes('$');
+    for (const variables of isConditional ? values : [{}])
+      expect(
+        await differenceOf({
+          subgraphs: products,
+          facts: known,
+          query: `${isConditional ? 'query($a: Boolean!, $b: Boolean!) ' : ''}{ ${lists} }`,
+          variables,
+        }),
+      ).toBeUndefined();
   });
 
   it('that asks under one key for fields of different types has errors at that key', async () => {
