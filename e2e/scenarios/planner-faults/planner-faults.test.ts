@@ -77,17 +77,19 @@ describe('a field with arguments that @requires pulls in', () => {
   it('is fetched once for each set of arguments that two fields require', async () => {
     federation = await startFederation({
       catalog: {
-        sdl: 'type Query { product: Product } type Product @key(fields: "id") { id: ID! price(currency: String): Int }',
-        resolvers: { Query: { product: () => ({ id: 'p1' }) }, Product: { __resolveReference: (key: object) => key, price } },
+        sdl: 'type Query { product: Product } type Product @key(fields: "id") { id: ID! weight: Int price(currency: String): Int }',
+        resolvers: { Query: { product: () => ({ id: 'p1', weight: 3 }) }, Product: { __resolveReference: (key: object) => key, price } },
       },
       tax: {
         sdl: `type Product @key(fields: "id") { id: ID! price(currency: String): Int @external
           tax: String @requires(fields: "price(currency: \\"USD\\")")
-          toll: String @requires(fields: "price(currency: \\"CHF\\")") }`,
+          toll: String @requires(fields: "price(currency: \\"CHF\\")")
+          weight: Int @external label: String @requires(fields: "weight") }`,
         resolvers: {
           Product: {
             __resolveReference: (key: object) => key,
             tax: (product: { price: number }) => `tax on ${String(product.price)}`,
+            label: ({ weight }: { weight: number }) => `${String(weight)} kg`,
             toll: (product: { price: number }) => `toll on ${String(product.price)}`,
           },
         },
@@ -96,6 +98,11 @@ describe('a field with arguments that @requires pulls in', () => {
     expect((await federation.ask('{ product { tax toll price(currency: "EUR") } }')).body).toEqual({
       data: { product: { tax: 'tax on 10', toll: 'toll on 8', price: 9 } },
     });
+    // GraphQL §3.13.2: a field that is not included is as if it were not asked for; the others do not wait for what it requires.
+    const query = 'query ($label: Boolean!) { product { tax toll label @include(if: $label) } }';
+    const product = { tax: 'tax on 10', toll: 'toll on 8' };
+    expect((await federation.ask(query, { label: false })).body).toEqual({ data: { product } });
+    expect((await federation.ask(query, { label: true })).body).toEqual({ data: { product: { ...product, label: '3 kg' } } });
   });
 });
 

@@ -2,8 +2,8 @@
  * Finds the owner of each entity type that has a hidden key. Such a key says that an entity is referred to, and nothing more: only the owner
  * knows whether it exists (ADR 3).
  */
-import type { QueryPlanSelectionNode } from '@apollo/query-planner';
 import { type ConstDirectiveNode, type GraphQLField, type GraphQLSchema, Kind, isEnumType, isObjectType } from 'graphql';
+import type { RequiredSelection } from './requirements.ts';
 
 export interface Owner {
   /** The name of the subgraph. */
@@ -43,7 +43,7 @@ export function findOwners(schema: GraphQLSchema): Owners {
 /** Returns the types of which a fetch of entities decides whether they exist: it asks their owner by a hidden key. */
 export function decidedTypes(
   { schema, owners }: { schema: GraphQLSchema; owners: Owners },
-  { service, requires }: { service: string; requires: readonly QueryPlanSelectionNode[] },
+  { service, requires }: { service: string; requires: readonly RequiredSelection[] },
 ): string[] {
   return requires.flatMap((each) => {
     if (each.kind !== 'InlineFragment' || each.typeCondition === undefined) return [];

@@ -6,7 +6,7 @@ import type { SupergraphMend } from './mend-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
 import { generateRepresentation, soleKeyOf } from './representation-code.ts';
-import { guardRequirements } from './requirements.ts';
+import { type GuardedFetch, guardRequirements } from './requirements.ts';
 import type { TypedFetch } from './split-by-type.ts';
 import { splitFetch } from './split-fetch.ts';
 import { ON, typesOf } from './type-names.ts';
@@ -19,6 +19,8 @@ export interface PlanCompiler {
   readonly collect: readonly string[];
   readonly represent: readonly string[];
 }
+
+type CompiledFetch = GuardedFetch & Pick<TypedFetch, 'onlyFor'>;
 
 /** A part of a plan, and where its objects stand. */
 interface Located<T extends PlanNode = PlanNode> {
@@ -66,7 +68,8 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
       }
       case 'Fetch': {
         const places = joinPlaces(alike.map(({ place }) => place));
-        const fetches = splitFetch(node, mend).map((each) => compileFetch(each, places));
+        const guarded = node.requires ? { ...node, requires: guardRequirements(node, { schema, requirements: mend.requirements }) } : node;
+        const fetches = splitFetch(guarded, mend).map((each) => compileFetch(each, places));
         return fetches.length === 1 ? (fetches[0] as FetchStep) : { kind: 'parallel', steps: fetches };
       }
       case 'Defer':
@@ -74,7 +77,7 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
     }
   };
 
-  const compileFetch = (node: TypedFetch, places: readonly Place[]): FetchStep => {
+  const compileFetch = (node: CompiledFetch, places: readonly Place[]): FetchStep => {
     if (node.contextRewrites?.length) throw new Error('@fromContext is not supported');
     const operation = mend.mendOperation(node.operation);
     const prefix = `{"query":${JSON.stringify(operation)},${node.operationName === undefined ? '' : `"operationName":${JSON.stringify(node.operationName)},`}"variables":{`;
@@ -104,9 +107,9 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
     };
   };
 
-  const compileEntities = (node: TypedFetch, places: readonly Place[]): EntityFetch => {
+  const compileEntities = (node: CompiledFetch, places: readonly Place[]): EntityFetch => {
     const rewrites = node.inputRewrites ?? [];
-    const requires = mend.mendRequires(guardRequirements(node, { schema, requirements: mend.requirements }));
+    const requires = mend.mendRequires(node.requires ?? []);
     return {
       represent:
         represents.push(

@@ -37,6 +37,9 @@ export interface RequiredFragment {
   readonly selections: readonly RequiredSelection[];
 }
 
+/** A fetch whose requirements say when they are needed. */
+export type GuardedFetch = Omit<FetchNode, 'requires'> & { readonly requires?: readonly RequiredSelection[] };
+
 export interface FieldRequirements {
   /** Returns the selection set that a field of a type requires in a subgraph; undefined when it requires none. */
   of(service: string, type: string, field: string): SelectionSetNode | undefined;

@@ -2,8 +2,7 @@
  * Splits a fetch of entities whose fields require one and the same field with different arguments: a representation can tell it only once, so each
  * set of arguments needs a fetch of its own.
  */
-import type { FetchNode, QueryPlanSelectionNode } from '@apollo/query-planner';
-import { eachEntityField } from './requirements.ts';
+import { type GuardedFetch, type RequiredSelection, eachEntityField } from './requirements.ts';
 import { type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode, parse, print, visit } from 'graphql';
 
 export interface Requirements {
@@ -13,8 +12,11 @@ export interface Requirements {
   readonly neededBy: (type: string, field: string) => ReadonlySet<string>;
 }
 
-/** Gives the fetch itself unless it has to be split. */
-export function splitFetch(node: FetchNode, requirements: Requirements): FetchNode[] {
+/**
+ * Gives the fetch itself unless it has to be split. Its requirements say when they are needed: one that only another part needs under a condition
+ * does not hold this part back.
+ */
+export function splitFetch(node: GuardedFetch, requirements: Requirements): GuardedFetch[] {
   const conflicting = findConflicts(node.requires ?? [], requirements);
   if (conflicting.size === 0) return [node];
   const document = parse(node.operation, { noLocation: true });
@@ -42,10 +44,10 @@ export function splitFetch(node: FetchNode, requirements: Requirements): FetchNo
 }
 
 /** Stand-ins that stand for the same field of the same object. */
-function findConflicts(requires: readonly QueryPlanSelectionNode[], { realNameOf }: Requirements): Set<string> {
+function findConflicts(requires: readonly RequiredSelection[], { realNameOf }: Requirements): Set<string> {
   const conflicting = new Set<string>();
   const byType = new Map<string, Map<string, Set<string>>>();
-  const visitLevel = (selections: readonly QueryPlanSelectionNode[], path: string) => {
+  const visitLevel = (selections: readonly RequiredSelection[], path: string) => {
     for (const selection of selections) {
       if (selection.kind === 'InlineFragment') visitLevel(selection.selections, `${path}|${selection.typeCondition ?? ''}`);
       else {
@@ -63,7 +65,7 @@ function findConflicts(requires: readonly QueryPlanSelectionNode[], { realNameOf
   return conflicting;
 }
 
-function withoutFields(selection: QueryPlanSelectionNode, isDropped: (name: string) => boolean): QueryPlanSelectionNode {
+function withoutFields(selection: RequiredSelection, isDropped: (name: string) => boolean): RequiredSelection {
   if (!selection.selections) return selection;
   const selections = selection.selections
     .filter((each) => each.kind !== 'Field' || !isDropped(each.name))
