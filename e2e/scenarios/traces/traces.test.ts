@@ -18,12 +18,12 @@ afterAll(async () => {
   await collector.stop();
 });
 
-/** Resolves with the spans of a trace once one of them has the name. */
+/** Resolves with the spans of a trace once one that has the name is there, with all spans between it and the client's own. */
 async function traceWith(traceId: string, name: RegExp): Promise<readonly ExportedSpan[]> {
   const find = () => collector.spans.filter((span) => span.traceId === traceId);
-  await until(() =>
-    Promise.resolve(find().some((span) => name.test(span.name)) && find().some((span) => span.parentSpanId === CLIENT_SPAN)),
-  );
+  const isWhole = (spans: readonly ExportedSpan[]) =>
+    spans.some((span) => name.test(span.name) && ancestry(spans, span).at(-1)?.parentSpanId === CLIENT_SPAN);
+  await until(() => Promise.resolve(isWhole(find())));
   return find();
 }
 

@@ -1,5 +1,6 @@
 /** Compares the two engines over random supergraphs and operations, and makes what fails as small as it gets. */
 import { parse, print } from 'graphql';
+import { withoutConditions } from './conditions.ts';
 import { type FuzzAnswer, type FuzzEngine, startApollo, startTrestle } from './engines.ts';
 import { type FuzzOperation, generateOperation } from './operations.ts';
 import { createRandom } from './random.ts';
@@ -84,9 +85,18 @@ type Verdict =
 
 async function compare(engines: Engines, operation: FuzzOperation): Promise<Verdict> {
   const verdict = await compareWhole(engines, operation);
-  return verdict.kind === 'different' && typeof verdict.trestle !== 'string'
-    ? ((await compareParts(engines, operation, verdict.trestle)) ?? verdict)
-    : verdict;
+  if (verdict.kind !== 'different' || typeof verdict.trestle === 'string') return verdict;
+  return (
+    (await compareParts(engines, operation, verdict.trestle)) ?? (await compareDecided(engines, operation, verdict.trestle)) ?? verdict
+  );
+}
+
+/** Undefined unless the stock engine gives the result of the whole operation once its conditions are taken out. */
+async function compareDecided({ apollo }: Engines, { query, variables }: FuzzOperation, whole: FuzzAnswer): Promise<Verdict | undefined> {
+  const decided = withoutUnused(withoutConditions(parse(query), variables));
+  const answer = await attempt(apollo, { query: print(decided), variables });
+  const isSame = typeof answer === 'object' && JSON.stringify(sort(answer.data)) === JSON.stringify(sort(whole.data));
+  return isSame ? { kind: 'known', fault: 'fields beside a condition vanish' } : undefined;
 }
 
 /** Undefined unless it is a matter of arguments under `@requires`, and each part of the operation is answered as the whole was. */
