@@ -185,7 +185,7 @@ async function killAll(field: Field): Promise<string> {
   return `all back after ${(Math.max(...times) / 1000).toFixed(1)} s; ${compared}; ${writers.written.failures} requests failed`;
 }
 
-/** Whoever connects to it is let go at once; nothing that is sent there is kept. */
+/** The supervisor closes each connection at once and keeps nothing of what is sent there. */
 async function floodSocket(field: Field): Promise<string> {
   const { supervisorSocket } = requireOwn(field);
   const count = scaled(field, 500);

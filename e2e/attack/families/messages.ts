@@ -140,7 +140,7 @@ async function forgePositions({ connections, addresses, own }: Field): Promise<s
   return [...answers].map(([type, count]) => `${type} × ${count}`).join(', ');
 }
 
-/** Those who watch revocations are told of each, and a logout waits for their answer. */
+/** Each revocation is sent to every watcher, and a logout waits for their answers. */
 async function floodRevocations(field: Field): Promise<string> {
   const { connections, addresses, random } = field;
   let refused = 0;

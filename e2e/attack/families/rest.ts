@@ -174,7 +174,7 @@ async function queries(field: Field): Promise<string> {
   return countStatuses(await send(field, requests, { width: 8 }));
 }
 
-/** Metrics tell of the inside: not to those who come through a proxy. */
+/** Metrics describe the inside of the system, so requests that come through a proxy must not get them. */
 async function metrics({ connections, addresses }: Field): Promise<string> {
   const shown: string[] = [];
   for (const name of ['rest-bridge', 'gateway', 'users', 'orders', 'content'] as const) {

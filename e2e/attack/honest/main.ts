@@ -4,7 +4,7 @@ import { Agent as TlsAgent, request as requestTls } from 'node:https';
 import type { HonestOrder, HonestReport, HonestTarget } from './honest.ts';
 
 const INTERVAL_MS = 20;
-/** Another address than the attacker's, so that limits per address tell the two apart. */
+/** Another address than the attacker's, so that limits per address apply to each separately. */
 const LOCAL_ADDRESS = '127.0.0.2';
 const TIMEOUT_MS = 10_000;
 const QUERY = JSON.stringify({ query: '{productsConnection(first:3){edges{node{id name price}}}}' });

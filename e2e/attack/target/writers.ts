@@ -24,7 +24,7 @@ export interface Writers {
   stop(): Promise<void>;
 }
 
-/** Writers never give up a payment: they repeat it with its key until it is acknowledged, as clients are told to. */
+/** Writers never give up a payment: they repeat it with its key until it is acknowledged, as clients should. */
 export function startWriters(field: Field, own: OwnSystem): Writers {
   const { connections, addresses, random } = field;
   const account = findAccount(own, 'ada');

@@ -13,7 +13,7 @@ const LEAKS = [
   /ECONN|EPIPE|Prisma|postgres/i,
 ];
 
-/** Throws a breach for a 5xx other than 501, 503, 505, for an error without an envelope, and for one that tells too much. */
+/** Throws a breach for a 5xx other than 501, 503, 505, for an error without an envelope, and for one that reveals internals. */
 export function checkRefusal({ status, headers, body }: RawReply, about: string): void {
   demand(!Number.isNaN(status), `${about}: the answer is not HTTP`);
   demand(status < 500 || ALLOWED_5XX.has(status), `${about}: status ${status}: ${body.toString().slice(0, 300)}`);

@@ -36,7 +36,7 @@ export async function ask(connections: Connections, address: Address, sent: Sent
   return reply ?? { status: 0, headers: {}, body: Buffer.alloc(0), isWhole: false };
 }
 
-/** Whether the answer is whole; without a stated length only the end of the connection tells. */
+/** Whether the answer is whole; without a stated length only the end of the connection shows that. */
 function hasAll(reply: RawReply | undefined): boolean {
   return reply !== undefined && reply.isWhole && (reply.headers['content-length'] ?? reply.headers['transfer-encoding']) !== undefined;
 }

@@ -1,4 +1,4 @@
-/** A row that stays locked, and connections that are killed: what clients of both APIs are told, and what goes on meanwhile (spec §7.3, §8). */
+/** A row that stays locked, and connections that are killed: the responses of both APIs, and which requests still succeed (spec §7.3, §8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 

@@ -146,7 +146,7 @@ it('a subscription of a client that accepts multipart/mixed alone is answered in
 });
 
 describe('a request with a wrong parameter', () => {
-  it('is told in the message what is wrong', async () => {
+  it('is answered with a message that says what is wrong', async () => {
     const refused = await post(JSON.stringify({ query: 1, variables: [] }));
     expect(refused.body).toMatchObject({
       errors: [
