@@ -5,8 +5,8 @@ import { schemaPath } from '@trestle/schema/sdl';
 import { serviceSettings } from '@trestle/service/settings';
 import { readFlags } from './command-line.ts';
 import { readTrustedDocuments } from './documents/trusted.ts';
-import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors.ts';
-import { SLOW_POLICIES } from './live/mailbox.ts';
+import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
+import { SLOW_POLICIES } from './transports/delivery/send-queue.ts';
 import { DEFAULT_LIMITS } from './limits/limits.ts';
 
 /** `args` are those after the program's name; none of both means the process's own. Throws an error that names every bad value at once. */

@@ -12,17 +12,17 @@ import { createTracing } from '@trestle/telemetry';
 import { readNotice } from './command-line.ts';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
-import { createHttpDoor } from './door/http-door.ts';
-import { toRefusalAnswer } from './door/refusal.ts';
-import { createVisitBook } from './door/visit.ts';
-import type { Engine } from './engine.ts';
-import { createSubgraphErrors } from './errors.ts';
-import { type TrestleEngine, createTrestleEngine } from './execute/engine.ts';
-import { createLiveMetrics } from './live/live-metrics.ts';
-import { SendBuffers } from './live/send-buffers.ts';
-import { createSocketDoor } from './live/socket-door.ts';
-import { createStreamDoor } from './live/stream-door.ts';
-import { createGatewayMetrics } from './metrics.ts';
+import { createHttpDoor } from './transports/http/http-transport.ts';
+import { toRefusalAnswer } from './transports/http/refusal.ts';
+import { createVisitBook } from './transports/http/visit.ts';
+import type { Engine } from './engines/engine.ts';
+import { createSubgraphErrors } from './errors/format-error.ts';
+import { type TrestleEngine, createTrestleEngine } from './engines/trestle.ts';
+import { createLiveMetrics } from './observability/subscription-metrics.ts';
+import { SendBuffers } from './transports/delivery/send-buffers.ts';
+import { createSocketDoor } from './transports/websocket/websocket-transport.ts';
+import { createStreamDoor } from './transports/delivery/stream-transport.ts';
+import { createGatewayMetrics } from './observability/request-metrics.ts';
 import { watchSupergraph } from './supergraph/watch.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
@@ -140,6 +140,6 @@ async function createEngine({
   const { labels, subscriptions } = config;
   if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels, subscriptions });
   silenceVendorTelemetry();
-  const { createApolloEngine } = await import('./apollo/engine.ts');
+  const { createApolloEngine } = await import('./engines/apollo.ts');
   return createApolloEngine(options);
 }

@@ -1,7 +1,7 @@
 /** Finds the text of a document that a client names instead of sending it: automatic persisted queries and trusted documents. */
 import { createHash } from 'node:crypto';
 import { Fault, fail } from '@trestle/schema/errors';
-import type { Parameters } from '../door/parameters.ts';
+import type { Parameters } from '../request/parameters.ts';
 import type { DocumentClient, TrustedDocuments } from './trusted.ts';
 
 export interface Documents {

@@ -2,11 +2,11 @@
 import type { Log } from '@trestle/log';
 import { isErrorCode } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
-import { type SubgraphErrors, finishErrors, isOurFault } from '../errors.ts';
+import { type SubgraphErrors, finishErrors, isOurFault } from '../errors/format-error.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import type { Execution } from './execute.ts';
 import type { AnswerError } from './execution-errors.ts';
-import { TOO_LARGE, type WriteRequest, type Written } from './program.ts';
+import { TOO_LARGE, type WriteRequest, type Written } from '../program/program.ts';
 
 /** What is the same for all that an engine writes. */
 export interface Writing {

@@ -1,6 +1,6 @@
 /** One fetch of entities: which to ask for, each only once, and where to put what comes back. */
 import { merge, rename } from './merge.ts';
-import type { Compiled, Data, FetchStep, Place, PlaceSegment } from './program.ts';
+import type { Compiled, Data, FetchStep, Place, PlaceSegment } from '../program/program.ts';
 
 export interface EntityBatch {
   /** JSON texts with commas between; empty when there is nothing to ask for. */

@@ -2,13 +2,13 @@
 import { composeServices } from '@apollo/composition';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'graphql';
-import type { EngineContext } from '../engine.ts';
+import type { EngineContext } from '../engines/engine.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createPlanner } from '../plan/planner.ts';
 import { type SubgraphAnswer, execute } from './execute.ts';
 import { ExecutionErrors } from './execution-errors.ts';
-import { link } from './operation.ts';
-import type { Data } from './program.ts';
+import { link } from '../program/operation.ts';
+import type { Data } from '../program/program.ts';
 import { readVariables } from './variables.ts';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires"])';

@@ -3,12 +3,12 @@
  * Steps call back instead of promising: nothing waits that need not.
  */
 import type { ErrorCode } from '@trestle/schema/errors';
-import type { EngineContext } from '../engine.ts';
+import type { EngineContext } from '../engines/engine.ts';
 import { entitiesOf } from './entities.ts';
 import type { ExecutionErrors, SubgraphError } from './execution-errors.ts';
 import { merge, rename } from './merge.ts';
-import type { Operation } from './operation.ts';
-import type { Data, FetchStep, PlanStep } from './program.ts';
+import type { Operation } from '../program/operation.ts';
+import type { Data, FetchStep, PlanStep } from '../program/program.ts';
 
 export interface SubgraphAnswer {
   readonly data?: Data | null;

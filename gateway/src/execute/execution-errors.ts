@@ -2,8 +2,8 @@
  * The errors of an execution: those that subgraphs told, at their places in the result, and those of fetches that failed, at each field that is
  * missing because of them (GraphQL §7.1.2: a path names the field of the response that has the error).
  */
-import type { FetchStep, Shape, ValueFault } from './program.ts';
-import { TYPENAME_ALIAS, toResponseKey } from './response-key.ts';
+import type { FetchStep, Shape, ValueFault } from '../program/program.ts';
+import { TYPENAME_ALIAS, toResponseKey } from '../program/response-key.ts';
 
 /** An error as it stands in a result, before the transport finishes it. */
 export interface AnswerError {

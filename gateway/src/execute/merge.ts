@@ -1,5 +1,5 @@
 /** Merges what a fetch brought into what is there. Objects are taken over, not copied: each answer belongs to one request. */
-import type { Data, KeyRename, RenameSegment } from './program.ts';
+import type { Data, KeyRename, RenameSegment } from '../program/program.ts';
 
 export function merge(target: Data, source: Data): void {
   for (const key in source) {

@@ -1,5 +1,5 @@
 /** The plan of a request as people read it, with when each fetch went out and how long it took. */
-import type { FetchStep, PlanStep } from './program.ts';
+import type { FetchStep, PlanStep } from '../program/program.ts';
 
 export interface PlanReport {
   /** To be called as the plan runs. */

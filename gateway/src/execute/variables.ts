@@ -1,6 +1,6 @@
 /** Checks a request's variables against what its operation declares (GraphQL §6.1.2). Their own JSON goes on to the subgraphs, which coerce it. */
 import { Fault, type FieldFault } from '@trestle/schema/errors';
-import type { InputType, Location, VariableProgram } from './program.ts';
+import type { InputType, Location, VariableProgram } from '../program/program.ts';
 
 const MAX_FAULTS = 50;
 /** Characters of a value that a message shows. */

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { ApolloGateway as Gateway } from '@apollo/gateway';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
-import type { EngineContext } from '../engine.ts';
+import type { EngineContext } from '../engines/engine.ts';
 import { execute } from '../execute/execute.ts';
 import { ExecutionErrors } from '../execute/execution-errors.ts';
-import { link } from '../execute/operation.ts';
-import type { Data } from '../execute/program.ts';
+import { link } from '../program/operation.ts';
+import type { Data } from '../program/program.ts';
 import { readVariables } from '../execute/variables.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createPlanner } from '../plan/planner.ts';

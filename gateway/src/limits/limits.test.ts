@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate } from 'graphql';
-import { MAX_JSON_DEPTH } from '../json.ts';
+import { MAX_JSON_DEPTH } from '../request/json.ts';
 import { DEFAULT_LIMITS, limitCost, limitOperations, limitVariables } from './limits.ts';
 
 const { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES, maxRootFields: MAX_ROOT_FIELDS, maxInputDepth: MAX_INPUT_DEPTH } = DEFAULT_LIMITS;

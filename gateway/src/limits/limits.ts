@@ -1,8 +1,8 @@
 /** Limits on what one operation may ask for (contract §6), as validation rules: what is too much is never planned. */
 import { fail } from '@trestle/schema/errors';
 import { type ASTNode, type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
-import { TYPENAME_ALIAS } from '../execute/response-key.ts';
-import { MAX_JSON_DEPTH } from '../json.ts';
+import { TYPENAME_ALIAS } from '../program/response-key.ts';
+import { MAX_JSON_DEPTH } from '../request/json.ts';
 
 /** Each can be set; these are contract §6's, and for the rest what leaves room for any honest client. */
 export interface Limits {

@@ -1,6 +1,6 @@
 /** Checks that a plan fetches every root field that an operation selects. */
 import type { GraphQLObjectType } from 'graphql';
-import type { PlanStep } from '../execute/program.ts';
+import type { PlanStep } from '../program/program.ts';
 import type { GuardedSet, Selections } from './selection.ts';
 
 /** Thrown for an operation that no plan can resolve; its cause names the field. */

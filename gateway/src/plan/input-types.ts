@@ -13,7 +13,7 @@ import {
   valueFromAST,
   visit,
 } from 'graphql';
-import type { InputField, InputType, VariableProgram } from '../execute/program.ts';
+import type { InputField, InputType, VariableProgram } from '../program/program.ts';
 import { readConditions } from './selection.ts';
 
 export interface VariableFacts {

@@ -1,6 +1,6 @@
 /** Reads where the planner says that a fetch's objects stand, and generates what finds them there. */
 import type { ResponsePath } from '@apollo/query-planner';
-import type { Place, PlaceSegment } from '../execute/program.ts';
+import type { Place, PlaceSegment } from '../program/program.ts';
 import { quote, read } from './literals.ts';
 
 /** A segment with `typeConditionedFetching`: `name|[Type,Other]`, and `@|[Type]` for the elements of a list. */

@@ -1,7 +1,7 @@
 /** Turns a query plan into the steps of a program, and generates what each fetch needs: where its objects stand and how they are told to a subgraph. */
 import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
 import { type GraphQLSchema, Kind, type SelectionSetNode, isInterfaceType, parse } from 'graphql';
-import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../execute/program.ts';
+import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
 import type { SupergraphMend } from './mend-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';

@@ -20,7 +20,7 @@ import {
   validateSchema,
   visit,
 } from 'graphql';
-import type { Program } from '../execute/program.ts';
+import type { Program } from '../program/program.ts';
 import { type Limits, limitOperations, tooExpensive } from '../limits/limits.ts';
 import { askOwners } from './ask-owners.ts';
 import { generateActualCost, generateCost } from './cost.ts';

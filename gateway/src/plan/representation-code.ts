@@ -1,7 +1,7 @@
 /** Generates the code that writes entities' representations: what a subgraph is told of each entity that it is asked for. */
 import type { FetchDataRewrite } from '@apollo/query-planner';
 import { type GraphQLSchema, isObjectType } from 'graphql';
-import type { EntityFetch } from '../execute/program.ts';
+import type { EntityFetch } from '../program/program.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { RequiredField, RequiredSelection } from './requirements.ts';
 import { ON, typesOf } from './type-names.ts';

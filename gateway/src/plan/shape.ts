@@ -1,6 +1,6 @@
 /** Describes which response keys an operation asks for at each place, whatever the types of the objects there. */
 import { Kind, type SelectionSetNode } from 'graphql';
-import type { Shape } from '../execute/program.ts';
+import type { Shape } from '../program/program.ts';
 
 /** An operation with more places than these has no description: what its errors name is taken for asked for. */
 const MAX_PLACES = 5000;

@@ -1,6 +1,6 @@
 /** Lets clients use `__typename` as the alias of another field, beside the `__typename` that the planner asks for itself (GraphQL §2.7). */
 import { type DocumentNode, type FieldNode, Kind, visit } from 'graphql';
-import { TYPENAME_ALIAS } from '../execute/response-key.ts';
+import { TYPENAME_ALIAS } from '../program/response-key.ts';
 
 /**
  * Returns the document with {@link TYPENAME_ALIAS} wherever a field other than `__typename` has that alias. Results of introspection do not come from

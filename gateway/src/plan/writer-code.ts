@@ -16,8 +16,8 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { TOO_LARGE } from '../execute/program.ts';
-import { toResponseKey } from '../execute/response-key.ts';
+import { TOO_LARGE } from '../program/program.ts';
+import { toResponseKey } from '../program/response-key.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { CollectedField, Condition, GuardedSet, Selections } from './selection.ts';
 

@@ -1,6 +1,6 @@
 /** Everything that is derived from one supergraph: its planner, its subgraphs, the operations that were prepared for it. Swapped as one. */
-import type { Operation } from '../execute/operation.ts';
-import { link } from '../execute/operation.ts';
+import type { Operation } from '../program/operation.ts';
+import { link } from '../program/operation.ts';
 import type { PlannerThread } from '../plan/planner-thread.ts';
 import type { Prepared, PreparedError } from '../plan/planner.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';

@@ -3,7 +3,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { abort, createTrail } from '../trail.ts';
+import { abort, createTrail } from '../request/trail.ts';
 import { type UpstreamContext, type Upstreams, createUpstreams } from './upstream.ts';
 
 const servers: Server[] = [];

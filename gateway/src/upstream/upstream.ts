@@ -1,11 +1,11 @@
 /** Calls a subgraph: kept-alive connections, limits of time and size, one retry where it is safe, the caller's own headers, nothing told of addresses. */
 import { Pool, errors } from 'undici';
 import type { Registry } from 'prom-client';
-import type { EngineContext } from '../engine.ts';
+import type { EngineContext } from '../engines/engine.ts';
 import type { SubgraphAnswer, SubgraphFailure } from '../execute/execute.ts';
-import { type Series, createHistogram } from '../histogram.ts';
+import { type Series, createHistogram } from '../observability/histogram.ts';
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts';
-import { type LiveUpstream, createLiveSockets } from './live.ts';
+import { type LiveUpstream, createLiveSockets } from './subgraph-sockets.ts';
 import { createRetryBudget } from './retry-budget.ts';
 
 const CONNECTIONS = 64;

@@ -1,0 +1,43 @@
+/** Finishes errors where Apollo Server lets go of a response: request id, merged denials, 401, and a log line for what was not the client's fault. */
+import type { ApolloServerPlugin } from '@apollo/server';
+import type { Log } from '@trestle/log';
+import type { EngineContext } from './engine.ts';
+import { formatError, isOurFault, mergeDenials, needsCredential } from '../errors/format-error.ts';
+
+export function createErrorPlugin(log: Log): ApolloServerPlugin<EngineContext> {
+  return {
+    requestDidStart: () =>
+      Promise.resolve({
+        didEncounterErrors: ({ errors, contextValue: { requestId } }) => {
+          for (const error of errors) {
+            const formatted = formatError(error.toJSON(), error);
+            if (isOurFault(formatted)) {
+              const { extensions } = formatted;
+              const service = extensions?.['service'];
+              log.error('request failed', {
+                requestId,
+                code: String(extensions?.['code']),
+                ...(typeof service === 'string' && { subgraph: service }),
+                error,
+              });
+            }
+          }
+          return Promise.resolve();
+        },
+        willSendResponse: ({ contextValue: { requestId }, response }) => {
+          if (response.body.kind !== 'single') return Promise.resolve();
+          const { singleResult } = response.body;
+          if (!singleResult.errors?.length) return Promise.resolve();
+          singleResult.errors = mergeDenials(singleResult.errors).map((error) => ({
+            ...error,
+            extensions: { ...error.extensions, requestId },
+          }));
+          if (needsCredential(singleResult.data, singleResult.errors)) {
+            response.http.status = 401;
+            response.http.headers.set('www-authenticate', 'Bearer realm="api"');
+          }
+          return Promise.resolve();
+        },
+      }),
+  };
+}

@@ -1,0 +1,70 @@
+/** Reads a POST's body: bytes, then JSON, then an object or a list of them. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { fail } from '@trestle/schema/errors';
+import { JsonTooDeep, parseJson } from '../../request/json.ts';
+
+const MAX_BODY_BYTES = 1024 * 1024;
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
+const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
+
+export type Body = Readonly<Record<string, unknown>> | readonly unknown[];
+
+/** Calls back once, with UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR; not at all when the client goes away. */
+export function readBody(request: IncomingMessage, done: (error: Error | undefined, body: Body) => void): void {
+  const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers;
+  if (type !== 'application/json' && !isJson(type)) {
+    done(fail('UNSUPPORTED_MEDIA_TYPE', 'Send the request as application/json in UTF-8'), []);
+    return;
+  }
+  if (encoding !== undefined && encoding !== 'identity') {
+    done(fail('UNSUPPORTED_MEDIA_TYPE', 'Send the request without Content-Encoding'), []);
+    return;
+  }
+  const tooLarge = () => fail('PAYLOAD_TOO_LARGE', `The body must not be larger than ${String(MAX_BODY_BYTES)} bytes`);
+  if (Number(length) > MAX_BODY_BYTES) {
+    done(tooLarge(), []);
+    return;
+  }
+  let first: Buffer | undefined;
+  let others: Buffer[] | undefined;
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) {
+      if (size - chunk.length <= MAX_BODY_BYTES) done(tooLarge(), []);
+      return;
+    }
+    if (first === undefined) first = chunk;
+    else (others ??= []).push(chunk);
+  });
+  request.on('end', () => {
+    if (size > MAX_BODY_BYTES) return;
+    let body: Body;
+    try {
+      body = parse(others ? Buffer.concat([first as Buffer, ...others]) : first);
+    } catch (error) {
+      done(error as Error, []);
+      return;
+    }
+    done(undefined, body);
+  });
+}
+
+function isJson(type: string): boolean {
+  const charset = CHARSET.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
+  return JSON_TYPE.test(type) && (charset === 'utf-8' || charset === 'utf8');
+}
+
+function parse(bytes: Buffer = Buffer.alloc(0)): Body {
+  // RFC 8259 §8.1
+  if (!isUtf8(bytes)) throw fail('VALIDATION_ERROR', 'The body is not valid UTF-8');
+  let body: unknown;
+  try {
+    body = parseJson(bytes.toString('utf8', 0, bytes.length));
+  } catch (error) {
+    throw fail('VALIDATION_ERROR', error instanceof JsonTooDeep ? `The body ${error.message}` : 'The body is not well-formed JSON');
+  }
+  if (typeof body !== 'object' || body === null) throw fail('VALIDATION_ERROR', 'The body must be one JSON object');
+  return body as Body;
+}

@@ -1,0 +1,117 @@
+/** GraphiQL for browsers at `GET /graphql`, from the bundle in `dist/graphiql` (`gateway/graphiql/build.mjs`): nothing is loaded from elsewhere. */
+import { readFile, readFileSync, readdirSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { chooseEncoding } from '@trestle/service/encoding';
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+interface Bundle {
+  readonly names: ReadonlySet<string>;
+  readonly page: Buffer;
+}
+
+const ASSETS = '/graphql/assets/';
+/** Also for tests, which run this file as it is. */
+const FOLDER = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/graphiql/' : '../../graphiql/', import.meta.url);
+
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  ttf: 'font/ttf',
+  woff2: 'font/woff2',
+};
+const ENDINGS = { br: '.br', gzip: '.gz', identity: '' } as const;
+
+/** Scripts, workers and connections of this origin only. Monaco writes styles into elements, and its fonts are in its style sheet. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "connect-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self' data:",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+let bundle: Bundle | undefined;
+
+/**
+ * Answers a browser that asks for the page at `/graphql`, for one of its files, or for `/`, which leads to the page. Returns whether the request was one
+ * of these. Calls `onSent` when the response was handed over.
+ */
+export function servePage(exchange: Exchange, onSent: () => void): boolean {
+  const { method, url = '/', headers } = exchange.request;
+  if (method !== 'GET' && method !== 'HEAD') return false;
+  const isBrowser = headers.accept?.includes('text/html') === true;
+  if (url === '/' && isBrowser)
+    send(exchange, { status: 302, head: { location: '/graphql', 'cache-control': 'no-store', vary: 'Accept' } });
+  else if (url === '/graphql' && isBrowser) {
+    const head = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'Accept' };
+    send(exchange, { status: 200, head: { ...head, 'content-security-policy': PAGE_POLICY }, body: loadBundle().page });
+  } else if (url.startsWith(ASSETS) && loadBundle().names.has(url.slice(ASSETS.length))) {
+    sendAsset(exchange, { name: url.slice(ASSETS.length), onSent });
+    return true;
+  } else return false;
+  onSent();
+  return true;
+}
+
+function sendAsset(exchange: Exchange, { name, onSent }: { name: string; onSent: () => void }): void {
+  const { names } = loadBundle();
+  const isCompressed = names.has(`${name}.br`);
+  const encoding = isCompressed ? chooseEncoding(exchange.request.headers['accept-encoding'], Infinity) : 'identity';
+  readFile(new URL(`${name}${ENDINGS[encoding]}`, FOLDER), (error, body) => {
+    if (error) exchange.response.destroy();
+    else {
+      const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+      // Its name has a hash of what it holds (RFC 8246).
+      const head = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' };
+      send(exchange, { status: 200, head: { ...head, ...(encoding !== 'identity' && { 'content-encoding': encoding }) }, body });
+    }
+    onSent();
+  });
+}
+
+function send(
+  { request, response, requestId }: Exchange,
+  { status, head, body = Buffer.alloc(0) }: { status: number; head: Readonly<Record<string, string>>; body?: Buffer },
+): void {
+  const always = { 'x-request-id': requestId, 'x-content-type-options': 'nosniff', 'referrer-policy': 'same-origin' };
+  response.writeHead(status, { ...head, ...always, 'content-length': String(body.length) });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** Read when it is asked for first. */
+function loadBundle(): Bundle {
+  if (bundle) return bundle;
+  const { script, style } = JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')) as { script: string; style: string };
+  const names = new Set(readdirSync(FOLDER).filter((name) => name !== 'manifest.json'));
+  bundle = { names, page: Buffer.from(writePage({ script, style })) };
+  return bundle;
+}
+
+function writePage({ script, style }: { script: string; style: string }): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>GraphiQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${ASSETS}${style}">
+<script type="module" src="${ASSETS}${script}"></script>
+</head>
+<body>
+<div id="graphiql">Loading…</div>
+<noscript>GraphiQL needs JavaScript.</noscript>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,64 @@
+/** Writes answers: head and body at once, compressed where that is worth it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { chooseEncoding, encode } from '@trestle/service/encoding';
+import type { EngineReply } from '../../engines/engine.ts';
+
+export type Head = Readonly<Record<string, string>>;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+/** Up to this many bytes an answer is copied, so that it leaves together with its head. */
+const SMALL_BYTES = 16 * 1024;
+
+export function sendBytes(exchange: Exchange, { status, head, reply }: { status: number; head: Head; reply: EngineReply }): void {
+  const { request, response } = exchange;
+  const { bytes, length, release } = reply;
+  response.statusCode = status;
+  const encoding = chooseEncoding(request.headers['accept-encoding'], length);
+  if (encoding !== 'identity') {
+    const plain = Buffer.from(bytes.subarray(0, length));
+    release?.();
+    encode(plain, encoding).then(
+      (encoded) => {
+        writeHead(exchange, { status, head: { ...head, 'content-encoding': encoding }, length: encoded.length });
+        response.end(encoded);
+      },
+      () => response.destroy(),
+    );
+    return;
+  }
+  writeHead(exchange, { status, head, length });
+  if (length <= SMALL_BYTES) {
+    // The lower bytes alone, which ASCII is and UTF-8 passes through as.
+    response.end(bytes.toString('latin1', 0, length), 'latin1');
+    release?.();
+    return;
+  }
+  response.end(bytes.subarray(0, length), release);
+}
+
+export function sendText(exchange: Exchange, { status, head, text }: { status: number; head: Head; text: string }): void {
+  const bytes = Buffer.from(text);
+  writeHead(exchange, { status, head, length: bytes.length });
+  exchange.response.end(bytes);
+}
+
+function writeHead({ response, requestId }: Exchange, { status, head, length }: { status: number; head: Head; length: number }): void {
+  const headers = [
+    'x-request-id',
+    requestId,
+    'x-content-type-options',
+    'nosniff',
+    'cache-control',
+    'no-store',
+    'vary',
+    'Accept, Accept-Encoding, Authorization',
+  ];
+  for (const name in head) headers.push(name, head[name] as string);
+  headers.push('content-length', String(length));
+  response.writeHead(status, headers);
+}
