@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { ERRORS, Fault, fail, isErrorCode, rejectFaults } from './errors.ts';
 
-it('has one status for each code, as README tells', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const told = [...readme.matchAll(/^\| (\d{3})\s+\| `([A-Z_]+)`\s+\|/gm)].map(([, status, code]) => [code, Number(status)]);
-  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status])));
+it('has the codes, statuses and meanings of the table in docs/rest.md', () => {
+  const page = readFileSync(new URL('../../docs/rest.md', import.meta.url), 'utf8');
+  const rows = Array.from(page.matchAll(/^\| (\d{3})\s+\| `([A-Z_]+)`\s+\| (.*\S)\s+\|$/gm), ([, status, code, meaning]) => [
+    code,
+    { status: Number(status), meaning },
+  ]);
+  expect(Object.fromEntries(rows)).toEqual(ERRORS);
 });
 
 it('keeps what is for the client apart from what is for the log', () => {

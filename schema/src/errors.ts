@@ -5,7 +5,7 @@ interface ErrorRow {
   readonly meaning: string;
 }
 
-/** Every code, its HTTP status and what it tells the client. README's table is held equal by a test. */
+/** Every code, its HTTP status and what it tells the client. A test compares it with the table in docs/rest.md. */
 export const ERRORS = {
   VALIDATION_ERROR: { status: 400, meaning: 'The request is malformed or a field failed validation; `details` lists each.' },
   UNAUTHORIZED: { status: 401, meaning: 'A credential is missing or invalid.' },

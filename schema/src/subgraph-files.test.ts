@@ -32,8 +32,8 @@ it('each subgraph has a port of its own, and settings named after it', () => {
   ]);
 });
 
-it('the subgraph of docs/add-a-subgraph.md composes with the others and extends their types', () => {
-  const page = readFileSync(`${SCHEMA_DIRECTORY}../docs/add-a-subgraph.md`, 'utf8');
+it('the subgraph of docs/subgraphs.md composes with the others and extends their types', () => {
+  const page = readFileSync(`${SCHEMA_DIRECTORY}../docs/subgraphs.md`, 'utf8');
   const [, sdl = ''] = /```graphql title="schema\/reviews\.graphql"\n([\s\S]*?)```/.exec(page) ?? [];
   const source = (name: string, text: string) => ({ name, url: `http://localhost/${name}`, file: `schema/${name}.graphql`, sdl: text });
   const result = compose([...SUBGRAPH_NAMES.map((name) => source(name, readSubgraphSdl(name))), source('reviews', sdl)]);

@@ -5,7 +5,7 @@ interface SubgraphRow {
   readonly port: number;
 }
 
-/** By the name of the file in `schema/`. README, "Add or change a subgraph", says what else a new row needs. */
+/** By the name of the file in `schema/`. docs/subgraphs.md says what else a new entry needs. */
 export const SUBGRAPHS = {
   users: { port: 4001 },
   orders: { port: 4002 },
