@@ -31,7 +31,9 @@ afterAll(async () => {
 
 /** The system under test has other ports than the page. */
 const toCommand = (code: string) =>
-  code.replaceAll('localhost:3000', `localhost:${String(ports.REST_PORT)}`).replaceAll('localhost:4000', `localhost:${String(ports.GATEWAY_PORT)}`);
+  code
+    .replaceAll('localhost:3000', `localhost:${String(ports.REST_PORT)}`)
+    .replaceAll('localhost:4000', `localhost:${String(ports.GATEWAY_PORT)}`);
 const countSubscriptions = async () => {
   const gateway = `http://localhost:${String(ports.GATEWAY_PORT)}`;
   const counts = await Promise.all(
