@@ -9,7 +9,7 @@ const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9
 const source = (name: string, sdl: string) => ({ name, url: `http://localhost/${name}`, file: `schema/${name}.graphql`, sdl });
 
 describe('compose', () => {
-  it('gives the supergraph and api.graphql that are checked in', () => {
+  it('returns the supergraph.graphql and api.graphql that are checked in', () => {
     const result = compose(
       SUBGRAPH_NAMES.map((name) => ({
         ...source(name, readSubgraphSdl(name)),
@@ -19,14 +19,14 @@ describe('compose', () => {
     expect(result).toEqual({ ok: true, supergraphSdl: readFileSync(schemaPath('supergraph.graphql'), 'utf8'), apiSdl: readApiSdl() });
   });
 
-  it('names file, line and column of a syntax error', () => {
+  it('reports file, line and column of a syntax error', () => {
     const result = compose([source('users', `${LINK}\ntype Query {\n  user(: ID\n}`)]);
     expect(!result.ok && result.problems.map(formatProblem)).toEqual([
       expect.stringMatching(/^schema\/users\.graphql:3:8 GRAPHQL_PARSE_FAILED /),
     ]);
   });
 
-  it('names file, line and column of each place that keeps the subgraphs from composing', () => {
+  it('reports file, line and column of both definitions when two subgraphs declare different types for a field', () => {
     const result = compose([
       source('users', `${LINK}\ntype Query { a: Thing }\ntype Thing @key(fields: "id") {\n  id: ID!\n  size: Int!\n}`),
       source('orders', `${LINK}\ntype Query { b: Thing }\ntype Thing @key(fields: "id") {\n  id: ID!\n  size: String!\n}`),
@@ -36,17 +36,17 @@ describe('compose', () => {
     expect(text).toMatch(/schema\/orders\.graphql:5:3 /);
   });
 
-  it('names the place of a key that is no field', () => {
+  it('reports the location of a key that names an unknown field', () => {
     const result = compose([source('content', `${LINK}\ntype Query { a: Post }\ntype Post @key(fields: "nope") {\n  id: ID!\n}`)]);
     expect(!result.ok && result.problems.map(formatProblem).join()).toMatch(/schema\/content\.graphql:3:\d+ KEY_INVALID_FIELDS/);
   });
 });
 
-describe('the public schema', () => {
+describe('api.graphql', () => {
   const api = buildSchema(readApiSdl());
   const print = (name: string) => {
     const type = api.getType(name);
-    if (!type) throw new Error(`There is no type ${name}`);
+    if (!type) throw new Error(`Type ${name} does not exist`);
     return printType(type)
       .replace(/(?<!\s)\s*"""[\s\S]*?"""/g, '')
       .trim();
@@ -95,12 +95,12 @@ describe('the public schema', () => {
       ],
     ],
     ['Subscription', ['userCreated: User!', 'messageAdded(channelId: ID!): Message!']],
-  ])('has %s to the letter of spec §2.3 and §4.5', (name, parts) => {
+  ])('declares %s exactly as spec §2.3 and §4.5 define it', (name, parts) => {
     const text = print(name);
     for (const part of parts) expect(text).toContain(part);
   });
 
-  it('has the enum, the interface and the scalars of spec §2.2 and §2.3', () => {
+  it('declares the enum, the interface and the scalars of spec §2.2 and §2.3', () => {
     expect(
       print('Role')
         .match(/[A-Z]{4,}/g)
@@ -110,7 +110,7 @@ describe('the public schema', () => {
     for (const scalar of ['DateTime', 'JSON', 'Upload']) expect(print(scalar)).toBe(`scalar ${scalar}`);
   });
 
-  it('describes every type and every field', () => {
+  it('has a description for every type, field and enum value', () => {
     const missing = Object.values(api.getTypeMap()).flatMap((type) => {
       if (type.name.startsWith('__') || ['String', 'Int', 'Boolean', 'ID', 'Float'].includes(type.name)) return [];
       const members =
@@ -125,16 +125,18 @@ describe('the public schema', () => {
   });
 });
 
-describe('each subgraph', () => {
-  it.each(SUBGRAPH_NAMES)('%s links the federation specification, imports @key and declares the directives of spec §2.4', (name) => {
+describe.each(SUBGRAPH_NAMES)('%s.graphql', (name) => {
+  it('links the federation specification, imports @key and declares the directives of spec §2.4', () => {
     const sdl = readSubgraphSdl(name);
     expect(() => parse(sdl)).not.toThrow();
     expect(sdl).toMatch(/@link\(\s*url: "https:\/\/specs\.apollo\.dev\/federation\/v2\.\d+",?\s*import: \["@key"/);
     expect(sdl).toContain('directive @auth(requires: Role = USER) on FIELD_DEFINITION');
     expect(sdl).toContain('directive @upper on FIELD_DEFINITION');
   });
+});
 
-  it('orders declares User with an external id and adds orders; users defines it', () => {
+describe('type User', () => {
+  it('is defined by users.graphql and extended by orders.graphql with an external id and orders', () => {
     expect(readSubgraphSdl('orders')).toMatch(/type User @key\(fields: "id"\)[^{]*\{[^}]*id: ID! @external[\s\S]*?orders: \[Order!\]!/);
     expect(readSubgraphSdl('users')).toMatch(
       /type User implements Node @key\(fields: "id"\)[\s\S]*email: String! @auth\(requires: ADMIN\)/,

@@ -3,27 +3,29 @@ import { composeServices } from '@apollo/composition';
 import { Supergraph } from '@apollo/federation-internals';
 import { type GraphQLError, Source, parse, printSchema } from 'graphql';
 
+/** Describes one subgraph for composition. */
 export interface SubgraphSource {
   readonly name: string;
-  /** Where the subgraph answers unless the gateway is told otherwise. */
+  /** Routing URL in the supergraph; the gateway's settings may override it. */
   readonly url: string;
-  /** The file's name as shown in problems. */
+  /** Path of the file, as printed in problems. */
   readonly file: string;
   readonly sdl: string;
 }
 
-/** A reason why the subgraphs do not compose; lines and columns count from 1. */
+/** Describes one composition error. Lines and columns start at 1. */
 export interface CompositionProblem {
   readonly code: string;
   readonly message: string;
   readonly places: readonly { readonly file: string; readonly line: number; readonly column: number }[];
 }
 
+/** Holds the composed schemas, or every problem that prevents composition. */
 export type Composition =
   | { readonly ok: true; readonly supergraphSdl: string; readonly apiSdl: string }
   | { readonly ok: false; readonly problems: readonly CompositionProblem[] };
 
-/** Composes the subgraphs, or says all that keeps them from it. Throws nothing for a faulty schema. */
+/** Composes the subgraphs. Returns all problems when the schemas are invalid or conflict; it does not throw for them. */
 export function compose(subgraphs: readonly SubgraphSource[]): Composition {
   const services = [];
   const problems: CompositionProblem[] = [];
@@ -47,7 +49,7 @@ export function compose(subgraphs: readonly SubgraphSource[]): Composition {
   };
 }
 
-/** Writes a problem the way compilers do, one line a place: `schema/users.graphql:12:3 CODE message`. */
+/** Formats a problem like a compiler, one line per location: `schema/users.graphql:12:3 CODE message`. */
 export function formatProblem({ code, message, places }: CompositionProblem): string {
   if (places.length === 0) return `${code} ${message}`;
   return places.map(({ file, line, column }) => `${file}:${line}:${column} ${code} ${message}`).join('\n');
@@ -58,7 +60,7 @@ function toProblem(error: GraphQLError): CompositionProblem {
   return { code, message: error.message, places: placesOf(error) };
 }
 
-/** A syntax error knows its source; a composition error has the nodes that collide, each with its own. */
+/** Returns the locations of an error: of the conflicting nodes for a composition error, of the source for a syntax error. */
 function placesOf(error: GraphQLError): CompositionProblem['places'] {
   const locations = error.nodes?.flatMap(({ loc }) =>
     loc ? [{ source: loc.source, line: loc.startToken.line, column: loc.startToken.column }] : [],

@@ -1,46 +1,47 @@
-/** The error codes that clients rely on, with their HTTP status (contract §5), and the one way to fail. */
+/** The error codes of the public API with their HTTP status (contract §5), and the error that carries one. No I/O. */
 
-interface ErrorRow {
+interface ErrorDefinition {
   readonly status: number;
   readonly meaning: string;
 }
 
-/** Every code, its HTTP status and what it tells the client. A test compares it with the table in docs/rest.md. */
+/** Defines the HTTP status and the meaning of every error code. A test compares it with the table in docs/rest.md. */
 export const ERRORS = {
-  VALIDATION_ERROR: { status: 400, meaning: 'The request is malformed or a field failed validation; `details` lists each.' },
-  UNAUTHORIZED: { status: 401, meaning: 'A credential is missing or invalid.' },
-  FORBIDDEN: { status: 403, meaning: 'The caller is known but may not do this.' },
-  NOT_FOUND: { status: 404, meaning: 'There is no such thing, or none that the caller may know of.' },
-  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The path exists, the method does not; see `Allow`.' },
-  NOT_ACCEPTABLE: { status: 406, meaning: 'No representation matches `Accept`.' },
-  REQUEST_TIMEOUT: { status: 408, meaning: 'The client was too slow.' },
-  CONFLICT: { status: 409, meaning: 'It is a duplicate, or it collides with another change.' },
-  GONE: { status: 410, meaning: 'It existed and was deleted for good.' },
-  PRECONDITION_FAILED: { status: 412, meaning: 'The resource has another version than the caller expects.' },
-  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than allowed.' },
-  URI_TOO_LONG: { status: 414, meaning: 'The URL is longer than allowed.' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is in a format that is not understood.' },
-  RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The range lies outside of the representation.' },
-  BUSINESS_RULE_VIOLATION: { status: 422, meaning: 'The request is well-formed but a rule of the domain forbids it.' },
+  VALIDATION_ERROR: { status: 400, meaning: 'The request is malformed or a value is invalid. `details` lists every invalid field.' },
+  UNAUTHORIZED: { status: 401, meaning: 'The request has no valid credential.' },
+  FORBIDDEN: { status: 403, meaning: 'The caller is not allowed to perform the request.' },
+  NOT_FOUND: { status: 404, meaning: 'The resource does not exist, or the caller may not see it.' },
+  METHOD_NOT_ALLOWED: { status: 405, meaning: 'The resource does not support the method. `Allow` lists the supported methods.' },
+  NOT_ACCEPTABLE: { status: 406, meaning: 'No available representation matches `Accept`.' },
+  REQUEST_TIMEOUT: { status: 408, meaning: 'The request was not received completely in time.' },
+  CONFLICT: { status: 409, meaning: 'The request conflicts with an existing resource or with a concurrent request.' },
+  GONE: { status: 410, meaning: 'The resource existed and was removed permanently.' },
+  PRECONDITION_FAILED: { status: 412, meaning: 'The current version of the resource does not meet the conditions of the request.' },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The request body exceeds the size limit.' },
+  URI_TOO_LONG: { status: 414, meaning: 'The URL exceeds the length limit.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The format of the request body is not supported.' },
+  RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The requested range is outside the representation.' },
+  BUSINESS_RULE_VIOLATION: { status: 422, meaning: 'The request is well-formed, but a business rule does not allow it.' },
   PRECONDITION_REQUIRED: { status: 428, meaning: 'The request must be conditional.' },
-  RATE_LIMIT_EXCEEDED: { status: 429, meaning: 'Too many requests; see `Retry-After`.' },
-  REQUEST_HEADER_FIELDS_TOO_LARGE: { status: 431, meaning: 'The headers are larger than allowed.' },
-  INTERNAL_ERROR: { status: 500, meaning: 'Something broke on our side; quote the request id.' },
-  NOT_IMPLEMENTED: { status: 501, meaning: 'The server does not support this method.' },
-  UPSTREAM_ERROR: { status: 502, meaning: 'A service behind this one answered badly or not at all.' },
-  SERVICE_UNAVAILABLE: { status: 503, meaning: 'Overloaded or in maintenance; see `Retry-After`.' },
-  UPSTREAM_TIMEOUT: { status: 504, meaning: 'A service behind this one took too long.' },
-} as const satisfies Record<string, ErrorRow>;
+  RATE_LIMIT_EXCEEDED: { status: 429, meaning: 'The client sent too many requests. Retry after the time in `Retry-After`.' },
+  REQUEST_HEADER_FIELDS_TOO_LARGE: { status: 431, meaning: 'The request headers exceed the size limit.' },
+  INTERNAL_ERROR: { status: 500, meaning: 'An unexpected error occurred on the server. Include the request id in a report.' },
+  NOT_IMPLEMENTED: { status: 501, meaning: 'The server does not support the request method.' },
+  UPSTREAM_ERROR: { status: 502, meaning: 'An upstream service returned an invalid response or could not be reached.' },
+  SERVICE_UNAVAILABLE: { status: 503, meaning: 'The server is overloaded or in maintenance. Retry after the time in `Retry-After`.' },
+  UPSTREAM_TIMEOUT: { status: 504, meaning: 'An upstream service did not respond in time.' },
+} as const satisfies Record<string, ErrorDefinition>;
 
+/** Names one error code of contract §5. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One faulty field: its name (a dotted path for nested input) and what is wrong with it. */
+/** Describes one invalid field: its name (a dotted path for nested input) and what is wrong with it. */
 export interface FieldFault {
   readonly field: string;
   readonly message: string;
 }
 
-/** A failure that the client is told of: its message is written for the client, its cause is for the log only. */
+/** Reports a failure to the client. `message` and `details` are sent to the client; `cause` is only logged. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly code: ErrorCode;
@@ -55,27 +56,30 @@ export class Fault extends Error {
   }
 }
 
+/** Sets the optional parts of a Fault. */
 export interface FaultOptions {
+  /** Every invalid field; sent to the client. */
   readonly details?: readonly FieldFault[];
+  /** The underlying error; only logged. */
   readonly cause?: unknown;
-  /** When it is worth another try (`Retry-After`, spec §7.3). */
+  /** Seconds after which the client may retry (`Retry-After`, spec §7.3). */
   readonly retryAfterSeconds?: number;
 }
 
 /**
- * Makes the failure that the client is told of: `throw fail('NOT_FOUND', 'No such order')`.
- * `message` must hold nothing that is not for the client; what is for the log goes into `cause`.
+ * Creates a Fault, to be thrown: `throw fail('NOT_FOUND', 'Order ord_1 does not exist')`.
+ * `message` is sent to the client and must not contain internal details; those belong in `cause`, which is only logged.
  */
 export function fail(code: ErrorCode, message: string, options?: FaultOptions): Fault {
   return new Fault(code, message, options);
 }
 
-/** Throws VALIDATION_ERROR with all faults at once (spec §7.1); does nothing when there are none. */
+/** Throws one VALIDATION_ERROR with all faults as its details (spec §7.1). Does nothing when `faults` is empty. */
 export function rejectFaults(faults: readonly FieldFault[]): void {
   if (faults.length > 0) throw fail('VALIDATION_ERROR', 'The request is not valid', { details: faults });
 }
 
-/** Whether `value` is one of the codes of contract §5. */
+/** Returns whether `value` is an error code of contract §5. */
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERRORS, value);
 }

@@ -1,4 +1,4 @@
-/** `npm run generate`: Prisma clients and resolver types of every subgraph, and the client's types; does nothing where their sources did not change. */
+/** `npm run generate`: generates Prisma clients and resolver types of every subgraph, and types of the REST client. Skips what is up to date. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,20 +35,20 @@ async function generateClient(): Promise<void> {
   });
 }
 
-/** Makes a room's generated folder anew unless it was made from the same sources by the same tools. */
-async function refresh(place: string, sources: readonly string[], make: (target: string) => Promise<void>): Promise<void> {
-  const target = join(root, place);
+/** Generates the folder again unless its stamp shows that the same tools generated it from the same sources. */
+async function refresh(folder: string, sources: readonly string[], generate: (target: string) => Promise<void>): Promise<void> {
+  const target = join(root, folder);
   const stamp = join(target, 'sources.sha256');
   const hash = hashFiles([...sources, ...tools()]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  await make(target);
+  await generate(target);
   writeFileSync(stamp, hash);
-  process.stdout.write(`generated ${place}\n`);
+  process.stdout.write(`generated ${folder}\n`);
 }
 
-/** `prisma generate` needs no engine but stops to look for one: any executable will do (see docs/adr/0002). */
+/** Runs `prisma generate`. It does not use the schema engine but requires one to exist: any executable satisfies it (see docs/adr/0002). */
 async function generatePrismaClient(name: SubgraphName): Promise<void> {
   const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1', PRISMA_HIDE_UPDATE_MESSAGE: '1' };
   const config = join(root, 'prisma', name, 'prisma.config.ts');
@@ -56,10 +56,10 @@ async function generatePrismaClient(name: SubgraphName): Promise<void> {
 }
 
 function tools(): string[] {
-  const room = fileURLToPath(new URL('.', import.meta.url));
-  const own = readdirSync(room).filter((file) => /^(generate|resolver-types|references)\.[jt]s$/.test(file));
+  const folder = fileURLToPath(new URL('.', import.meta.url));
+  const generators = readdirSync(folder).filter((file) => /^(generate|resolver-types|references)\.[jt]s$/.test(file));
   return [
-    ...own.map((file) => join(room, file)),
+    ...generators.map((file) => join(folder, file)),
     require.resolve('prisma/package.json'),
     require.resolve('openapi-typescript/package.json'),
   ];

@@ -1,16 +1,16 @@
-/** How long strings and lists in arguments and inputs may be: one table for the subgraphs, which enforce it, and for documents that show it. No I/O. */
+/** Limits the length of strings and lists in arguments and inputs. Subgraphs enforce the table; generated documents show it. No I/O. */
 
-/** In characters (code points), or in items for a list. */
+/** Bounds a length, inclusive: in characters (code points) for a string, in items for a list. */
 export interface Length {
   readonly min: number;
   readonly max: number;
 }
 
-/** For whatever the table below does not name. */
+/** Apply to values that the table below does not name. */
 const DEFAULTS = {
-  /** Ids have 30 characters. */
+  /** Generated ids have 30 characters. */
   id: { min: 0, max: 100 },
-  /** Cursors hold the values that a list is sorted by. */
+  /** A cursor encodes the values of the sort keys. */
   cursor: { min: 0, max: 4096 },
   string: { min: 0, max: 200 },
   list: { min: 0, max: 100 },
@@ -22,16 +22,16 @@ const BIO = { min: 0, max: 2000 };
 const PASSWORD = { min: 8, max: 128 };
 const TITLE = { min: 1, max: 200 };
 const POST_BODY = { min: 0, max: 100_000 };
-const SAYING = { min: 1, max: 10_000 };
+const MESSAGE_BODY = { min: 1, max: 10_000 };
 const DESCRIPTION = { min: 0, max: 5000 };
 const CATEGORY = { min: 1, max: 50 };
 const CURRENCY = { min: 3, max: 3 };
 
-/** By schema coordinate: `Type.field(argument:)` or `Input.field`. */
+/** Limits by schema coordinate: `Type.field(argument:)` or `Input.field`. */
 const LENGTHS: Readonly<Record<string, Length>> = {
   'Query.searchUsers(query:)': { min: 1, max: 200 },
   'Mutation.login(email:)': { min: 0, max: 254 },
-  // Longer than a password may be: a wrong one is UNAUTHORIZED, not invalid.
+  // Longer than a valid password: a wrong password fails with UNAUTHORIZED, not VALIDATION_ERROR.
   'Mutation.login(password:)': { min: 0, max: 1000 },
   'UserFilter.email': { min: 0, max: 254 },
   'CreateUserInput.email': EMAIL,
@@ -58,16 +58,16 @@ const LENGTHS: Readonly<Record<string, Length>> = {
   'CreatePostInput.body': POST_BODY,
   'UpdatePostInput.title': TITLE,
   'UpdatePostInput.body': POST_BODY,
-  'CreateCommentInput.body': SAYING,
-  'UpdateCommentInput.body': SAYING,
-  'CreateMessageInput.body': SAYING,
-  'UpdateMessageInput.body': SAYING,
+  'CreateCommentInput.body': MESSAGE_BODY,
+  'UpdateCommentInput.body': MESSAGE_BODY,
+  'CreateMessageInput.body': MESSAGE_BODY,
+  'UpdateMessageInput.body': MESSAGE_BODY,
   'UpdateVideoInput.title': TITLE,
 };
 
-/** Where a value stands in the schema. */
+/** Identifies an argument or input field of the schema. */
 export interface LengthPlace {
-  /** E.g. `Query.user(id:)` or `UserFilter.search`. */
+  /** Schema coordinate, such as `Query.user(id:)` or `UserFilter.search`. */
   readonly coordinate: string;
   /** The argument's or input field's own name. */
   readonly name: string;
@@ -75,7 +75,7 @@ export interface LengthPlace {
   readonly type: string;
 }
 
-/** Returns how long a string may be at this place of the schema. */
+/** Returns the length limit of a string argument or input field: its own, or the default of its kind. */
 export function lengthAt({ coordinate, name, type }: LengthPlace): Length {
   const named = LENGTHS[coordinate];
   if (named) return named;
@@ -83,17 +83,17 @@ export function lengthAt({ coordinate, name, type }: LengthPlace): Length {
   return type === 'ID' ? DEFAULTS.id : DEFAULTS.string;
 }
 
-/** Returns the length that the table gives for a coordinate. Throws for one that it does not name. */
+/** Returns the length limit of a coordinate. Throws when the table does not name it. */
 export function lengthOf(coordinate: string): Length {
   const length = LENGTHS[coordinate];
-  if (!length) throw new Error(`There is no length for ${coordinate}`);
+  if (!length) throw new Error(`No length is defined for ${coordinate}`);
   return length;
 }
 
-/** Every coordinate that the table names. */
+/** Lists every coordinate that has its own length limit. */
 export const NAMED_LENGTHS: readonly string[] = Object.keys(LENGTHS);
 
-/** How many items a list may have, ids of a request's entities aside. */
+/** Limits the items of a list argument or input field. It does not apply to `_entities(representations:)`. */
 export const LIST_LENGTH: Length = DEFAULTS.list;
-/** How long an id may be. */
+/** Limits the characters of an id. */
 export const ID_LENGTH: Length = DEFAULTS.id;

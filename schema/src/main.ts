@@ -1,4 +1,4 @@
-/** `npm run schema:compose [-- --check]`: writes supergraph.graphql and api.graphql, or checks that they are up to date. */
+/** `npm run schema:compose [-- --check]`: writes supergraph.graphql and api.graphql, or with `--check` fails when they are out of date. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { compose, formatProblem } from './compose.ts';
 import { SCHEMA_DIRECTORY, readSubgraphSdl, schemaPath } from './sdl.ts';
@@ -33,7 +33,7 @@ if (!result.ok) {
 function put(file: string, text: string): void {
   if (read(file) === text) return;
   if (checkOnly) {
-    process.stderr.write(`schema/${file} is stale: run "npm run schema:compose"\n`);
+    process.stderr.write(`schema/${file} is out of date. Run "npm run schema:compose".\n`);
     process.exitCode = 1;
   } else {
     writeFileSync(schemaPath(file), text);

@@ -6,15 +6,17 @@ import * as resolvers from '@graphql-codegen/typescript-resolvers';
 import { withoutReferences } from './references.ts';
 import { GraphQLObjectType, GraphQLSchema, parse, printSchema } from 'graphql';
 
+/** Configures the generated resolver types of one subgraph. */
 export interface ResolverTypesOptions {
+  /** SDL of the subgraph. */
   readonly sdl: string;
-  /** Which of our own types stands behind a GraphQL type, e.g. `{User: '../user.ts#UserRow'}`. */
+  /** TypeScript type of the parent value of each GraphQL type, such as `{User: '../user.ts#UserRow'}`. */
   readonly mappers: Readonly<Record<string, string>>;
-  /** The type of the third argument of every resolver, e.g. `../context.ts#UsersContext`. */
+  /** TypeScript type of the resolvers' context argument, such as `../context.ts#UsersContext`. */
   readonly contextType: string;
 }
 
-/** Gives the text of a TypeScript module that exports `Resolvers` and the types of all arguments and inputs. */
+/** Returns the source of a TypeScript module that exports `Resolvers` and the types of all arguments and inputs. */
 export async function generateResolverTypes({ sdl, mappers, contextType }: ResolverTypesOptions): Promise<string> {
   const schemaAst = withoutFederationMachinery(buildSubgraphSchema(withoutReferences(parse(sdl))));
   const text = await codegen({
@@ -50,10 +52,10 @@ export async function generateResolverTypes({ sdl, mappers, contextType }: Resol
   return `// Generated from the SDL by "npm run generate"; do not edit.\n${text}`;
 }
 
-/** Takes away what the federation library answers by itself: `_entities` and `_service`. */
+/** Removes what the federation library resolves itself: `_entities` and `_service`. */
 function withoutFederationMachinery(schema: GraphQLSchema): GraphQLSchema {
   const { query, types, ...rest } = schema.toConfig();
-  if (!query) throw new Error('A subgraph needs a Query type');
+  if (!query) throw new Error('The SDL of a subgraph must define a Query type');
   const { fields, ...queryRest } = query.toConfig();
   const own = Object.fromEntries(Object.entries(fields).filter(([name]) => !name.startsWith('_')));
   const Query = new GraphQLObjectType({ ...queryRest, fields: own });

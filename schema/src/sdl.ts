@@ -1,22 +1,22 @@
-/** Where the schema files are, and their text. Works from `src` and from `dist` alike. */
+/** Locates and reads the schema files. Works from `src` and from `dist`. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { SubgraphName } from './subgraphs.ts';
 
-/** The folder `schema/`, with a slash at its end. */
+/** Path of the folder `schema/`, with a trailing slash. */
 export const SCHEMA_DIRECTORY = fileURLToPath(new URL('../', import.meta.url));
 
-/** The path of a file of the schema room, e.g. `supergraph.graphql`. */
+/** Returns the path of a file in `schema/`, such as `supergraph.graphql`. */
 export function schemaPath(file: string): string {
   return fileURLToPath(new URL(`../${file}`, import.meta.url));
 }
 
-/** The SDL that a subgraph team wrote, as it stands in its file. */
+/** Returns the SDL of a subgraph as written in its file. Throws when the file does not exist. */
 export function readSubgraphSdl(name: SubgraphName): string {
   return readFileSync(schemaPath(`${name}.graphql`), 'utf8');
 }
 
-/** The public view of the composed schema, as SDL. */
+/** Returns the SDL of the API schema: the composed schema as clients see it. */
 export function readApiSdl(): string {
   return readFileSync(schemaPath('api.graphql'), 'utf8');
 }

@@ -1,12 +1,12 @@
-/** Holds the files of `schema/` against the table of subgraphs, so that none is left out silently. No I/O. */
+/** Compares the files of `schema/` with the table of subgraphs, so that no file is ignored silently. No I/O. */
 
-/** Files of `schema/` that composition writes. */
+/** Names the files of `schema/` that composition writes. */
 export const COMPOSED_FILES = ['supergraph.graphql', 'api.graphql'] as const;
 
-/** Names stand in settings (`<NAME>_PORT`), databases and folders. */
+/** Subgraph names become part of settings (`<NAME>_PORT`), databases and folders. */
 const NAME = /^[a-z][a-z0-9]*$/;
 
-/** Returns what is wrong with the files of `schema/`, one line each: a file without a row, a row without a file, a name that settings can't have. */
+/** Returns one line for each fault: a file without an entry in the table, an entry without a file, a name that settings cannot contain. */
 export function findFileFaults(files: readonly string[], names: readonly string[]): string[] {
   const composed: readonly string[] = COMPOSED_FILES;
   const found = files.filter((file) => /\.(?:graphqls?|gql)$/.test(file) && !composed.includes(file));
@@ -15,14 +15,14 @@ export function findFileFaults(files: readonly string[], names: readonly string[
     ...unknown.map((file) => {
       const name = file.replace(/\.\w+$/, '');
       return file.endsWith('.graphql')
-        ? `schema/${file} belongs to no subgraph: add a row "${name}" with its port to schema/src/subgraphs.ts, or move the file elsewhere`
-        : `schema/${file} is not read: name it schema/${name}.graphql`;
+        ? `schema/${file} does not belong to a subgraph. Add an entry "${name}" with its port to schema/src/subgraphs.ts, or move the file.`
+        : `schema/${file} is ignored because of its extension. Rename it to schema/${name}.graphql.`;
     }),
     ...names
       .filter((name) => !found.includes(`${name}.graphql`))
-      .map((name) => `schema/${name}.graphql is missing: schema/src/subgraphs.ts has a row for it`),
+      .map((name) => `schema/${name}.graphql does not exist. Create it, or remove the entry "${name}" from schema/src/subgraphs.ts.`),
     ...names
       .filter((name) => !NAME.test(name))
-      .map((name) => `The subgraph name "${name}" must consist of lower-case letters and digits and begin with a letter`),
+      .map((name) => `Subgraph name "${name}" is invalid. Use lower-case letters and digits, beginning with a letter.`),
   ];
 }

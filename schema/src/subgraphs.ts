@@ -1,40 +1,42 @@
-/** The subgraphs of this repository: one row each. All other names of a subgraph follow from its name. */
+/** The table of subgraphs in this repository. Settings, databases and folders are named after the subgraph. */
 
-interface SubgraphRow {
-  /** Where it listens unless `<NAME>_PORT` says otherwise; the supergraph has this port in the subgraph's address. */
+interface SubgraphDefinition {
+  /** Default of `<NAME>_PORT`; also the port of the subgraph's URL in the supergraph. */
   readonly port: number;
 }
 
-/** By the name of the file in `schema/`. docs/subgraphs.md says what else a new entry needs. */
+/** Maps the name of each subgraph, which is the name of its file in `schema/`, to its definition. docs/subgraphs.md lists what else a new entry needs. */
 export const SUBGRAPHS = {
   users: { port: 4001 },
   orders: { port: 4002 },
   content: { port: 4003 },
-} as const satisfies Record<string, SubgraphRow>;
+} as const satisfies Record<string, SubgraphDefinition>;
 
+/** Names one subgraph of the table. */
 export type SubgraphName = keyof typeof SUBGRAPHS;
+/** Lists the names of all subgraphs, in the order of the table. */
 export const SUBGRAPH_NAMES = Object.keys(SUBGRAPHS) as readonly SubgraphName[];
 
 type Upper<Name extends SubgraphName> = Uppercase<Name>;
 
-/** The setting that names the subgraph's port, e.g. `USERS_PORT`. */
+/** Returns the name of the setting for the subgraph's port, such as `USERS_PORT`. */
 export function portSettingOf<Name extends SubgraphName>(name: Name): `${Upper<Name>}_PORT` {
   return `${upper(name)}_PORT`;
 }
 
-/** The setting that names the subgraph's database, e.g. `USERS_DATABASE_URL`. */
+/** Returns the name of the setting for the subgraph's database, such as `USERS_DATABASE_URL`. */
 export function databaseSettingOf<Name extends SubgraphName>(name: Name): `${Upper<Name>}_DATABASE_URL` {
   return `${upper(name)}_DATABASE_URL`;
 }
 
-/** The setting by which the gateway finds the subgraph elsewhere than the supergraph says, e.g. `SUBGRAPH_URL_USERS`. */
+/** Returns the name of the setting that overrides the subgraph's URL of the supergraph, such as `SUBGRAPH_URL_USERS`. */
 export function urlSettingOf<Name extends SubgraphName>(name: Name): `SUBGRAPH_URL_${Upper<Name>}` {
   return `SUBGRAPH_URL_${upper(name)}`;
 }
 
-/** Returns an object with a value for each subgraph. */
-export function eachSubgraph<T>(make: (name: SubgraphName) => T): Record<SubgraphName, T> {
-  return Object.fromEntries(SUBGRAPH_NAMES.map((name) => [name, make(name)])) as Record<SubgraphName, T>;
+/** Returns an object that maps each subgraph to the value that `toValue` returns for it. */
+export function eachSubgraph<T>(toValue: (name: SubgraphName) => T): Record<SubgraphName, T> {
+  return Object.fromEntries(SUBGRAPH_NAMES.map((name) => [name, toValue(name)])) as Record<SubgraphName, T>;
 }
 
 function upper<Name extends SubgraphName>(name: Name): Upper<Name> {
