@@ -29,7 +29,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
       GATEWAY_PORT: port().default(4000),
       ...subgraphPorts,
       PG_PORT: port().default(54329),
-      DATA_DIR: setting.text().default(resolve(ROOT, '.trestle')),
+      DATA_DIR: setting.string().default(resolve(ROOT, '.trestle')),
       ...subgraphDatabases,
       DEMO_DATA: setting.onOff().default(true),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 
-/** One reader a setting: use these, or any zod schema that starts from a string. An empty value counts as unset. */
+/** Creates the reader of one setting. Any other zod schema that parses a string can be used as well. An empty value counts as unset. */
 export const setting = {
-  /** A TCP port; 0 lets the system choose. */
+  /** Reads a TCP port, 0 to 65535; 0 lets the system choose. */
   port: () => z.string().regex(/^\d+$/, 'must be a port number').transform(Number).pipe(z.number().max(65535, 'must be at most 65535')),
-  /** A whole number from `min` to `max`. */
+  /** Reads an integer from `min` to `max`, inclusive. */
   integer: (min: number, max: number) =>
     z
       .string()
-      .regex(/^-?\d+$/, 'must be a whole number')
+      .regex(/^-?\d+$/, 'must be an integer')
       .transform(Number)
       .pipe(
         z
@@ -19,30 +19,36 @@ export const setting = {
           .min(min, `must be at least ${String(min)}`)
           .max(max, `must be at most ${String(max)}`),
       ),
-  /** An absolute URL of one of these protocols, e.g. `http:`. */
+  /** Reads an absolute URL with one of these protocols, such as `http:`. */
   url: (...protocols: string[]) =>
     z.string().refine((value) => URL.canParse(value) && protocols.includes(new URL(value).protocol), {
       message: `must be a URL that starts with ${protocols.join('// or ')}//`,
     }),
+  /** Reads `on` as true and `off` as false. */
   onOff: () => z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on'),
+  /** Reads one of these values. */
   choice: <const T extends readonly [string, ...string[]]>(...values: T) =>
     z.enum(values, { error: `must be one of ${values.join(', ')}` }),
-  text: () => z.string(),
-  /** A setting that names a file and gives the file's text. */
+  /** Reads any string. */
+  string: () => z.string(),
+  /** Reads the path of a file and returns the content of the file, decoded as UTF-8. */
   file: () =>
     z.string().transform((path, context) => {
       try {
         return readFileSync(path, 'utf8');
       } catch {
-        context.addIssue({ code: 'custom', message: 'names a file that can not be read' });
+        context.addIssue({ code: 'custom', message: 'names a file that cannot be read' });
         return z.NEVER;
       }
     }),
-  /** A setting that names a file, and gives what `read` makes of its text; the message of an Error thrown there is told. */
-  fileOf: <T>(read: (text: string) => T) =>
-    setting.file().transform((text, context) => {
+  /**
+   * Reads the path of a file and returns what `parse` returns for the content of the file. The message of an Error that `parse` throws
+   * is reported; a SyntaxError is reported without its message, which may quote the content.
+   */
+  parsedFile: <T>(parse: (content: string) => T) =>
+    setting.file().transform((content, context) => {
       try {
-        return read(text);
+        return parse(content);
       } catch (error) {
         context.addIssue({ code: 'custom', message: error instanceof SyntaxError ? 'is not well-formed' : (error as Error).message });
         return z.NEVER;
@@ -50,19 +56,19 @@ export const setting = {
     }),
 };
 
-/** The environment does not fit; the message has one line for each bad setting and never shows a value. */
+/** Reports invalid settings. The message has one line per setting and never contains a value, which may be secret. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
   constructor(message: string) {
     super(message);
-    // Node prints the stack of an error that ends the process; here it would only hide the message.
+    // Node.js prints the stack of an uncaught error; it would only hide the message.
     this.stack = message;
   }
 }
 
 /**
- * Reads the settings named by the keys of `shape` from `env` (`process.env`).
- * Throws SettingsError that names every bad or missing setting at once.
+ * Reads the settings named by the keys of `shape` from `env` (usually `process.env`).
+ * Throws a SettingsError that names every missing or invalid setting.
  */
 export function readSettings<S extends z.ZodRawShape>(shape: S, env: Record<string, string | undefined>): z.output<z.ZodObject<S>> {
   const given = Object.fromEntries(Object.keys(shape).flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
@@ -72,10 +78,13 @@ export function readSettings<S extends z.ZodRawShape>(shape: S, env: Record<stri
     const name = String(path[0]);
     return `  ${name}: ${name in given ? message : 'is required'}`;
   });
-  throw new SettingsError(`These settings are wrong:\n${lines.join('\n')}`);
+  throw new SettingsError(`Invalid settings:\n${lines.join('\n')}`);
 }
 
-/** What the two settings of TLS give together, undefined when neither is set. Throws SettingsError for one without the other, or files that are none of a pair. */
+/**
+ * Returns the certificate and the private key of the TLS settings, or undefined when neither is set.
+ * Throws a SettingsError when only one is set, or when the files are not a certificate and its private key.
+ */
 export function readTls({
   TLS_CERT_FILE: cert,
   TLS_KEY_FILE: key,
@@ -85,19 +94,18 @@ export function readTls({
 }) {
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined) {
-    throw new SettingsError(
-      `These settings are wrong:\n  ${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'}: is required beside the other of both`,
-    );
+    const [missing, present] = cert === undefined ? ['TLS_CERT_FILE', 'TLS_KEY_FILE'] : ['TLS_KEY_FILE', 'TLS_CERT_FILE'];
+    throw new SettingsError(`Invalid settings:\n  ${missing}: is required when ${present} is set`);
   }
   try {
     createSecureContext({ cert, key });
   } catch {
-    throw new SettingsError('These settings are wrong:\n  TLS_CERT_FILE, TLS_KEY_FILE: must name a certificate and its key, both in PEM');
+    throw new SettingsError('Invalid settings:\n  TLS_CERT_FILE, TLS_KEY_FILE: must name a certificate and its private key in PEM format');
   }
   return { cert, key };
 }
 
-/** Every setting whose name begins with `prefix`, by the rest of its name in lower case; for open-ended families of settings. */
+/** Returns every setting whose name starts with `prefix`, keyed by the rest of the name in lower case. For sets of settings without fixed names. */
 export function readFamily(prefix: string, env: Record<string, string | undefined>): Map<string, string> {
   return new Map(
     Object.entries(env).flatMap(([name, value]) =>

@@ -1,22 +1,24 @@
-/** Who is calling: roles, and the credential as it stands in the request's headers (spec §5). */
+/** The caller of a request: its role, and the credential in the request's headers (spec §5). No I/O. */
 import { fail } from '@trestle/schema/errors';
 
+/** Lists the roles, from the least to the most privileged. */
 export const ROLES = ['USER', 'MODERATOR', 'ADMIN'] as const;
+/** Names one role. */
 export type Role = (typeof ROLES)[number];
 
-/** A caller whose token was verified. An anonymous caller is `null`. */
+/** Identifies a caller whose token was verified. An anonymous caller is `null`. */
 export interface Caller {
   readonly userId: string;
   readonly role: Role;
-  /** The token's `jti`. */
+  /** The claim `jti` of the token. */
   readonly tokenId: string;
-  /** Of the account's tokens: when it grows, all that were given before hold no longer. */
+  /** Token generation of the account when the token was issued. Increasing it on the account revokes all tokens of lower generations. */
   readonly generation: number;
-  /** When the token ends, in seconds since 1970. */
+  /** Expiry of the token, in seconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** Whether the caller has the role or a higher one: USER < MODERATOR < ADMIN. */
+/** Returns whether the caller has the role or a higher one: USER < MODERATOR < ADMIN. */
 export function hasRole(caller: Caller | null, role: Role): boolean {
   return caller !== null && ROLES.indexOf(caller.role) >= ROLES.indexOf(role);
 }
@@ -24,10 +26,10 @@ export function hasRole(caller: Caller | null, role: Role): boolean {
 const BEARER = /^Bearer +([\w.~+/=-]+) *$/i;
 
 /**
- * Reads the bearer token of a request from its raw headers (`req.rawHeaders`: name, value, name, value …; `req.headers`
- * would hide a second `Authorization`). Gives undefined when there is no credential. Throws VALIDATION_ERROR for more
- * than one credential (contract §4), and UNAUTHORIZED for one of another scheme (spec §5.7): API keys have no door yet,
- * and must not pass for anonymous.
+ * Returns the bearer token of a request, or undefined when the request has no credential. `rawHeaders` are `req.rawHeaders` (name, value,
+ * name, value …), because `req.headers` hides a second `Authorization`. Throws VALIDATION_ERROR for more than one credential
+ * (contract §4). Throws UNAUTHORIZED for a credential of another scheme (spec §5.7): API keys are not supported yet, and a request with
+ * one must not be served as anonymous.
  */
 export function readBearerToken(rawHeaders: readonly string[]): string | undefined {
   let name: string | undefined;

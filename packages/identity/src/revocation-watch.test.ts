@@ -1,4 +1,4 @@
-/** Against real WebSocket servers that tell, fall silent, end, and come again. */
+/** Tests against real WebSocket servers that send revocations, close, break and accept connections again. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,17 +15,17 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A server that hands every connection to the test. */
-async function startTeller({ isReady = true } = {}) {
+/** Starts a WebSocket server that hands every connection to the test, or with `isReady: false` answers 503. */
+async function startServer({ isReady = true } = {}) {
   const connections: WebSocket[] = [];
-  let arrived: () => void = () => undefined;
+  let onConnection: () => void = () => undefined;
   const http = createServer();
   const server = new WebSocketServer({ noServer: true });
   http.on('upgrade', (request, socket, head) => {
     if (isReady) {
       server.handleUpgrade(request, socket, head, (connection) => {
         connections.push(connection);
-        arrived();
+        onConnection();
       });
     } else socket.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
   });
@@ -37,15 +37,15 @@ async function startTeller({ isReady = true } = {}) {
   });
   return {
     url: `http://127.0.0.1:${String((http.address() as AddressInfo).port)}/revocations`,
-    /** The connection of this number, from 0, as soon as it is there. */
+    /** Resolves with the connection of this number, from 0, once it is open. */
     async connection(number: number): Promise<WebSocket> {
-      while (connections.length <= number) await new Promise<void>((resolve) => (arrived = resolve));
+      while (connections.length <= number) await new Promise<void>((resolve) => (onConnection = resolve));
       return connections[number] as WebSocket;
     },
   };
 }
 
-const tell = (connection: WebSocket, number: number, ...revoked: object[]) => {
+const send = (connection: WebSocket, number: number, ...revoked: object[]) => {
   connection.send(JSON.stringify({ number, revoked }));
 };
 
@@ -72,80 +72,80 @@ function watch(url: string) {
   };
 }
 
-describe('a watch over revocations', () => {
-  it('is settled when it was told all so far, goes on to learn, and says what it has taken up', async () => {
-    const teller = await startTeller();
-    const watching = watch(teller.url);
-    const connection = await teller.connection(0);
-    const said: string[] = [];
-    connection.on('message', (data: Buffer) => said.push(data.toString()));
-    tell(connection, 7, { userId: 'usr_1', tokenId: 't1' }, { userId: 'usr_2', generation: 2 });
+describe('watchRevocations', () => {
+  it('settles with the first message, adds every revocation, and acknowledges each message', async () => {
+    const server = await startServer();
+    const watching = watch(server.url);
+    const connection = await server.connection(0);
+    const acknowledged: string[] = [];
+    connection.on('message', (data: Buffer) => acknowledged.push(data.toString()));
+    send(connection, 7, { userId: 'usr_1', tokenId: 't1' }, { userId: 'usr_2', generation: 2 });
     await watching.settled;
     expect(await watching.added(2)).toEqual([
       { userId: 'usr_1', tokenId: 't1' },
       { userId: 'usr_2', generation: 2 },
     ]);
     expect(await watching.isCurrent()).toBe(true);
-    tell(connection, 8, { userId: 'usr_3', generation: 1 });
+    send(connection, 8, { userId: 'usr_3', generation: 1 });
     expect((await watching.added(3))[2]).toEqual({ userId: 'usr_3', generation: 1 });
-    while (said.length < 2) await once(connection, 'message');
-    expect(said).toEqual(['7', '8']);
+    while (acknowledged.length < 2) await once(connection, 'message');
+    expect(acknowledged).toEqual(['7', '8']);
   });
 
   it.each([
     [
-      'ends',
+      'the server closes the connection',
       (connection: WebSocket) => {
         connection.close();
       },
     ],
     [
-      'breaks',
+      'the connection breaks',
       (connection: WebSocket) => {
         connection.terminate();
       },
     ],
     [
-      'tells nonsense',
+      'a message is not JSON',
       (connection: WebSocket) => {
         connection.send('nonsense');
       },
     ],
     [
-      'tells of no revocation',
+      'a message contains an invalid revocation',
       (connection: WebSocket) => {
-        tell(connection, 2, { userId: 'usr_1' });
+        send(connection, 2, { userId: 'usr_1' });
       },
     ],
-  ])('asks again when the connection %s, and knows of itself that it was behind', async (_, spoil) => {
-    const teller = await startTeller();
-    const watching = watch(teller.url);
-    const first = await teller.connection(0);
-    tell(first, 1);
+  ])('reconnects when %s, and sets trestle_revocations_current to 0 until it has received the list again', async (_, disrupt) => {
+    const server = await startServer();
+    const watching = watch(server.url);
+    const first = await server.connection(0);
+    send(first, 1);
     await watching.settled;
-    spoil(first);
-    const second = await teller.connection(1);
+    disrupt(first);
+    const second = await server.connection(1);
     expect(await watching.isCurrent()).toBe(false);
-    tell(second, 1, { userId: 'usr_1', tokenId: 't1' });
+    send(second, 1, { userId: 'usr_1', tokenId: 't1' });
     await watching.added(1);
     while (!(await watching.isCurrent())) await new Promise((resolve) => setImmediate(resolve));
   });
 
   it.each([
-    ['nobody is there', () => Promise.resolve('http://127.0.0.1:9/revocations')],
-    ['whoever is there knows of none yet', async () => (await startTeller({ isReady: false })).url],
-  ])('is settled without any after a while when %s', async (_, where) => {
-    const watching = watch(await where());
+    ['the connection is refused', () => Promise.resolve('http://127.0.0.1:9/revocations')],
+    ['the server answers 503', async () => (await startServer({ isReady: false })).url],
+  ])('settles without revocations when %s', async (_, toUrl) => {
+    const watching = watch(await toUrl());
     await watching.settled;
     expect(await watching.isCurrent()).toBe(false);
   });
 
-  it('lets go of its connection when it is stopped', async () => {
-    const teller = await startTeller();
-    const watching = watch(teller.url);
-    const gone = once(await teller.connection(0), 'close');
+  it('closes its connection and settles when it is stopped', async () => {
+    const server = await startServer();
+    const watching = watch(server.url);
+    const closed = once(await server.connection(0), 'close');
     watching.stop();
-    await gone;
+    await closed;
     await watching.settled;
   });
 });

@@ -1,118 +1,158 @@
-/** Learns of revocations from the process that knows them all, again and again for as long as this one runs (ADR 10). */
+/** Receives revocations from the users subgraph over a WebSocket, and reconnects for as long as the process runs (ADR 10). */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
+import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
 import { Gauge, type Registry } from 'prom-client';
 import { WebSocket } from 'ws';
 import { type Revocations, readRevocation } from './revocations.ts';
 
-/** The other side pings every 5 s; a connection on which nothing comes for longer is dead. */
+/** The server sends a ping every 5 s; after this time without a message or ping the connection is dead. */
 const SILENCE_MS = 15_000;
 const HANDSHAKE_MS = 3000;
-const BACKOFF_MS = { first: 50, most: 2000 };
-const PATIENCE_MS = 2000;
-/** Processes that start together with the one that tells need not reach it at once: only a longer wait is worth a warning. */
+const BACKOFF: BackoffLimits = { firstMs: 50, maxMs: 2000 };
+const SETTLE_TIMEOUT_MS = 2000;
+/** Processes that start together with the users subgraph cannot connect at first: a warning is logged only after this time. */
 const QUIET_START_MS = 15_000;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
+/** Controls a running watch. */
 export interface RevocationWatch {
-  /** Resolves when all that matter are known, or after two seconds: a process starts without them rather than not at all. */
+  /** Resolves when the first list of revocations has been received, or after 2 s: a process starts without the list rather than not at all. */
   readonly settled: Promise<void>;
+  /** Closes the connection and stops reconnecting. */
   readonly stop: () => void;
 }
 
+/** Configures a watch. */
 export interface RevocationWatchOptions {
-  /** Where the users subgraph tells them, by WebSocket: `{"number", "revoked": […]}`, first with all so far; each is answered by its number. */
+  /**
+   * URL of the users subgraph's WebSocket. It sends `{"number", "revoked": […]}`, first with all current revocations; the client
+   * acknowledges each message with its number.
+   */
   readonly url: string;
+  /** Receives every revocation. */
   readonly revocations: Pick<Revocations, 'add'>;
   readonly log: Log;
+  /** Registry of the metric `trestle_revocations_current`. */
   readonly metrics: Registry;
 }
 
-/** While nobody can be asked, what is known already is all that is known: tokens live for 15 minutes only. */
-export function watchRevocations({ url, revocations, log, metrics }: RevocationWatchOptions): RevocationWatch {
-  const startedAt = Date.now();
-  const state = { isCurrent: false, wasCurrent: false, isLossTold: false, backoffMs: BACKOFF_MS.first };
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  let settle: () => void = () => undefined;
-  const settled = new Promise<void>((resolve) => (settle = resolve));
-  const patience = setTimeout(settle, PATIENCE_MS).unref();
-  new Gauge({
-    name: 'trestle_revocations_current',
-    help: 'Whether revoked tokens are known of as they are revoked (1), or only those of before (0).',
-    registers: [metrics],
-    collect() {
-      this.set(Number(state.isCurrent));
+/**
+ * Starts to receive revocations. While the users subgraph cannot be reached, the revocations known so far stay in force; new ones are
+ * missed, and an access token lives for at most 15 minutes.
+ */
+export function watchRevocations(options: RevocationWatchOptions): RevocationWatch {
+  const watcher = new RevocationWatcher(options);
+  void watcher.run();
+  return {
+    settled: watcher.settled,
+    stop() {
+      watcher.stop();
     },
-  });
-
-  const take = (socket: WebSocket, data: Buffer) => {
-    const { number, revoked } = JSON.parse(data.toString()) as { readonly number: unknown; readonly revoked: readonly unknown[] };
-    for (const each of revoked) {
-      const revocation = readRevocation(each);
-      if (!revocation) throw new Error('This is no revocation');
-      revocations.add(revocation);
-    }
-    socket.send(String(number));
-    if (!state.isCurrent) log.info('knows of revoked tokens');
-    Object.assign(state, { isCurrent: true, wasCurrent: true, isLossTold: false, backoffMs: BACKOFF_MS.first });
-    clearTimeout(patience);
-    settle();
   };
+}
 
-  /** Resolves with the end of the connection. Rejects with why it ended, if that can be said. */
-  async function follow(): Promise<void> {
+class RevocationWatcher {
+  readonly settled: Promise<void>;
+  readonly #options: RevocationWatchOptions;
+  readonly #stopping = new AbortController();
+  readonly #startedAt = Date.now();
+  readonly #settleTimer: NodeJS.Timeout;
+  #settle: () => void = () => undefined;
+  /** Whether revocations are received as they happen. */
+  #isCurrent = false;
+  #wasCurrent = false;
+  #isLossLogged = false;
+  #failures = 0;
+
+  constructor(options: RevocationWatchOptions) {
+    this.#options = options;
+    this.settled = new Promise<void>((resolve) => (this.#settle = resolve));
+    this.#settleTimer = setTimeout(this.#settle, SETTLE_TIMEOUT_MS).unref();
+    const isCurrent = () => this.#isCurrent;
+    new Gauge({
+      name: 'trestle_revocations_current',
+      help: 'Whether token revocations are received as they happen (1) or only earlier ones are known (0).',
+      registers: [options.metrics],
+      collect() {
+        this.set(Number(isCurrent()));
+      },
+    });
+  }
+
+  /** Connects, and reconnects when the connection ends. Resolves when the watch is stopped. */
+  async run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      const error = await this.#receive().catch((failure: unknown) => failure);
+      this.#logLoss(error);
+      this.#isCurrent = false;
+      this.#failures++;
+      await delay(backoffMs(this.#failures, BACKOFF), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  stop(): void {
+    clearTimeout(this.#settleTimer);
+    this.#settle();
+    this.#stopping.abort();
+  }
+
+  /** Receives messages until the connection ends. Rejects with the reason when it is known. */
+  async #receive(): Promise<void> {
+    const { signal } = this.#stopping;
+    const { url } = this.#options;
     const socket = new WebSocket(url, { handshakeTimeout: HANDSHAKE_MS, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
-    const end = () => {
+    const terminate = () => {
       socket.terminate();
     };
-    const silence = setTimeout(end, SILENCE_MS).unref();
-    signal.addEventListener('abort', end);
+    const silenceTimer = setTimeout(terminate, SILENCE_MS).unref();
+    signal.addEventListener('abort', terminate);
     try {
       await new Promise<void>((resolve, reject) => {
         socket.on('error', reject);
         socket.on('close', () => {
           resolve();
         });
-        socket.on('ping', () => silence.refresh());
+        socket.on('ping', () => silenceTimer.refresh());
         socket.on('message', (data: Buffer) => {
-          silence.refresh();
+          silenceTimer.refresh();
           try {
-            take(socket, data);
+            this.#apply(socket, data);
           } catch (error) {
-            reject(error instanceof Error ? error : new Error('The message is no list of revocations'));
+            reject(error instanceof Error ? error : new Error('The message is not a list of revocations'));
           }
         });
       });
     } finally {
-      clearTimeout(silence);
-      signal.removeEventListener('abort', end);
-      end();
+      clearTimeout(silenceTimer);
+      signal.removeEventListener('abort', terminate);
+      terminate();
     }
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const error = await follow().catch((failure: unknown) => failure);
-      // Told once for each time that it is lost, the first included: it may be that it never came about.
-      const isStarting = !state.wasCurrent && Date.now() - startedAt < QUIET_START_MS;
-      if (!state.isLossTold && !isStarting && !stopping.signal.aborted) {
-        log.warn('does not learn of revoked tokens', { error });
-        state.isLossTold = true;
-      }
-      state.isCurrent = false;
-      await delay(state.backoffMs, undefined, { signal }).catch(() => undefined);
-      state.backoffMs = Math.min(state.backoffMs * 2, BACKOFF_MS.most);
+  #apply(socket: WebSocket, data: Buffer): void {
+    const { number, revoked } = JSON.parse(data.toString()) as { readonly number: unknown; readonly revoked: readonly unknown[] };
+    for (const each of revoked) {
+      const revocation = readRevocation(each);
+      if (!revocation) throw new Error('The message contains an invalid revocation');
+      this.#options.revocations.add(revocation);
     }
+    socket.send(String(number));
+    if (!this.#isCurrent) this.#options.log.info('receiving token revocations');
+    this.#isCurrent = true;
+    this.#wasCurrent = true;
+    this.#isLossLogged = false;
+    this.#failures = 0;
+    clearTimeout(this.#settleTimer);
+    this.#settle();
   }
 
-  void run();
-  return {
-    settled,
-    stop() {
-      clearTimeout(patience);
-      settle();
-      stopping.abort();
-    },
-  };
+  /** Logs once each time the connection is lost, and once when none was ever made. */
+  #logLoss(error: unknown): void {
+    const isStarting = !this.#wasCurrent && Date.now() - this.#startedAt < QUIET_START_MS;
+    if (this.#isLossLogged || isStarting || this.#stopping.signal.aborted) return;
+    this.#options.log.warn('token revocations cannot be received', { error });
+    this.#isLossLogged = true;
+  }
 }

@@ -4,8 +4,8 @@ import { ACCESS_TOKEN_SECONDS } from './tokens.ts';
 
 const caller = (changes: object) => ({ userId: 'usr_1', role: 'USER' as const, tokenId: 't1', generation: 0, expiresAt: 0, ...changes });
 
-describe('revocations', () => {
-  it('are forgotten only when every token that they are about has ended by itself', () => {
+describe('createRevocations', () => {
+  it('keeps a revocation until every token that it revokes has expired', () => {
     let now = 0;
     const revocations = createRevocations(() => now);
     revocations.add({ userId: 'usr_1', tokenId: 't1' });
@@ -18,7 +18,7 @@ describe('revocations', () => {
     expect(revocations.list()).toEqual([{ userId: 'usr_2', generation: 1 }]);
   });
 
-  it('of an account keep the latest generation, in whatever order they come', () => {
+  it('keeps the highest generation of an account, in whatever order generations are added', () => {
     const revocations = createRevocations();
     for (const generation of [2, 5, 3]) revocations.add({ userId: 'usr_1', generation });
     expect(revocations.list()).toEqual([{ userId: 'usr_1', generation: 5 }]);
@@ -26,37 +26,39 @@ describe('revocations', () => {
     expect(revocations.isRevoked(caller({ generation: 5 }))).toBe(false);
   });
 
-  it('are told to all who listen, and to those of the account, until they go', () => {
+  it('calls all subscribers and those of the account, until they unsubscribe', () => {
     const revocations = createRevocations();
-    const told: string[] = [];
+    const calls: string[] = [];
     const stops = [
-      revocations.listen(({ userId }) => told.push(`all ${userId}`)),
-      revocations.listenTo('usr_1', () => told.push('one')),
-      revocations.listenTo('usr_1', () => told.push('two')),
+      revocations.subscribe(({ userId }) => calls.push(`all ${userId}`)),
+      revocations.subscribeToUser('usr_1', () => calls.push('one')),
+      revocations.subscribeToUser('usr_1', () => calls.push('two')),
     ];
     revocations.add({ userId: 'usr_1', tokenId: 't' });
     revocations.add({ userId: 'usr_2', tokenId: 'u' });
-    expect(told).toEqual(['all usr_1', 'one', 'two', 'all usr_2']);
+    expect(calls).toEqual(['all usr_1', 'one', 'two', 'all usr_2']);
     for (const stop of stops) stop();
     revocations.add({ userId: 'usr_1', tokenId: 'v' });
-    expect(told).toHaveLength(4);
+    expect(calls).toHaveLength(4);
   });
 
-  it('are told once, however often they come', () => {
+  it('calls a subscriber once for a revocation that is added several times', () => {
     const revocations = createRevocations();
-    let told = 0;
-    revocations.listen(() => told++);
+    let calls = 0;
+    revocations.subscribe(() => calls++);
     for (const revocation of [
       { userId: 'usr_1', tokenId: 't' },
       { userId: 'usr_1', tokenId: 't' },
     ])
       revocations.add(revocation);
     for (const generation of [2, 2, 1]) revocations.add({ userId: 'usr_1', generation });
-    expect(told).toBe(2);
+    expect(calls).toBe(2);
   });
+});
 
+describe('readRevocation', () => {
   it.each([[null], [{}], [{ userId: 'usr_1' }], [{ userId: 'usr_1', generation: '1' }], [{ tokenId: 't' }], ['text']])(
-    'are not %j',
+    'returns undefined for %j',
     (value) => {
       expect(readRevocation(value)).toBeUndefined();
     },

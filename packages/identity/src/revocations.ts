@@ -1,85 +1,87 @@
-/** Which access tokens hold no longer though their time is not over: kept by everybody who verifies tokens (spec §5.3, ADR 10). No I/O. */
+/** The revoked access tokens that have not expired yet, kept in memory by every process that verifies tokens (spec §5.3, ADR 10). No I/O. */
 import type { Caller } from './identity.ts';
 
-/** A token of an account, or all that were given to it before this generation: those of lower numbers. */
+/** Revokes one token of an account, or all of its tokens with a generation lower than `generation`. */
 export type Revocation = { readonly userId: string } & ({ readonly tokenId: string } | { readonly generation: number });
 
+/** Holds the revocations that a process knows. */
 export interface Revocations {
+  /** Returns whether the token of the caller is revoked. */
   readonly isRevoked: (caller: Caller) => boolean;
-  /** What is known already is told to nobody again. */
+  /** Adds a revocation and calls the subscribers. Does nothing when it is known already, or superseded by a higher generation. */
   readonly add: (revocation: Revocation) => void;
-  /** All that matter still. */
+  /** Returns the revocations that are kept. */
   readonly list: () => Revocation[];
-  /** Calls for every one that is added, until what it gives is called. */
-  readonly listen: (listener: (revocation: Revocation) => void) => () => void;
-  /** As `listen`, for those of one account. */
-  readonly listenTo: (userId: string, listener: () => void) => () => void;
+  /** Calls `subscriber` with each revocation that is added from now on. Returns a function that ends the subscription. */
+  readonly subscribe: (subscriber: (revocation: Revocation) => void) => () => void;
+  /** Calls `subscriber` for each revocation of one account that is added from now on. Returns a function that ends the subscription. */
+  readonly subscribeToUser: (userId: string, subscriber: () => void) => () => void;
 }
 
-/** How long one is kept: by then every token that it is about has ended by itself (tokens.ts), also by clocks that differ. */
+/** Seconds for which a revocation is kept: the lifetime of a token (tokens.ts) and a tolerance for clocks that differ. */
 export const REVOCATION_SECONDS = 20 * 60;
 
-interface Kept {
+interface Entry {
   readonly revocation: Revocation;
   readonly addedAt: number;
 }
 
-/** `now` gives milliseconds. */
+/** Creates an empty set of revocations. `now` returns milliseconds since the epoch. */
 export function createRevocations(now: () => number = Date.now): Revocations {
-  /** By the id of the token or of the account, which are never the same, in the order in which they came. */
-  const kept = new Map<string, Kept>();
-  const everybody = new Set<(revocation: Revocation) => void>();
-  const byUser = new Map<string, Set<() => void>>();
+  /** Entries by the id of the token or of the account, which never collide; the oldest entry first. */
+  const entries = new Map<string, Entry>();
+  const subscribers = new Set<(revocation: Revocation) => void>();
+  const subscribersByUser = new Map<string, Set<() => void>>();
 
-  const isOld = ({ addedAt }: Kept) => addedAt <= now() - REVOCATION_SECONDS * 1000;
-  const forgetOld = () => {
-    for (const [name, each] of kept) {
-      if (!isOld(each)) break;
-      kept.delete(name);
+  const isExpired = ({ addedAt }: Entry) => addedAt <= now() - REVOCATION_SECONDS * 1000;
+  const removeExpired = () => {
+    for (const [key, entry] of entries) {
+      if (!isExpired(entry)) break;
+      entries.delete(key);
     }
   };
-  const find = (name: string): Revocation | undefined => {
-    const found = kept.get(name);
-    return found && !isOld(found) ? found.revocation : undefined;
+  const find = (key: string): Revocation | undefined => {
+    const entry = entries.get(key);
+    return entry && !isExpired(entry) ? entry.revocation : undefined;
   };
 
   return {
     isRevoked({ userId, tokenId, generation }) {
-      if (kept.size === 0) return false;
+      if (entries.size === 0) return false;
       const account = find(userId);
       return find(tokenId) !== undefined || (account !== undefined && 'generation' in account && generation < account.generation);
     },
     add(revocation) {
-      forgetOld();
-      const name = 'tokenId' in revocation ? revocation.tokenId : revocation.userId;
-      const before = find(name);
-      // They may come twice and in any order: what an account's last one has ended stays ended.
-      if (before && !('generation' in before && 'generation' in revocation && before.generation < revocation.generation)) return;
-      kept.delete(name);
-      kept.set(name, { revocation, addedAt: now() });
-      for (const listener of [...everybody]) listener(revocation);
-      for (const listener of [...(byUser.get(revocation.userId) ?? [])]) listener();
+      removeExpired();
+      const key = 'tokenId' in revocation ? revocation.tokenId : revocation.userId;
+      const known = find(key);
+      // Revocations may arrive twice and in any order: a lower generation must not replace a higher one.
+      if (known && !('generation' in known && 'generation' in revocation && known.generation < revocation.generation)) return;
+      entries.delete(key);
+      entries.set(key, { revocation, addedAt: now() });
+      for (const subscriber of [...subscribers]) subscriber(revocation);
+      for (const subscriber of [...(subscribersByUser.get(revocation.userId) ?? [])]) subscriber();
     },
     list() {
-      forgetOld();
-      return [...kept.values()].map(({ revocation }) => revocation);
+      removeExpired();
+      return [...entries.values()].map(({ revocation }) => revocation);
     },
-    listen(listener) {
-      everybody.add(listener);
-      return () => everybody.delete(listener);
+    subscribe(subscriber) {
+      subscribers.add(subscriber);
+      return () => subscribers.delete(subscriber);
     },
-    listenTo(userId, listener) {
-      const listeners = byUser.get(userId) ?? new Set();
-      byUser.set(userId, listeners.add(listener));
+    subscribeToUser(userId, subscriber) {
+      const ofUser = subscribersByUser.get(userId) ?? new Set();
+      subscribersByUser.set(userId, ofUser.add(subscriber));
       return () => {
-        listeners.delete(listener);
-        if (listeners.size === 0 && byUser.get(userId) === listeners) byUser.delete(userId);
+        ofUser.delete(subscriber);
+        if (ofUser.size === 0 && subscribersByUser.get(userId) === ofUser) subscribersByUser.delete(userId);
       };
     },
   };
 }
 
-/** Reads what another process or the database tells of one; undefined for what is none. */
+/** Parses a revocation from another process or from the database. Returns undefined when the value is not a revocation. */
 export function readRevocation(value: unknown): Revocation | undefined {
   const { userId, tokenId, generation } = (value ?? {}) as Record<string, unknown>;
   if (typeof userId === 'string' && typeof tokenId === 'string') return { userId, tokenId };

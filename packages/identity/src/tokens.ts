@@ -1,41 +1,54 @@
-/** Access tokens: ES256 JWTs of 15 minutes, signed by the users subgraph and verified by everybody (spec §5.3, RFC 9068). */
+/** Access tokens: JWTs signed with ES256, valid for 15 minutes, issued by the users subgraph and verified by every process (spec §5.3, RFC 9068). */
 import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { fail } from '@trestle/schema/errors';
 import jwt from 'jsonwebtoken';
 import { type Caller, ROLES, type Role } from './identity.ts';
 import { type Revocations, createRevocations } from './revocations.ts';
 
+/** Lifetime of an access token, in seconds. */
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = 'trestle';
 const AUDIENCE = 'trestle-api';
 const TYPE = 'at+jwt';
-/** A token may be from a machine whose clock is this far ahead or behind. */
+/** Maximum difference between the clocks of issuer and verifier. */
 const CLOCK_TOLERANCE_SECONDS = 5;
-const REMEMBERED_TOKENS = 10_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_CACHED_TOKENS = 10_000;
+/** Longest delay of a Node.js timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** What a token says of its account. `tokenGeneration` is read together with the role: what ends the one's tokens was not yet there. */
+/**
+ * Holds the values of an account that a token contains. `role` and `tokenGeneration` must be read together: a later change of the role
+ * increases the generation and so revokes the token.
+ */
 export interface TokenAccount {
   readonly id: string;
   readonly role: Role;
   readonly tokenGeneration: number;
 }
 
+/** Issues access tokens. */
 export interface TokenIssuer {
-  /** Signs a token for an account. It holds no personal data: the payload is only encoded (spec §5.3). */
+  /** Signs a token for an account. It contains no personal data, because the payload is not encrypted (spec §5.3). */
   issue(account: TokenAccount): { readonly token: string; readonly expiresInSeconds: number };
 }
 
+/** Verifies access tokens. */
 export interface TokenVerifier {
-  /** Gives the caller that a token stands for. Throws UNAUTHORIZED unless it is valid in every respect, and not revoked. */
+  /** Returns the caller that a token identifies. Throws UNAUTHORIZED when the token is invalid, expired or revoked. */
   verify(token: string): Caller;
-  /** Whether the token of a caller who was verified before is still good; for whoever is served for longer than one answer takes. */
-  holds(caller: Caller): boolean;
-  /** Calls once, as soon as the token has ended or is revoked, unless what it gives is called before. Never calls before it returns. */
-  watch(caller: Caller, onOver: () => void): () => void;
+  /** Returns whether the token of a verified caller is still valid. For streams and sockets, which outlive the verification. */
+  isValid(caller: Caller): boolean;
+  /**
+   * Calls `onInvalid` once, when the token expires or is revoked; never before `watch` has returned. Returns a function that stops
+   * watching.
+   */
+  watch(caller: Caller, onInvalid: () => void): () => void;
 }
 
-/** `privateKeyPem` is a P-256 key in PKCS#8; `now` gives milliseconds. Throws if the key is of another kind. */
+/**
+ * Creates an issuer. `privateKeyPem` is a P-256 key in PKCS#8 and PEM; `now` returns milliseconds since the epoch.
+ * Throws when the key is of another kind.
+ */
 export function createTokenIssuer({ privateKeyPem, now = Date.now }: { privateKeyPem: string; now?: () => number }): TokenIssuer {
   const key = requireP256(createPrivateKey(privateKeyPem));
   return {
@@ -49,51 +62,55 @@ export function createTokenIssuer({ privateKeyPem, now = Date.now }: { privateKe
   };
 }
 
+/** Configures a token verifier. */
 export interface TokenVerifierOptions {
-  /** The P-256 key in SPKI. */
+  /** P-256 key in SPKI and PEM. */
   readonly publicKeyPem: string;
-  /** Without them none is known of. */
+  /** Revoked tokens; none by default. */
   readonly revocations?: Revocations;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;
 }
 
-/** Remembers tokens that it has verified; whether they have ended or are revoked is looked at on every call. */
+/**
+ * Creates a verifier. It caches the tokens that it has verified, and checks expiry and revocation on every call.
+ * Throws when the key is of another kind.
+ */
 export function createTokenVerifier({
   publicKeyPem,
   now = Date.now,
   revocations = createRevocations(),
 }: TokenVerifierOptions): TokenVerifier {
   const key = requireP256(createPublicKey(publicKeyPem));
-  const { isRevoked, listenTo } = revocations;
+  const { isRevoked, subscribeToUser } = revocations;
   const verified = new Map<string, Caller>();
   const millisecondsLeft = ({ expiresAt }: Caller) => (expiresAt + CLOCK_TOLERANCE_SECONDS) * 1000 - now();
-  const holds = (caller: Caller) => millisecondsLeft(caller) > 0 && !isRevoked(caller);
+  const isValid = (caller: Caller) => millisecondsLeft(caller) > 0 && !isRevoked(caller);
   return {
-    holds,
-    watch(caller, onOver) {
+    isValid,
+    watch(caller, onInvalid) {
       let timer: NodeJS.Timeout;
       let isStopped = false;
       const stop = () => {
         isStopped = true;
         clearTimeout(timer);
-        ignore();
+        unsubscribe();
       };
-      const look = () => {
+      const check = () => {
         clearTimeout(timer);
         if (isStopped) return;
-        if (holds(caller)) wait();
+        if (isValid(caller)) wait();
         else {
           stop();
-          onOver();
+          onInvalid();
         }
       };
       const wait = () => {
-        // It may be over already, since it was verified.
-        const leftMs = holds(caller) ? millisecondsLeft(caller) + 1 : 0;
-        timer = setTimeout(look, Math.min(leftMs, LONGEST_TIMER_MS)).unref();
+        // The token may have become invalid since it was verified.
+        const leftMs = isValid(caller) ? millisecondsLeft(caller) + 1 : 0;
+        timer = setTimeout(check, Math.min(leftMs, MAX_TIMER_MS)).unref();
       };
-      const ignore = listenTo(caller.userId, look);
+      const unsubscribe = subscribeToUser(caller.userId, check);
       wait();
       return stop;
     },
@@ -101,10 +118,10 @@ export function createTokenVerifier({
       let caller = verified.get(token);
       if (!caller) {
         caller = readToken(token, key, now);
-        if (verified.size >= REMEMBERED_TOKENS) verified.delete(verified.keys().next().value ?? '');
+        if (verified.size >= MAX_CACHED_TOKENS) verified.delete(verified.keys().next().value ?? '');
         verified.set(token, caller);
       }
-      if (!holds(caller)) {
+      if (!isValid(caller)) {
         verified.delete(token);
         throw unauthorized();
       }
@@ -113,7 +130,7 @@ export function createTokenVerifier({
   };
 }
 
-/** Makes a key pair for `createTokenIssuer` and `createTokenVerifier`. */
+/** Generates a key pair for `createTokenIssuer` and `createTokenVerifier`. */
 export function generateTokenKeys(): { privateKeyPem: string; publicKeyPem: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
@@ -122,7 +139,7 @@ export function generateTokenKeys(): { privateKeyPem: string; publicKeyPem: stri
   };
 }
 
-/** Checks what jsonwebtoken alone would let pass: type, critical headers, a missing end, a life longer than we give. */
+/** Checks what jsonwebtoken accepts: another type, critical headers, a missing expiry, a lifetime that exceeds ours. */
 function readToken(token: string, key: KeyObject, now: () => number): Caller {
   let decoded: jwt.Jwt;
   try {
@@ -139,7 +156,7 @@ function readToken(token: string, key: KeyObject, now: () => number): Caller {
   }
   const { header, payload } = decoded;
   if (typeof payload === 'string' || header.typ !== TYPE || header.crit !== undefined) throw unauthorized();
-  // A token of before there were generations is of the first one.
+  // Tokens issued before generations were introduced have no `gen`.
   const { sub, jti, iat, exp, gen = 0 } = payload as jwt.JwtPayload & { readonly gen?: unknown };
   const role = ROLES.find((known) => known === payload['role']);
   if (!role || typeof sub !== 'string' || typeof jti !== 'string' || typeof iat !== 'number' || typeof exp !== 'number')
@@ -149,11 +166,11 @@ function readToken(token: string, key: KeyObject, now: () => number): Caller {
 }
 
 function unauthorized(cause?: unknown): Error {
-  return fail('UNAUTHORIZED', 'The access token is not valid or has ended', { cause });
+  return fail('UNAUTHORIZED', 'The access token is invalid, expired or revoked', { cause });
 }
 
 function requireP256(key: KeyObject): KeyObject {
   if (key.asymmetricKeyType !== 'ec' || key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new Error('The token key must be an EC key on P-256');
+    throw new Error('The token key must be an EC key on the curve P-256');
   return key;
 }

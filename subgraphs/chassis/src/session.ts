@@ -37,7 +37,7 @@ export function openSession(
   };
   const ignore = caller ? verifier.watch(caller, over) : () => undefined;
   const isOver = () => {
-    if (!state.isOver && caller && !verifier.holds(caller)) {
+    if (!state.isOver && caller && !verifier.isValid(caller)) {
       ignore();
       over();
     }

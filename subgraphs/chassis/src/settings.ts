@@ -6,7 +6,7 @@ import { DATABASE_LIMITS } from './database.ts';
 
 export const chassisSettings = {
   ...serviceSettings,
-  HOST: setting.text().default('127.0.0.1'),
+  HOST: setting.string().default('127.0.0.1'),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   TOKEN_PUBLIC_KEY_FILE: setting.file(),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),

@@ -19,7 +19,7 @@ export interface RevocationDoor {
 }
 
 export function createRevocationDoor(
-  revocations: Pick<Revocations, 'add' | 'list' | 'listen'>,
+  revocations: Pick<Revocations, 'add' | 'list' | 'subscribe'>,
   { pingIntervalMs = PING_INTERVAL_MS }: { readonly pingIntervalMs?: number } = {},
 ): RevocationDoor {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
@@ -32,7 +32,7 @@ export function createRevocationDoor(
   const tell = (watcher: WebSocket, revoked: readonly Revocation[]) => {
     watcher.send(JSON.stringify({ number, revoked }));
   };
-  const ignore = revocations.listen((revocation) => {
+  const ignore = revocations.subscribe((revocation) => {
     number++;
     for (const watcher of watchers.keys()) tell(watcher, [revocation]);
   });

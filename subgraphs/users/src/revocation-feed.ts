@@ -47,7 +47,7 @@ export function followRevocations({ events, revocations, log, onKnown }: Revocat
   async function run(): Promise<void> {
     while (!signal.aborted) {
       await follow().catch((error: unknown) => {
-        if (!signal.aborted) log.error('does not learn of revoked tokens', { error });
+        if (!signal.aborted) log.error('token revocations cannot be read', { error });
       });
       await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -61,7 +61,7 @@ export function createStreamDoor(options: StreamDoorOptions): StreamDoor {
   const reservations = new Map<string, Reservation>();
   let isDraining = false;
 
-  const admitsOf = (caller: Caller | null) => () => caller === null || verifier === undefined || verifier.holds(caller);
+  const admitsOf = (caller: Caller | null) => () => caller === null || verifier === undefined || verifier.isValid(caller);
   const find = (token: string, caller: Caller | null): Reservation => {
     const found = reservations.get(token);
     // Whose it is not does not learn that it is there.

@@ -152,7 +152,7 @@ export class Connection {
   readonly #admits = (): boolean => {
     const { verifier } = this.#options;
     const caller = this.#identity?.caller;
-    if (!caller || !verifier || verifier.holds(caller)) return true;
+    if (!caller || !verifier || verifier.isValid(caller)) return true;
     this.#forbid();
     return false;
   };
