@@ -1,36 +1,43 @@
-/** The databases, one for each subgraph: on the embedded server unless a setting names another one; made and migrated before any process starts. */
+/** Opens one database per subgraph: on the embedded server, unless a setting names another. Creates and migrates them before any process starts. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import { DiskFullError, isDiskFull } from '@trestle/postgres/disk-full';
 import { applyMigrations, ensureDatabase } from '@trestle/postgres/migrate';
 import { SUBGRAPH_NAMES, type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
+import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
 
+/** Maps each subgraph to the URL of its database. A URL may contain a password: it must not be logged. */
 export type DatabaseUrls = Readonly<Record<SubgraphName, string>>;
 
-/** An embedded server that crashed is looked for this often. */
-const WATCH_MS = 250;
-const MAX_PAUSE_MS = 5000;
+/** Interval at which the embedded server is checked; also the first delay before another attempt to restart it. */
+const CHECK_INTERVAL_MS = 250;
+const RESTART_BACKOFF: BackoffLimits = { firstMs: 2 * CHECK_INTERVAL_MS, maxMs: 5000 };
 
+/** Configures the databases. */
 export interface DatabasesOptions {
-  /** What the settings name; the embedded server has the others. */
+  /** URLs that the settings name. The embedded server hosts the other databases. */
   readonly given: Partial<DatabaseUrls>;
+  /** Directory of the embedded server's cluster. */
   readonly dataDir: string;
+  /** Port of the embedded server. */
   readonly port: number;
-  /** Holds `<subgraph>/migrations`. */
+  /** Folder that contains `<subgraph>/migrations`. */
   readonly migrations: string;
-  /** Tells the person at the terminal. */
+  /** Prints a line on the terminal. */
   readonly say: (line: string) => void;
 }
 
+/** Holds the open databases. */
 export interface Databases {
   readonly urls: DatabaseUrls;
-  /** Undefined when the settings name all databases. */
+  /** The embedded server; undefined when the settings name all databases. */
   readonly embedded: EmbeddedPostgres | undefined;
+  /** Stops the embedded server. */
   stop(): Promise<void>;
 }
 
-/** Gives migrated databases. Throws, and leaves nothing running, when that can't be. */
+/** Creates and migrates the databases. On failure it stops the embedded server and throws. */
 export async function openDatabases({ given, dataDir, port, migrations, say }: DatabasesOptions): Promise<Databases> {
   const isEmbedded = SUBGRAPH_NAMES.some((name) => given[name] === undefined);
   const embedded = isEmbedded ? await startEmbeddedPostgres({ dataDir, port }) : undefined;
@@ -51,37 +58,38 @@ async function prepare(name: SubgraphName, url: string, migrations: string): Pro
     await applyMigrations({ url, directory: join(migrations, name, 'migrations') });
   } catch (cause) {
     if (isDiskFull(cause))
-      throw new DiskFullError(`The disk of the database of ${name} is full. Free some space on it, and start again.`, { cause });
+      throw new DiskFullError(`The disk of the database of ${name} is full. Free some space on it and start again.`, { cause });
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`The database of ${name} can't be used: ${reason}`, { cause });
+    throw new Error(`The database of ${name} cannot be used: ${reason}`, { cause });
   }
 }
 
-/** Starts a server again that ended by itself; the processes reconnect on their own. */
+/** Restarts a server that ends unexpectedly. The subgraphs reconnect on their own. */
 function keepRunning(first: EmbeddedPostgres, { restart, say }: { restart: () => Promise<EmbeddedPostgres>; say: (line: string) => void }) {
-  const end = new AbortController();
-  const isOver = () => end.signal.aborted;
+  const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
   let server = first;
-  let pause = WATCH_MS;
+  let failures = 0;
   const watching = (async () => {
-    while (!isOver()) {
-      await delay(pause, undefined, { signal: end.signal, ref: false }).catch(() => undefined);
-      if (isOver() || (await server.isRunning())) continue;
-      say('PostgreSQL ended unexpectedly; starting it again');
+    while (!isStopping()) {
+      const delayMs = failures === 0 ? CHECK_INTERVAL_MS : backoffMs(failures, RESTART_BACKOFF);
+      await delay(delayMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      if (isStopping() || (await server.isRunning())) continue;
+      say('PostgreSQL ended unexpectedly, restarting …');
       try {
         await server.stop();
         server = await restart();
-        pause = WATCH_MS;
+        failures = 0;
         say('PostgreSQL is ready again');
       } catch (error) {
-        pause = Math.min(pause * 2, MAX_PAUSE_MS);
+        failures++;
         say(`PostgreSQL did not start: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
   })();
   return {
     async stop() {
-      end.abort();
+      stopping.abort();
       await watching;
       await server.stop();
     },

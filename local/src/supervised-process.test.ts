@@ -62,14 +62,14 @@ describe('a supervised process', () => {
     await expect(process.start()).rejects.toThrow('users did not start (code 3):\n  12:00:00 users error: no key');
   });
 
-  it('is started again when it ends by itself, and both is said in one line', async () => {
+  it('is restarted when it ends unexpectedly, and prints one line for the end and one for the restart', async () => {
     const { process: supervised, pid } = await make('users');
     await supervised.start();
     const first = await pid();
     process.kill(first, 'SIGKILL');
     await until(() => said.includes('users is ready again'));
     expect(await pid()).not.toBe(first);
-    expect(said).toEqual(['users ended unexpectedly (SIGKILL); starting it again in 0.3 s', 'users is ready again']);
+    expect(said).toEqual(['users ended unexpectedly (SIGKILL), restarting in 0.3 s', 'users is ready again']);
   });
 
   it('is stopped in the reverse order of the start; one that does not listen is killed in time', async () => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createBatch } from '@trestle/log/batch';
 import { type Child, startChild } from './child.ts';
 import type { ProcessPlan } from './processes.ts';
-import { type EndedRun, NO_FAILURES, countFailure, toPause } from './restart-pause.ts';
+import { type EndedRun, NO_FAILURES, countFailure, toDelay } from './restart-delay.ts';
 
 export interface SupervisedProcess {
   readonly name: string;
@@ -50,9 +50,9 @@ export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions):
       if (isOver()) return;
       ended.endedAt = Date.now();
       failures = countFailure(failures, ended);
-      const pause = toPause(failures);
-      say(`${plan.name} ended unexpectedly (${how}${toReason(run.child)}); starting it again in ${(pause / 1000).toFixed(1)} s`);
-      await delay(pause, undefined, { signal: end.signal }).catch(() => undefined);
+      const delayMs = toDelay(failures);
+      say(`${plan.name} ended unexpectedly (${how}${toReason(run.child)}), restarting in ${(delayMs / 1000).toFixed(1)} s`);
+      await delay(delayMs, undefined, { signal: end.signal }).catch(() => undefined);
       if (isOver()) return;
       run = launch();
       void run.whenReady.then(
