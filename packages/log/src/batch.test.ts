@@ -5,8 +5,10 @@ const failWith = (code: string) => {
   throw Object.assign(new Error(code), { code });
 };
 
-describe('lines of the log', () => {
-  it('are written together and in order', () => {
+const DROPPED = 'log lines dropped while the output was blocked';
+
+describe('createBatch', () => {
+  it('writes lines together and in order, and at once when 32 KiB are buffered', () => {
     const written: string[] = [];
     const batch = createBatch({ write: (bytes) => written.push(bytes.toString()) && bytes.length });
     batch.write('one\n');
@@ -18,7 +20,7 @@ describe('lines of the log', () => {
     expect(written).toHaveLength(2);
   });
 
-  it('go nowhere, and hold nobody up, once their reader is gone', () => {
+  it('discards lines without another attempt to write after the pipe was closed', () => {
     let calls = 0;
     const batch = createBatch({
       write: () => {
@@ -33,16 +35,16 @@ describe('lines of the log', () => {
     expect(calls).toBe(1);
   });
 
-  it('wait for a reader that is full, whole, and those beyond 4 MiB are counted', () => {
-    let room = 3;
+  it('keeps whole lines while the pipe is full, and counts the lines beyond 4 MiB that it drops', () => {
+    let capacity = 3;
     let read = '';
     const batch = createBatch({
       write: (bytes) => {
-        if (room === 0) return failWith('EAGAIN');
-        const taken = Math.min(room, bytes.length);
-        room -= taken;
-        read += bytes.subarray(0, taken).toString();
-        return taken;
+        if (capacity === 0) return failWith('EAGAIN');
+        const accepted = Math.min(capacity, bytes.length);
+        capacity -= accepted;
+        read += bytes.subarray(0, accepted).toString();
+        return accepted;
       },
     });
     batch.write('abcdef\n');
@@ -50,18 +52,15 @@ describe('lines of the log', () => {
     expect(read).toBe('abc');
     const line = `${'x'.repeat(2 * 1024 * 1024)}\n`;
     for (let i = 0; i < 4; i++) batch.write(line);
-    room = Infinity;
+    capacity = Infinity;
     batch.flush();
     expect(read.startsWith(`abcdef\n${line}`)).toBe(true);
-    expect(JSON.parse(read.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-      count: 2,
-      msg: 'log lines lost while the output took none',
-    });
+    expect(JSON.parse(read.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ count: 2, msg: DROPPED });
     expect(read.length).toBeLessThan(5 * 1024 * 1024);
   });
 
-  // spec §5.10: the log goes on. A full disk is a state that passes, unlike a closed pipe.
-  it.each(['ENOSPC', 'EDQUOT', 'EIO'])('are written again once %s has passed, and a line counts those that were lost', (code) => {
+  // spec §5.10: logging continues. A full disk is temporary, unlike a closed pipe.
+  it.each(['ENOSPC', 'EDQUOT', 'EIO'])('writes again after %s has passed, and adds a line with the number of dropped lines', (code) => {
     let isFull = true;
     let read = '';
     const batch = createBatch({
@@ -84,6 +83,6 @@ describe('lines of the log', () => {
     batch.flush();
     const lines = read.trimEnd().split('\n');
     expect([lines[0], lines.at(-1)]).toEqual(['before', 'after']);
-    expect(JSON.parse(lines.at(-2) ?? '')).toMatchObject({ count: 3, msg: 'log lines lost while the output took none' });
+    expect(JSON.parse(lines.at(-2) ?? '')).toMatchObject({ count: 3, msg: DROPPED });
   });
 });

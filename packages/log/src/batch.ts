@@ -1,34 +1,36 @@
-/** Writes lines together. A reader that is gone or slow, or a disk that is full, never holds up the process that serves. */
+/** Writes log lines in batches. A closed or slow pipe, or a full disk, never blocks the process. */
 import { writeSync } from 'node:fs';
 
+/** Buffers lines and writes them together. */
 export interface Batch {
-  /** Takes one line, with its line feed. */
+  /** Adds one line, including its line feed. */
   write(line: string): void;
-  /** Writes what is there now, as far as the reader takes it. */
+  /** Writes the buffered lines now, as far as the output accepts them. */
   flush(): void;
 }
 
+/** Configures a batch. */
 export interface BatchOptions {
-  /** Writes as much as the reader takes and gives how many bytes that was; throws as `writeSync` does. */
+  /** Writes bytes and returns how many the output accepted; throws like `fs.writeSync`. Writes to standard output by default. */
   readonly write?: (bytes: Buffer) => number;
 }
 
-/** From here on lines are written without waiting for more. */
+/** Size of the buffer from which lines are written at once. */
 const FULL_BYTES = 32 * 1024;
 const DELAY_MS = 250;
-/** Bytes that are kept while they cannot be written; lines beyond them are lost, and counted. */
+/** Maximum size of the buffer while the output is blocked. Further lines are dropped and counted. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Errors after which nobody will read any more. All others may pass: a full pipe (EAGAIN), a full disk (ENOSPC, EDQUOT), a failing one (EIO). */
-const ENDINGS = new Set(['EPIPE', 'EBADF', 'ECONNRESET', 'EINVAL']);
+/** Permanent errors. Other errors are temporary: a full pipe (EAGAIN), a full disk (ENOSPC, EDQUOT), a disk fault (EIO). */
+const PERMANENT_ERRORS = new Set(['EPIPE', 'EBADF', 'ECONNRESET', 'EINVAL']);
 
-/** Lines go to standard output at most a quarter of a second late; what a killed process still held is lost. */
+/** Creates a batch that writes lines at most 250 ms after they were added. Lines that a killed process has buffered are lost. */
 export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOptions = {}): Batch {
   let lines: string[] = [];
   let size = 0;
   let rest: Buffer = Buffer.alloc(0);
-  let lost = 0;
-  let isGone = false;
+  let dropped = 0;
+  let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   const flush = () => {
@@ -38,10 +40,10 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
     lines = [];
     try {
       while (rest.length > 0) rest = rest.subarray(write(rest));
-      if (lost > 0) tellLoss();
+      if (dropped > 0) reportDropped();
     } catch (error) {
-      if (ENDINGS.has((error as NodeJS.ErrnoException).code ?? '')) {
-        isGone = true;
+      if (PERMANENT_ERRORS.has((error as NodeJS.ErrnoException).code ?? '')) {
+        isClosed = true;
         rest = Buffer.alloc(0);
       } else wait();
     }
@@ -50,9 +52,9 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
   const wait = () => {
     timer ??= setTimeout(flush, DELAY_MS).unref();
   };
-  const tellLoss = () => {
-    const line = `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count: lost, msg: 'log lines lost while the output took none' })}\n`;
-    lost = 0;
+  const reportDropped = () => {
+    const line = `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count: dropped, msg: 'log lines dropped while the output was blocked' })}\n`;
+    dropped = 0;
     rest = Buffer.from(line);
     rest = rest.subarray(write(rest));
   };
@@ -60,9 +62,9 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
   return {
     flush,
     write(line) {
-      if (isGone) return;
+      if (isClosed) return;
       if (size >= MAX_BYTES) {
-        lost++;
+        dropped++;
         return;
       }
       lines.push(line);

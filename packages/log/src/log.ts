@@ -1,18 +1,20 @@
-/** Writes masked JSON lines. The fields are a closed set, so that bodies, tokens and e-mail addresses can't be passed (spec §5.10). */
+/** Writes masked JSON lines. The set of fields is fixed, so that bodies, tokens and e-mail addresses cannot be logged (spec §5.10). */
 import { pino } from 'pino';
 import { createBatch } from './batch.ts';
 import { cut, mask } from './mask.ts';
 
 export { mask } from './mask.ts';
 
+/** Lists the log levels, from the most to the least verbose. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+/** Names one log level. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** All that a line may tell besides its message. Add a field only if it can never hold what a person or a client wrote. */
+/** Holds the fields of a line besides its message. Add a field only if it can never contain input of a client. */
 export interface LogFields {
   readonly requestId?: string;
   readonly method?: string;
-  /** The template of the path, `/users/{id}`, never the path as sent. */
+  /** Path template, such as `/users/{id}`; never the path as sent. */
   readonly route?: string;
   readonly operation?: string;
   readonly status?: number;
@@ -26,17 +28,18 @@ export interface LogFields {
   readonly error?: unknown;
 }
 
-/** Largest size of one field, of the message, of an error's message and of its stack, in bytes of UTF-8; more is cut. */
+/** Maximum sizes in bytes of UTF-8: of a field, of a message, of a stack. Longer values are cut. */
 const MAX_FIELD_BYTES = 256;
 const MAX_MESSAGE_BYTES = 2 * 1024;
 const MAX_STACK_BYTES = 6 * 1024;
 
+/** Writes the log of a process. Each method writes one line; its message is masked. */
 export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: string, fields?: LogFields) => void> {
-  /** One line for a request that was answered. These are written together, up to a quarter of a second late; all others at once. */
+  /** Writes one line for a completed request. These lines are written in batches, at most 250 ms late; all other lines at once. */
   access(fields: Omit<LogFields, 'error'>): void;
 }
 
-/** Makes the log of a process; lines go to standard output. */
+/** Creates the log of a process, which writes to standard output. */
 export function createLog({ service, level }: { service: string; level: LogLevel }): Log {
   const batch = createBatch();
   const out = pino(
@@ -49,7 +52,7 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     batch,
   );
   const isInfo = out.isLevelEnabled('info');
-  const own = `"service":${JSON.stringify(service)}`;
+  const serviceField = `"service":${JSON.stringify(service)}`;
   const now = createClock();
   process.on('exit', () => {
     batch.flush();
@@ -69,8 +72,8 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     error: write('error'),
     access(fields) {
       if (!isInfo) return;
-      // Written by hand: it is the one line that every request pays for.
-      let line = `{"level":"info","time":"${now()}",${own}`;
+      // Serialized without pino, because this line is on the path of every request.
+      let line = `{"level":"info","time":"${now()}",${serviceField}`;
       for (const name in fields) line += `,"${name}":${JSON.stringify(bound(fields[name as keyof typeof fields]))}`;
       batch.write(`${line},"msg":"request"}\n`);
     },
@@ -81,7 +84,7 @@ function bound<T>(value: T): T | string {
   return typeof value === 'string' ? cut(value, MAX_FIELD_BYTES) : value;
 }
 
-/** Times as text, made once for each millisecond. */
+/** Returns a function that formats the current time in ISO 8601, at most once per millisecond. */
 function createClock(): () => string {
   let last = 0;
   let text = '';
@@ -102,7 +105,7 @@ interface ErrorDescription {
   readonly cause?: ErrorDescription;
 }
 
-/** Describes an error for the log: masked and cut text, its stack, and its causes down to three levels. */
+/** Returns the loggable description of an error: type, masked message and stack, and the causes down to `depth` levels. */
 export function describeError(error: unknown, depth = 3): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   return {

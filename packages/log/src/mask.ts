@@ -1,8 +1,8 @@
-/** Removes secrets from text and bounds its size, in time that is linear in the length of the text. */
+/** Removes secrets from strings and bounds their size, in time linear in the length of the string. No I/O. */
 
 /**
- * Every pattern begins with an assertion that holds only where a run of its characters begins. Without it, the engine scans the same run again from each of its
- * characters, which is quadratic.
+ * Every pattern begins with a lookbehind that matches only at the start of a run of its characters. Without it, the engine would scan
+ * the same run again from each of its characters, which takes quadratic time.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(?<![\w-])(?=[\w-]*eyJ)[\w-]+\.[\w-]+\.[\w-]*/g, '[token]'],
@@ -11,31 +11,31 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\$argon2\w+\$\S+/g, '[hash]'],
 ];
 
-/** Characters of the input that `mask` reads for each byte that it may return: secrets are longer than what replaces them. */
+/** Characters of the input that `mask` reads per byte of its result: secrets are longer than their replacements. */
 const READ_FACTOR = 4;
 const ELLIPSIS = '…';
 
-/** Returns the text without tokens, e-mail addresses, password hashes and passwords in URLs, cut to `maxBytes` bytes of UTF-8. */
+/** Returns the string with tokens, e-mail addresses, password hashes and passwords in URLs replaced, cut to `maxBytes` bytes of UTF-8. */
 export function mask(text: string, maxBytes = 8 * 1024): string {
   const masked = SECRETS.reduce((rest, [pattern, name]) => rest.replace(pattern, name), readable(text, READ_FACTOR * maxBytes));
   return cut(masked, maxBytes);
 }
 
-/** The beginning of the text, up to the last white space: half of a secret would not be recognized as one. */
+/** Returns the start of the string up to the last white space, because a part of a secret would not be recognized. */
 function readable(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const start = text.slice(0, maxLength);
   return `${/^[\s\S]*\s/.exec(start)?.[0] ?? ''}${ELLIPSIS}`;
 }
 
-/** Returns the text, or as much of it as fits into `maxBytes` bytes of UTF-8 together with an ellipsis. */
+/** Returns the string, or its longest start that fits into `maxBytes` bytes of UTF-8 together with an ellipsis. */
 export function cut(text: string, maxBytes: number): string {
-  // No character takes more than three bytes for each of its UTF-16 units.
+  // A UTF-16 code unit takes at most three bytes of UTF-8.
   if (text.length * 3 <= maxBytes) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= maxBytes) return text;
   let end = maxBytes - Buffer.byteLength(ELLIPSIS);
-  // A character must not be cut in two: its later bytes begin with the bits 10.
+  // Continuation bytes of a character start with the bits 10.
   while (end > 0 && ((bytes[end] as number) & 0xc0) === 0x80) end--;
   return `${bytes.toString('utf8', 0, end)}${ELLIPSIS}`;
 }

@@ -1,4 +1,4 @@
-/** The span within which the present asynchronous work runs, for code that is not given it: resolvers and SQL statements. */
+/** The current span of an asynchronous context, for code that does not receive it as a parameter: resolvers and SQL statements. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Scope } from './scope.ts';
 
@@ -8,18 +8,18 @@ interface Holder {
 
 const storage = new AsyncLocalStorage<Holder>();
 
-/** Calls `act`; until all that it starts has ended, {@link currentScope} returns `scope` there. */
-export function runWithin(scope: Scope, act: () => void): void {
-  storage.run({ scope }, act);
+/** Calls `callback` in a new asynchronous context, in which {@link currentScope} returns `scope`. */
+export function runWithin(scope: Scope, callback: () => void): void {
+  storage.run({ scope }, callback);
 }
 
-/** Replaces the current span, for the rest of the work that {@link runWithin} started. Does nothing outside of it. */
+/** Replaces the current span of the asynchronous context that {@link runWithin} created. Does nothing outside of one. */
 export function enter(scope: Scope): void {
   const holder = storage.getStore();
   if (holder) holder.scope = scope;
 }
 
-/** Returns the current span, or undefined when spans are not exported or no request is being worked on. */
+/** Returns the current span, or undefined when spans are not exported or the code does not run for a request. */
 export function currentScope(): Scope | undefined {
   return storage.getStore()?.scope;
 }

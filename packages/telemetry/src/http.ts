@@ -1,4 +1,4 @@
-/** Spans of HTTP requests by OpenTelemetry's semantic conventions (HTTP server spans, HTTP client spans). */
+/** Names and attributes of HTTP spans, by OpenTelemetry's semantic conventions (HTTP server spans, HTTP client spans). */
 import {
   ATTR_HTTP_REQUEST_METHOD,
   ATTR_HTTP_RESPONSE_STATUS_CODE,
@@ -8,16 +8,17 @@ import {
 } from '@opentelemetry/semantic-conventions';
 import type { Scope } from './scope.ts';
 
+/** Describes a completed request. */
 export interface ServedRequest {
   readonly method: string;
-  /** The template of the path, such as `/v1/users/{id}`; undefined for a path that matches no route. */
+  /** Path template, such as `/v1/users/{id}`; undefined when the path matches no route. */
   readonly route: string | undefined;
   readonly status: number;
 }
 
 /**
- * Ends the SERVER span of a request and names it `{method} {route}`. The path and the query as sent are left out: they may hold what a person
- * wrote. Only statuses from 500 on are failures (HTTP server spans, "Status").
+ * Ends the SERVER span of a request and names it `{method} {route}`. Path and query as sent are omitted, because they may contain personal
+ * data. Only statuses of 500 and above are failures (HTTP server spans, "Status").
  */
 export function endServerSpan(scope: Scope, { method, route, status }: ServedRequest, attributes: Record<string, string> = {}): void {
   scope.rename(route === undefined ? method : `${method} ${route}`);

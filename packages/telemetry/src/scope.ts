@@ -1,4 +1,4 @@
-/** A span that has started, and the spans within it. */
+/** A started span, which creates its child spans. */
 import {
   type Attributes,
   type Context,
@@ -11,12 +11,13 @@ import {
 } from '@opentelemetry/api';
 import { ATTR_ERROR_TYPE } from '@opentelemetry/semantic-conventions';
 
-/** Where spans come from and how their context is written into headers. */
+/** Creates spans, and writes their context into headers. */
 export interface SpanSource {
   readonly tracer: Tracer;
   readonly propagator: TextMapPropagator<unknown>;
 }
 
+/** Configures a span. */
 export interface ScopeOptions {
   readonly name: string;
   readonly kind: SpanKind;
@@ -24,29 +25,30 @@ export interface ScopeOptions {
   readonly attributes?: Attributes;
 }
 
+/** Holds a span that has started. Its methods start child spans, propagate its context and end it. */
 export class Scope {
   readonly #source: SpanSource;
   readonly #span: Span;
   readonly #context: Context;
 
-  /** Starts a span of `name` within the span of `parent`. */
+  /** Starts a span as a child of the span in `parent`. */
   constructor(source: SpanSource, { name, kind, parent, attributes = {} }: ScopeOptions) {
     this.#source = source;
     this.#span = source.tracer.startSpan(name, { kind, attributes }, parent);
     this.#context = trace.setSpan(parent, this.#span);
   }
 
-  /** Starts a part of this span's work in the same process. */
+  /** Starts a child span for work in this process (kind INTERNAL). */
   start(name: string, attributes: Attributes = {}): Scope {
     return new Scope(this.#source, { name, kind: SpanKind.INTERNAL, parent: this.#context, attributes });
   }
 
-  /** Starts a call to another process: a subgraph, the gateway, a database. */
+  /** Starts a child span for a call to another process, such as a subgraph, the gateway or a database (kind CLIENT). */
   startCall(name: string, attributes: Attributes = {}): Scope {
     return new Scope(this.#source, { name, kind: SpanKind.CLIENT, parent: this.#context, attributes });
   }
 
-  /** Returns the headers that let the other process continue the trace: `traceparent` and, when there is one, `tracestate`. */
+  /** Returns the headers with which another process continues the trace: `traceparent`, and `tracestate` when the trace has one. */
   toHeaders(): Record<string, string> {
     const headers: Record<string, string> = {};
     this.#source.propagator.inject(this.#context, headers, {
@@ -57,14 +59,14 @@ export class Scope {
     return headers;
   }
 
-  /** Names the span again, once more is known of it. */
+  /** Replaces the name of the span. */
   rename(name: string): void {
     this.#span.updateName(name);
   }
 
   /**
    * Ends the span; later calls do nothing. `failure` marks it as failed and becomes `error.type`: an error code or an HTTP status, never a
-   * message, which may hold what a client wrote.
+   * message, which may contain input of a client.
    */
   end(attributes: Attributes = {}, failure?: string): void {
     this.#span.setAttributes(attributes);

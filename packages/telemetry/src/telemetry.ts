@@ -1,4 +1,4 @@
-/** OpenTelemetry spans of one process: started here, exported by OTLP over HTTP when there is an endpoint. */
+/** OpenTelemetry tracing of one process: starts spans, and exports them with OTLP over HTTP when an endpoint is configured. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
@@ -6,29 +6,30 @@ import { Scope } from './scope.ts';
 
 export { Scope } from './scope.ts';
 
+/** Traces the requests of a process. */
 export interface Tracing {
   /**
-   * Starts the SERVER span of a request. It continues the trace of a valid `traceparent` header (W3C Trace Context) and starts a new trace otherwise.
-   * Returns undefined when spans are not exported and there is no trace to pass on. `baggage` is ignored: it comes from outside and would go on
-   * to every subgraph.
+   * Starts the SERVER span of a request. It continues the trace of a valid `traceparent` header (W3C Trace Context), and starts a new
+   * trace otherwise. Returns undefined when spans are not exported and the request has no trace to propagate. `baggage` is ignored,
+   * because clients send it and it would be forwarded to every subgraph.
    */
   begin(headers: IncomingHttpHeaders): Scope | undefined;
-  /** Exports the spans that have ended, for at most a second, and resolves. Nothing is exported afterwards. */
+  /** Exports the spans that have ended, for at most one second, and resolves. Later spans are not exported. */
   stop(): Promise<void>;
 }
 
-/** At most this much of an attribute is exported, in characters. */
+/** Maximum length of an exported attribute, in characters; longer values are cut. */
 const MAX_ATTRIBUTE_LENGTH = 2048;
-/** At most this many ended spans wait for the exporter; later ones are dropped. */
-const MAX_WAITING_SPANS = 2048;
+/** Maximum number of ended spans in the export queue; further spans are dropped. */
+const MAX_QUEUED_SPANS = 2048;
 const EXPORT_INTERVAL_MS = 1000;
-/** A collector that does not answer must not hold up the end of the process. */
+/** A collector that does not respond must not delay the end of the process. */
 const STOP_MS = 1000;
 
 /**
- * Creates the tracing of a process. `service` becomes the resource's `service.name`, as `trestle-<service>`; `endpoint` is
- * OTEL_EXPORTER_OTLP_ENDPOINT, to which `/v1/traces` is added. Without an endpoint nothing is exported, and the trace context of a client is
- * passed on unchanged (W3C Trace Context §3.4).
+ * Creates the tracing of a process. `trestle-<service>` becomes the attribute `service.name` of the resource; `endpoint` is
+ * OTEL_EXPORTER_OTLP_ENDPOINT, to which `/v1/traces` is appended. Without an endpoint no span is exported, and the trace context of a
+ * client is forwarded unchanged (W3C Trace Context §3.4).
  */
 export async function createTracing({
   service,
@@ -40,7 +41,7 @@ export async function createTracing({
   const { W3CTraceContextPropagator } = await import('@opentelemetry/core');
   const propagator = new W3CTraceContextPropagator();
   const provider = endpoint === undefined ? undefined : await createProvider(service, endpoint);
-  // Without a provider the API's own spans stand for their parent and are never recorded.
+  // Without a provider, spans of the API package are not recorded and carry the context of their parent.
   const tracer = provider?.getTracer(`trestle-${service}`) ?? trace.getTracer('trestle');
   return {
     begin(headers) {
@@ -54,7 +55,7 @@ export async function createTracing({
   };
 }
 
-/** Loads the SDK, which is larger than all that uses it. */
+/** Loads the SDK only when spans are exported, because it is large. */
 async function createProvider(service: string, endpoint: string) {
   const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
@@ -64,7 +65,7 @@ async function createProvider(service: string, endpoint: string) {
   return new NodeTracerProvider({
     resource: resourceFromAttributes({ [ATTR_SERVICE_NAME]: `trestle-${service}` }),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
-    spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: EXPORT_INTERVAL_MS, maxQueueSize: MAX_WAITING_SPANS })],
+    spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: EXPORT_INTERVAL_MS, maxQueueSize: MAX_QUEUED_SPANS })],
   });
 }
 
