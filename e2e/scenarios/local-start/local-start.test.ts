@@ -143,7 +143,7 @@ describe('once it is ready', () => {
       await trestle.says('orders ended unexpectedly (SIGKILL)');
       await trestle.says('orders is ready again');
     }
-    const pauses = [...trestle.output().matchAll(/orders ended .* starting it again in ([\d.]+) s/g)].map(([, seconds]) => Number(seconds));
+    const pauses = [...trestle.output().matchAll(/orders ended .* restarting in ([\d.]+) s/g)].map(([, seconds]) => Number(seconds));
     expect(pauses.length).toBeGreaterThan(4);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(1);
   });
