@@ -35,6 +35,7 @@ import { mendSupergraph, withoutStandIns } from './mend-supergraph.ts';
 import { mendVariableCollector } from './mend-variables.ts';
 import { findOwners } from './owners.ts';
 import { createDirectiveCompleter, keepOperationDirectives } from './operation-directives.ts';
+import { withTypeConditions } from './patch-type-conditions.ts';
 import { createPlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
 import { renameReserved } from './reserved-variables.ts';
@@ -143,7 +144,8 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
   const plan = (document: DocumentNode, labels: readonly string[]) => {
     try {
       const operation = operationFromDocument(apiSchema, document);
-      return planner.buildQueryPlan(operation, { overrideConditions: new Map(labels.map((label) => [label, true])) }).node;
+      const overrideConditions = new Map(labels.map((label) => [label, true]));
+      return withTypeConditions(() => planner.buildQueryPlan(operation, { overrideConditions }).node);
     } catch (error) {
       // It asserts that whatever composes can be planned, and not every composition keeps that promise.
       throw new Uncovered(UNRESOLVABLE, { cause: error });
