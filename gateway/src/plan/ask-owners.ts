@@ -17,6 +17,7 @@ import {
 } from 'graphql';
 import type { Owners } from './owners.ts';
 import { readConditions } from './selection.ts';
+import { unusedAlias } from './unused-alias.ts';
 
 /** Clients may use names like it; then it gets longer. */
 const ALIAS = '__owner';
@@ -32,7 +33,7 @@ export interface AskOwnersInput {
 /** Returns the operation with a field of the owner in every selection set that has none for a type with an owner. The result does not show it. */
 export function askOwners({ schema, owners, operation }: AskOwnersInput): OperationDefinitionNode {
   if (owners.size === 0) return operation;
-  const alias = unusedAlias(operation);
+  const alias = unusedAlias(operation, ALIAS);
 
   const askIn = (type: GraphQLCompositeType, set: SelectionSetNode): SelectionSetNode => {
     const selections = set.selections.map((selection) => {
@@ -98,18 +99,4 @@ function onType(name: string, field: FieldNode): InlineFragmentNode {
     typeCondition: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } },
     selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
   };
-}
-
-function unusedAlias(operation: OperationDefinitionNode): string {
-  const used = new Set<string>();
-  const visit = ({ selections }: SelectionSetNode) => {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD && selection.alias) used.add(selection.alias.value);
-      if (selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet) visit(selection.selectionSet);
-    }
-  };
-  visit(operation.selectionSet);
-  let alias = ALIAS;
-  while (used.has(alias)) alias += '_';
-  return alias;
 }

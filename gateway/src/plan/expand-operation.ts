@@ -20,6 +20,7 @@ import {
   isUnionType,
   print,
 } from 'graphql';
+import { PLACEHOLDER } from './placeholder.ts';
 import { type Condition, isContradiction, readConditions, union } from './selection.ts';
 
 export interface ExpandInput {
@@ -128,7 +129,7 @@ export function expandOperation({ schema, operation, fragments, maxSelections }:
     };
     for (const set of sets) look(set, root);
     const written = [...branches.values()].flatMap((branch) => wrap(branch, writeFields(branch)));
-    return { kind: Kind.SELECTION_SET, selections: written.length > 0 ? written : [TYPENAME] };
+    return { kind: Kind.SELECTION_SET, selections: written.length > 0 ? written : [PLACEHOLDER] };
   };
 
   const addField = ({ fields }: Branch, node: FieldNode) => {
@@ -172,8 +173,6 @@ export function expandOperation({ schema, operation, fragments, maxSelections }:
     },
   };
 }
-
-const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
 
 /** Whether every object of a type meets a type condition by what the type declares. */
 function isImplied(schema: GraphQLSchema, condition: GraphQLCompositeType, type: GraphQLCompositeType): boolean {

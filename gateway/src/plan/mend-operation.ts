@@ -14,10 +14,12 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
+import { Uncovered } from './cover.ts';
+import { type KeyFields, PLACEHOLDER, selectKeysInstead } from './placeholder.ts';
 import { decide, pushConditions, variablesToDecide } from './push-conditions.ts';
 import { readConditions } from './selection.ts';
 
-export interface OperationFacts {
+export interface OperationFacts extends KeyFields {
   /** The schema that the planner plans for: the clients' one with the stand-ins of `mend-supergraph.ts`. */
   readonly schema: GraphQLSchema;
   /** Names of the interfaces that some subgraph defines as `@interfaceObject`. */
@@ -43,13 +45,24 @@ export function planMended(
   const decided = pushConditions(decideLiterals(document));
   const variables = isWhole ? [] : variablesToDecide(decided);
   const planFor = (part: DocumentNode, [variable, ...others]: readonly string[]): PlanNode | SubscriptionNode | undefined => {
-    if (variable === undefined) return plan(keepSelections(expandAbstractConditions(part, facts)));
+    if (variable === undefined) return planKept(keepSelections(expandAbstractConditions(part, facts)), facts, plan);
     const [ifClause, elseClause] = [true, false].map(
       (value) => planFor(pushConditions(decideLiterals(decide(part, variable, value))), others) as PlanNode | undefined,
     );
     return { kind: 'Condition', condition: variable, ...(ifClause && { ifClause }), ...(elseClause && { elseClause }) };
   };
   return planFor(decided, variables);
+}
+
+/** Plans a document once more with other placeholders when there is no plan that has the type of an object for them. */
+function planKept<T>(document: DocumentNode, facts: OperationFacts, plan: (document: DocumentNode) => T): T {
+  try {
+    return plan(document);
+  } catch (error) {
+    const other = error instanceof Uncovered ? selectKeysInstead(document, facts) : undefined;
+    if (!other) throw error;
+    return plan(other);
+  }
 }
 
 /**
@@ -68,7 +81,7 @@ function decideLiterals(document: DocumentNode): DocumentNode {
   return visit(document, {
     Field: decide<FieldNode>,
     InlineFragment: decide<InlineFragmentNode>,
-    SelectionSet: { leave: (set) => (set.selections.length === 0 ? { ...set, selections: [TYPENAME] } : undefined) },
+    SelectionSet: { leave: (set) => (set.selections.length === 0 ? { ...set, selections: [PLACEHOLDER] } : undefined) },
   });
 }
 
@@ -118,10 +131,8 @@ function keepSelections(document: DocumentNode): DocumentNode {
         const set = field.selectionSet;
         if (!set || set.selections.some((selection) => selection.kind === Kind.FIELD && readConditions(selection).length === 0))
           return undefined;
-        return { ...field, selectionSet: { ...set, selections: [TYPENAME, ...set.selections] } };
+        return { ...field, selectionSet: { ...set, selections: [PLACEHOLDER, ...set.selections] } };
       },
     },
   });
 }
-
-const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };

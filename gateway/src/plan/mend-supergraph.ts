@@ -2,7 +2,7 @@
  * Rewrites a supergraph so that @apollo/query-planner plans rightly what it otherwise plans wrong, and its plans back again. Text in, text out:
  * nothing of the planner itself is patched (ADR 7).
  */
-import { type FieldRequirements, type RequiredSelection, isInterfaceObject, readRequirements } from './requirements.ts';
+import { type FieldRequirements, type RequiredSelection, isInterfaceObject, readRequirements, textOf } from './requirements.ts';
 import type { Requirements } from './split-fetch.ts';
 import {
   type ArgumentNode,
@@ -31,6 +31,8 @@ export interface SupergraphMend extends Requirements {
   readonly requirements: FieldRequirements;
   /** Names of the interfaces that some subgraph defines as `@interfaceObject`. */
   readonly interfaceObjects: ReadonlySet<string>;
+  /** Fields that are the key of such an interface in a subgraph, each alone, by the interface's name. */
+  readonly interfaceKeys: ReadonlyMap<string, readonly string[]>;
 }
 
 type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
@@ -52,6 +54,7 @@ export function mendSupergraph(sdl: string): SupergraphMend {
   const types = new Map<string, FieldsNode>();
   for (const definition of document.definitions) if (hasFields(definition)) types.set(definition.name.value, definition);
   const standIns = createStandIns(types);
+  const interfaceKeys = findInterfaceKeys(types);
   const definitions = document.definitions.map((definition) =>
     hasFields(definition) ? standIns.mendType(putResolvableKeysFirst(definition)) : definition,
   );
@@ -62,7 +65,8 @@ export function mendSupergraph(sdl: string): SupergraphMend {
   return {
     document: mended,
     requirements: readRequirements(mended),
-    interfaceObjects: findInterfaceObjects(types),
+    interfaceKeys,
+    interfaceObjects: new Set(interfaceKeys.keys()),
     hasStandIns: standIns.occursIn(STAND_IN),
     realNameOf: standIns.realNameOf,
     neededBy: standIns.neededBy,
@@ -188,9 +192,16 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
   };
 }
 
-/** Interfaces with `@join__type(isInterfaceObject: true)`. */
-function findInterfaceObjects(types: ReadonlyMap<string, FieldsNode>): Set<string> {
-  return new Set([...types.values()].filter(({ directives = [] }) => directives.some(isInterfaceObject)).map(({ name }) => name.value));
+/** Reads `@join__type(key:, isInterfaceObject: true)`; every interface object has a key. */
+function findInterfaceKeys(types: ReadonlyMap<string, FieldsNode>): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name, directives = [] } of types.values()) {
+    const own = directives.filter(isInterfaceObject);
+    if (own.length === 0) continue;
+    const keys = own.map((each) => textOf(each, 'key') ?? '').filter((key) => /^\w+$/.test(key));
+    found.set(name.value, [...new Set(keys)]);
+  }
+  return found;
 }
 
 const NO_NEEDS: ReadonlySet<string> = new Set();

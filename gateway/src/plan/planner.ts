@@ -156,7 +156,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     const { document, operation, fragments, expanded, root, selections, sets, introspection } = read(request, maxWeight);
     const renamed = renameReserved(expanded);
     const asked = askOwners({ schema, owners, operation: renamed.operation });
-    const facts = { schema, interfaceObjects: mend.interfaceObjects };
+    const facts = { ...mend, schema };
     const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
     const node = planMended({ document: { kind: Kind.DOCUMENT, definitions: [asked] }, isWhole, facts }, (mended) =>
       splitByType(plan(mended, request.labels), mended, { ...mend, schema: wholeSchema }),

@@ -114,7 +114,8 @@ function eachRequirement(type: FieldsNode, use: (field: string, graph: string, r
     }
 }
 
-function textOf({ arguments: given = [] }: ConstDirectiveNode, argument: string): string | undefined {
+/** Returns a directive's argument that is a string or the name of an enum value. */
+export function textOf({ arguments: given = [] }: ConstDirectiveNode, argument: string): string | undefined {
   const value = given.find(({ name }) => name.value === argument)?.value;
   return value?.kind === Kind.STRING || value?.kind === Kind.ENUM ? value.value : undefined;
 }

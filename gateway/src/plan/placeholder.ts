@@ -1,0 +1,54 @@
+/** The field that stands in a selection set that would be empty otherwise, and that no client has selected. */
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLSchema,
+  Kind,
+  TypeInfo,
+  getNamedType,
+  isInterfaceType,
+  isLeafType,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
+import { unusedAlias } from './unused-alias.ts';
+
+interface Placeholder extends FieldNode {
+  readonly isPlaceholder: true;
+}
+
+/** Selects `__typename`. Copies of it are placeholders too. */
+export const PLACEHOLDER: Placeholder = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' }, isPlaceholder: true };
+
+const ALIAS = '__key';
+
+export interface KeyFields {
+  readonly schema: GraphQLSchema;
+  /** By the name of each interface that some subgraph defines as `@interfaceObject`: fields that are keys there, each alone. */
+  readonly interfaceKeys: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Returns the operation, which holds no fragment spreads, with a key field in the place of each placeholder that selects from an interface object:
+ * its subgraph knows the key of an object and not its type. Returns undefined when there is no such placeholder.
+ */
+export function selectKeysInstead(document: DocumentNode, { schema, interfaceKeys }: KeyFields): DocumentNode | undefined {
+  const alias = { kind: Kind.NAME, value: unusedAlias(document, ALIAS) } as const;
+  const types = new TypeInfo(schema);
+  const replaced: FieldNode[] = [];
+  const changed = visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field(field): FieldNode | undefined {
+        const parent = types.getParentType();
+        if (!('isPlaceholder' in field) || !isInterfaceType(parent)) return undefined;
+        const fields = parent.getFields();
+        const key = interfaceKeys.get(parent.name)?.find((name) => fields[name] && isLeafType(getNamedType(fields[name].type)));
+        if (key === undefined) return undefined;
+        replaced.push(field);
+        return { kind: Kind.FIELD, alias, name: { kind: Kind.NAME, value: key } };
+      },
+    }),
+  );
+  return replaced.length > 0 ? changed : undefined;
+}
