@@ -7,9 +7,9 @@ import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
 import { generateRepresentation, soleKeyOf } from './representation-code.ts';
 import { type GuardedFetch, guardRequirements } from './requirements.ts';
-import type { TypedFetch } from './split-by-type.ts';
 import { splitFetch } from './split-fetch.ts';
 import { ON, typesOf } from './type-names.ts';
+import type { TypedFetch } from './typed-fetch.ts';
 
 export interface PlanCompiler {
   compile(node: PlanNode | undefined): PlanStep | undefined;

@@ -45,6 +45,8 @@ export interface FieldRequirements {
   of(service: string, type: string, field: string): SelectionSetNode | undefined;
   /** Returns the fields of each key by which a subgraph resolves entities of a type; none for what is no entity there. */
   keysOf(service: string, type: string): readonly (readonly string[])[];
+  /** Whether a subgraph defines a type. */
+  isDefined(service: string, type: string): boolean;
   /** Whether a subgraph defines an interface as `@interfaceObject`. */
   isInterfaceObject(service: string, type: string): boolean;
 }
@@ -57,6 +59,7 @@ export function readRequirements(document: DocumentNode): FieldRequirements {
   const found = new Map<string, SelectionSetNode>();
   const keys = new Map<string, (readonly string[])[]>();
   const interfaceObjects = new Set<string>();
+  const defined = new Set<string>();
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION && definition.kind !== Kind.INTERFACE_TYPE_DEFINITION) continue;
     const type = definition.name.value;
@@ -67,6 +70,7 @@ export function readRequirements(document: DocumentNode): FieldRequirements {
       if (directive.name.value !== 'join__type') continue;
       const graph = textOf(directive, 'graph') ?? '';
       const at = keyOf(services.get(graph) ?? graph, type);
+      defined.add(at);
       if (isInterfaceObject(directive)) interfaceObjects.add(at);
       const text = textOf(directive, 'key');
       if (text === undefined) continue;
@@ -75,6 +79,7 @@ export function readRequirements(document: DocumentNode): FieldRequirements {
   }
   return {
     keysOf: (service, type) => keys.get(keyOf(service, type)) ?? [],
+    isDefined: (service, type) => defined.has(keyOf(service, type)),
     isInterfaceObject: (service, type) => interfaceObjects.has(keyOf(service, type)),
     of: (service, type, field) => found.get(keyOf(service, type, field)),
   };

@@ -4,15 +4,15 @@
  */
 import type { FetchNode, PlanNode, QueryPlanSelectionNode, SubscriptionNode } from '@apollo/query-planner';
 import { type DocumentNode, type GraphQLSchema, isAbstractType, parse, print, stripIgnoredCharacters } from 'graphql';
+import { narrowRequired } from './narrow-required.ts';
+import { type RequiredPaths, addRequired, keysOf, renamedKeys } from './required-paths.ts';
 import { type FieldRequirements, leavesOf } from './requirements.ts';
 import { type Condition, union } from './selection.ts';
 import { type SelectedField, type SelectedFields, createSelectedFields } from './selected-fields.ts';
 import { type Keeps, filterFields, typeConditionsOf } from './entity-fields.ts';
 import { withoutUnusedVariables } from './split-fetch.ts';
 import { typesOf } from './type-names.ts';
-
-/** A fetch with the names that `__typename` of its entities may have; undefined for any. */
-export type TypedFetch = FetchNode & { readonly onlyFor?: ReadonlySet<string> };
+import type { TypedFetch } from './typed-fetch.ts';
 
 export interface TypeFacts {
   /** The whole supergraph's schema. */
@@ -54,7 +54,8 @@ export function splitByType(
       case 'Fetch': {
         const fetches = splitNode(node, { path, when, required, selected, facts });
         for (const each of fetches) addRequired(required, each, { path: keysOf(path), schema: facts.schema });
-        return fetches.length === 1 ? (fetches[0] as FetchNode) : { kind: 'Parallel', nodes: fetches };
+        const narrowed = fetches.map((each) => narrowRequired(each, { path, required, selected, ...facts }));
+        return narrowed.length === 1 ? (narrowed[0] as FetchNode) : { kind: 'Parallel', nodes: narrowed };
       }
       case 'Defer':
         return node;
@@ -64,37 +65,6 @@ export function splitByType(
   if (!rest) return plan;
   const split = walk(rest, [], []);
   return plan.kind === 'Subscription' ? { ...plan, rest: split } : split;
-}
-
-/** Paths of the fields that fetches require, each with the types of the objects that have the field; undefined for all types. */
-type RequiredPaths = Map<string, Set<string> | undefined>;
-
-function addRequired(
-  required: RequiredPaths,
-  { requires = [], onlyFor }: TypedFetch,
-  { path, schema }: { path: readonly string[]; schema: GraphQLSchema },
-): void {
-  const add = (selections: readonly QueryPlanSelectionNode[], at: readonly string[], types: readonly string[] | undefined) => {
-    for (const each of selections) {
-      if (each.kind === 'InlineFragment') {
-        const isOwn = at.length === path.length && each.typeCondition !== undefined;
-        const own = isOwn ? typesOf(schema, each.typeCondition).filter((name) => onlyFor?.has(name) ?? true) : types;
-        add(each.selections, at, own);
-        continue;
-      }
-      const below = [...at, each.alias ?? each.name];
-      const text = below.join('.');
-      const known = required.get(text);
-      required.set(text, (required.has(text) && !known) || !types ? undefined : new Set([...(known ?? []), ...types]));
-      add(each.selections ?? [], below, undefined);
-    }
-  };
-  add(requires, path, onlyFor && [...onlyFor]);
-}
-
-/** Response keys of a path, without elements of lists and types. */
-function keysOf(path: readonly string[]): string[] {
-  return path.map((segment) => segment.replace(/\|.*/, '')).filter((key) => key !== '@' && key !== '');
 }
 
 interface Surroundings {
@@ -148,9 +118,7 @@ function selectKept(
 ): (type: string) => Keeps {
   const { path, required, selected } = around;
   const base = keysOf(path);
-  const renamed = new Map(
-    (node.outputRewrites ?? []).flatMap((each) => (each.kind === 'KeyRenamer' ? [[each.path.at(-1) ?? '', each.renameKeyTo]] : [])),
-  );
+  const renamed = renamedKeys(node);
   const nameOf = (at: string) =>
     at
       .split('.')
