@@ -4,6 +4,7 @@ import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
 import type { PlannerAnswer, PlannerQuestion, PlannerResult, PlannerSeed } from './planner-worker.ts';
 import type { SupergraphFacts } from './planner.ts';
+import { TooMuchWork } from './refused-documents.ts';
 
 export interface LaneOptions {
   readonly sdl: string;
@@ -59,7 +60,7 @@ export class PlannerLane {
     return this.#running !== undefined && performance.now() - this.#running.startedAt >= milliseconds;
   }
 
-  /** Runs a task; the lane must be free. Rejects with VALIDATION_ERROR when the task takes too much time or memory. */
+  /** Runs a task; the lane must be free. Rejects with TooMuchWork when the task takes too much time or memory. */
   run(question: PlannerQuestion): Promise<PlannerResult> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
@@ -109,7 +110,7 @@ export class PlannerLane {
   /** Refuses the task that runs, and puts a new thread in the place of its own, which may still be busy with it. */
   #replace(): void {
     this.#isUp = false;
-    this.#take()?.reject(fail('VALIDATION_ERROR', 'The operation takes too much time or memory to plan; select fewer fields'));
+    this.#take()?.reject(new TooMuchWork());
     const ended = this.#worker?.terminate();
     this.#worker = undefined;
     Promise.resolve(ended)

@@ -16,6 +16,10 @@ const limits = { ...DEFAULT_LIMITS, maxTokens: 10_000_000, maxRootFields: 10_000
 const request = (query: string) => ({ query, operationName: undefined, labels: [] });
 const MODEST = ['{ a }', '{ b { c } }', '{ b(n: 1) { thing { c } } }'];
 
+/** Apollo's planner takes twice the time for each level of a literal. */
+const DEEP = `${'{ f: '.repeat(9)}{}${' }'.repeat(9)}`;
+const HARD = `{ ${Array.from({ length: 20_000 }, (_, i) => `a${String(i)}: b(f: ${DEEP}) { c }`).join(' ')} }`;
+
 let thread: PlannerThread;
 afterEach(() => thread.stop());
 
@@ -33,12 +37,22 @@ async function tryOut(culprit: string): Promise<void> {
 
 it('an operation that takes too long to plan is refused, and a new thread answers whoever waited behind it, as often as that happens', async () => {
   thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 1500, maxHeapMb: 2048 });
-  // Apollo's planner takes twice the time for each level of a literal.
-  const deep = `${'{ f: '.repeat(9)}{}${' }'.repeat(9)}`;
-  const hard = `{ ${Array.from({ length: 20_000 }, (_, i) => `a${String(i)}: b(f: ${deep}) { c }`).join(' ')} }`;
-  await tryOut(hard);
-  await tryOut(`${hard} # again`);
+  await tryOut(HARD);
+  await tryOut(`${HARD} # again`);
 }, 120_000);
+
+it('refuses a document at once that took too long to plan before', async () => {
+  thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 1500, maxHeapMb: 2048 });
+  const refusal = { code: 'VALIDATION_ERROR', message: expect.stringContaining('too much time or memory') };
+  await expect(thread.prepare(request(HARD))).rejects.toMatchObject(refusal);
+  const order: string[] = [];
+  const planned = thread.prepare(request('query Other { a }')).then(() => order.push('planned'));
+  await expect(thread.prepare(request(HARD))).rejects.toMatchObject(refusal);
+  order.push('refused');
+  await planned;
+  // A document that is planned again has its turn behind the other one.
+  expect(order).toEqual(['refused', 'planned']);
+}, 60_000);
 
 it('an operation that takes more memory than there is is refused, and a new thread answers whoever waited behind it', async () => {
   thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 100_000, maxHeapMb: 128 });

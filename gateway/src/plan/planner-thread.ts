@@ -9,6 +9,7 @@ import { type LaneOptions, PlannerLane } from './planner-lane.ts';
 import type { PlannerResult, PlannerTask } from './planner-worker.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
+import { RefusedDocuments, TooMuchWork } from './refused-documents.ts';
 export type PlannerThreadLimits = Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb'>;
 
 export const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 10_000, maxHeapMb: 2048 };
@@ -23,7 +24,7 @@ const IDLE_MS = 5000;
 export interface PlannerThread {
   readonly facts: SupergraphFacts;
   /**
-   * Throws VALIDATION_ERROR for what takes too long to plan, SERVICE_UNAVAILABLE when too much waits, INTERNAL_ERROR when planning fails by our own
+   * Throws TooMuchWork (VALIDATION_ERROR) for what takes too long to plan, and again for a minute without planning it; SERVICE_UNAVAILABLE when too much waits, INTERNAL_ERROR when planning fails by our own
    * fault. `client` tells whose turn it takes.
    */
   prepare(request: PrepareRequest, client?: string): Promise<Prepared>;
@@ -71,6 +72,7 @@ class PlannerThreads {
   readonly #lightQueue = new FairQueue<Waiting>(QUEUE);
   readonly #heavyQueue = new FairQueue<Waiting>(QUEUE);
   #patience: NodeJS.Timeout | undefined;
+  readonly #refused = new RefusedDocuments();
   #idle: NodeJS.Timeout | undefined;
   #open = 0;
   #isRetired = false;
@@ -91,6 +93,7 @@ class PlannerThreads {
   async ask(task: PlannerTask, client = NOBODY): Promise<PlannerResult> {
     if (this.#ended) throw fail('INTERNAL_ERROR', WRONG, { cause: this.#ended });
     this.#open++;
+    if (this.#refused.has(task)) throw new TooMuchWork();
     try {
       let result = await this.#enqueue(this.#lightQueue, task, client);
       if (result.kind === 'heavy') result = await this.#enqueue(this.#heavyQueue, task, client);
@@ -101,6 +104,9 @@ class PlannerThreads {
       this.#open--;
       this.#endIfRetired();
     }
+    } catch (error) {
+      if (error instanceof TooMuchWork) this.#refused.add(task);
+      throw error;
   }
 
   retire(): void {
