@@ -5,10 +5,11 @@ import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
 import { ERRORS, type Fault, fail } from '@trestle/schema/errors';
-import { GraphQLError, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import type { Engine, EngineContext, EngineReply, EngineRequest, Outcome } from './engine.ts';
 import { type SubgraphErrors, formatError } from '../errors/format-error.ts';
 import { type Limits, limitOperations, limitVariables } from '../limits/limits.ts';
+import { expandOperation } from '../plan/expand-operation.ts';
 import { mendVariableCollector } from '../plan/mend-variables.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { createErrorPlugin } from './apollo-errors.ts';
@@ -150,25 +151,46 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
 const createRefusals = (limits: Limits): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: () =>
     Promise.resolve({
-      didResolveOperation: ({ operation, request, contextValue }) => {
+      didResolveOperation: ({ schema, document, operation, request, contextValue }) => {
         contextValue.operation = operation;
         try {
           if (operation?.operation === OperationTypeNode.MUTATION && contextValue.isReadOnly)
             throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
           if (operation?.operation === OperationTypeNode.SUBSCRIPTION)
             throw fail('NOT_IMPLEMENTED', 'This engine has no subscriptions: GATEWAY_ENGINE=trestle has');
-          limitVariables(request.variables ?? {}, limits);
+          limitVariables(request.variables ?? {}, limits, () => undefined);
         } catch (fault) {
-          throw toGraphQLError(fault as Fault);
+          throw toGraphQLError(fault as Fault, operation);
         }
+        if (operation) limitSelections(operation, { schema, document, limits });
         return Promise.resolve();
       },
     }),
 });
 
-function toGraphQLError(fault: Fault): GraphQLError {
-  const { code, message, details } = fault;
-  return new GraphQLError(message, { originalError: fault, extensions: { code, details, http: { status: ERRORS[code].status } } });
+/** Throws VALIDATION_ERROR for what the planner would have to look at too many selections of, as the engine `trestle` does before it plans. */
+function limitSelections(
+  operation: OperationDefinitionNode,
+  { schema, document, limits }: { schema: GraphQLSchema; document: DocumentNode; limits: Limits },
+): void {
+  const fragments = document.definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION);
+  try {
+    expandOperation({ schema, operation, fragments, maxSelections: limits.maxSelections });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    const extensions = { ...error.extensions, http: { status: ERRORS.VALIDATION_ERROR.status } };
+    throw new GraphQLError(error.message, { nodes: error.nodes ?? [], extensions });
+  }
+}
+
+/** Its places are the declarations of the variables that the fault names. */
+function toGraphQLError(fault: Fault, operation: OperationDefinitionNode | undefined): GraphQLError {
+  const { code, message, details = [] } = fault;
+  const nodes = (operation?.variableDefinitions ?? []).filter(({ variable }) =>
+    details.some(({ field }) => field === `variables.${variable.name.value}`),
+  );
+  const extensions = { code, ...(details.length > 0 && { details }), http: { status: ERRORS[code].status } };
+  return new GraphQLError(message, { ...(nodes.length > 0 && { nodes }), originalError: fault, extensions });
 }
 
 /** What the library wants to say is for us, not for the terminal, and may quote anything: only that it spoke is told. */

@@ -14,10 +14,11 @@ import { type Writing, writeAnswer } from '../execute/answer.ts';
 import { createBufferPool } from '../execute/buffer-pool.ts';
 import { type Execution, execute } from '../execute/execute.ts';
 import { ExecutionErrors } from '../execute/execution-errors.ts';
+import { LocatedFault } from '../program/located-fault.ts';
 import type { Operation } from '../program/operation.ts';
 import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
 import { createSend } from '../execute/send.ts';
-import { VariableFault, addAliases, readVariables } from '../execute/variables.ts';
+import { addAliases, readVariables } from '../execute/variables.ts';
 
 export interface TrestleEngineOptions {
   readonly supergraphSdl: string;
@@ -129,10 +130,10 @@ class Answering {
     const { program, compiled } = operation;
     this.#operation = operation;
     if (program.kind === 'mutation' && request.isReadOnly) throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
-    limitVariables(request.variables, limits);
+    limitVariables(request.variables, limits, (name) => program.variables.find((each) => each.name === name)?.location);
     const conditions = readVariables(program.variables, request.variables);
     const variables = addAliases(program.variables, request.variables);
-    limitCost(compiled.cost(conditions), limits);
+    limitCost(compiled.cost(conditions), limits, program.location);
     if (program.kind === 'subscription') {
       this.#listen(operation, { conditions, variables });
       return;
@@ -231,7 +232,7 @@ class Answering {
     const fault = error instanceof Fault ? error : fail('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
     if (fault.code === 'INTERNAL_ERROR') log.error('request failed', { requestId, code: fault.code, error: fault.cause });
     const { code, message, details } = fault;
-    const locations = fault instanceof VariableFault ? { locations: fault.locations } : undefined;
+    const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? { locations: fault.locations } : undefined;
     const told = { message, ...locations, extensions: { code, ...(details && { details }), requestId } };
     const bytes = Buffer.from(JSON.stringify({ errors: [told] }));
     const status = code === 'VALIDATION_ERROR' ? undefined : ERRORS[code].status;

@@ -1,24 +1,23 @@
 /** Checks a request's variables against what its operation declares (GraphQL §6.1.2). Their own JSON goes on to the subgraphs, which coerce it. */
-import { Fault, type FieldFault } from '@trestle/schema/errors';
-import type { InputType, Location, VariableProgram } from '../program/program.ts';
+import type { FieldFault } from '@trestle/schema/errors';
+import { LocatedFault } from '../program/located-fault.ts';
+import type { InputType, VariableProgram } from '../program/program.ts';
 
 const MAX_FAULTS = 50;
 /** Characters of a value that a message shows. */
 const MAX_SHOWN = 100;
 
 /** VALIDATION_ERROR of one variable or several; its message tells the first fault as graphql-js does. */
-export class VariableFault extends Fault {
-  /** Where the variables are declared. */
-  readonly locations: readonly Location[];
-
+export class VariableFault extends LocatedFault {
   constructor(faults: readonly VariableProblem[]) {
     const [first] = faults;
     const rest = faults.length - 1;
     const others = rest > 0 ? ` (${String(rest)} more in details)` : '';
     super('VALIDATION_ERROR', `${first?.text ?? ''}${others}`, {
       details: faults.slice(0, MAX_FAULTS).map(({ field, message }) => ({ field, message })),
+      // Where the variables are declared.
+      locations: faults.map(({ variable }) => variable.location),
     });
-    this.locations = [...new Set(faults.flatMap(({ variable: { location } }) => (location ? [location] : [])))];
   }
 }
 

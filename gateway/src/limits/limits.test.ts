@@ -49,10 +49,16 @@ describe('the limits of contract §6', () => {
   });
 
   it('refuse what costs too much, with limit and value', () => {
-    limitCost(5, { maxCost: 5 });
+    limitCost(5, { maxCost: 5 }, undefined);
     expect(() => {
-      limitCost(6, { maxCost: 5 });
-    }).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR', message: 'The operation has an estimated cost of 6; the limit is 5' }));
+      limitCost(6, { maxCost: 5 }, { line: 2, column: 3 });
+    }).toThrow(
+      expect.objectContaining({
+        code: 'VALIDATION_ERROR',
+        message: 'The operation has an estimated cost of 6; the limit is 5',
+        locations: [{ line: 2, column: 3 }],
+      }),
+    );
   });
 
   it('refuse the one alias that the gateway uses itself', () => {
@@ -77,10 +83,14 @@ describe('the limits of contract §6', () => {
 
   it('count objects in each other in variables, and name each that has too many', () => {
     const nested = (levels: number): unknown => JSON.parse('[{"a":'.repeat(levels) + '1' + '}]'.repeat(levels));
-    limitVariables({}, DEFAULT_LIMITS);
-    limitVariables({ a: nested(MAX_INPUT_DEPTH), b: null, c: { d: 'x'.repeat(99) } }, DEFAULT_LIMITS);
+    const places = new Map([['c', { line: 1, column: 9 }]]);
+    const limit = (variables: Record<string, unknown>) => {
+      limitVariables(variables, DEFAULT_LIMITS, (name) => places.get(name));
+    };
+    limit({});
+    limit({ a: nested(MAX_INPUT_DEPTH), b: null, c: { d: 'x'.repeat(99) } });
     expect(() => {
-      limitVariables({ a: [nested(MAX_INPUT_DEPTH + 1)], b: nested(1), c: { d: nested(60) } }, DEFAULT_LIMITS);
+      limit({ a: [nested(MAX_INPUT_DEPTH + 1)], b: nested(1), c: { d: nested(60) } });
     }).toThrow(
       expect.objectContaining({
         code: 'VALIDATION_ERROR',
@@ -89,6 +99,7 @@ describe('the limits of contract §6', () => {
           { field: 'variables.a', message: 'has input objects nested to level 51; the limit is 50' },
           { field: 'variables.c', message: 'has input objects nested to level 61; the limit is 50' },
         ],
+        locations: [{ line: 1, column: 9 }],
       }),
     );
   });

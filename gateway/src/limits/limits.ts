@@ -1,6 +1,7 @@
 /** Limits on what one operation may ask for (contract §6), as validation rules: what is too much is never planned. */
-import { fail } from '@trestle/schema/errors';
 import { type ASTNode, type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import { LocatedFault } from '../program/located-fault.ts';
+import type { Location } from '../program/program.ts';
 import { TYPENAME_ALIAS } from '../program/response-key.ts';
 import { MAX_JSON_DEPTH } from '../request/json.ts';
 
@@ -169,22 +170,31 @@ export const limitOperations =
     };
   };
 
-/** Throws VALIDATION_ERROR that names limit and value for variables of which one has objects nested too deep. */
-export function limitVariables(variables: Readonly<Record<string, unknown>>, { maxInputDepth }: Pick<Limits, 'maxInputDepth'>): void {
-  const details = Object.entries(variables)
+/**
+ * Throws VALIDATION_ERROR that names limit and value for variables of which one has objects nested too deep. `locate` gives the place where the
+ * document declares a variable.
+ */
+export function limitVariables(
+  variables: Readonly<Record<string, unknown>>,
+  { maxInputDepth }: Pick<Limits, 'maxInputDepth'>,
+  locate: (name: string) => Location | undefined,
+): void {
+  const tooDeep = Object.entries(variables)
     .map(([name, value]) => ({ name, depth: countObjectLevels(value) }))
-    .filter(({ depth }) => depth > maxInputDepth)
-    .map(({ name, depth }) => ({
-      field: `variables.${name}`,
-      message: `has input objects nested to level ${String(depth)}; the limit is ${String(maxInputDepth)}`,
-    }));
+    .filter(({ depth }) => depth > maxInputDepth);
+  const details = tooDeep.map(({ name, depth }) => ({
+    field: `variables.${name}`,
+    message: `has input objects nested to level ${String(depth)}; the limit is ${String(maxInputDepth)}`,
+  }));
   const [first] = details;
-  if (first) throw fail('VALIDATION_ERROR', `\`${first.field}\` ${first.message}`, { details });
+  if (!first) return;
+  const locations = tooDeep.map(({ name }) => locate(name));
+  throw new LocatedFault('VALIDATION_ERROR', `\`${first.field}\` ${first.message}`, { details, locations });
 }
 
-/** Throws VALIDATION_ERROR that names limit and value for what would cost too much. */
-export function limitCost(cost: number, limits: Pick<Limits, 'maxCost'>): void {
-  if (cost > limits.maxCost) throw fail('VALIDATION_ERROR', tooExpensive(cost, limits));
+/** Throws VALIDATION_ERROR that names limit and value for an operation, at its place in the document, that would cost too much. */
+export function limitCost(cost: number, limits: Pick<Limits, 'maxCost'>, location: Location | undefined): void {
+  if (cost > limits.maxCost) throw new LocatedFault('VALIDATION_ERROR', tooExpensive(cost, limits), { locations: [location] });
 }
 
 /** Returns the message for an operation whose estimated cost is above the limit. */

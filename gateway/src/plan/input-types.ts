@@ -1,5 +1,6 @@
 /** Describes variables as plain data, so that the thread that serves can check them without a schema (GraphQL §6.1.2). */
 import {
+  type ASTNode,
   type FragmentDefinitionNode,
   type GraphQLInputType,
   type GraphQLSchema,
@@ -13,7 +14,7 @@ import {
   valueFromAST,
   visit,
 } from 'graphql';
-import type { InputField, InputType, VariableProgram } from '../program/program.ts';
+import type { InputField, InputType, Location, VariableProgram } from '../program/program.ts';
 import { readConditions } from './selection.ts';
 
 export interface VariableFacts {
@@ -52,7 +53,8 @@ export function describeVariables(
       fields.push({ name: field.name, type: describe(field.type), hasDefault: field.defaultValue !== undefined });
     return object;
   };
-  return variableDefinitions.flatMap(({ variable, type, defaultValue, loc }) => {
+  return variableDefinitions.flatMap((definition) => {
+    const { variable, type, defaultValue } = definition;
     const inputType = typeFromAST(schema, type) as GraphQLInputType | undefined;
     if (!inputType) return [];
     return [
@@ -63,10 +65,15 @@ export function describeVariables(
         default: defaultValue && valueFromAST(defaultValue, inputType),
         isCondition: conditions.has(variable.name.value),
         alias: aliases.get(variable.name.value),
-        location: loc && { line: loc.startToken.line, column: loc.startToken.column },
+        location: locationOf(definition),
       },
     ];
   });
+}
+
+/** Returns where a node of a parsed document begins. */
+export function locationOf({ loc }: ASTNode): Location | undefined {
+  return loc && { line: loc.startToken.line, column: loc.startToken.column };
 }
 
 /** The names of variables on which `@skip` and `@include` depend. */

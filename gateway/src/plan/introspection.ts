@@ -58,6 +58,7 @@ export function findIntrospection({ schema, operation, fragments, selections, se
           bytes += Buffer.byteLength(text);
           if (bytes > maxBytes)
             throw new GraphQLError(`The introspection result exceeds the limit of ${String(maxBytes)} bytes; select fewer fields`, {
+              nodes,
               extensions: { code: 'VALIDATION_ERROR' },
             });
           return [key, text];

@@ -3,13 +3,14 @@
  * handed to a second one, so that they wait for each other only. In both, clients take turns.
  */
 import { fail } from '@trestle/schema/errors';
+import { LocatedFault } from '../program/located-fault.ts';
 import type { Limits } from '../limits/limits.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { type LaneOptions, PlannerLane } from './planner-lane.ts';
 import type { PlannerResult, PlannerTask } from './planner-worker.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
-
 import { RefusedDocuments, TooMuchWork } from './refused-documents.ts';
+
 export type PlannerThreadLimits = Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb'>;
 
 export const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 10_000, maxHeapMb: 2048 };
@@ -71,8 +72,8 @@ class PlannerThreads {
   #heavy: PlannerLane | undefined;
   readonly #lightQueue = new FairQueue<Waiting>(QUEUE);
   readonly #heavyQueue = new FairQueue<Waiting>(QUEUE);
-  #patience: NodeJS.Timeout | undefined;
   readonly #refused = new RefusedDocuments();
+  #patience: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #open = 0;
   #isRetired = false;
@@ -92,21 +93,24 @@ class PlannerThreads {
 
   async ask(task: PlannerTask, client = NOBODY): Promise<PlannerResult> {
     if (this.#ended) throw fail('INTERNAL_ERROR', WRONG, { cause: this.#ended });
-    this.#open++;
     if (this.#refused.has(task)) throw new TooMuchWork();
+    this.#open++;
     try {
       let result = await this.#enqueue(this.#lightQueue, task, client);
       if (result.kind === 'heavy') result = await this.#enqueue(this.#heavyQueue, task, client);
-      if (result.kind === 'invalid') throw fail('VALIDATION_ERROR', result.message);
+      if (result.kind === 'invalid') {
+        const { message, locations = [] } = result.error;
+        throw new LocatedFault('VALIDATION_ERROR', message, { locations });
+      }
       if (result.kind === 'failed') throw fail('INTERNAL_ERROR', WRONG, { cause: new Error(result.reason) });
       return result;
+    } catch (error) {
+      if (error instanceof TooMuchWork) this.#refused.add(task);
+      throw error;
     } finally {
       this.#open--;
       this.#endIfRetired();
     }
-    } catch (error) {
-      if (error instanceof TooMuchWork) this.#refused.add(task);
-      throw error;
   }
 
   retire(): void {

@@ -2,7 +2,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Limits } from '../limits/limits.ts';
 import { GraphQLError } from 'graphql';
-import { LIGHT_WEIGHT, type PrepareRequest, type Prepared, type SupergraphFacts, TooHeavy, createPlanner } from './planner.ts';
+import {
+  LIGHT_WEIGHT,
+  type PrepareRequest,
+  type Prepared,
+  type PreparedError,
+  type SupergraphFacts,
+  TooHeavy,
+  createPlanner,
+  toPreparedError,
+} from './planner.ts';
 
 export interface PlannerSeed {
   readonly sdl: string;
@@ -22,7 +31,7 @@ export type PlannerAnswer =
 export type PlannerResult =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | { readonly kind: 'introspected'; readonly texts: Record<string, string> }
-  | { readonly kind: 'invalid'; readonly message: string }
+  | { readonly kind: 'invalid'; readonly error: PreparedError }
   | { readonly kind: 'heavy' }
   | { readonly kind: 'failed'; readonly reason: string };
 
@@ -43,7 +52,7 @@ try {
       else tell({ kind: 'introspected', texts: planner.introspect(request, question.variables, maxWeight) });
     } catch (error) {
       if (error instanceof TooHeavy) tell({ kind: 'heavy' });
-      else if (error instanceof GraphQLError) tell({ kind: 'invalid', message: error.message });
+      else if (error instanceof GraphQLError) tell({ kind: 'invalid', error: toPreparedError(error) });
       else tell({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
   });

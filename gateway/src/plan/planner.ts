@@ -26,7 +26,7 @@ import { askOwners } from './ask-owners.ts';
 import { generateActualCost, generateCost } from './cost.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
 import { expandOperation } from './expand-operation.ts';
-import { describeVariables } from './input-types.ts';
+import { describeVariables, locationOf } from './input-types.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
 import { defineKnownDirectives } from './known-directives.ts';
@@ -127,7 +127,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     const cost = estimateIntrospection({ schema, sizes, selections, sets, root: root.name });
     weigh(expanded.selections + cost / OBJECTS_PER_SELECTION);
     // Before it is run: what introspection costs does not depend on variables.
-    if (cost > limits.maxCost) throw new GraphQLError(tooExpensive(cost, limits));
+    if (cost > limits.maxCost) throw new GraphQLError(tooExpensive(cost, limits), { nodes: [operation] });
     const introspection = findIntrospection({ schema, operation, fragments, selections, sets });
     return {
       document,
@@ -171,6 +171,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     return {
       kind: operation.operation,
       name: operation.name?.value,
+      location: locationOf(operation),
       variables: describeVariables(schema, operation, { fragments, aliases: renamed.aliases }),
       plan: steps,
       source,
@@ -216,14 +217,15 @@ function toClientSchema(apiSchema: Schema, hasStandIns: boolean): GraphQLSchema 
   return buildSchemaFromAST(withoutStandIns(apiSchema.toAST())).toGraphQLJSSchema();
 }
 
-function selectOperation({ definitions }: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
-  const operations = definitions.filter((each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION);
+function selectOperation(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
+  const operations = document.definitions.filter((each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION);
   if (operationName === undefined && operations.length > 1)
-    throw new GraphQLError('The document has several operations: name one by operationName');
+    throw new GraphQLError('The document has several operations; name one of them by operationName', { nodes: operations });
   const found = operationName === undefined ? operations[0] : operations.find(({ name }) => name?.value === operationName);
   if (!found)
     throw new GraphQLError(
       operationName === undefined ? 'The document has no operation' : `The document has no operation named "${operationName}"`,
+      { nodes: operations.length > 0 ? operations : [document] },
     );
   return found;
 }
@@ -250,7 +252,7 @@ function toProgram(introspection: Introspection & { readonly cost: number }, { m
 /** graphql-js ends the comparison of fields that may conflict after so many steps, and says no more than that it has ended. */
 const ABORTED = 'Validation aborted.';
 
-function toPreparedError({ message: given, locations }: GraphQLError): PreparedError {
+export function toPreparedError({ message: given, locations }: GraphQLError): PreparedError {
   const message = given === ABORTED ? 'The document is too complex to validate; select each field once and spread fewer fragments' : given;
   return { message, ...(locations && { locations: locations.map(({ line, column }) => ({ line, column })) }) };
 }

@@ -9,6 +9,8 @@ export type OperationKind = 'query' | 'mutation' | 'subscription';
 export interface Program {
   readonly kind: OperationKind;
   readonly name: string | undefined;
+  /** Where the document has it. */
+  readonly location: Location | undefined;
   readonly variables: readonly VariableProgram[];
   /** Nothing where a client asks for `__typename` alone. For a subscription, what is left to do for each event. */
   readonly plan: PlanStep | undefined;

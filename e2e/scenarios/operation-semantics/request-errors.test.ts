@@ -1,0 +1,78 @@
+/** Errors of requests that exceed a limit or name no operation, from a real gateway with each engine. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request } from '../../stack/client.ts';
+import { type Federation, startFederation } from '../../stack/federation.ts';
+
+const sources = {
+  shop: {
+    sdl: `type Query { items(first: Int, like: Filter): [Item!]! @listSize(slicingArguments: ["first"]) } type Item { id: ID! name: String }
+      input Filter { not: Filter name: String }`,
+    resolvers: { Query: { items: () => [{ id: '1', name: 'bolt' }] } },
+  },
+};
+const env = { MAX_COST: '100', MAX_INPUT_DEPTH: '2', MAX_SELECTIONS: '12' };
+
+const errorsOf = async (
+  federation: Federation,
+  query: string,
+  { variables, operationName }: { variables?: object; operationName?: string } = {},
+) => {
+  const { body } = await request(federation.url, { method: 'POST', body: { query, variables, operationName } });
+  const { errors } = body as { errors?: readonly { message: string; locations?: object; extensions: { code: string } }[] };
+  return errors?.map(({ message, locations, extensions }) => [message, locations, extensions.code]);
+};
+
+// GraphQL §7.1.2: an error that belongs to a place in the document has that place in `locations`.
+describe.each(['trestle', 'apollo'])('the locations of a request error, with the engine %s,', (engine) => {
+  let federation: Federation;
+  beforeAll(async () => {
+    federation = await startFederation(sources, { args: ['--engine', engine], env });
+  });
+  afterAll(() => federation.stop());
+
+  it('are the declaration of a variable whose value is nested too deep', async () => {
+    const query = 'query ($n: Int, $like: Filter) { items(first: $n, like: $like) { id } }';
+    const variables = { like: { not: { not: { name: 'x' } } } };
+    expect(await errorsOf(federation, query, { variables })).toEqual([
+      ['`variables.like` has input objects nested to level 3; the limit is 2', [{ line: 1, column: 17 }], 'VALIDATION_ERROR'],
+    ]);
+  });
+
+  it('are the operation whose fragments have too many selections', async () => {
+    const conditions = Array.from({ length: 5 }, (_, i) => `$v${String(i)}: Boolean = true`).join(' ');
+    const fields = Array.from({ length: 5 }, (_, i) => `... @include(if: $v${String(i)}) { id name }`).join(' ');
+    expect(await errorsOf(federation, `query (${conditions}) { items { ${fields} } }`)).toEqual([
+      [
+        'The operation has more than 12 selections when its fragments are expanded; select fewer fields or conditions',
+        [{ line: 1, column: 1 }],
+        'VALIDATION_ERROR',
+      ],
+    ]);
+    expect(await errorsOf(federation, '{ items { id name } }')).toBeUndefined();
+  });
+
+  // Costs are the engine trestle's; the other one has its own messages for what names no operation.
+  if (engine === 'apollo') return;
+
+  it('are the operation whose estimated cost exceeds the limit', async () => {
+    const message = 'The operation has an estimated cost of 1000; the limit is 100';
+    expect(await errorsOf(federation, '\n  { items(first: 1000) { id } }')).toEqual([
+      [message, [{ line: 2, column: 3 }], 'VALIDATION_ERROR'],
+    ]);
+    const query = 'query A { items { id } }\nquery B($n: Int) { items(first: $n) { id } }';
+    expect(await errorsOf(federation, query, { variables: { n: 1000 }, operationName: 'B' })).toEqual([
+      [message, [{ line: 2, column: 1 }], 'VALIDATION_ERROR'],
+    ]);
+  });
+
+  it('are all operations when the request names none of them', async () => {
+    const query = 'query A { items { id } }\nquery B { items { id } }';
+    const places = [1, 2].map((line) => ({ line, column: 1 }));
+    expect(await errorsOf(federation, query)).toEqual([
+      ['The document has several operations; name one of them by operationName', places, 'VALIDATION_ERROR'],
+    ]);
+    expect(await errorsOf(federation, query, { operationName: 'C' })).toEqual([
+      ['The document has no operation named "C"', places, 'VALIDATION_ERROR'],
+    ]);
+  });
+});
