@@ -6,6 +6,7 @@ import { createRevocations } from '@trestle/identity/revocations';
 import { createTokenVerifier } from '@trestle/identity/tokens';
 import { createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
+import { createAdmission } from '@trestle/service/admission';
 import { createProbes } from '@trestle/service/probes';
 import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
@@ -94,7 +95,8 @@ async function start() {
     metrics: liveMetrics,
     book,
   });
-  const sockets = createSocketDoor({ ...shared, limits: config.sockets, buffers, requests: metrics, metrics: liveMetrics });
+  const admission = createAdmission();
+  const sockets = createSocketDoor({ ...shared, admission, limits: config.sockets, buffers, requests: metrics, metrics: liveMetrics });
   const handle = createHttpDoor({
     ...shared,
     signInFields: config.signInFields,
@@ -112,6 +114,7 @@ async function start() {
     probes,
     handle,
     upgrade: sockets.upgrade,
+    admission,
     toRefusalAnswer,
     drainMs: drainMs - (delayMs - subscribersStayMs),
     ...toServiceOptions(config),

@@ -17,7 +17,7 @@ describe('npm start', () => {
   /** What it makes by itself for each process, or keeps from all of them; the comments in .env.example say so. */
   const OWN = new Set([
     ...['HOST', 'PORT', 'METRICS_PORT', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
-    ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'REVOCATIONS_URL'],
+    ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
     ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name)]),
   ]);
   const readBy = (room: string) =>
@@ -31,7 +31,7 @@ describe('npm start', () => {
     planProcesses({
       config: readConfig(env),
       databaseUrls: eachSubgraph(() => ''),
-      keys: { privateKeyFile: '', publicKeyFile: '' },
+      keys: { privateKeyFile: '', publicKeyFile: '', clientIdKeyFile: '' },
     }).flat();
 
   it('passes each setting on to every process that reads it, and to no other', () => {

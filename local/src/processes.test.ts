@@ -12,12 +12,19 @@ const config = {
   root: '/app',
   inherited: { PATH: '/bin', SUPERGRAPH_FILE: 'other.graphql' },
 } as Partial<Config> as Config;
-const keys = { privateKeyFile: 'private.pem', publicKeyFile: 'public.pem' };
+const keys = { privateKeyFile: 'private.pem', publicKeyFile: 'public.pem', clientIdKeyFile: 'client-id.key' };
 const databaseUrls = eachSubgraph((name) => `pg:${name}`);
 
 it('gives each process exactly the environment it needs, and the private key to users only', () => {
   const plans = planProcesses({ config, databaseUrls, keys }).flat();
-  const shared = { PATH: '/bin', HOST: '127.0.0.1', LOG_LEVEL: 'warn', TOKEN_PUBLIC_KEY_FILE: 'public.pem', DRAIN_DELAY_MS: '0' };
+  const shared = {
+    PATH: '/bin',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    TOKEN_PUBLIC_KEY_FILE: 'public.pem',
+    CLIENT_ID_KEY_FILE: 'client-id.key',
+    DRAIN_DELAY_MS: '0',
+  };
   const told = { ...shared, REVOCATIONS_URL: 'http://127.0.0.1:3/revocations' };
   const subgraphs = eachSubgraph((name) => ({
     ...(name === 'users' ? { ...shared, TOKEN_PRIVATE_KEY_FILE: 'private.pem' } : told),

@@ -20,7 +20,7 @@ const NODE_OPTIONS_FILE = 'packages/service/node.env';
 export interface PlanOptions {
   readonly config: Config;
   readonly databaseUrls: DatabaseUrls;
-  readonly keys: TokenKeyFiles;
+  readonly keys: TokenKeyFiles & { readonly clientIdKeyFile: string };
 }
 
 /** Gives the processes in groups, in the order to start; a group needs only those before it, and is stopped before them. */
@@ -28,7 +28,14 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   const inherit = (...names: Inherited[]) =>
     Object.fromEntries(names.flatMap((name) => (config.inherited[name] === undefined ? [] : [[name, config.inherited[name]]])));
   // Nobody but us sends requests: no load balancer has to be waited for.
-  const shared = { DRAIN_DELAY_MS: '0', ...inherit('PATH'), HOST, LOG_LEVEL: config.LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile };
+  const shared = {
+    DRAIN_DELAY_MS: '0',
+    ...inherit('PATH'),
+    HOST,
+    LOG_LEVEL: config.LOG_LEVEL,
+    TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile,
+    CLIENT_ID_KEY_FILE: keys.clientIdKeyFile,
+  };
   const plan = (name: string, room: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
     name,
     args: [`--env-file=${join(config.root, NODE_OPTIONS_FILE)}`, join(config.root, room, 'dist', 'main.js')],

@@ -1,9 +1,8 @@
 /** Keeps one process running: starts it, waits until it can serve, and starts it again when it ends by itself. */
-import { closeSync, existsSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createBatch } from '@trestle/log/batch';
 import { type Child, startChild } from './child.ts';
+import { openLogFile } from './log-file.ts';
 import type { ProcessPlan } from './processes.ts';
 import { type EndedRun, NO_FAILURES, countFailure, toDelay } from './restart-delay.ts';
 
@@ -24,13 +23,12 @@ export interface SuperviseOptions {
 
 const READY_POLL_MS = 50;
 const READY_PATIENCE_MS = 60_000;
-const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
 /** Nothing runs until `start`. */
 export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions): SupervisedProcess {
   const end = new AbortController();
   const isOver = () => end.signal.aborted;
-  const log = openLog(join(logDirectory, `${plan.name}.log`));
+  const log = openLogFile(join(logDirectory, `${plan.name}.log`));
   let child: Child | undefined;
   /** Starts a run; `whenReady` resolves with the time, or rejects when the run ends before. */
   const launch = () => {
@@ -108,21 +106,4 @@ async function isReady(port: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Appends to the log of earlier runs; a large one is put aside first, and the one before it goes. A full disk ends nothing: see `createBatch`. */
-function openLog(path: string): { write: (line: string) => void; close: () => void } {
-  if (existsSync(path) && statSync(path).size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
-  let file: number | undefined;
-  const batch = createBatch({ write: (bytes) => writeSync((file ??= openSync(path, 'a', 0o600)), bytes) });
-  return {
-    write: (line) => {
-      batch.write(`${line}\n`);
-    },
-    close() {
-      batch.flush();
-      if (file !== undefined) closeSync(file);
-      file = undefined;
-    },
-  };
 }

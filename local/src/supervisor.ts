@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
 import { isLeftRunning } from '@trestle/postgres/embedded';
 import { SUBGRAPH_NAMES, databaseSettingOf, portSettingOf } from '@trestle/schema/subgraphs';
+import { ensureClientIdKey } from './client-id-key.ts';
 import type { Config } from './config.ts';
 import { type DemoCredentials, ensureCredentials } from './credentials.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -45,7 +46,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     const directory = await openDataDirectory(config.DATA_DIR);
     stops.push(() => directory.release());
     await requirePorts(config, directory, end.signal);
-    const keys = await ensureTokenKeys(directory.keys);
+    const keys = { ...(await ensureTokenKeys(directory.keys)), clientIdKeyFile: await ensureClientIdKey(directory.keys) };
     const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
     say('Starting PostgreSQL and bringing the databases up to date …');
     const databases = await openDatabases({

@@ -20,6 +20,8 @@ export interface GatewayRequest {
   /** The caller's own credential, as sent. */
   readonly authorization: string | undefined;
   readonly requestId: string;
+  /** What tells the gateway whose request it is: a header's name and value, or nothing. */
+  readonly clientHeaders: readonly string[];
   /** The span of the client's request; undefined unless spans are exported or the client sent a trace to pass on. */
   readonly trace: Scope | undefined;
   readonly idempotency?: { readonly key: string; readonly scope: string } | undefined;
@@ -69,8 +71,9 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   return {
-    async execute({ documentStart, variables, authorization, requestId, trace, idempotency }) {
+    async execute({ documentStart, variables, authorization, requestId, clientHeaders: [name, client], trace, idempotency }) {
       const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': requestId };
+      if (name !== undefined && client !== undefined) headers[name] = client;
       if (authorization) headers['authorization'] = authorization;
       if (idempotency) {
         headers['idempotency-key'] = idempotency.key;

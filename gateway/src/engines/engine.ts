@@ -65,7 +65,7 @@ export interface Telling {
 /** What goes along to the subgraphs, and what comes back beside their answers. */
 export interface EngineContext {
   readonly caller: Caller | null;
-  /** The client among which the planner's time is shared out: its address. */
+  /** The client, as `clientOf` of `@trestle/service` names it: the planner's time is shared out between clients. */
   readonly client: string | undefined;
   readonly requestId: string;
   /** Headers for every fetch, names and values in turn, {@link identity} among them. */

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
+import { clientOf, toClientHeaders } from '@trestle/service/client-id';
 import type { Scope } from '@trestle/telemetry';
 import type { EngineContext } from '../engines/engine.ts';
 import { readIdempotencyHeaders } from './idempotency.ts';
@@ -30,8 +31,8 @@ export interface CallerOptions {
 export function readContext(request: IncomingMessage, options: CallerOptions): EngineContext {
   const { caller, identity } = identify(request, options);
   const { requestId, trace } = options;
-  const client = request.socket.remoteAddress;
-  return createContext({ caller, client, identity, requestId, mutationHeaders: readIdempotencyHeaders(request.headers), trace });
+  const mutationHeaders = readIdempotencyHeaders(request.headers);
+  return createContext({ caller, ...readClient(request), identity, requestId, mutationHeaders, trace });
 }
 
 export type Identity = Pick<EngineContext, 'caller' | 'identity'>;
@@ -84,12 +85,24 @@ export function readConnectionParams(payload: unknown): ReadonlyMap<string, stri
 
 const NOBODY: Identity = { caller: null, identity: [] };
 
+interface ClientKnown {
+  readonly client: string | undefined;
+  /** What tells subgraphs of ours whose request it is. */
+  readonly clientHeaders?: readonly string[];
+}
+
+/** Returns whose request it is, for {@link createContext}. */
+export function readClient(request: IncomingMessage): ClientKnown {
+  return { client: clientOf(request), clientHeaders: toClientHeaders(request) };
+}
+
 /** The context of one operation by somebody who is known already. */
 export function createContext(
-  known: Pick<EngineContext, 'caller' | 'client' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'>,
+  known: Pick<EngineContext, 'caller' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'> & ClientKnown,
 ): EngineContext {
-  const { caller, client, identity, requestId, mutationHeaders, trace } = known;
+  const { caller, client, clientHeaders = [], identity, requestId, mutationHeaders, trace } = known;
   const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
   for (const each of identity) headers.push(each);
+  for (const each of clientHeaders) headers.push(each);
   return { caller, client, requestId, headers, identity, mutationHeaders, trail: createTrail(), trace };
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Fault } from '@trestle/schema/errors';
 import { Kind, OperationTypeNode, parse } from 'graphql';
-import { type CallerOptions, createContext, readContext } from './caller.ts';
+import { type CallerOptions, createContext, readClient, readContext } from './caller.ts';
 import type { EngineContext } from '../engines/engine.ts';
 import { readIdempotencyHeaders } from './idempotency.ts';
 
@@ -23,8 +23,10 @@ export function admit(request: IncomingMessage, options: CallerOptions): Admissi
     if (request.method !== 'POST' || !(error instanceof Fault) || error.code !== 'UNAUTHORIZED') throw error;
     const { requestId, trace } = options;
     const mutationHeaders = readIdempotencyHeaders(request.headers);
-    const client = request.socket.remoteAddress;
-    return { context: createContext({ caller: null, client, identity: [], requestId, mutationHeaders, trace }), refusal: error };
+    return {
+      context: createContext({ caller: null, ...readClient(request), identity: [], requestId, mutationHeaders, trace }),
+      refusal: error,
+    };
   }
 }
 

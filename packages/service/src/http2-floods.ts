@@ -6,7 +6,8 @@ import type { Duplex } from 'node:stream';
 const WINDOW_MS = 10_000;
 const MAX_PINGS = 100;
 const MAX_SETTINGS = 50;
-const MAX_RESETS = 500;
+/** Besides as many as it has streams that end in order. */
+const MAX_RESETS = 100;
 
 /** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
 export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { socket: Duplex; onFlood: () => void }): void {
@@ -24,21 +25,27 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
   const count = (max: number) => {
     let frames = 0;
     let since = performance.now();
-    return () => {
+    return (change = 1) => {
       const now = performance.now();
       if (now - since > WINDOW_MS) {
         since = now;
         frames = 0;
       }
-      if (++frames > max && !isEnded) end();
+      frames += change;
+      if (frames > max && !isEnded) end();
     };
   };
   const onReset = count(MAX_RESETS);
-  session.on('ping', count(MAX_PINGS));
-  session.on('remoteSettings', count(MAX_SETTINGS));
+  const [onPing, onSettings] = [count(MAX_PINGS), count(MAX_SETTINGS)];
+  session.on('ping', () => {
+    onPing();
+  });
+  session.on('remoteSettings', () => {
+    onSettings();
+  });
   session.on('stream', (stream) => {
     stream.once('close', () => {
-      if (stream.rstCode !== constants.NGHTTP2_NO_ERROR) onReset();
+      onReset(stream.rstCode === constants.NGHTTP2_NO_ERROR ? -1 : 1);
     });
   });
 }

@@ -48,6 +48,10 @@ const REASONS: Readonly<Record<string, Reason>> = {
 };
 export const MALFORMED: Reason = { code: 'VALIDATION_ERROR', message: 'This is not well-formed HTTP' };
 export const NO_PROXY: Reason = { code: 'NOT_IMPLEMENTED', message: 'The server is no proxy' };
+export const TOO_MANY: Reason = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'Too many requests of this client wait. Retry after the number of seconds in Retry-After.',
+};
 export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect can ask for 100-continue only' };
 
 /** How long a client may take to close after it was refused; cut off at once, it might never read why (RFC 9112 §9.6). */

@@ -6,15 +6,18 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
 import { Counter } from 'prom-client';
+import { type Admission, createAdmission } from './admission.ts';
+import { createClientIds } from './client-id.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { closeListener } from './close-listener.ts';
+import { createEntrance } from './entrance.ts';
 import { serveMetrics } from './metrics-port.ts';
 import type { Probes } from './probes.ts';
 import { createRedirect } from './redirect.ts';
-import { type Door, isSecure, keepDoor } from './refusals.ts';
+import { type Door, TOO_MANY, createRefuser, isSecure, keepDoor } from './refusals.ts';
 import { DEFAULT_LIMITS, type TrafficLimits } from './settings.ts';
 import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
-import { type CutCause, createTraffic } from './traffic.ts';
+import { type CutCause, type Traffic, createTraffic } from './traffic.ts';
 import { Http1Transfer, UpgradedTransfer } from './transfers.ts';
 import { takeTurns } from './turns.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
@@ -43,6 +46,10 @@ export interface ServiceOptions {
   readonly drainDelayMs?: number;
   /** Where `/metrics` is, if not on the service's own port. */
   readonly metricsPort?: number | undefined;
+  /** Shares the process between clients; one of its own unless the process admits other work than requests by it too. */
+  readonly admission?: Admission;
+  /** What our own processes sign the ids of their clients with (see `client-id.ts`). */
+  readonly clientIdKey?: string | undefined;
   /** The address by which clients know the service; plain HTTP is redirected there. */
   readonly publicUrl?: string | undefined;
   /** The process's own envelope for what no handler sees; without it that of spec §7.1. */
@@ -68,7 +75,7 @@ export interface Service {
 /** Listens, and answers probes before anything else. Rejects if the port is taken; the log line `listening` names the port. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { log, port, host, probes, drainMs = DRAIN_MS, drainDelayMs = 0, metricsPort } = options;
-  const { server, announce, drain, cut: cutAll, traffic } = createHttpServer(options);
+  const { server, announce, drain, cut: cutAll, traffic, admission } = createHttpServer(options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -103,6 +110,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clearTimeout(cut);
       clearInterval(sweep);
       traffic.close();
+      admission.close();
       metricsServer?.close();
       metricsServer?.closeAllConnections();
     },
@@ -114,12 +122,15 @@ function createHttpServer(options: ServiceOptions) {
   const limits: TrafficLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
   const { traffic, admit } = watchTraffic(server, { limits, log, probes });
+  const clients = createClientIds(options.clientIdKey);
+  const admission = options.admission ?? createAdmission();
   let isLeaving = false;
+  const enter = createEntrance({ admission, clients, handle, refuse: createTurnAway(options, traffic) });
   const receive: Door['handle'] = (request, response) => {
     // Its client opens the next connection, to another process if there is one (RFC 9112 §9.6).
     if (isLeaving) response.shouldKeepAlive = false;
     try {
-      if (!probes.answer(request, response)) handle(request, response);
+      if (!probes.answer(request, response)) enter(request, response);
     } catch (error) {
       // One request's fault ends its own connection, never the process.
       log.error('request failed', { error });
@@ -134,6 +145,7 @@ function createHttpServer(options: ServiceOptions) {
       redirect.respondBare(request, socket);
       return;
     }
+    clients.identify(request);
     upgraded.add(socket);
     traffic.add(new UpgradedTransfer(socket));
     socket.once('close', () => upgraded.delete(socket));
@@ -158,6 +170,7 @@ function createHttpServer(options: ServiceOptions) {
   return {
     server,
     traffic,
+    admission,
     announce: () => {
       isLeaving = true;
       front?.announce();
@@ -168,6 +181,16 @@ function createHttpServer(options: ServiceOptions) {
       for (const socket of upgraded) socket.destroy();
       front?.cut();
     },
+  };
+}
+
+/** Answers 503 to requests of a client of which too many wait already. */
+function createTurnAway({ log, toRefusalAnswer }: ServiceOptions, traffic: Traffic): Door['handle'] {
+  const toAnswer = createRefuser({ log, toRefusalAnswer });
+  return (request, response) => {
+    traffic.count('too many requests of one client');
+    const { status, headers, body } = toAnswer(TOO_MANY, { sentId: request.headers['x-request-id'], isSecure: isSecure(request.socket) });
+    response.writeHead(status, { ...headers, 'Retry-After': '1' }).end(request.method === 'HEAD' ? '' : body);
   };
 }
 

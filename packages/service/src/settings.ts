@@ -14,6 +14,7 @@ export const serviceSettings = {
   MAX_SENDING_BYTES: setting.integer(1_048_576, 68_719_476_736).default(134_217_728),
   MAX_CONNECTIONS: setting.integer(1, 10_000_000).default(40_000),
   MAX_CONNECTIONS_PER_ADDRESS: setting.integer(1, 10_000_000).optional(),
+  CLIENT_ID_KEY_FILE: setting.parsedFile(readClientIdKey).optional(),
   DRAIN_DELAY_MS: setting.integer(0, 600_000).default(1000),
   METRICS_PORT: setting.port().optional(),
   PUBLIC_URL: setting.url('http:', 'https:').optional(),
@@ -55,7 +56,22 @@ export function toServiceOptions(settings: ServiceSettings) {
     maxConnections,
     maxConnectionsPerAddress: perAddress,
   };
-  return { limits, drainDelayMs: settings.DRAIN_DELAY_MS, metricsPort: settings.METRICS_PORT, publicUrl: settings.PUBLIC_URL };
+  return {
+    limits,
+    drainDelayMs: settings.DRAIN_DELAY_MS,
+    metricsPort: settings.METRICS_PORT,
+    publicUrl: settings.PUBLIC_URL,
+    clientIdKey: settings.CLIENT_ID_KEY_FILE,
+  };
+}
+
+const MIN_KEY_CHARACTERS = 32;
+
+/** Throws an Error for a key that could be guessed. */
+function readClientIdKey(text: string): string {
+  const key = text.trim();
+  if (key.length < MIN_KEY_CHARACTERS) throw new Error(`must name a file with at least ${String(MIN_KEY_CHARACTERS)} characters`);
+  return key;
 }
 
 /** The limits of a server whose process sets none. */

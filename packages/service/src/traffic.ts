@@ -26,6 +26,7 @@ export type CutCause =
   | 'too many bytes to send'
   | 'too many frames'
   | 'too many requests at once'
+  | 'too many requests of one client'
   | 'too many connections'
   | 'too many connections of one address';
 

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { ERRORS, fail } from '@trestle/schema/errors';
+import { toClientHeaders } from '@trestle/service/client-id';
 import type { Scope, Tracing } from '@trestle/telemetry';
 import { endServerSpan } from '@trestle/telemetry/http';
 import type { GatewayClient } from '../gateway-client.ts';
@@ -130,7 +131,8 @@ async function answerRow(
   const alternative = negotiate(compiled, request.headers.accept, located.version);
   if (!('read' in compiled)) return compiled.row.answer({ ...located, params, caller: admitted.caller, request });
 
-  const asked: Asked = { gateway, variables: params, authorization: admitted.authorization, requestId, trace };
+  const { authorization } = admitted;
+  const asked: Asked = { gateway, variables: params, authorization, requestId, clientHeaders: toClientHeaders(request), trace };
   const refuse = (error: unknown) => refuseFaulty(error, { compiled, headers: request.headers, asked });
   const { reading, shape, idempotency } = await parse(compiled, { located, params, request }).catch(refuse);
   // Only now: a body that never comes whole would hold the slot.

@@ -1,5 +1,6 @@
 /** An HTTP response that stays open: its head, its heartbeats, its mailbox, its end. */
 import type { ServerResponse } from 'node:http';
+import { releaseSlot } from '@trestle/service/entrance';
 import type { LiveMetrics } from '../../observability/subscription-metrics.ts';
 import { type Envelope, Mailbox, type MailboxLimits } from './send-queue.ts';
 import type { SendBuffers } from './send-buffers.ts';
@@ -34,6 +35,7 @@ export class ResponseStream {
   constructor(options: ResponseStreamOptions) {
     this.#options = options;
     const { response, requestId, format, mailbox } = options;
+    releaseSlot(response);
     response.writeHead(200, {
       'content-type': format.contentType,
       'cache-control': 'no-store',

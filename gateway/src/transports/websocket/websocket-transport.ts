@@ -5,12 +5,14 @@ import type { Duplex } from 'node:stream';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
+import { type Admission, Turn } from '@trestle/service/admission';
+import { clientOf } from '@trestle/service/client-id';
 import { closeSocket } from '@trestle/service/close-socket';
 import { refuseUpgrade } from '@trestle/service/refuse-upgrade';
 import type { Tracing } from '@trestle/telemetry';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws/client';
 import { WebSocketServer } from 'ws';
-import { createContext } from '../../request/caller.ts';
+import { createContext, readClient } from '../../request/caller.ts';
 import type { Documents } from '../../documents/documents.ts';
 import { readParameters } from '../../request/parameters.ts';
 import { MAX_URL_BYTES } from '../../request/url.ts';
@@ -19,7 +21,7 @@ import type { OperationKind } from '../../program/program.ts';
 import type { DoorMetrics } from '../http/visit.ts';
 import { toOperationLabel } from '../../observability/operation-label.ts';
 import { endRequestSpan } from '../../observability/tracing.ts';
-import { Connection, type ConnectionOptions, type SocketLimits } from './connection.ts';
+import { type Asked, Connection, type ConnectionOptions, type SocketLimits } from './connection.ts';
 import type { LiveMetrics } from '../../observability/subscription-metrics.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
 
@@ -42,6 +44,8 @@ export interface SocketDoorOptions {
   readonly requests: DoorMetrics;
   readonly metrics: LiveMetrics;
   readonly tracing: Tracing;
+  /** Operations take turns with requests. */
+  readonly admission: Admission;
 }
 
 export interface SocketDoor {
@@ -121,12 +125,12 @@ function refuse({ url = '/' }: IncomingMessage, { isDraining, isFull }: { isDrai
 }
 
 /** Takes an operation from its message to the engine. */
-function createRun({ engine, documents, log, requests, metrics, tracing }: SocketDoorOptions): ConnectionOptions['run'] {
+function createRun({ engine, documents, log, requests, metrics, tracing, admission }: SocketDoorOptions): ConnectionOptions['run'] {
   return (operation, { payload, identity, request }) => {
     const requestId = randomUUID();
     const started = performance.now();
     const trace = tracing.begin({});
-    const context = createContext({ ...identity, client: request.socket.remoteAddress, requestId, mutationHeaders: [], trace });
+    const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], trace });
     let name: string | undefined;
     let kind: OperationKind | undefined;
     let hasBegun = false;
@@ -135,10 +139,12 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
       if (trace) endRequestSpan(trace, { method: 'WS', status, operation: name, kind });
     };
     requests.begin();
+    const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
     operation.watch({
       requestId,
       trail: context.trail,
       onBegin: (subscription) => {
+        turn.end();
         name = toOperationLabel(subscription.operationName);
         kind = 'subscription';
         hasBegun = true;
@@ -146,6 +152,7 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
         count(200);
       },
       onEnd: (cause) => {
+        turn.end();
         const status = STATUS[cause] ?? 200;
         if (hasBegun) metrics.ended('websocket', cause);
         else count(status);
@@ -168,9 +175,9 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
         operation.refuse(error instanceof Fault ? error : fail('INTERNAL_ERROR', 'Something went wrong on our side'));
       }
     };
-    guard(() => {
+    const respond = () => {
       const parameters = readParameters(payload);
-      const query = documents.resolve(parameters, readClient(request));
+      const query = documents.resolve(parameters, readClientInfo(request));
       const { operationName, variables, resume } = parameters;
       const asked = { query, operationName, variables, resume, isReadOnly: false, context, tell: NOTHING_TOLD, listener: operation };
       engine.respond(asked, (reply) => {
@@ -180,15 +187,24 @@ function createRun({ engine, documents, log, requests, metrics, tracing }: Socke
           operation.reply(reply);
         });
       });
+    };
+    const isTaken = turn.take(() => {
+      guard(respond);
     });
+    if (!isTaken) operation.refuse(fail('SERVICE_UNAVAILABLE', 'Too many operations of this client wait', { retryAfterSeconds: 1 }));
   };
+}
+
+/** The query is by far the largest part. */
+function sizeOf({ query }: Asked['payload']): number {
+  return typeof query === 'string' ? query.length : 0;
 }
 
 const NOTHING_TOLD = { plan: false, cost: false, snapshot: false };
 /** As HTTP would have told it; everything else is 200. */
 const STATUS: Readonly<Record<string, number>> = { refused: 400, stopped: 499 };
 
-function readClient({ headers }: IncomingMessage) {
+function readClientInfo({ headers }: IncomingMessage) {
   return {
     name: headers['apollographql-client-name'] as string | undefined,
     version: headers['apollographql-client-version'] as string | undefined,

@@ -1,0 +1,147 @@
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Admission, type AdmissionOptions, type Slot, type Task, Turn, createAdmission } from './admission.ts';
+
+let utilization = 1;
+let admission: Admission;
+afterEach(() => {
+  admission.close();
+});
+
+interface Begun {
+  readonly name: string;
+  readonly slot: Slot;
+}
+
+/** The first letter of a request's name is its client. */
+function create(options: AdmissionOptions = {}) {
+  utilization = 1;
+  admission = createAdmission({ readUtilization: () => utilization, ...options });
+  const begun: Begun[] = [];
+  const toTask = (name: string, bytes = 0): Task => ({
+    client: name.slice(0, 1),
+    bytes,
+    begin: (slot) => {
+      begun.push({ name, slot });
+    },
+  });
+  const enter = (...names: string[]) => names.map((name) => admission.enter(toTask(name)));
+  const names = (client = '') => begun.map(({ name }) => name).filter((name) => name.startsWith(client));
+  return { begun, toTask, enter, names };
+}
+
+const many = (client: string, count: number) => Array.from({ length: count }, (_, index) => `${client}${String(index)}`);
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(5);
+}
+
+describe('admission', () => {
+  it('lets in everything of a client that is alone', () => {
+    const { enter, names } = create();
+    enter(...many('a', 500));
+    expect(names()).toHaveLength(500);
+  });
+
+  it('lets a client that has nothing in hand begin at once, however many requests of another client wait', () => {
+    const { enter, names } = create();
+    enter('b0', ...many('a', 100), 'c0');
+    expect(names()).toHaveLength(17);
+    expect(names().at(-1)).toBe('c0');
+  });
+
+  it('has no more than two requests in hand while the process has no time left, and the first of each other client', async () => {
+    const all = create();
+    const present = setInterval(() => all.enter('b'), 20);
+    all.enter('b', ...many('a', 60));
+    const own = () => all.begun.filter(({ name }) => name.startsWith('a'));
+    let most = 0;
+    for (let ended = 0; ended < 40; ended++) {
+      await until(() => own().length > ended);
+      await setTimeout(5);
+      if (ended >= 20) most = Math.max(most, own().length - ended);
+      own()[ended]?.slot.release();
+    }
+    clearInterval(present);
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
+  it('takes requests that wait from each client in turn', async () => {
+    const { enter, names, begun } = create();
+    enter('a', 'b', 'c', ...many('a', 40), 'b1', 'b2', 'c1');
+    const before = begun.length;
+    for (const { slot } of begun.slice(3, 9)) slot.release();
+    await until(() => begun.length === before + 6);
+    expect(names().slice(before)).toEqual(expect.arrayContaining(['b1', 'b2', 'c1']));
+  });
+
+  it('lets more in as long as the event loop has time left', async () => {
+    const { enter, names } = create();
+    utilization = 0.1;
+    enter('b0', ...many('a', 100));
+    expect(names().length).toBeLessThan(20);
+    await until(() => names().length === 101);
+  });
+
+  it('limits a client no more once it is alone', async () => {
+    const { enter, names } = create();
+    enter('b0', ...many('a', 100));
+    await until(() => names().length === 101);
+    // What ends is replaced by more than one each time: nothing waits in the end, though nothing ends.
+    enter(...many('a', 100));
+    await until(() => names().length === 201);
+  });
+
+  it('does not count what has been in hand for two seconds', async () => {
+    const { enter, names } = create();
+    const present = setInterval(() => enter('b'), 100);
+    enter('b', ...many('a', 30));
+    expect(names('a').length).toBeLessThan(20);
+    await until(() => names('a').length === 30);
+    clearInterval(present);
+  });
+
+  it.each([
+    ['requests', { maxWaiting: 5 }],
+    ['bytes', { maxWaitingBytes: 50 }],
+  ])('refuses requests of a client that has too many %s waiting, and of no other client', (_, limits) => {
+    const { toTask, names } = create(limits);
+    const enter = (name: string) => admission.enter(toTask(name, 10));
+    enter('b0');
+    const taken = many('a', 30).map(enter);
+    expect(taken.filter(Boolean)).toHaveLength(names('a').length + 5);
+    expect(enter('c0')).toBe(true);
+    expect(enter('c1')).toBe(true);
+  });
+
+  it('has room again when a request that waits is taken back, and never begins that one', async () => {
+    const { toTask, enter, names } = create({ maxWaiting: 1 });
+    enter('b0', ...many('a', 15));
+    const gone = toTask('a-gone');
+    expect(admission.enter(gone)).toBe(true);
+    expect(enter('a-next')).toEqual([false]);
+    admission.leave(gone);
+    expect(enter('a-next')).toEqual([true]);
+    await until(() => names().includes('a-next'));
+    expect(names()).not.toContain('a-gone');
+  });
+});
+
+describe('a turn', () => {
+  it('that ends before it has come never begins, and gives its place to the next one', async () => {
+    const { enter, begun } = create();
+    enter('b0', ...many('a', 15));
+    const done: string[] = [];
+    const [first, second] = ['first', 'second'].map((name) => {
+      const turn = new Turn(admission, { client: 'a', bytes: 0 });
+      turn.take(() => done.push(name));
+      return turn;
+    });
+    begun[1]?.slot.release();
+    // Its place is taken already, and it has not begun yet.
+    first?.end();
+    await until(() => done.length > 0);
+    expect(done).toEqual(['second']);
+    second?.end();
+  });
+});

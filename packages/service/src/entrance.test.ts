@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { createLog } from '@trestle/log';
+import { type Admission, createAdmission } from './admission.ts';
+import { createClientIds, toClientHeaders } from './client-id.ts';
+import { releaseSlot } from './entrance.ts';
+import { createProbes } from './probes.ts';
+import { type Service, startService } from './service.ts';
+
+const KEY = 'a key that only our processes know';
+const MAX_WAITING = 30;
+
+let admission: Admission;
+let service: Service;
+/** Requests that the handler has, until the test answers them; those at `/now` it answers by itself. */
+let handled: ServerResponse[];
+const open: ClientRequest[] = [];
+
+beforeEach(async () => {
+  handled = [];
+  // An event loop that never has time left.
+  admission = createAdmission({ maxWaiting: MAX_WAITING, readUtilization: () => 1 });
+  service = await startService({
+    log: createLog({ service: 'test', level: 'silent' }),
+    port: 0,
+    host: '127.0.0.1',
+    probes: createProbes({ isReady: () => true }),
+    admission,
+    clientIdKey: KEY,
+    handle: (request, response) => {
+      readAll(request).then(
+        (body) => {
+          if (request.url === '/now') response.end(body);
+          else handled.push(response);
+        },
+        () => undefined,
+      );
+    },
+  });
+});
+afterEach(async () => {
+  for (const each of open.splice(0)) each.destroy();
+  await service.stop();
+});
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  if (request.method === 'GET') return '';
+  let text = '';
+  for await (const chunk of request) text += String(chunk);
+  return text;
+}
+
+/** What a process in front of this one says of a client at that address. */
+function headersOf(address: string): Record<string, string> {
+  const request = { headers: {}, socket: { remoteAddress: address } };
+  createClientIds(KEY).identify(request);
+  const [name = '', value = ''] = toClientHeaders(request);
+  return { [name]: value };
+}
+
+function ask(address: string, path: string, headers: Record<string, string> = {}, method = 'GET'): ClientRequest {
+  const request = send({
+    host: '127.0.0.1',
+    port: service.port,
+    path,
+    method,
+    agent: false,
+    headers: { ...headersOf(address), ...headers },
+  });
+  request.on('error', () => undefined);
+  open.push(request);
+  return request;
+}
+
+async function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+  const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+  response.resume();
+  return response;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await setTimeout(5);
+}
+
+const FIRST = '203.0.113.1';
+const SECOND = '203.0.113.2';
+
+/** Two clients, the first of which has so much in hand that further requests of it wait. */
+async function fill(): Promise<void> {
+  ask(SECOND, '/second').end();
+  await until(() => handled.length === 1);
+  for (let n = 0; n < 15; n++) ask(FIRST, '/first').end();
+  await until(() => handled.length === 16);
+}
+
+it('answers a client that has nothing in hand, while requests of another one wait', async () => {
+  await fill();
+  let isAnswered = false;
+  ask(FIRST, '/now')
+    .once('response', () => (isAnswered = true))
+    .end();
+  expect((await answerTo(ask('203.0.113.3', '/now'))).statusCode).toBe(200);
+  expect(isAnswered).toBe(false);
+});
+
+it('hands on a request that has waited, with its body', async () => {
+  await fill();
+  const waiting = ask(FIRST, '/now', { 'content-length': '4' }, 'POST');
+  waiting.write('body');
+  const answered = once(waiting.end(), 'response') as Promise<[IncomingMessage]>;
+  for (const response of handled) response.end();
+  const [response] = await answered;
+  const [body] = (await once(response, 'data')) as [Buffer];
+  expect([response.statusCode, String(body)]).toEqual([200, 'body']);
+});
+
+it('does not count requests whose body is not there yet', async () => {
+  ask(SECOND, '/second').end();
+  await until(() => handled.length === 1);
+  for (let n = 0; n < 40; n++) ask(FIRST, '/half', { 'content-length': '10' }, 'POST').write('half');
+  await setTimeout(100);
+  const answers = await Promise.all(Array.from({ length: 10 }, () => answerTo(ask(FIRST, '/now'))));
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
+});
+
+it('does not count responses that were released, such as event streams', async () => {
+  await fill();
+  const waiting = answerTo(ask(FIRST, '/now'));
+  for (const response of handled) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    releaseSlot(response);
+  }
+  expect((await waiting).statusCode).toBe(200);
+});
+
+it('gives the place of a client that has gone to the next one', async () => {
+  await fill();
+  const waiting = answerTo(ask(FIRST, '/now'));
+  for (const each of open.slice(0, 16)) each.destroy();
+  expect((await waiting).statusCode).toBe(200);
+});
+
+it('answers 503 with Retry-After when too many requests of a client wait', async () => {
+  await fill();
+  const answers = Array.from({ length: MAX_WAITING + 20 }, () => answerTo(ask(FIRST, '/now')));
+  const { statusCode, headers } = await Promise.race(answers);
+  expect(statusCode).toBe(503);
+  expect(headers['retry-after']).toBe('1');
+});
