@@ -2,8 +2,15 @@
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 const WORKSPACES = '^(schema|packages|subgraphs|gateway|rest-bridge|local|e2e)/';
 
+/** Folders of these packages do not import each other in cycles, by whichever files. */
+const FOLDERS_WITHOUT_CYCLES = '^rest-bridge/src/';
+
 export default {
   forbidden: [
+    {
+      ...rule('no-folder-cycles', 'Each folder stands above or below another.', { path: FOLDERS_WITHOUT_CYCLES }, { circular: true }),
+      scope: 'folder',
+    },
     rule('no-circular', 'Everything moves one way.', {}, { circular: true }),
     rule('schema-imports-nothing', 'The contract depends on no room.', { path: '^schema/' }, { path: WORKSPACES, pathNot: '^schema/' }),
     rule(

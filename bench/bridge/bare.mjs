@@ -1,4 +1,4 @@
-/** The least that can be done: a fixed GraphQL body out, its JSON back. No errors, no tags, no versions, nothing else. */
+/** The lower bound: sends a fixed GraphQL request and returns its JSON. No errors, entity tags or versions. */
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 import { USER_QUERY } from './query.mjs';

@@ -1,4 +1,4 @@
-/** `npm run bench`: what the bridge costs for `GET /v1/users/{id}`, beside what peers and the least possible server do (issue 3, "Speed"). */
+/** `npm run bench`: the CPU time of `GET /v1/users/{id}` at the bridge, compared with other servers and a minimal one. */
 import { execFileSync, fork } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,12 +40,12 @@ try {
     { name: 'sofa-api', server: sofa, path: `/v1/user/${userId}`, headers: {}, expected: 200 },
   ];
   const costs = new Map(subjects.map(({ name }) => [name, []]));
-  // The first round warms everything up and does not count.
+  // The first round is a warm-up and is not counted.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const { name, server, path, headers, expected } of subjects) {
       const before = await cpuSeconds(server.pid);
       const { wrong } = await run(load, { url: `http://127.0.0.1:${String(server.port)}${path}`, headers, requests: REQUESTS, expected });
-      if (wrong > 0) throw new Error(`${name} gave ${String(wrong)} wrong answers`);
+      if (wrong > 0) throw new Error(`${name} sent ${String(wrong)} wrong responses`);
       if (round > 0) costs.get(name).push(((await cpuSeconds(server.pid)) - before) / REQUESTS);
     }
   }
@@ -60,7 +60,7 @@ function report(costs) {
   const base = median(costs.get('bare node:http + undici'));
   const ratio = (name) => median(costs.get(name)) / base;
   console.log(
-    `GET /v1/users/{id}: CPU (user + system) of the server a request; medians of ${String(ROUNDS)} rounds of ${String(REQUESTS)}`,
+    `GET /v1/users/{id}: CPU time (user + system) of the server per request; medians of ${String(ROUNDS)} rounds of ${String(REQUESTS)}`,
   );
   for (const [name, values] of costs) {
     const spread = values.map((value) => (value / base).toFixed(2)).join(' ');
@@ -69,8 +69,8 @@ function report(costs) {
   const limits = [
     ['bridge at most 3× bare', ratio('bridge') <= 3],
     ['bridge below sofa-api', ratio('bridge') < ratio('sofa-api')],
-    // Equal within the noise of a clock that ticks a hundred times a second.
-    ['304 no dearer than 200', ratio('bridge, 304') <= ratio('bridge') * 1.05],
+    // Equal within the resolution of the CPU clock, which ticks 100 times a second.
+    ['304 costs at most as much as 200', ratio('bridge, 304') <= ratio('bridge') * 1.05],
   ];
   for (const [limit, holds] of limits) console.log(`  ${holds ? 'holds' : 'FAILS'}: ${limit}`);
   if (limits.some(([, holds]) => !holds)) process.exitCode = 1;
@@ -94,14 +94,14 @@ function start(path, env, core) {
       if (output !== undefined) output += chunk.toString();
       const port = /"msg":"listening".*/.exec(output ?? '') && /"port":(\d+)/.exec(output)?.[1];
       if (!port) return;
-      // From here on the log is read and forgotten.
+      // The rest of the log is read and discarded.
       output = undefined;
       resolve({ pid: child.pid, port: Number(port) });
     });
   });
 }
 
-/** The server on one core, everything else on the other. */
+/** Pins a process to a core: the measured server to one, everything else to the other. */
 function pin(pid, core) {
   execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
 }

@@ -1,4 +1,4 @@
-/** An ordinary Express application: a body parser, a route, its own tags. */
+/** An ordinary Express application: a body parser, a route, and the entity tags of Express. */
 import express from 'express';
 import { Pool } from 'undici';
 import { USER_QUERY } from './query.mjs';

@@ -1,4 +1,4 @@
-/** Asks one URL over and over from a number of kept-alive connections, as often as it is told to; tells how long a round took. */
+/** Sends a given number of requests for one URL over kept-alive connections, and reports the duration and the number of wrong statuses. */
 import { Pool } from 'undici';
 
 const CONNECTIONS = 32;

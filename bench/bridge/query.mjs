@@ -1,2 +1,2 @@
-/** What the peers ask the gateway for: the fields that the bridge shows of a user. */
+/** The query of the compared servers: the default fields of a user in REST. */
 export const USER_QUERY = 'query User($id: ID!) { user(id: $id) { id email name bio age role isActive createdAt updatedAt } }';

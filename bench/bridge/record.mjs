@@ -1,10 +1,10 @@
-/** Asks the real system once, through a relay that writes down every document that goes to the gateway and the answer that came back. */
+/** Records the requests of the bridge to the real gateway and its responses, through a relay. */
 import { createServer } from 'node:http';
 import { request } from 'undici';
 import { startStack } from '../../e2e/dist/stack/stack.js';
 import { USER_QUERY } from './query.mjs';
 
-/** Gives the recorded answers by document, a user's id, and the bridge's tag of that user. */
+/** Returns the recorded responses by document, the id of a user, and the entity tag of that user. */
 export async function record() {
   const stack = await startStack();
   const answers = {};

@@ -1,4 +1,4 @@
-/** SOFA over a schema with the fields that the bridge shows of a user; its resolver asks the same upstream as everybody. */
+/** SOFA over a schema with the default fields of a user in REST. Its resolver calls the same upstream server as the other servers do. */
 import { createServer } from 'node:http';
 import { GraphQLBoolean, GraphQLID, GraphQLInt, GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
 import { useSofa } from 'sofa-api';

@@ -1,4 +1,4 @@
-/** What stands behind every server that is measured: it gives the real gateway's recorded answer to each document, and does nothing else. */
+/** The upstream server of every measured server: returns the recorded response of the real gateway to each document. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 

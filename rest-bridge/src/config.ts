@@ -1,10 +1,11 @@
-/** The settings of the bridge's process. */
+/** Reads the settings of the bridge from the environment. */
 import { X509Certificate } from 'node:crypto';
 import { readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { serviceSettings } from '@trestle/service/settings';
-import { type Lifecycle, readLifecycles } from './versions/versions.ts';
+import { type Lifecycle, parseLifecycles } from './versions/versions.ts';
 
+/** Returns the settings. Throws an Error that names every invalid variable. */
 export function readConfig() {
   const settings = readSettings(
     {
@@ -14,10 +15,10 @@ export function readConfig() {
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
       GATEWAY_URL: setting.url('http:', 'https:').default('http://127.0.0.1:4000/graphql'),
       PUBLIC_GATEWAY_URL: setting.url('http:', 'https:').optional(),
-      GATEWAY_CERT_FILE: setting.parsedFile(readCertificate).optional(),
+      GATEWAY_CERT_FILE: setting.parsedFile(parseCertificate).optional(),
       GATEWAY_TIMEOUT_MS: setting.integer(100, 300_000).default(15_000),
       TOKEN_PUBLIC_KEY_FILE: setting.file(),
-      API_VERSIONS_FILE: setting.parsedFile(readLifecycles).default(new Map<number, Lifecycle>()),
+      API_VERSIONS_FILE: setting.parsedFile(parseLifecycles).default(new Map<number, Lifecycle>()),
       MAINTENANCE_FILE: setting.string().optional(),
       MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),
       MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).default(500),
@@ -30,12 +31,12 @@ export function readConfig() {
   return { ...settings, tls: readTls(settings) };
 }
 
-/** Throws an Error for what is no certificate. */
-function readCertificate(pem: string): string {
+/** Returns the certificate. Throws an Error when the text is not a certificate in PEM. */
+function parseCertificate(pem: string): string {
   try {
     new X509Certificate(pem);
   } catch {
-    throw new Error('must name a certificate in PEM');
+    throw new Error('must name a file with a certificate in PEM');
   }
   return pem;
 }

@@ -1,38 +1,38 @@
-/** Everything that reads text of clients does work that grows with the length of the text, not with its square. */
+/** Every parser of client input takes time that grows linearly with the length of the input. */
 import { describe, expect, it } from '@jest/globals';
 import { readBearerToken } from '@trestle/identity';
 import type { FieldFault } from '@trestle/schema/errors';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { chooseEncoding } from '@trestle/service/encoding';
+import { parseStrictJson } from '@trestle/service/strict-json';
 import { buildSchema } from 'graphql';
-import { requireJson } from './http/body.ts';
-import { judgeRead, readWriteConditions } from './http/conditional.ts';
-import { parseJson } from './http/json.ts';
-import { readRanges } from './http/range.ts';
+import { evaluateReadConditions, parseWriteConditions } from './http/conditional.ts';
+import { requireJson } from './http/json-body.ts';
+import { wantsProblem } from './http/media-types.ts';
+import { parseRanges } from './http/range.ts';
+import type { CompiledRoute } from './pipeline/compile.ts';
 import { locate } from './pipeline/locate.ts';
 import { match } from './pipeline/match.ts';
-import { negotiate, wantsProblem } from './pipeline/negotiate.ts';
-import { createListReader } from './query/list.ts';
+import { negotiate } from './pipeline/negotiate.ts';
+import { parseFieldSelection } from './query/field-selection.ts';
+import { createListParser } from './query/list-parameters.ts';
 import { createParameters } from './query/parameters.ts';
-import { readSearch } from './query/search.ts';
-import { readShape } from './query/shape.ts';
-import { POST } from './reply/resources.ts';
-import { postRows } from './routes/posts.ts';
-import type { CompiledRow } from './pipeline/compile.ts';
+import { parseSearch } from './query/search.ts';
+import { postRoutes } from './routes/posts.ts';
 import { createVersions } from './versions/versions.ts';
 
-/** Longer than any header or URL may be: a reader that looks at each pair of characters takes seconds for it, a linear one milliseconds. */
+/** Longer than any header or URL may be: a parser of quadratic time takes seconds for it, a linear one milliseconds. */
 const LENGTH = 100_000;
 const GENEROUS_MS = 700;
 
 const versions = createVersions(new Map());
 const schema = buildSchema(readApiSdl());
-const [row] = postRows;
-const readList = createListReader({ schema, version: 1 }, { filter: 'PostFilter', order: 'PostOrderField' });
+const [route] = postRoutes;
+const parseList = createListParser({ schema, version: 1 }, { filter: 'PostFilter', order: 'PostOrderField' });
 const faults: FieldFault[] = [];
 const validators = { etag: '"v1-a"', lastModified: 'Sun, 06 Nov 1994 08:49:37 GMT' };
-const locateAny = (url: string, headers = {}) => {
-  // Pieces that are each as long as a URL may be, and then all at once as a header.
+const locateUrl = (url: string, headers = {}) => {
+  // In pieces of the maximum length of a URL.
   for (let i = 0; i < url.length; i += 8000)
     match(() => undefined, 'GET', locate(versions, { url: `/a${url.slice(i, i + 8000)}a/`, headers }));
 };
@@ -41,14 +41,14 @@ const asQuery = (text: string) =>
     new URLSearchParams(['fields', 'sort', 'type', 'q', 'cursor', 'limit', 'in'].map((name): [string, string] => [name, text])),
   );
 
-const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a URL': (text) => {
-    locateAny(text);
+    locateUrl(text);
   },
   'API-Version': (text) => locate(versions, { url: '/', headers: { 'api-version': text } }),
   Accept: (text) => [
     locate(versions, { url: '/', headers: { accept: `vnd.trestle${text}` } }),
-    negotiate({ row, alternatives: [{ type: 'application/pdf' }] } as unknown as CompiledRow, `${text}a/b`, 1),
+    negotiate({ route, alternatives: [{ type: 'application/pdf' }] } as unknown as CompiledRoute, `${text}a/b`, 1),
   ],
   'Accept for problems': (text) => wantsProblem(`problem+json${text}`),
   'Accept-Encoding': (text) => chooseEncoding(text, 10_000),
@@ -56,21 +56,21 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
     requireJson({ headers: { 'content-type': `application/json;${text}` } }, 'POST');
   },
   Authorization: (text) => readBearerToken(['Authorization', `Bearer ${text}!`]),
-  'If-Match and its like': (text) => [
-    judgeRead({ 'if-match': text, 'if-none-match': text }, validators),
-    judgeRead({ 'if-unmodified-since': `Sun${text}`, 'if-modified-since': `Sun, ${text}` }, validators),
-    readWriteConditions({ 'if-match': text, 'if-none-match': text }),
+  'conditional headers': (text) => [
+    evaluateReadConditions({ 'if-match': text, 'if-none-match': text }, validators),
+    evaluateReadConditions({ 'if-unmodified-since': `Sun${text}`, 'if-modified-since': `Sun, ${text}` }, validators),
+    parseWriteConditions({ 'if-match': text, 'if-none-match': text }),
   ],
-  Range: (text) => readRanges(`bytes=${text}`, 1_000_000),
+  Range: (text) => parseRanges(`bytes=${text}`, 1_000_000),
   'a query string': (text) => [
-    readList(asQuery(text), faults),
-    readSearch({ query: asQuery(text), params: {}, body: undefined }, faults),
-    readShape(asQuery(text), POST, faults),
+    parseList(asQuery(text), faults),
+    parseSearch({ query: asQuery(text), params: {}, body: undefined }, faults),
+    parseFieldSelection(asQuery(text), { fields: ['id', 'title'], include: ['author'] }, faults),
     createParameters(new URLSearchParams(text)).faults(),
   ],
-  'a JSON body': (text) => parseJson(Buffer.from(text)),
-  'a JSON body of one string': (text) => parseJson(Buffer.from(JSON.stringify({ [text]: text }))),
-  'a JSON body of spaces': (text) => parseJson(Buffer.from(`{"a"${' '.repeat(text.length)}:1}`)),
+  'a JSON body': (text) => parseStrictJson(Buffer.from(text)),
+  'a JSON body of one string': (text) => parseStrictJson(Buffer.from(JSON.stringify({ [text]: text }))),
+  'a JSON body of spaces': (text) => parseStrictJson(Buffer.from(`{"a"${' '.repeat(text.length)}:1}`)),
 };
 
 const PIECES = [
@@ -104,20 +104,20 @@ const PIECES = [
   '+json',
 ];
 
-describe.each(Object.entries(READERS))('reading %s', (_, read) => {
-  // OWASP "Regular expression Denial of Service"; contract §6: what a client may send is bounded, and so is what it costs.
-  it.each(PIECES)('takes no more than linear time for a repeated %j', (piece) => {
+describe.each(Object.entries(PARSERS))('the parser of %s', (_, parse) => {
+  // OWASP "Regular expression Denial of Service"; contract §6 limits what a client may send.
+  it.each(PIECES)('takes at most linear time for a repeated %j', (piece) => {
     const text = piece.repeat(Math.ceil(LENGTH / piece.length));
     const run = () => {
       const started = performance.now();
       try {
-        read(text);
+        parse(text);
       } catch {
-        // Nearly all of these are refused, which is right.
+        // Most of these values are invalid.
       }
       return performance.now() - started;
     };
-    // The better of two, since the machine may be busy.
+    // The faster of two runs, because the machine may be busy.
     expect(Math.min(run(), run())).toBeLessThan(GENEROUS_MS);
   });
 });

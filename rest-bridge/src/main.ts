@@ -1,24 +1,24 @@
-/** The bridge's process: the public front door. */
+/** The process of the REST bridge: wires its parts together and serves HTTP. */
 import { createTokenVerifier } from '@trestle/identity/tokens';
 import { createLog } from '@trestle/log';
 import { readApiSdl } from '@trestle/schema/sdl';
-import { runProcess, startService } from '@trestle/service';
+import { type ServiceOptions, runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
 import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
 import express from 'express';
 import { buildSchema } from 'graphql';
-import { Histogram } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 import { readConfig } from './config.ts';
-import { createGatewayClient } from './gateway-client.ts';
+import { createGatewayClient } from './gateway/gateway-client.ts';
 import { createAddresses } from './http/addresses.ts';
 import { watchMaintenance } from './http/maintenance.ts';
 import { createLoadGuard } from './http/overload.ts';
-import { compileRows } from './pipeline/compile.ts';
-import { type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
+import { withDocumentRoutes } from './openapi/document-routes.ts';
+import { compileRoutes } from './pipeline/compile.ts';
+import { type Pipeline, type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
 import { toRefusalAnswer } from './pipeline/render-error.ts';
-import { withDocuments } from './routes/documents.ts';
-import { rows } from './routes/table.ts';
+import { routes } from './routes/route-table.ts';
 import { createVersions } from './versions/versions.ts';
 
 const config = readConfig();
@@ -26,6 +26,7 @@ const log = createLog({ service: 'rest-bridge', level: config.LOG_LEVEL });
 
 await runProcess(log, start, { delayMs: config.DRAIN_DELAY_MS });
 
+/** Starts everything, and resolves with the function that stops it again. */
 async function start() {
   const gateway = createGatewayClient({
     url: config.GATEWAY_URL,
@@ -33,55 +34,26 @@ async function start() {
     certificate: config.GATEWAY_CERT_FILE,
   });
   const probes = createProbes({ isReady: () => gateway.isReady() });
-  const durations = new Histogram({
-    name: 'trestle_rest_request_duration_seconds',
-    help: 'Time from the first byte of a request to its answer.',
-    labelNames: ['route', 'method', 'status'],
-    registers: [probes.metrics],
-  });
   const tracing = await createTracing({ service: 'rest-bridge', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
-  const schema = buildSchema(readApiSdl());
-  const addresses = createAddresses({
-    publicUrl: config.PUBLIC_URL,
-    publicGatewayUrl: config.PUBLIC_GATEWAY_URL,
-    gatewayUrl: config.GATEWAY_URL,
-  });
-  const allRows = withDocuments(rows, { schema, addresses });
-  const versions = createVersions(config.API_VERSIONS_FILE);
   const load = createLoadGuard({ maxInFlight: config.MAX_IN_FLIGHT, maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS });
   const maintenance = await watchMaintenance(config.MAINTENANCE_FILE);
   const pipeline = createPipeline({
-    versions,
-    tables: new Map(versions.known.map((version) => [version, compileRows(allRows, { schema, version })])),
+    ...createRoutes(),
     verifier: createTokenVerifier({ publicKeyPem: config.TOKEN_PUBLIC_KEY_FILE }),
     gateway,
     load,
     maintenance,
     tracing,
     log,
-    observe: createObserver(durations),
+    observe: createObserver(probes.metrics),
   });
-  // One mount: the pipeline matches for itself, so that a request passes no chain of middlewares.
-  // A router alone, since an application would give every request and response another prototype, which costs more than the rest.
-  const router = express.Router().use(pipeline);
   const service = await startService({
     log,
     port: config.REST_PORT,
     host: config.HOST,
     tls: config.tls,
     probes,
-    handle: (request, response) => {
-      // The pipeline answers its own errors; one that even its renderer could not answer ends the connection.
-      const giveUp = (error: unknown) => {
-        log.error('could not answer', { error });
-        response.destroy();
-      };
-      router(request as express.Request, response as express.Response, (error: unknown) => {
-        // The router gives back a target that it can't read as a URL, such as `http://[`; the pipeline answers it.
-        if (error === undefined) pipeline(request, response).catch(giveUp);
-        else giveUp(error);
-      });
-    },
+    handle: createRequestListener(pipeline),
     ...toServiceOptions(config),
     toRefusalAnswer,
   });
@@ -94,13 +66,52 @@ async function start() {
   };
 }
 
-/** Finds the histogram's series by a lookup, since prom-client hashes its labels each time. */
-function createObserver(durations: Histogram<'route' | 'method' | 'status'>): PipelineDependencies['observe'] {
-  const series = new Map<string, { observe(seconds: number): void }>();
+/** Compiles the routes of every version. */
+function createRoutes(): Pick<PipelineDependencies, 'versions' | 'tables'> {
+  const schema = buildSchema(readApiSdl());
+  const addresses = createAddresses({
+    publicUrl: config.PUBLIC_URL,
+    publicGatewayUrl: config.PUBLIC_GATEWAY_URL,
+    gatewayUrl: config.GATEWAY_URL,
+  });
+  const versions = createVersions(config.API_VERSIONS_FILE);
+  const allRoutes = withDocumentRoutes(routes, { schema, addresses });
+  return { versions, tables: new Map(versions.known.map((version) => [version, compileRoutes(allRoutes, { schema, version })])) };
+}
+
+/**
+ * Mounts the pipeline once, at the root of a router: it matches routes itself, so that a request passes no chain of middlewares. A router
+ * without an application, because an application changes the prototype of every request and response, which costs more than the rest.
+ */
+function createRequestListener(pipeline: Pipeline): ServiceOptions['handle'] {
+  const router = express.Router().use(pipeline);
+  return (request, response) => {
+    // The pipeline renders its errors. When that fails too, the connection is closed.
+    const abort = (error: unknown) => {
+      log.error('could not send a response', { error });
+      response.destroy();
+    };
+    router(request as express.Request, response as express.Response, (error: unknown) => {
+      // The router skips the pipeline for a target that it cannot parse as a URL, such as `http://[`.
+      if (error === undefined) pipeline(request, response).catch(abort);
+      else abort(error);
+    });
+  };
+}
+
+/** Creates an observer that caches the child metric of each label set, because prom-client hashes labels on each call. */
+function createObserver(metrics: Registry): PipelineDependencies['observe'] {
+  const durations = new Histogram({
+    name: 'trestle_rest_request_duration_seconds',
+    help: 'Time from the headers of a request to the end of its response.',
+    labelNames: ['route', 'method', 'status'],
+    registers: [metrics],
+  });
+  const children = new Map<string, { observe(seconds: number): void }>();
   return ({ route, method, status, seconds }) => {
     const key = `${route} ${method} ${String(status)}`;
-    let one = series.get(key);
-    if (!one) series.set(key, (one = durations.labels({ route, method, status: String(status) })));
-    one.observe(seconds);
+    let child = children.get(key);
+    if (!child) children.set(key, (child = durations.labels({ route, method, status: String(status) })));
+    child.observe(seconds);
   };
 }

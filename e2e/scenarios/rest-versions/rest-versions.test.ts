@@ -130,7 +130,7 @@ describe('the end of a version', () => {
   });
 
   it('has to be written as it must, or the bridge does not start', async () => {
-    await expect(withDates({ deprecatedAt: 'soon' })).rejects.toThrow(/API_VERSIONS_FILE: needs 1.deprecatedAt as an ISO time/);
+    await expect(withDates({ deprecatedAt: 'soon' })).rejects.toThrow(/API_VERSIONS_FILE: must have 1.deprecatedAt as an ISO 8601 time/);
     await expect(withDates({ deprecatedAt: '2026-01-01', sunsetAt: '2025-01-01' })).rejects.toThrow(/sunsetAt before/);
   });
 });

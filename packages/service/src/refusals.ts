@@ -1,11 +1,11 @@
 /** What no handler ever sees: requests that Node's parser refuses, that are ill-framed, or that never come to an end (RFC 9112, contract §5). */
-import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
+import { toRequestId } from './request-id.ts';
 
 /** A request that was turned away, to be told in the process's own envelope. */
 export interface Refusal {
@@ -56,7 +56,6 @@ export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Exp
 
 /** How long a client may take to close after it was refused; cut off at once, it might never read why (RFC 9112 §9.6). */
 const LINGER_MS = 1000;
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -137,7 +136,7 @@ export function keepDoor(server: Server, door: Door): void {
 /** Gives what logs a refusal and writes its answer; `sentId` is the client's own name for the request. */
 export function createRefuser({ log, toRefusalAnswer = toEnvelope }: Omit<Door, 'handle'>) {
   return ({ code, message }: Reason, { sentId, isSecure }: { sentId: string | string[] | undefined; isSecure: boolean }): Message => {
-    const requestId = typeof sentId === 'string' && UUID.test(sentId) ? sentId : randomUUID();
+    const requestId = toRequestId(sentId);
     const { status } = ERRORS[code];
     log.info('refused', { requestId, status, code });
     const { headers, body } = toRefusalAnswer({ code, message, requestId });

@@ -1,39 +1,42 @@
-/** Under which addresses clients reach the bridge and the gateway: from the settings, else from the request. No I/O. */
+/** The public addresses of the bridge and the gateway: from the settings, else from the request. No I/O. */
 import type { IncomingMessage } from 'node:http';
 
+/** The settings that name addresses. */
 export interface AddressSettings {
-  /** `PUBLIC_URL`: where clients find the bridge. Absent, each request tells by its `Host`. */
+  /** `PUBLIC_URL`: the address at which clients reach the bridge. Without it, the `Host` header of each request is used. */
   readonly publicUrl?: string | undefined;
-  /** `PUBLIC_GATEWAY_URL`: where browsers find GraphQL. */
+  /** `PUBLIC_GATEWAY_URL`: the address at which browsers reach the gateway. */
   readonly publicGatewayUrl?: string | undefined;
-  /** `GATEWAY_URL`: where the bridge itself finds it. */
+  /** `GATEWAY_URL`: the address at which the bridge reaches the gateway. */
   readonly gatewayUrl?: string | undefined;
 }
 
+/** Returns public addresses for a request. */
 export interface Addresses {
-  /** The bridge's address without a slash at the end, such as `https://api.example.com`; empty when neither setting nor `Host` tells. */
+  /** The bridge's address without a trailing slash, such as `https://api.example.com`; empty when neither `PUBLIC_URL` nor `Host` is valid. */
   bridge(request: IncomingMessage): string;
-  /** GraphQL's address for browsers; undefined when the gateway is on another machine and no setting tells its public address. */
+  /** The gateway's address for browsers; undefined when the gateway runs on another host and `PUBLIC_GATEWAY_URL` is not set. */
   gateway(request: IncomingMessage): string | undefined;
 }
 
-/** A name or an address with an optional port (RFC 9110 §7.2); anything else could break out of a URL. */
+/** A host name or IP address with an optional port (RFC 9110 §7.2). Other values could inject a path or a query into a URL. */
 const HOST = /^(?:[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
+/** Creates the lookup of public addresses. */
 export function createAddresses({ publicUrl, publicGatewayUrl, gatewayUrl }: AddressSettings): Addresses {
-  const fixed = publicUrl === undefined ? undefined : withoutSlash(publicUrl);
-  const neighbour = gatewayUrl === undefined ? undefined : new URL(gatewayUrl);
+  const fixed = publicUrl === undefined ? undefined : withoutTrailingSlash(publicUrl);
+  const upstream = gatewayUrl === undefined ? undefined : new URL(gatewayUrl);
   const bridge = (request: IncomingMessage) => fixed ?? addressOf(request) ?? '';
   return {
     bridge,
     gateway(request) {
       if (publicGatewayUrl !== undefined) return publicGatewayUrl;
       const own = bridge(request);
-      // A gateway on this machine is reached by the name under which the bridge was.
-      if (own === '' || !neighbour || !LOOPBACK.test(neighbour.hostname)) return undefined;
-      const port = neighbour.port === '' ? '' : `:${neighbour.port}`;
-      return `${neighbour.protocol}//${new URL(own).hostname}${port}${neighbour.pathname}`;
+      // A gateway on the same host is reachable under the host name that the client used for the bridge.
+      if (own === '' || !upstream || !LOOPBACK.test(upstream.hostname)) return undefined;
+      const port = upstream.port === '' ? '' : `:${upstream.port}`;
+      return `${upstream.protocol}//${new URL(own).hostname}${port}${upstream.pathname}`;
     },
   };
 }
@@ -45,6 +48,6 @@ function addressOf({ headers, socket }: IncomingMessage): string | undefined {
   return URL.canParse(address) ? address : undefined;
 }
 
-function withoutSlash(url: string): string {
+function withoutTrailingSlash(url: string): string {
   return url.endsWith('/') ? url.slice(0, -1) : url;
 }

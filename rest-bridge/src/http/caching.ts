@@ -1,18 +1,21 @@
-/** What caches may do with an answer (contract §4). No I/O. */
+/** What caches may do with a response (contract §4). No I/O. */
 
-/** Everything that may change an answer to the same URL. */
+/** The request headers that select among the responses of one URL. */
 export const VARY = 'Authorization, X-API-Key, API-Version, Accept, Accept-Encoding';
 
-/** What is not whole must not be kept. What was seen by right of a credential is never public; anonymous answers may be kept, and are checked again each time. */
-export function toCacheControl({
-  isRead,
-  isAnonymous,
-  isWhole,
-}: {
+/** The facts about a response that decide how it may be cached. */
+export interface CachingFacts {
   readonly isRead: boolean;
   readonly isAnonymous: boolean;
-  readonly isWhole: boolean;
-}): string {
-  if (!isRead || !isWhole) return 'no-store';
+  /** False when a related resource failed and is missing from the body. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Returns the value of `Cache-Control`: `no-store` for writes and incomplete responses, `private` for everything that was read with a
+ * credential, and `public` with revalidation for anonymous reads.
+ */
+export function toCacheControl({ isRead, isAnonymous, isComplete }: CachingFacts): string {
+  if (!isRead || !isComplete) return 'no-store';
   return isAnonymous ? 'public, max-age=0, must-revalidate' : 'private, no-cache';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { allowsRange, judgeRead, readWriteConditions, toEtag, toExpectedVersions } from './conditional.ts';
+import { allowsRange, evaluateReadConditions, parseWriteConditions, toEtag, toExpectedVersions } from './conditional.ts';
 
 const bytes = Buffer.from('{}');
 const etag = '"v3-abc"';
@@ -8,8 +8,8 @@ const lastModified = 'Wed, 21 Oct 2026 07:28:00 GMT';
 const earlier = 'Wed, 21 Oct 2026 07:27:59 GMT';
 const later = 'Wed, 21 Oct 2026 07:28:01 GMT';
 
-describe('an ETag', () => {
-  it('is strong and changes with the bytes and with the version', () => {
+describe('toEtag', () => {
+  it('returns a strong tag that changes with the bytes and with the version', () => {
     expect(toEtag(bytes, 3)).toMatch(/^"v3-[\w-]{16}"$/);
     expect(toEtag(bytes, 3)).not.toBe(toEtag(bytes, 4));
     expect(toEtag(bytes, 3)).not.toBe(toEtag(Buffer.from('[]'), 3));
@@ -17,36 +17,38 @@ describe('an ETag', () => {
   });
 });
 
-describe('a read', () => {
+describe('evaluateReadConditions', () => {
   it.each([
-    [{}, 'go on'],
-    [{ 'if-match': '*' }, 'go on'],
-    [{ 'if-match': `"x", ${etag}` }, 'go on'],
-    [{ 'if-match': `W/${etag}` }, 'failed'],
-    [{ 'if-match': '"x"' }, 'failed'],
-    [{ 'if-match': '"x"', 'if-none-match': etag }, 'failed'],
-    [{ 'if-unmodified-since': earlier }, 'failed'],
-    [{ 'if-unmodified-since': lastModified }, 'go on'],
-    [{ 'if-unmodified-since': earlier, 'if-match': etag }, 'go on'],
+    [{}, 'proceed'],
+    [{ 'if-match': '*' }, 'proceed'],
+    [{ 'if-match': `"x", ${etag}` }, 'proceed'],
+    [{ 'if-match': `W/${etag}` }, 'precondition failed'],
+    [{ 'if-match': '"x"' }, 'precondition failed'],
+    [{ 'if-match': '"x"', 'if-none-match': etag }, 'precondition failed'],
+    [{ 'if-unmodified-since': earlier }, 'precondition failed'],
+    [{ 'if-unmodified-since': lastModified }, 'proceed'],
+    [{ 'if-unmodified-since': earlier, 'if-match': etag }, 'proceed'],
     [{ 'if-none-match': etag }, 'not modified'],
     [{ 'if-none-match': `W/${etag}` }, 'not modified'],
     [{ 'if-none-match': '*' }, 'not modified'],
     [{ 'if-none-match': `"a", ${etag}` }, 'not modified'],
-    [{ 'if-none-match': '"a"' }, 'go on'],
-    [{ 'if-none-match': '"a"', 'if-modified-since': later }, 'go on'],
+    [{ 'if-none-match': '"a"' }, 'proceed'],
+    [{ 'if-none-match': '"a"', 'if-modified-since': later }, 'proceed'],
     [{ 'if-modified-since': lastModified }, 'not modified'],
-    [{ 'if-modified-since': earlier }, 'go on'],
-    [{ 'if-modified-since': 'yesterday' }, 'go on'],
-    [{ 'if-modified-since': '2026-12-01' }, 'go on'],
-  ] as const)('with %j: %s', (headers, verdict) => {
-    expect(judgeRead(headers, { etag, lastModified })).toBe(verdict);
+    [{ 'if-modified-since': earlier }, 'proceed'],
+    [{ 'if-modified-since': 'yesterday' }, 'proceed'],
+    [{ 'if-modified-since': '2026-12-01' }, 'proceed'],
+  ] as const)('evaluates %j to: %s', (headers, verdict) => {
+    expect(evaluateReadConditions(headers, { etag, lastModified })).toBe(verdict);
   });
 
-  it('knows nothing of dates where there is none', () => {
-    expect(judgeRead({ 'if-modified-since': later, 'if-unmodified-since': earlier }, { etag })).toBe('go on');
+  it('ignores date conditions when the representation has no Last-Modified', () => {
+    expect(evaluateReadConditions({ 'if-modified-since': later, 'if-unmodified-since': earlier }, { etag })).toBe('proceed');
   });
+});
 
-  it('takes a range only of exactly these bytes', () => {
+describe('allowsRange', () => {
+  it('allows a range without If-Range, and with the exact entity tag only', () => {
     expect([undefined, etag, `W/${etag}`, '"x"', lastModified].map((ifRange) => allowsRange(ifRange, etag))).toEqual([
       true,
       true,
@@ -57,7 +59,7 @@ describe('a read', () => {
   });
 });
 
-describe('a write', () => {
+describe('conditions of a write', () => {
   it.each([
     [undefined, undefined],
     ['*', undefined],
@@ -68,8 +70,8 @@ describe('a write', () => {
     ['"nonsense"', []],
     ['', []],
     ['"v3-a,b", W/"v9-x","v5"', [3, 5]],
-  ])('with If-Match %p accepts the versions %p', (ifMatch, versions) => {
-    expect(readWriteConditions({ 'if-match': ifMatch }).expectedVersions).toEqual(versions);
+  ])('parses If-Match %p to the versions %p', (ifMatch, versions) => {
+    expect(parseWriteConditions({ 'if-match': ifMatch }).expectedVersions).toEqual(versions);
   });
 
   const found = { version: 3, changedAt: '2026-10-21T07:28:00Z' };
@@ -87,27 +89,27 @@ describe('a write', () => {
     [{ 'if-none-match': '*' }, missing, [0]],
     [{ 'if-none-match': 'W/"v3-x"' }, found, []],
     [{ 'if-none-match': '"v2-x"' }, found, [3]],
-  ])('with %j, when %j is there, goes for the versions %j', (headers, resource, versions) => {
-    expect(toExpectedVersions(readWriteConditions(headers), resource)).toEqual(versions);
+  ])('turns the conditions %j and the state %j into the expected versions %j', (headers, resource, versions) => {
+    expect(toExpectedVersions(parseWriteConditions(headers), resource)).toEqual(versions);
   });
 
-  it('finds every version in a list of tags, whatever stands between them', () => {
+  it('parses every version in a list of tags with any separators', () => {
     const version = fc.integer({ min: 1, max: 999_999_999 });
     const separator = fc.constantFrom(',', ', ', ' , ', ',,');
     fc.assert(
       fc.property(fc.array(fc.tuple(version, separator), { minLength: 1, maxLength: 20 }), (tags) => {
         const header = tags.map(([number, between]) => `"v${String(number)}-x"${between}`).join('');
-        expect(readWriteConditions({ 'if-match': header }).expectedVersions).toEqual(tags.map(([number]) => number));
+        expect(parseWriteConditions({ 'if-match': header }).expectedVersions).toEqual(tags.map(([number]) => number));
       }),
     );
   });
 
-  it('reads any text without throwing', () => {
+  it('does not throw for any header value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const headers = { 'if-match': text, 'if-none-match': text, 'if-unmodified-since': text, 'if-modified-since': text };
-        readWriteConditions(headers);
-        judgeRead(headers, { etag, lastModified });
+        parseWriteConditions(headers);
+        evaluateReadConditions(headers, { etag, lastModified });
       }),
     );
   });

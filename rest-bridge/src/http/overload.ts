@@ -1,25 +1,31 @@
-/** Turns requests away while there are too many to serve them well (spec §7.3, 503). */
+/** Rejects requests while the process is overloaded (spec §7.3, 503). */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fail } from '@trestle/schema/errors';
 
+/** The limits above which the process counts as overloaded. */
 export interface LoadLimits {
-  /** Requests in flight at once. */
+  /** Maximum number of requests in flight. */
   readonly maxInFlight: number;
-  /** How late the event loop may be, on average over the last second. */
+  /** Maximum mean delay of the event loop over the last second, in milliseconds. */
   readonly maxEventLoopDelayMs: number;
 }
 
-/** What one request takes of the bridge's capacity. */
+/** The slot of one request among those in flight. */
 export interface LoadSlot {
-  /** Counts the request as in flight, once its body is there. Throws SERVICE_UNAVAILABLE when there are too many. */
-  take(): void;
-  /** Ends that; called once a request, whether it was counted or not. */
-  leave(): void;
+  /** Counts the request as in flight. Called once its body is complete. Throws SERVICE_UNAVAILABLE when too many are in flight. */
+  acquire(): void;
+  /** Stops counting the request. Called once for each request, also when it was never counted. */
+  release(): void;
 }
 
+/** Rejects requests under overload. */
 export interface LoadGuard {
-  /** Lets a request in without counting it yet: a body that arrives slowly uses no capacity. Throws SERVICE_UNAVAILABLE under overload. */
+  /**
+   * Returns the slot of a new request, which is not counted yet: a body that arrives slowly uses no capacity. Throws
+   * SERVICE_UNAVAILABLE under overload.
+   */
   admit(): LoadSlot;
+  /** Stops measuring the event loop. */
   close(): void;
 }
 
@@ -27,23 +33,23 @@ const WINDOW_MS = 1000;
 const RESOLUTION_MS = 10;
 const RETRY_AFTER_SECONDS = 2;
 
-/** A second of lateness is looked at as a whole and then forgotten, so that the guard opens again by itself. */
+/** Creates a guard. The delay of the event loop is measured anew each second, so that the guard admits requests again after a peak. */
 export function createLoadGuard({ maxInFlight, maxEventLoopDelayMs }: LoadLimits): LoadGuard {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
   let inFlight = 0;
-  let isLate = false;
+  let isDelayed = false;
   let isStarted = false;
   const timer = setInterval(() => {
-    // The histogram counts the timer's own interval as well.
-    isLate = isStarted && delays.count > 0 && delays.mean / 1e6 - RESOLUTION_MS > maxEventLoopDelayMs;
-    // The first window is that of the process's start, which is busy and serves nobody.
+    // The histogram includes the sampling interval itself.
+    isDelayed = isStarted && delays.count > 0 && delays.mean / 1e6 - RESOLUTION_MS > maxEventLoopDelayMs;
+    // The first second is the start of the process, which is busy without any request.
     isStarted = true;
     delays.reset();
   }, WINDOW_MS);
   timer.unref();
   const refuseOverload = () => {
-    if (isLate || inFlight >= maxInFlight)
+    if (isDelayed || inFlight >= maxInFlight)
       throw fail('SERVICE_UNAVAILABLE', 'The server is overloaded. Retry after the number of seconds in Retry-After.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
@@ -53,13 +59,13 @@ export function createLoadGuard({ maxInFlight, maxEventLoopDelayMs }: LoadLimits
       refuseOverload();
       let isCounted = false;
       return {
-        take() {
+        acquire() {
           if (isCounted) return;
           refuseOverload();
           isCounted = true;
           inFlight++;
         },
-        leave() {
+        release() {
           if (!isCounted) return;
           isCounted = false;
           inFlight--;

@@ -1,9 +1,10 @@
-/** Pages for browsers: one style sheet within the page, no script, nothing fetched from anywhere. No I/O. */
+/** HTML pages with one inline style sheet, without scripts and external resources. No I/O. */
 import { createHash } from 'node:crypto';
 
+/** The media type of a page. */
 export const PAGE_TYPE = 'text/html; charset=utf-8';
 
-/** Returns the headers of a page whose only style is `style`, which the policy names by its hash (CSP 3 §6.6.2). */
+/** Returns the headers of a page: a content security policy that allows only `style`, by its hash (CSP 3 §6.6.2). */
 export function toPageHeaders(style: string): Readonly<Record<string, string>> {
   const hash = createHash('sha256').update(style).digest('base64');
   const policy = [
@@ -19,7 +20,7 @@ export function toPageHeaders(style: string): Readonly<Record<string, string>> {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** Returns the text for use between tags and in quoted attributes. */
+/** Escapes text for use between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { readRanges, toContentRange, toMultipart } from './range.ts';
+import { parseRanges, toContentRange, toMultipart } from './range.ts';
 
-describe('Range', () => {
+describe('parseRanges', () => {
   it.each([
     ['bytes=0-9', [{ start: 0, end: 9 }]],
     ['bytes=90-', [{ start: 90, end: 99 }]],
@@ -18,12 +18,12 @@ describe('Range', () => {
       ],
     ],
     ['bytes=0-1,500-', [{ start: 0, end: 1 }]],
-  ])('%s of 100 bytes', (header, ranges) => {
-    expect(readRanges(header, 100)).toEqual({ kind: 'ranges', ranges });
+  ])('parses %s for 100 bytes', (header, ranges) => {
+    expect(parseRanges(header, 100)).toEqual({ kind: 'ranges', ranges });
   });
 
-  it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0', 'bytes=200-,300-'])('%s lies outside', (header) => {
-    expect(readRanges(header, 100)).toEqual({ kind: 'unsatisfiable' });
+  it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0', 'bytes=200-,300-'])('returns unsatisfiable for %s of 100 bytes', (header) => {
+    expect(parseRanges(header, 100)).toEqual({ kind: 'unsatisfiable' });
   });
 
   it.each([
@@ -37,26 +37,28 @@ describe('Range', () => {
     'bytes=--1',
     `bytes=${'0-0,'.repeat(16)}0-0`,
     'bytes=0-,0-',
-  ])('%s is passed over', (header) => {
-    expect(readRanges(header, 100)).toEqual({ kind: 'whole' });
+  ])('ignores %s', (header) => {
+    expect(parseRanges(header, 100)).toEqual({ kind: 'whole' });
   });
 
-  it('never leads beyond the bytes, whatever is asked for', () => {
+  it('returns only ranges within the representation for any header', () => {
     const spec = fc
       .tuple(fc.option(fc.nat(200)), fc.option(fc.nat(200)))
       .map(([first, last]) => `${String(first ?? '')}-${String(last ?? '')}`);
     fc.assert(
       fc.property(fc.array(spec, { minLength: 1, maxLength: 5 }), fc.nat(150), (specs, size) => {
-        const found = readRanges(`bytes=${specs.join(',')}`, size);
+        const found = parseRanges(`bytes=${specs.join(',')}`, size);
         if (found.kind !== 'ranges') return;
         expect(found.ranges.length).toBeGreaterThan(0);
         for (const { start, end } of found.ranges) expect(start >= 0 && start <= end && end < size).toBe(true);
       }),
     );
-    fc.assert(fc.property(fc.string(), fc.nat(), (text, size) => Boolean(readRanges(text, size))));
+    fc.assert(fc.property(fc.string(), fc.nat(), (text, size) => Boolean(parseRanges(text, size))));
   });
+});
 
-  it('of several parts says of each where it stands', () => {
+describe('toMultipart', () => {
+  it('writes the type and the Content-Range of each part', () => {
     const { contentType, body } = toMultipart(
       Buffer.from('0123456789'),
       [

@@ -1,24 +1,25 @@
 /** Byte ranges (RFC 9110 §14). No I/O. */
 import { createHash } from 'node:crypto';
 
-/** First and last byte, both counted in. */
+/** The positions of the first and the last byte, both inclusive. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
+/** A parsed `Range` header. */
 export type Ranges =
   { readonly kind: 'whole' } | { readonly kind: 'unsatisfiable' } | { readonly kind: 'ranges'; readonly ranges: readonly ByteRange[] };
 
-/** More ranges than this in one request are an attack, not a need (§14.2). */
+/** A request with more ranges is answered with the whole representation, because many small ranges are an attack (§14.2). */
 const MAX_RANGES = 16;
 const SPEC = /^(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/;
 
 /**
- * What `Range` asks for of `size` bytes. `whole` for what a server may ignore: another unit, a malformed list, too many ranges, or
- * ranges that together are more than the whole. `unsatisfiable` when none lies within.
+ * Parses `Range` for a representation of `size` bytes. Returns `whole` when the header is ignored: another unit, a malformed list, more
+ * than 16 ranges, or ranges that together are larger than the representation. Returns `unsatisfiable` when no range overlaps it.
  */
-export function readRanges(header: string, size: number): Ranges {
+export function parseRanges(header: string, size: number): Ranges {
   const list = /^\s*bytes\s*=(.*)$/i.exec(header)?.[1];
   const specs = list?.split(',').map((spec) => SPEC.exec(spec.trim()));
   if (!specs || specs.length > MAX_RANGES || !specs.every((spec) => spec !== null)) return { kind: 'whole' };
@@ -34,14 +35,14 @@ export function readRanges(header: string, size: number): Ranges {
   return ranges.length > 1 && total > size ? { kind: 'whole' } : { kind: 'ranges', ranges };
 }
 
-/** `bytes 0-99/1234`. */
+/** Returns the value of `Content-Range`, such as `bytes 0-99/1234`. */
 export function toContentRange({ start, end }: ByteRange, size: number): string {
   return `bytes ${String(start)}-${String(end)}/${String(size)}`;
 }
 
-/** Several ranges as one body, each part with its own type and place (§14.6). */
+/** Returns several ranges as one `multipart/byteranges` body; each part names its type and range (§14.6). */
 export function toMultipart(bytes: Buffer, ranges: readonly ByteRange[], contentType: string): { contentType: string; body: Buffer } {
-  // Of the bytes themselves, so that the same request has the same answer, and long enough never to stand in them.
+  // A hash of the content: equal requests get equal responses, and the content does not contain it.
   const boundary = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const parts = ranges.flatMap((range) => [
     Buffer.from(`\r\n--${boundary}\r\nContent-Type: ${contentType}\r\nContent-Range: ${toContentRange(range, bytes.length)}\r\n\r\n`),

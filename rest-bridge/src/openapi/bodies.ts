@@ -1,18 +1,18 @@
-/** Request bodies, and the envelopes that answers stand in. No I/O. */
+/** The schemas of request bodies and of successful responses. No I/O. */
 import { lengthOf } from '@trestle/schema/lengths';
 import { getNullableType, isInputObjectType } from 'graphql';
-import { acceptedTypes } from '../http/body.ts';
-import { readableFields } from '../query/body.ts';
+import { toAcceptedBodyTypes } from '../http/json-body.ts';
+import { writableFields } from '../query/body-input.ts';
 import { defaultPaging } from '../query/paging.ts';
-import { KINDS } from '../query/search.ts';
-import type { ReaderContext } from '../query/reading.ts';
-import { toIndex } from '../reply/index-page.ts';
-import type { OperationRow, Row } from '../routes/row.ts';
-import { moneyInputs } from '../versions/transform.ts';
+import { SEARCH_TYPES } from '../query/search.ts';
+import type { ReaderContext } from '../query/request-reader.ts';
+import type { OperationRoute, Route } from '../routes/route.ts';
+import { moneyInputs } from '../versions/money-input.ts';
 import { type Components, exampleOfInput, searchExample } from './examples.ts';
-import { type JsonSchema, WHOLE_IDS, toFieldSchema } from './schemas.ts';
+import { toIndex } from './index-page.ts';
+import { type JsonSchema, INTEGER_IDS, toFieldSchema } from './schemas.ts';
 
-const text: JsonSchema = { type: 'string' };
+const string: JsonSchema = { type: 'string' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 const flag: JsonSchema = { type: 'boolean' };
 const cursor: JsonSchema = { type: ['string', 'null'] };
@@ -26,25 +26,25 @@ export const PAGING_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   PageLinks: all({ first: cursor, prev: cursor, next: cursor, last: cursor }),
 };
 
-/** The body that a row takes; undefined for one that takes none. */
-export function toRequestBody(row: Row, context: ReaderContext, components: Components): JsonSchema | undefined {
-  if (!('operation' in row)) return undefined;
-  const schema = toBodySchema(row, context);
+/** Returns the request body of a route; undefined for a route without one. */
+export function toRequestBody(route: Route, context: ReaderContext, components: Components): JsonSchema | undefined {
+  if (!('operation' in route)) return undefined;
+  const schema = toBodySchema(route, context);
   if (!schema) return undefined;
-  const input = row.reads.kind === 'body' ? row.reads.rule.input : '';
+  const input = route.input.kind === 'body' ? route.input.rule.input : '';
   const media = { schema, example: exampleOfInput(input, schema, components) };
-  const types = acceptedTypes(row.method).split(', ');
+  const types = toAcceptedBodyTypes(route.method).split(', ');
   return { required: true, content: Object.fromEntries(types.map((type) => [type, media])) };
 }
 
-function toBodySchema({ reads, answers }: OperationRow, context: ReaderContext): JsonSchema | undefined {
-  if (answers.shape === 'login') {
+function toBodySchema({ input, success }: OperationRoute, context: ReaderContext): JsonSchema | undefined {
+  if (success.content === 'login') {
     const { email, password } = LOGIN;
     return all({ email, password });
   }
-  if (reads.kind !== 'body') return undefined;
-  const { rule } = reads;
-  const { fields, mustHave } = readableFields(context, rule);
+  if (input.kind !== 'body') return undefined;
+  const { rule } = input;
+  const { fields, requiredNames } = writableFields(context, rule);
   const money = moneyInputs(rule.input, context.version);
   const properties = [...fields.values()]
     .filter(({ name }) => !money.some(({ currency }) => currency === name))
@@ -52,9 +52,8 @@ function toBodySchema({ reads, answers }: OperationRow, context: ReaderContext):
       if (money.some(({ field }) => field === name)) return [name, { $ref: '#/components/schemas/Money' }];
       const isClearable = rule.mode === 'create' || CLEARABLE.has(name);
       const shown = toFieldSchema(rule.input, { name, type: isClearable ? type : getNullableType(type) });
-      const sent = isClearable || WHOLE_IDS.has(name) ? shown : withoutNull(shown);
-      const usual = defaultValue === undefined ? {} : { default: defaultValue };
-      return [name, { ...(description != null && { description }), ...sent, ...lowered(usual, sent) }];
+      const sent = isClearable || INTEGER_IDS.has(name) ? shown : withoutNull(shown);
+      return [name, { ...(description != null && { description }), ...sent, ...toDefault(defaultValue, sent) }];
     });
   const type = context.schema.getType(rule.input);
   const description = isInputObjectType(type) ? type.description : undefined;
@@ -62,7 +61,7 @@ function toBodySchema({ reads, answers }: OperationRow, context: ReaderContext):
     type: 'object',
     ...(description != null && { description }),
     properties: Object.fromEntries(properties),
-    ...(mustHave.length > 0 && { required: mustHave }),
+    ...(requiredNames.length > 0 && { required: requiredNames }),
   };
 }
 
@@ -71,56 +70,62 @@ const LOGIN = {
   password: { type: 'string', format: 'password', maxLength: lengthOf('Mutation.login(password:)').max },
 } as const;
 
-/** What a change may set to null; the subgraph refuses it of all else. */
+/** The fields that a PATCH may set to null; the subgraphs refuse null for all others. */
 const CLEARABLE: ReadonlySet<string> = new Set(['bio', 'age']);
 
-/** A field that may be left out, and can't be null. */
+/** Returns the schema without null. */
 function withoutNull(schema: JsonSchema): JsonSchema {
   const type = [schema['type']].flat().filter((name) => name !== 'null');
   const values = schema['enum'] as unknown[] | undefined;
   return { ...schema, type: type.length === 1 ? type[0] : type, ...(values && { enum: values.filter((value) => value !== null) }) };
 }
 
-/** Defaults of enums are shown as their values are: in lower case. */
-function lowered(usual: { readonly default?: unknown }, shown: JsonSchema): JsonSchema {
-  return Array.isArray(shown['enum']) && typeof usual.default === 'string' ? { default: usual.default.toLowerCase() } : usual;
+/** Returns the default of a field; that of an enum in lower case, like its values. */
+function toDefault(value: unknown, schema: JsonSchema): JsonSchema {
+  if (value === undefined) return {};
+  return { default: Array.isArray(schema['enum']) && typeof value === 'string' ? value.toLowerCase() : value };
 }
 
 const INDEX: JsonSchema = {
   ...all({
-    name: text,
-    description: text,
-    _links: { type: 'object', additionalProperties: all({ href: text, title: text }) },
+    name: string,
+    description: string,
+    _links: { type: 'object', additionalProperties: all({ href: string, title: string }) },
   }),
   examples: [toIndex({ bridge: 'https://api.example.com', gateway: 'https://graphql.example.com/graphql', prefix: '/v1' })],
 };
 
-/** What a successful answer shows; undefined for one without a body. */
-export function toAnswerSchema(row: Row, resource: JsonSchema, version: number): JsonSchema | undefined {
-  switch (row.answers.shape) {
+/** Returns the schema of a successful response; undefined for one without content. */
+export function toResponseSchema(route: Route, resource: JsonSchema, version: number): JsonSchema | undefined {
+  switch (route.success.content) {
     case 'resource':
       return resource;
     case 'list':
       return toListSchema(resource, version);
-    case 'parts':
+    case 'items':
       return all({ data: { type: 'array', items: resource } });
     case 'login':
-      return all({ accessToken: text, tokenType: text, expiresIn: { type: 'integer', description: 'In seconds.' }, user: resource });
+      return all({
+        accessToken: string,
+        tokenType: string,
+        expiresIn: { type: 'integer', description: 'Lifetime of the token in seconds.' },
+        user: resource,
+      });
     case 'search':
       return toSearchSchema();
     case 'document':
-      return row.path === '/' ? INDEX : row.path.endsWith('.json') ? { type: 'object' } : text;
+      return route.path === '/' ? INDEX : route.path.endsWith('.json') ? { type: 'object' } : string;
     case 'redirect':
-      return { $ref: `#/components/schemas/${row.answers.leadsTo.type}` };
-    case 'nothing':
-    case 'announced':
+      return { $ref: `#/components/schemas/${route.success.target.type}` };
+    case 'none':
+    case 'not implemented':
       return undefined;
   }
 }
 
 function toListSchema(resource: JsonSchema, version: number): JsonSchema {
   const reference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
-  // The usual one first.
+  // The default variant comes first.
   const variants =
     defaultPaging(version) === 'page'
       ? ['PagePagination', 'CursorPagination', 'OffsetPagination']
@@ -130,8 +135,8 @@ function toListSchema(resource: JsonSchema, version: number): JsonSchema {
     properties: {
       data: { type: 'array', items: resource },
       pagination: { anyOf: variants.map(reference) },
-      meta: { ...reference('PageMeta'), description: 'With `perPage`, in place of `pagination`.' },
-      links: { ...reference('PageLinks'), description: 'With `perPage`.' },
+      meta: { ...reference('PageMeta'), description: 'In place of `pagination` when the request has `perPage`.' },
+      links: { ...reference('PageLinks'), description: 'With `perPage`: paths of other pages.' },
       _errors: reference('PartialErrors'),
     },
     required: ['data'],
@@ -139,16 +144,16 @@ function toListSchema(resource: JsonSchema, version: number): JsonSchema {
 }
 
 function toSearchSchema(): JsonSchema {
-  const self = all({ self: all({ href: text }) });
+  const self = all({ self: all({ href: string }) });
   const shown = {
-    type: { type: 'string', enum: KINDS },
-    id: text,
-    name: text,
+    type: { type: 'string', enum: SEARCH_TYPES },
+    id: string,
+    name: string,
     bio: { type: ['string', 'null'] },
-    title: text,
-    status: text,
-    body: text,
-    postId: text,
+    title: string,
+    status: string,
+    body: string,
+    postId: string,
     _links: self,
   };
   const result = { type: 'object', properties: shown, required: ['type', 'id', '_links'] };
@@ -164,7 +169,7 @@ function toSearchSchema(): JsonSchema {
   };
 }
 
-/** An object that always has all of these. */
+/** Returns the schema of an object whose properties are all required. */
 function all(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties) };
 }

@@ -1,150 +1,171 @@
-/** What of a change to an OpenAPI document would break clients (spec §9.4): additions may pass within a version, nothing else. No I/O. */
+/** Finds the changes of an OpenAPI document that break clients (spec §9.4). Within a version only additions are allowed. No I/O. */
 import type { JsonSchema } from './schemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-interface Side {
-  /** Pairs that are being compared further up: accounts have posts, and posts have authors. */
-  readonly above: ReadonlySet<string>;
-  /** Who sends it: what the client sends may become laxer, what it gets may become fuller. */
-  readonly sender: 'client' | 'server';
+/** The released document and the new one. */
+interface Documents {
   readonly old: Json;
   readonly next: Json;
 }
 
-/** Each breaking change by its place, e.g. `GET /users: parameter limit is gone`. Empty when only additions were made. */
+/** A part of both documents, and its place for messages. */
+interface Change {
+  readonly old: Json;
+  readonly next: Json;
+  readonly place: string;
+}
+
+/** The context of a comparison of schemas. */
+interface Side {
+  readonly documents: Documents;
+  /** The sender of the value: values from clients may be restricted less, values from the server may contain more. */
+  readonly sender: 'client' | 'server';
+  /** Pairs of references that are already being compared, because schemas may refer to each other. */
+  readonly above: ReadonlySet<string>;
+}
+
+/** Returns each breaking change with its place, e.g. `GET /users: parameter limit was removed`; an empty list for additions only. */
 export function findBreakingChanges(old: Json, next: Json): string[] {
-  const [oldPaths, nextPaths] = [objectOf(old['paths']), objectOf(next['paths'])];
+  const documents = { old, next };
+  const [oldPaths, nextPaths] = [toObject(old['paths']), toObject(next['paths'])];
   return Object.entries(oldPaths).flatMap(([path, methods]) =>
-    Object.entries(objectOf(methods)).flatMap(([method, operation]) => {
+    Object.entries(toObject(methods)).flatMap(([method, operation]) => {
       const place = `${method.toUpperCase()} ${path}`;
-      // What was never implemented has no success that a client could rely on.
-      if (!Object.keys(objectOf(objectOf(operation)['responses'])).some((status) => /^[23]/.test(status))) return [];
-      const now = objectOf(nextPaths[path])[method];
-      if (now === undefined) return [`${place} is gone`];
-      return compareOperation({ old, next }, objectOf(operation), objectOf(now)).map((change) => `${place}: ${change}`);
+      // Clients cannot rely on an operation that was never implemented.
+      if (!Object.keys(toObject(toObject(operation)['responses'])).some((status) => /^[23]/.test(status))) return [];
+      const now = toObject(nextPaths[path])[method];
+      if (now === undefined) return [`${place} was removed`];
+      return compareOperation(documents, toObject(operation), toObject(now)).map((change) => `${place}: ${change}`);
     }),
   );
 }
 
-type Documents = Pick<Side, 'old' | 'next'>;
-
 function compareOperation(documents: Documents, old: Json, next: Json): string[] {
-  const isOpen = ({ security }: Json) => JSON.stringify(security).includes('{}');
+  const isAnonymous = ({ security }: Json) => JSON.stringify(security).includes('{}');
+  const sent: Side = { documents, sender: 'client', above: new Set() };
+  const [oldBody, nextBody] = [toObject(old['requestBody']), toObject(next['requestBody'])];
   return [
-    ...(isOpen(old) && !isOpen(next) ? ['needs a token now'] : []),
-    ...(old['requestBody'] === undefined && objectOf(next['requestBody'])['required'] === true ? ['a body is required now'] : []),
-    ...compareParameters(documents, parametersOf(documents.old, old), parametersOf(documents.next, next)),
-    ...compareContent({ ...documents, above: new Set(), sender: 'client' }, old['requestBody'], next['requestBody'], 'body'),
-    ...compareResponses(documents, objectOf(old['responses']), objectOf(next['responses'])),
+    ...(isAnonymous(old) && !isAnonymous(next) ? ['now requires a token'] : []),
+    ...(old['requestBody'] === undefined && nextBody['required'] === true ? ['a body became required'] : []),
+    ...compareParameters(sent, toParameters(documents.old, old), toParameters(documents.next, next)),
+    ...compareContent(sent, { old: oldBody, next: nextBody, place: 'body' }),
+    ...compareResponses({ ...sent, sender: 'server' }, toObject(old['responses']), toObject(next['responses'])),
   ];
 }
 
-function compareParameters(documents: Documents, old: Map<string, Json>, next: Map<string, Json>): string[] {
-  const gone = [...old].flatMap(([name, parameter]) => {
+function compareParameters(side: Side, old: Map<string, Json>, next: Map<string, Json>): string[] {
+  const changed = [...old].flatMap(([name, parameter]) => {
     const now = next.get(name);
-    if (!now) return [`parameter ${name} is gone`];
-    return compareSchemas(
-      { ...documents, above: new Set(), sender: 'client' },
-      objectOf(parameter['schema']),
-      objectOf(now['schema']),
-      `parameter ${name}`,
-    );
+    const place = `parameter ${name}`;
+    if (!now) return [`${place} was removed`];
+    return compareSchemas(side, { old: toObject(parameter['schema']), next: toObject(now['schema']), place });
   });
-  const needed = [...next].filter(([name, { required }]) => required === true && old.get(name)?.['required'] !== true);
-  return [...gone, ...needed.map(([name]) => `parameter ${name} is required now`)];
+  const required = [...next].filter(([name, parameter]) => parameter['required'] === true && old.get(name)?.['required'] !== true);
+  return [...changed, ...required.map(([name]) => `parameter ${name} became required`)];
 }
 
-function compareResponses(documents: Documents, old: Json, next: Json): string[] {
+function compareResponses(side: Side, old: Json, next: Json): string[] {
   return Object.entries(old).flatMap(([status, response]) => {
     const now = next[status];
-    if (now === undefined) return status.startsWith('2') ? [`response ${status} is gone`] : [];
-    return compareContent({ ...documents, above: new Set(), sender: 'server' }, response, now, `response ${status}`);
+    const place = `response ${status}`;
+    if (now === undefined) return status.startsWith('2') ? [`${place} was removed`] : [];
+    return compareContent(side, { old: toObject(response), next: toObject(now), place });
   });
 }
 
-function compareContent(side: Side, old: unknown, next: unknown, place: string): string[] {
-  const [before, after] = [contentOf(side.old, old), contentOf(side.next, next)];
+function compareContent(side: Side, { old, next, place }: Change): string[] {
+  const [before, after] = [toContent(side.documents.old, old), toContent(side.documents.next, next)];
   return Object.entries(before).flatMap(([type, media]) => {
     const now = after[type];
-    if (now === undefined) return [`${place} as ${type} is gone`];
-    return compareSchemas(side, objectOf(objectOf(media)['schema']), objectOf(objectOf(now)['schema']), place);
+    if (now === undefined) return [`${place} as ${type} was removed`];
+    return compareSchemas(side, { old: toObject(toObject(media)['schema']), next: toObject(toObject(now)['schema']), place });
   });
 }
 
-function compareSchemas(outer: Side, oldReference: Json, nextReference: Json, place: string): string[] {
-  const pair = JSON.stringify([oldReference['$ref'], nextReference['$ref']]);
-  if (oldReference['$ref'] !== undefined && outer.above.has(pair)) return [];
+function compareSchemas(outer: Side, references: Change): string[] {
+  const { place } = references;
+  const pair = JSON.stringify([references.old['$ref'], references.next['$ref']]);
+  if (references.old['$ref'] !== undefined && outer.above.has(pair)) return [];
   const side = { ...outer, above: new Set([...outer.above, pair]) };
-  const [old, next] = [resolve(side.old, oldReference), resolve(side.next, nextReference)];
-  const { sender } = side;
-  const [oldTypes, nextTypes] = [listOf(old['type']), listOf(next['type'])];
-  const lostTypes =
-    sender === 'client' ? oldTypes.filter((type) => !nextTypes.includes(type)) : nextTypes.filter((type) => !oldTypes.includes(type));
-  if (oldTypes.length > 0 && (lostTypes.length > 0 || nextTypes.length === 0)) return [`${place} has another type`];
-  const [oldValues, nextValues] = [listOf(old['enum']), listOf(next['enum'])];
-  const narrowed =
-    sender === 'client' && nextValues.length > 0 && (oldValues.length === 0 || oldValues.some((value) => !nextValues.includes(value)));
+  const [old, next] = [resolve(side.documents.old, references.old), resolve(side.documents.next, references.next)];
+  const change = { old, next, place };
+  if (hasOtherType(side, change)) return [`${place} changed its type`];
+  const items = { old: toObject(old['items']), next: toObject(next['items']), place: `${place}[]` };
   return [
-    ...(narrowed ? [`${place} takes fewer values`] : []),
-    ...compareProperties(side, old, next, place),
-    ...compareVariants(side, old, next, place),
-    ...(sender === 'client' ? compareBounds(old, next, place) : []),
-    ...(old['items'] === undefined ? [] : compareSchemas(side, objectOf(old['items']), objectOf(next['items']), `${place}[]`)),
+    ...(side.sender === 'client' ? [...compareValues(change), ...compareBounds(change)] : []),
+    ...compareProperties(side, change),
+    ...compareVariants(side, change),
+    ...(old['items'] === undefined ? [] : compareSchemas(side, items)),
   ];
 }
 
-/** Each shape that there was must still be there: the one of the same name, or in the same place. */
-function compareVariants(side: Side, old: Json, next: Json, place: string): string[] {
-  const after = listOf(next['anyOf']).map(objectOf);
-  return listOf(old['anyOf']).flatMap((variant, i) => {
-    const before = objectOf(variant);
+/** Returns whether a client's value could be refused, or a server's value could have a type that the client does not expect. */
+function hasOtherType({ sender }: Side, { old, next }: Change): boolean {
+  const [oldTypes, nextTypes] = [toList(old['type']), toList(next['type'])];
+  if (oldTypes.length === 0) return false;
+  if (nextTypes.length === 0) return true;
+  const [expected, allowed] = sender === 'client' ? [oldTypes, nextTypes] : [nextTypes, oldTypes];
+  return expected.some((type) => !allowed.includes(type));
+}
+
+function compareValues({ old, next, place }: Change): string[] {
+  const [oldValues, nextValues] = [toList(old['enum']), toList(next['enum'])];
+  if (nextValues.length === 0) return [];
+  const isNarrower = oldValues.length === 0 || oldValues.some((value) => !nextValues.includes(value));
+  return isNarrower ? [`${place} accepts fewer values`] : [];
+}
+
+/** Compares each old variant with the new one of the same name or, for inline schemas, at the same index. */
+function compareVariants(side: Side, { old, next, place }: Change): string[] {
+  const after = toList(next['anyOf']).map(toObject);
+  return toList(old['anyOf']).flatMap((variant, i) => {
+    const before = toObject(variant);
     const now =
       after.find((one) => one['$ref'] !== undefined && one['$ref'] === before['$ref']) ??
       (before['$ref'] === undefined ? after[i] : undefined);
-    return now ? compareSchemas(side, before, now, place) : [`${place} has a shape less`];
+    return now ? compareSchemas(side, { old: before, next: now, place }) : [`${place} has one variant less`];
   });
 }
 
-function compareBounds(old: Json, next: Json, place: string): string[] {
+function compareBounds({ old, next, place }: Change): string[] {
   const tighter = (name: string, isTighter: (before: number, after: number) => boolean) =>
     typeof next[name] === 'number' && (typeof old[name] !== 'number' || isTighter(old[name], next[name]))
-      ? [`${place} has another ${name}`]
+      ? [`${place} changed its ${name}`]
       : [];
+  const hasOtherDefault = old['default'] !== undefined && JSON.stringify(old['default']) !== JSON.stringify(next['default']);
   return [
     ...['maximum', 'maxLength'].flatMap((name) => tighter(name, (before, after) => after < before)),
     ...['minimum', 'minLength'].flatMap((name) => tighter(name, (before, after) => after > before)),
-    ...(old['default'] !== undefined && JSON.stringify(old['default']) !== JSON.stringify(next['default'])
-      ? [`${place} has another default`]
-      : []),
+    ...(hasOtherDefault ? [`${place} changed its default`] : []),
   ];
 }
 
-function compareProperties(side: Side, old: Json, next: Json, place: string): string[] {
-  const [before, after] = [objectOf(old['properties']), objectOf(next['properties'])];
+function compareProperties(side: Side, { old, next, place }: Change): string[] {
+  const [before, after] = [toObject(old['properties']), toObject(next['properties'])];
   const changed = Object.entries(before).flatMap(([name, schema]) => {
     const now = after[name];
     const inner = `${place} ${name}`;
-    return now === undefined ? [`${inner} is gone`] : compareSchemas(side, objectOf(schema), objectOf(now), inner);
+    return now === undefined
+      ? [`${inner} was removed`]
+      : compareSchemas(side, { old: toObject(schema), next: toObject(now), place: inner });
   });
-  const [oldRequired, nextRequired] = [listOf(old['required']), listOf(next['required'])];
-  const newlyNeeded = nextRequired.filter((name) => !oldRequired.includes(name));
-  const noLongerSure = oldRequired.filter((name) => !nextRequired.includes(name) && Object.hasOwn(after, String(name)));
-  return [
-    ...changed,
-    ...(side.sender === 'client'
-      ? newlyNeeded.map((name) => `${place} ${String(name)} is required now`)
-      : noLongerSure.map((name) => `${place} ${String(name)} may be missing now`)),
-  ];
+  const [oldRequired, nextRequired] = [toList(old['required']), toList(next['required'])];
+  if (side.sender === 'client') {
+    const added = nextRequired.filter((name) => !oldRequired.includes(name));
+    return [...changed, ...added.map((name) => `${place} ${String(name)} became required`)];
+  }
+  const optional = oldRequired.filter((name) => !nextRequired.includes(name) && Object.hasOwn(after, String(name)));
+  return [...changed, ...optional.map((name) => `${place} ${String(name)} may now be absent`)];
 }
 
-function parametersOf(document: Json, operation: Json): Map<string, Json> {
-  const parameters = listOf(operation['parameters']).map((parameter) => resolve(document, objectOf(parameter)));
+function toParameters(document: Json, operation: Json): Map<string, Json> {
+  const parameters = toList(operation['parameters']).map((parameter) => resolve(document, toObject(parameter)));
   return new Map(parameters.map((parameter) => [`${String(parameter['in'])} ${String(parameter['name'])}`, parameter]));
 }
 
-function contentOf(document: Json, holder: unknown): Json {
-  return objectOf(resolve(document, objectOf(holder))['content']);
+function toContent(document: Json, holder: Json): Json {
+  return toObject(resolve(document, holder)['content']);
 }
 
 function resolve(document: Json, value: Json): Json {
@@ -153,13 +174,13 @@ function resolve(document: Json, value: Json): Json {
   return reference
     .split('/')
     .slice(1)
-    .reduce<Json>((inner, name) => objectOf(inner[name]), document);
+    .reduce<Json>((inner, name) => toObject(inner[name]), document);
 }
 
-function objectOf(value: unknown): JsonSchema {
+function toObject(value: unknown): JsonSchema {
   return typeof value === 'object' && value !== null ? (value as JsonSchema) : {};
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
 }

@@ -1,15 +1,16 @@
-/** The OpenAPI 3.1 document of one version, made from rows, operations and the schema. No I/O. */
-import type { Resource } from '../reply/resource.ts';
-import type { ReaderContext } from '../query/reading.ts';
-import type { Row } from '../routes/row.ts';
+/** The OpenAPI 3.1 document of one version, generated from routes, operations and the GraphQL schema. No I/O. */
+import type { Resource } from '../resources/resource.ts';
+import type { ReaderContext } from '../query/request-reader.ts';
+import type { Route } from '../routes/route.ts';
 import { CHANGELOG } from '../versions/changelog.ts';
-import { PAGING_SCHEMAS, toAnswerSchema, toRequestBody } from './bodies.ts';
+import { PAGING_SCHEMAS, toResponseSchema, toRequestBody } from './bodies.ts';
 import type { Components } from './examples.ts';
 import { sharedParameters, toParameters } from './parameters.ts';
 import { ERROR_SCHEMAS, READ_RESPONSES, SHARED_HEADERS, toErrorResponses, toResponses } from './responses.ts';
 import { toIncludedName, toResourceSchema } from './resource-schema.ts';
 import { COMMON_SCHEMAS, type JsonSchema } from './schemas.ts';
 
+/** An OpenAPI document. */
 export interface OpenApi {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -19,6 +20,7 @@ export interface OpenApi {
   readonly [more: string]: unknown;
 }
 
+/** An operation of an OpenAPI document. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
@@ -31,14 +33,17 @@ export interface Operation {
 
 const BEARER = { bearer: [] };
 
-/** `address` is the bridge's own, without a slash at the end; empty makes the server's URL relative to the document's. */
-export function createOpenApi(all: readonly Row[], context: ReaderContext, address = ''): OpenApi {
+/**
+ * Returns the document. `address` is the public address of the bridge without a trailing slash; when it is empty, the server URL is relative
+ * to that of the document.
+ */
+export function createOpenApi(all: readonly Route[], context: ReaderContext, address = ''): OpenApi {
   const { version } = context;
-  // What is not implemented is no part of the promise until it works.
-  const rows = all.filter(({ answers }) => answers.shape !== 'announced');
-  const schemas = collectSchemas(rows, context);
+  // Routes that are not implemented are not documented.
+  const routes = all.filter(({ success }) => success.content !== 'not implemented');
+  const schemas = collectSchemas(routes, context);
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const row of rows) (paths[row.path] ??= {})[row.method.toLowerCase()] = toOperation(row, { context, schemas });
+  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = toOperation(route, { context, schemas });
   const document = {
     openapi: '3.1.0',
     info: {
@@ -47,13 +52,11 @@ export function createOpenApi(all: readonly Row[], context: ReaderContext, addre
       description: describe(version),
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [
-      { url: `${address}/v${String(version)}`, description: `Version ${String(version)}; the same under \`/api/v${String(version)}\`.` },
-    ],
+    servers: [{ url: `${address}/v${String(version)}`, description: `Version ${String(version)}; also at \`/api/v${String(version)}\`.` }],
     security: [],
-    tags: [...new Set(rows.map(tagOf))]
+    tags: [...new Set(routes.map(tagOf))]
       .sort()
-      .map((name) => ({ name, description: name === 'index' ? 'Where everything is.' : `Everything under \`/${name}\`.` })),
+      .map((name) => ({ name, description: name === 'index' ? 'The index of the API.' : `Routes under \`/${name}\`.` })),
     paths,
     components: {
       securitySchemes: {
@@ -61,7 +64,7 @@ export function createOpenApi(all: readonly Row[], context: ReaderContext, addre
           type: 'http',
           scheme: 'bearer',
           bearerFormat: 'JWT',
-          description: 'An access token: see `POST /auth/login`. It is good for 15 minutes.',
+          description: 'An access token from `POST /auth/login`. It expires after 15 minutes.',
         },
       },
       parameters: sharedParameters(version) as unknown as Record<string, JsonSchema>,
@@ -75,36 +78,36 @@ export function createOpenApi(all: readonly Row[], context: ReaderContext, addre
 }
 
 function describe(version: number): string {
-  const others = CHANGELOG.map((release) => `v${String(release.version)} of ${release.releasedOn}`).join(', ');
+  const releases = CHANGELOG.map((release) => `v${String(release.version)} (${release.releasedOn})`).join(', ');
   return [
-    `Version ${String(version)}. There are ${others}; a version is named by the path, by \`API-Version\`, by`,
-    '`Accept: application/vnd.trestle.v<N>+json` or by `?version=<N>`, and version 1 is meant when nothing names one.',
-    'GET is also there by HEAD, and every path by OPTIONS. Times are in UTC. Errors come in one envelope, each with a code.',
+    `API version ${String(version)}. Released versions: ${releases}. The path selects the version, or else \`API-Version\`,`,
+    '`Accept: application/vnd.trestle.v<N>+json` or `?version=<N>`; the default is version 1.',
+    'Every GET route also answers HEAD, and every path answers OPTIONS. Times are in UTC. All errors have the same envelope with an error code.',
   ].join('\n');
 }
 
-interface Parts {
+interface DocumentContext {
   readonly context: ReaderContext;
   readonly schemas: Components;
 }
 
-function toOperation(row: Row, { context, schemas }: Parts): Operation {
-  const resource: JsonSchema = 'operation' in row ? { $ref: `#/components/schemas/${row.resource.type}` } : {};
-  const requestBody = toRequestBody(row, context, schemas);
+function toOperation(route: Route, { context, schemas }: DocumentContext): Operation {
+  const resource: JsonSchema = 'operation' in route ? { $ref: `#/components/schemas/${route.resource.type}` } : {};
+  const requestBody = toRequestBody(route, context, schemas);
   return {
-    operationId: toOperationId(row),
-    summary: row.summary,
-    tags: [tagOf(row)],
-    // An anonymous caller sees what is public, and a known one more.
-    security: row.needsCaller ? [BEARER] : row.ignoresCredential ? [{}] : [BEARER, {}],
-    parameters: toParameters(row, context) as unknown as JsonSchema[],
+    operationId: toOperationId(route),
+    summary: route.summary,
+    tags: [tagOf(route)],
+    // Anonymous callers may use the other routes; a token gives access to more data.
+    security: route.needsCaller ? [BEARER] : route.ignoresCredential ? [{}] : [BEARER, {}],
+    parameters: toParameters(route, context) as unknown as JsonSchema[],
     ...(requestBody && { requestBody }),
-    responses: toResponses(row, schemas, toAnswerSchema(row, resource, context.version)),
+    responses: toResponses(route, schemas, toResponseSchema(route, resource, context.version)),
   };
 }
 
-/** `GET /users/{id}/posts/{postId}` is `getUsersByIdPostsByPostId`: unique, since a row is. */
-function toOperationId({ method, path }: Row): string {
+/** Returns `getUsersByIdPostsByPostId` for `GET /users/{id}/posts/{postId}`: unique, because method and path are. */
+function toOperationId({ method, path }: Route): string {
   const words = path
     .slice(1)
     .split(/[/.-]/)
@@ -116,42 +119,42 @@ function capitalized(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-function tagOf({ path }: Row): string {
+function tagOf({ path }: Route): string {
   return path === '/' ? 'index' : (path.split('/')[1]?.replace(/\..*/, '') ?? '');
 }
 
-/** Every resource that a row shows, and all that may come along with it. */
-function collectSchemas(rows: readonly Row[], context: ReaderContext): Record<string, JsonSchema> {
+/** Returns the schemas of all resources of the routes, of those that `include` adds, and of everything shared. */
+function collectSchemas(routes: readonly Route[], context: ReaderContext): Record<string, JsonSchema> {
   const resources = new Map<string, Resource>();
   const add = (resource: Resource, name = resource.type): void => {
     if (resources.has(name) || Object.keys(resource.fields).length === 0) return;
     resources.set(name, resource);
-    // What is included includes nothing itself.
+    // An included resource includes nothing itself.
     for (const { resource: related } of Object.values(resource.include)) add({ ...related(), include: {} }, toIncludedName(related()));
   };
-  for (const row of rows) if ('operation' in row) add(row.resource);
+  for (const route of routes) if ('operation' in route) add(route.resource);
   const own = [...resources]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, resource]) => [name, toResourceSchema(context, resource)] as const);
   return { ...Object.fromEntries(own), ...COMMON_SCHEMAS, ...PAGING_SCHEMAS, ...ERROR_SCHEMAS };
 }
 
-type Kind = 'parameters' | 'headers' | 'schemas' | 'responses';
+type ComponentKind = 'parameters' | 'headers' | 'schemas' | 'responses';
 
-/** What nobody refers to is left out: version 1 has no money objects. What only something left out refers to goes with it. */
+/** Removes components without a reference, and then those that only removed components referred to. Version 1 has no money objects. */
 function keepUsed({
   components,
   paths,
 }: {
-  components: Record<Kind, Record<string, JsonSchema>>;
+  components: Record<ComponentKind, Record<string, JsonSchema>>;
   paths: object;
-}): Record<Kind, Record<string, JsonSchema>> {
+}): Record<ComponentKind, Record<string, JsonSchema>> {
   const text = JSON.stringify({ paths, components });
-  const keep = (kind: Kind) =>
+  const keep = (kind: ComponentKind) =>
     Object.fromEntries(Object.entries(components[kind]).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)));
   const kept = { parameters: keep('parameters'), headers: keep('headers'), schemas: keep('schemas'), responses: keep('responses') };
-  const isStable = KINDS.every((kind) => Object.keys(kept[kind]).length === Object.keys(components[kind]).length);
+  const isStable = COMPONENT_KINDS.every((kind) => Object.keys(kept[kind]).length === Object.keys(components[kind]).length);
   return isStable ? kept : keepUsed({ components: kept, paths });
 }
 
-const KINDS: readonly Kind[] = ['parameters', 'headers', 'schemas', 'responses'];
+const COMPONENT_KINDS: readonly ComponentKind[] = ['parameters', 'headers', 'schemas', 'responses'];

@@ -1,8 +1,8 @@
-/** Examples that fit their schemas and look as default answers do. Ids are those of the demo data, so that requests work as they stand. No I/O. */
-import type { Resource } from '../reply/resource.ts';
+/** Examples that match their schemas. Ids are those of the demo data, so that the requests work unchanged. No I/O. */
+import type { Resource } from '../resources/resource.ts';
 import type { JsonSchema } from './schemas.ts';
 
-/** Ids of the demo data: Ada's account, and things that she may see. */
+/** Ids of the demo data: Ada's account, and resources that she may read. */
 export const DEMO_IDS = {
   users: 'usr_01hr47qr60p91dc7y56q4qr0h3',
   posts: 'pst_01ht08sx18czkwf6fdj1rnagf4',
@@ -15,14 +15,14 @@ export const DEMO_IDS = {
   messages: 'msg_01jkk4jwx8gpmtjfze1pm7v9f9',
 } as const;
 
-/** The example of a `{…}` segment: the id of the noun before it. */
+/** Returns the example of a `{…}` segment: an id of the collection that the segment before it names. */
 export function idExampleOf(path: string, name: string): string {
   const segments = path.split('/');
   const noun = segments[segments.indexOf(`{${name}}`) - 1] ?? '';
   return String((DEMO_IDS as Readonly<Record<string, string | number>>)[noun] ?? DEMO_IDS.users);
 }
 
-/** What a field of this name usually holds. */
+/** Examples by the name of a field. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   accessToken: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9…',
   age: 36,
@@ -44,7 +44,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   in: ['title'],
   isActive: true,
   limit: 10,
-  message: 'must be an e-mail address',
+  message: 'must be an email address',
   method: 'POST',
   name: 'Ada Lovelace',
   number: 'INV-000042',
@@ -67,7 +67,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   unitPrice: 1250,
   version: 3,
 };
-/** What a resource of this type usually holds. */
+/** Examples of fields by the type of a resource; they replace those by name. */
 const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Channel: { id: DEMO_IDS.channels, name: 'bridge-building', topic: 'How to span things.' },
   Comment: { id: DEMO_IDS.comments, body: 'Well said.' },
@@ -89,36 +89,43 @@ const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Video: { id: DEMO_IDS.videos, title: 'A bridge in a day' },
 };
 
-/** What only shows when something went wrong, or was asked for. */
+/** Fields that a response has only when something failed or was masked. */
 const RARE = new Set(['_masked', '_errors']);
 
-/** What an input's example has besides, or, where undefined, lacks, so that the demo system takes it as it stands. */
+/** Fields of the example of an input; undefined removes a field. The demo system accepts the examples unchanged. */
 const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   CreateUserInput: { email: 'grace@example.com', name: 'Grace Hopper' },
-  // A password is only for a new account.
+  // Only a new account may have a password.
   ReplaceUserInput: { password: undefined },
-  // A payment on account: without an order.
+  // A payment on account has no order.
   CreatePaymentInput: { orderId: undefined },
   UpdatePostInput: { status: 'published' },
 };
 
-/** The body that an input is sent as. */
+/** Returns the example of a request body. */
 export function exampleOfInput(input: string, schema: JsonSchema, components: Components): object {
   const example = { ...(exampleOf(schema, components) as object), ...BY_INPUT[input] };
   return Object.fromEntries(Object.entries(example).filter(([, value]) => value !== undefined));
 }
 
+/** The schemas of `components` by name. */
 export type Components = Readonly<Record<string, JsonSchema>>;
 
-/** A value that the schema allows, as full as it usually is. */
-export function exampleOf(schema: JsonSchema, components: Components, name = '', owner = ''): unknown {
+/** The place of a value: the name of its field, and the component that contains it. */
+interface ExamplePlace {
+  readonly name?: string;
+  readonly owner?: string;
+}
+
+/** Returns a valid value of the schema, with the fields that it usually has. */
+export function exampleOf(schema: JsonSchema, components: Components, { name = '', owner = '' }: ExamplePlace = {}): unknown {
   const { $ref, type, items, anyOf, format } = schema;
   if (typeof $ref === 'string') {
     const type = $ref.split('/').at(-1) ?? '';
-    return exampleOf(components[type] ?? {}, components, name, type);
+    return exampleOf(components[type] ?? {}, components, { name, owner: type });
   }
   if (Array.isArray(schema['examples'])) return (schema['examples'] as unknown[])[0];
-  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, components, name);
+  if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, components, { name });
   if (Array.isArray(schema['enum'])) return (schema['enum'] as unknown[])[0];
   const kind: unknown = Array.isArray(type) ? type[0] : type;
   const known = BY_NAME[name];
@@ -130,23 +137,23 @@ export function exampleOf(schema: JsonSchema, components: Components, name = '',
   return format === 'date-time' ? '2026-01-31T12:00:00Z' : 'text';
 }
 
-/** A resource as a default answer shows it: its usual fields, and its links. `fields` are the schemas of its fields. */
+/** Returns the default representation of a resource: its default fields and its links. `fields` are the schemas of its fields. */
 export function exampleOfResource(
   resource: Resource,
   { version, fields }: { readonly version: number; readonly fields: Components },
 ): object {
   const own = BY_TYPE[resource.type] ?? {};
-  const valueOf = (name: string) => (Object.hasOwn(own, name) ? own[name] : exampleOf(fields[name] ?? {}, VALUES, name));
-  const links = resource.links?.show({ id: own['id'], status: 'PENDING', customer: { id: DEMO_IDS.users } }, `/v${String(version)}`);
-  return { ...Object.fromEntries(resource.usual.map((name) => [name, valueOf(name)])), ...(links && { _links: links }) };
+  const valueOf = (name: string) => (Object.hasOwn(own, name) ? own[name] : exampleOf(fields[name] ?? {}, VALUES, { name }));
+  const links = resource.links?.toLinks({ id: own['id'], status: 'PENDING', customer: { id: DEMO_IDS.users } }, `/v${String(version)}`);
+  return { ...Object.fromEntries(resource.defaultFields.map((name) => [name, valueOf(name)])), ...(links && { _links: links }) };
 }
 
-/** Schemas of values that fields refer to. */
+/** The schemas that fields refer to. */
 const VALUES: Components = {
   Money: { type: 'object', properties: { amount: { type: 'integer' }, currency: { type: 'string' } }, required: ['amount', 'currency'] },
 };
 
-/** What a search finds: one of each kind. */
+/** Returns the example of a search response: one result of each type. */
 export function searchExample(): object {
   const self = (path: string) => ({ _links: { self: { href: `/v1/${path}` } } });
   const { users, posts, comments } = DEMO_IDS;
@@ -167,7 +174,7 @@ function exampleOfObject({ properties = {}, required = [] }: JsonSchema, compone
   });
   const own = BY_TYPE[owner] ?? {};
   return Object.fromEntries(
-    usual.map(([name, property]) => [name, Object.hasOwn(own, name) ? own[name] : exampleOf(property, components, name)]),
+    usual.map(([name, property]) => [name, Object.hasOwn(own, name) ? own[name] : exampleOf(property, components, { name })]),
   );
 }
 

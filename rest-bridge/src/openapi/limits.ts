@@ -1,8 +1,8 @@
-/** How long, how many and how large what clients send may be, as the subgraphs check it. No I/O. */
+/** The limits of lengths, counts and numbers in requests, as the subgraphs enforce them. No I/O. */
 import { LIST_LENGTH, lengthAt } from '@trestle/schema/lengths';
 import { type GraphQLInputType, getNamedType, getNullableType, isListType } from 'graphql';
 
-/** Keywords of JSON Schema. */
+/** Keywords of JSON Schema that limit a value. */
 type Limits = Readonly<Record<string, unknown>>;
 
 const AGE = { minimum: 0, maximum: 150 };
@@ -12,7 +12,7 @@ const EMAIL = { format: 'email' };
 const PASSWORD = { format: 'password' };
 const TAGS = { maxItems: 20, items: { type: 'string', minLength: 1, maxLength: 50 } };
 
-/** By schema coordinate; `e2e/scenarios/rest-documents` holds each against the running system. */
+/** Limits by schema coordinate. `e2e/scenarios/rest-documents` compares each with the running system. */
 const LIMITS: Readonly<Record<string, Limits>> = {
   'CreateUserInput.age': AGE,
   'UpdateUserInput.age': AGE,
@@ -33,15 +33,15 @@ const LIMITS: Readonly<Record<string, Limits>> = {
   'UpdatePostInput.tags': TAGS,
 };
 
-/** Where a value stands: its input type and its name there. */
-export interface InputPlace {
+/** A field of an input type. */
+export interface InputField {
   readonly input: string;
   readonly name: string;
   readonly type: GraphQLInputType;
 }
 
-/** Returns the keywords of JSON Schema that limit a field of an input, besides its type. */
-export function limitsOf({ input, name, type }: InputPlace): Limits {
+/** Returns the keywords that limit a field of an input, besides its type. */
+export function limitsOf({ input, name, type }: InputField): Limits {
   const coordinate = `${input}.${name}`;
   return {
     ...(isListType(getNullableType(type)) ? { maxItems: LIST_LENGTH.max } : lengthsOf(coordinate, name, type)),

@@ -1,11 +1,11 @@
-/** `npm run openapi`: writes the OpenAPI document of each version to `schema/openapi/`; with `--check` it says which are stale. */
+/** `npm run openapi`: writes the OpenAPI document of each version to `schema/openapi/`. With `--check` it reports stale ones and exits with 1. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { buildSchema } from 'graphql';
 import { createAddresses } from '../http/addresses.ts';
-import { withDocuments } from '../routes/documents.ts';
-import { rows } from '../routes/table.ts';
+import { withDocumentRoutes } from './document-routes.ts';
+import { routes } from '../routes/route-table.ts';
 import { CHANGELOG } from '../versions/changelog.ts';
 import { createOpenApi } from './document.ts';
 
@@ -16,7 +16,7 @@ const isCheck = process.argv.includes('--check');
 mkdirSync(directory, { recursive: true });
 for (const { version } of CHANGELOG) {
   const name = `v${String(version)}.json`;
-  const text = `${JSON.stringify(createOpenApi(withDocuments(rows, { schema, addresses: createAddresses({}) }), { schema, version }), null, 2)}\n`;
+  const text = `${JSON.stringify(createOpenApi(withDocumentRoutes(routes, { schema, addresses: createAddresses({}) }), { schema, version }), null, 2)}\n`;
   if (!isCheck) {
     writeFileSync(directory + name, text);
     process.stdout.write(`wrote schema/openapi/${name}\n`);

@@ -1,16 +1,17 @@
-/** The parameters of a row: path, query and headers. No I/O. */
+/** The parameters of a route in path, query and headers. No I/O. */
 import { lengthAt } from '@trestle/schema/lengths';
 import { isInputObjectType } from 'graphql';
-import { readFilters, readSorts } from '../query/list.ts';
-import { KINDS } from '../query/search.ts';
+import { toFilters, toSortFields } from '../query/list-parameters.ts';
+import { SEARCH_TYPES } from '../query/search.ts';
 import { defaultPaging } from '../query/paging.ts';
-import type { ReaderContext } from '../query/reading.ts';
-import type { OperationRow, Row } from '../routes/row.ts';
-import { resourceAt } from '../versions/transform.ts';
+import type { ReaderContext } from '../query/request-reader.ts';
+import type { OperationRoute, Route } from '../routes/route.ts';
+import { resourceAtVersion } from '../resources/resource-at-version.ts';
 import { exampleOf, idExampleOf } from './examples.ts';
 import { limitsOf } from './limits.ts';
 import { type JsonSchema, toNonNullSchema } from './schemas.ts';
 
+/** A parameter of an OpenAPI document. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
@@ -22,112 +23,145 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
-const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean' };
+const string: JsonSchema = { type: 'string' };
 const cursor: JsonSchema = { type: 'string', maxLength: lengthAt({ coordinate: '', name: 'after', type: 'String' }).max };
 
-/** Parameters that several rows share; they stand in `components.parameters`. */
+/** Returns the parameters that several routes share; they are in `components.parameters`. */
 export function sharedParameters(version: number): Readonly<Record<string, Parameter>> {
   return {
-    RequestId: header(
-      'X-Request-ID',
-      "The client's own id for the request; a UUID is echoed, anything else replaced.",
-      '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11',
-      { type: 'string', format: 'uuid' },
-    ),
-    ApiVersion: header(
-      'API-Version',
-      'The version, by its number or by a day: `2`, `2026-11-01`. It must agree with the path.',
-      String(version),
-    ),
-    Version: query('version', 'The version, in place of the path and `API-Version`.', { type: 'integer', minimum: 1 }, version),
-    IfMatch: header('If-Match', 'A list of tags, or `*`. For writes any tag that carries the current version will do; else 412.', '*'),
-    IfUnmodifiedSince: header('If-Unmodified-Since', 'Counts without `If-Match` only; else 412.', 'Sat, 31 Jan 2032 12:00:00 GMT'),
-    IfNoneMatch: header(
-      'If-None-Match',
-      'A list of tags, or `*`. A read of what the client has already is 304; a write to it 412.',
-      '"v3-Zm9vYmFyYmF6cXV4"',
-    ),
-    IfModifiedSince: header(
-      'If-Modified-Since',
-      'Counts without `If-None-Match` only; 304 when nothing has changed.',
-      'Sun, 31 Jan 2021 12:00:00 GMT',
-    ),
-    Range: header('Range', 'Parts of the representation in bytes: `bytes=0-99`, `bytes=-100`, `bytes=0-1,4-5`.', 'bytes=0-99'),
-    IfRange: header('If-Range', 'A strong tag; the range counts only if the representation still has it.', '"v3-Zm9vYmFyYmF6cXV4"'),
-    IdempotencyKey: header(
-      'Idempotency-Key',
-      'Makes a retry safe: for 24 hours the same key gives the stored answer. Once for each caller, method and path.',
-      'b0a1c2d3-order-1',
-      { type: 'string', minLength: 1, maxLength: 255 },
-    ),
+    RequestId: header({
+      name: 'X-Request-ID',
+      description: 'The id of the request. A UUID is echoed; any other value is replaced.',
+      example: '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11',
+      schema: { type: 'string', format: 'uuid' },
+    }),
+    ApiVersion: header({
+      name: 'API-Version',
+      description: 'The API version: a number or a date, such as `2` or `2026-11-01`. It must agree with the path.',
+      example: String(version),
+    }),
+    Version: query({
+      name: 'version',
+      description: 'The API version. It must agree with the path and `API-Version`.',
+      schema: { type: 'integer', minimum: 1 },
+      example: version,
+    }),
+    IfMatch: header({
+      name: 'If-Match',
+      description:
+        'A list of entity tags, or `*`. A write matches any tag that carries the current version. Without a match the response is 412.',
+      example: '*',
+    }),
+    IfUnmodifiedSince: header({
+      name: 'If-Unmodified-Since',
+      description: 'Ignored with `If-Match`. When the resource has changed since, the response is 412.',
+      example: 'Sat, 31 Jan 2032 12:00:00 GMT',
+    }),
+    IfNoneMatch: header({
+      name: 'If-None-Match',
+      description: 'A list of entity tags, or `*`. With a match the response is 304 for a read and 412 for a write.',
+      example: '"v3-Zm9vYmFyYmF6cXV4"',
+    }),
+    IfModifiedSince: header({
+      name: 'If-Modified-Since',
+      description: 'Ignored with `If-None-Match`. When the resource has not changed since, the response is 304.',
+      example: 'Sun, 31 Jan 2021 12:00:00 GMT',
+    }),
+    Range: header({
+      name: 'Range',
+      description: 'Byte ranges of the representation: `bytes=0-99`, `bytes=-100`, `bytes=0-1,4-5`.',
+      example: 'bytes=0-99',
+    }),
+    IfRange: header({
+      name: 'If-Range',
+      description: 'An entity tag. Without a match `Range` is ignored.',
+      example: '"v3-Zm9vYmFyYmF6cXV4"',
+    }),
+    IdempotencyKey: header({
+      name: 'Idempotency-Key',
+      description:
+        'Makes a retry safe: a repeated key gets the stored response for 24 hours. A key is valid for one caller, method and path.',
+      example: 'b0a1c2d3-order-1',
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+    }),
   };
 }
 
 const READS = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch', 'IfModifiedSince', 'Range', 'IfRange'];
 const WRITES = ['IfMatch', 'IfUnmodifiedSince', 'IfNoneMatch'];
 
-/** All parameters of a row; shared ones as references. */
-export function toParameters(row: Row, context: ReaderContext): (Parameter | JsonSchema)[] {
-  const params = Array.from(row.path.matchAll(/\{(\w+)\}/g), ([, name = '']): Parameter => {
-    const description = name === 'id' ? 'The id.' : 'The id of the inner resource.';
-    return { name, in: 'path', required: true, description, schema: text, example: idExampleOf(row.path, name) };
+/** Returns the parameters of a route; shared ones as references. */
+export function toParameters(route: Route, context: ReaderContext): (Parameter | JsonSchema)[] {
+  const params = Array.from(route.path.matchAll(/\{(\w+)\}/g), ([, name = '']): Parameter => {
+    const description = name === 'id' ? 'The id of the resource.' : 'The id of the nested resource.';
+    return { name, in: 'path', required: true, description, schema: string, example: idExampleOf(route.path, name) };
   });
-  return [...params, ...('operation' in row ? toQuery(row, context) : []), ...toHeaders(row, context.version)];
+  return [...params, ...('operation' in route ? toQuery(route, context) : []), ...toHeaders(route, context.version)];
 }
 
-function toHeaders(row: Row, version: number): JsonSchema[] {
-  const isWrite = 'operation' in row && row.changes !== undefined;
+function toHeaders(route: Route, version: number): JsonSchema[] {
+  const isWrite = 'operation' in route && route.conditionsOn !== undefined;
   const shared = [
     'RequestId',
     'ApiVersion',
     'Version',
-    ...(row.method === 'GET' && row.answers.status === 200 ? READS : []),
+    ...(route.method === 'GET' && route.success.status === 200 ? READS : []),
     ...(isWrite ? WRITES : []),
-    ...(row.method === 'POST' && 'operation' in row && row.idempotency !== 'needed' ? ['IdempotencyKey'] : []),
+    ...(route.method === 'POST' && 'operation' in route && route.idempotency !== 'required' ? ['IdempotencyKey'] : []),
   ];
   const references = shared.map((name): JsonSchema => ({ $ref: `#/components/parameters/${name}` }));
-  const isNeeded = 'operation' in row && row.idempotency === 'needed';
-  return isNeeded ? [...references, { ...sharedParameters(version)['IdempotencyKey'], required: true }] : references;
+  const needsKey = 'operation' in route && route.idempotency === 'required';
+  return needsKey ? [...references, { ...sharedParameters(version)['IdempotencyKey'], required: true }] : references;
 }
 
-function toQuery(row: OperationRow, context: ReaderContext): Parameter[] {
-  const { fields, include } = resourceAt(row.resource, context.version);
-  const isRead = row.method === 'GET';
+function toQuery(route: OperationRoute, context: ReaderContext): Parameter[] {
+  const { fields, include } = resourceAtVersion(route.resource, context.version);
+  const isRead = route.method === 'GET';
   return [
-    ...(row.reads.kind === 'list' ? toListParameters(row, context) : []),
-    ...(row.reads.kind === 'path' ? Object.entries(row.reads.flags ?? {}).map(([name, means]) => query(name, means, flag, false)) : []),
-    ...(row.answers.shape === 'search' ? toSearchParameters() : []),
-    ...(Object.keys(fields).length > 0 && row.answers.shape !== 'nothing'
-      ? [names('fields', 'Only these fields.', Object.keys(fields))]
+    ...(route.input.kind === 'list' ? toListParameters(route, context) : []),
+    ...(route.input.kind === 'path' ? Object.entries(route.input.flags ?? {}).map(toFlagParameter) : []),
+    ...(route.success.content === 'search' ? toSearchParameters() : []),
+    ...(Object.keys(fields).length > 0 && route.success.content !== 'none'
+      ? [names({ name: 'fields', description: 'The fields of the representation.', known: Object.keys(fields) })]
       : []),
-    ...(isRead && Object.keys(include).length > 0 ? [names('include', 'Related resources that come along.', Object.keys(include))] : []),
+    ...(isRead && Object.keys(include).length > 0
+      ? [names({ name: 'include', description: 'Related resources to add to the representation.', known: Object.keys(include) })]
+      : []),
   ];
 }
 
-function toListParameters({ reads }: OperationRow, context: ReaderContext): Parameter[] {
-  if (reads.kind !== 'list') return [];
-  const { filter: input = '' } = reads.rule;
-  const filters = readFilters(context.schema, reads.rule).map(({ parameter, field, type, description }): Parameter => {
+function toFlagParameter([name, description]: [string, string]): Parameter {
+  return query({ name, description, schema: { type: 'boolean' }, example: false });
+}
+
+function toListParameters({ input: listInput }: OperationRoute, context: ReaderContext): Parameter[] {
+  if (listInput.kind !== 'list') return [];
+  const { filter: input = '' } = listInput.rule;
+  const filters = toFilters(context.schema, listInput.rule).map(({ parameter, field, type, description }): Parameter => {
     const schema = { ...toNonNullSchema(type), ...limitsOf({ input, name: field, type }) };
     const list = schema['type'] === 'array' ? ({ style: 'form', explode: false } as const) : {};
     return {
       name: parameter,
       in: 'query',
       description: description ?? parameter,
-      schema: isInputObjectType(type) ? text : schema,
-      example: exampleOf(schema, {}, parameter.replace(/_[gl]te$/, '')),
+      schema: isInputObjectType(type) ? string : schema,
+      example: exampleOf(schema, {}, { name: parameter.replace(/_[gl]te$/, '') }),
       ...list,
     };
   });
-  const sorts = [...readSorts(context.schema, reads.rule).keys()];
+  const sorts = [...toSortFields(context.schema, listInput.rule).keys()];
   const signed = sorts.flatMap((name) => [name, `-${name}`]);
   return [
     ...filters,
     ...(sorts.length > 0
       ? [
-          names('sort', 'By these fields, in this order; `-` in front means descending.', signed),
-          query('order', 'The direction of `sort`, in place of minus signs.', { type: 'string', enum: ['asc', 'desc'] }, 'desc'),
+          names({ name: 'sort', description: 'The fields to sort by; a minus sign before a field means descending.', known: signed }),
+          query({
+            name: 'order',
+            description: 'The direction of `sort`, in place of minus signs.',
+            schema: { type: 'string', enum: ['asc', 'desc'] },
+            example: 'desc',
+          }),
         ]
       : []),
     ...toPagingParameters(context.version),
@@ -135,51 +169,71 @@ function toListParameters({ reads }: OperationRow, context: ReaderContext): Para
 }
 
 function toPagingParameters(version: number): Parameter[] {
-  const size = { type: 'integer', minimum: 1, maximum: 100, default: 10 };
-  const usual = defaultPaging(version) === 'page' ? 'This is the usual way.' : '';
-  const cursorUsual = defaultPaging(version) === 'cursor' ? 'This is the usual way.' : '';
+  const isDefault = (variant: 'page' | 'cursor') => (defaultPaging(version) === variant ? ' The default paging.' : '');
   return [
-    query('limit', 'How many on a page; goes with `page`, `offset` and `cursor`.', size, 10),
-    query('page', `Which page, from 1. ${usual}`.trim(), { type: 'integer', minimum: 1, maximum: 10_000 }, 1),
-    query('perPage', 'How many on a page; goes with `page`, and answers with `meta` and `links`.', size, 10),
-    query('offset', 'How many to skip.', { type: 'integer', minimum: 0, maximum: 1_000_000 }, 0),
-    query(
-      'cursor',
-      `Where to go on: \`nextCursor\` or \`prevCursor\` of an earlier page; empty for the start. ${cursorUsual}`.trim(),
-      cursor,
-      '',
-    ),
-    query('after', 'Another name for `cursor`.', cursor),
+    pageSize('limit', 'The number of items per page, with `page`, `offset` or `cursor`.'),
+    query({
+      name: 'page',
+      description: `The number of the page, starting with 1.${isDefault('page')}`,
+      schema: { type: 'integer', minimum: 1, maximum: 10_000 },
+      example: 1,
+    }),
+    pageSize('perPage', 'The number of items per page, with `page`. The response has `meta` and `links`.'),
+    query({
+      name: 'offset',
+      description: 'The number of items to skip.',
+      schema: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+      example: 0,
+    }),
+    query({
+      name: 'cursor',
+      description: `\`nextCursor\` or \`prevCursor\` of another page; empty for the first page.${isDefault('cursor')}`,
+      schema: cursor,
+      example: '',
+    }),
+    query({ name: 'after', description: 'Another name of `cursor`.', schema: cursor }),
   ];
 }
 
 function toSearchParameters(): Parameter[] {
+  const q = query({
+    name: 'q',
+    description: 'The text to search for.',
+    schema: { type: 'string', minLength: 1, maxLength: lengthAt(SEARCH).max },
+    example: 'bridge',
+  });
   return [
-    {
-      ...query('q', 'The words to look for.', { type: 'string', minLength: 1, maxLength: lengthAt(SEARCH).max }, 'bridge'),
-      required: true,
-    },
-    names('type', 'Only these kinds.', KINDS),
-    query('limit', 'How many on a page.', { type: 'integer', minimum: 1, maximum: 100, default: 10 }, 10),
-    query('cursor', 'Where to go on: `nextCursor` of an earlier page.', cursor, ''),
-    query('after', 'Another name for `cursor`.', cursor),
+    { ...q, required: true },
+    names({ name: 'type', description: 'The types of results; all by default.', known: SEARCH_TYPES }),
+    pageSize('limit', 'The number of results per page.'),
+    query({ name: 'cursor', description: '`nextCursor` of another page; empty for the first page.', schema: cursor, example: '' }),
+    query({ name: 'after', description: 'Another name of `cursor`.', schema: cursor }),
   ];
 }
 
 const SEARCH = { coordinate: 'Query.search(query:)', name: 'query', type: 'String' };
 
-function query(name: string, description: string, schema: JsonSchema, example?: unknown): Parameter {
+function query(parameter: Pick<Parameter, 'name' | 'description' | 'schema' | 'example'>): Parameter {
+  const { name, description, schema, example } = parameter;
   return { name, in: 'query', description, schema, ...(example !== undefined && { example }) };
 }
 
-/** A comma-separated list of names; the names may also come each in a parameter of its own. */
-function names(name: string, description: string, known: readonly string[]): Parameter {
+function pageSize(name: string, description: string): Parameter {
+  return query({ name, description, schema: { type: 'integer', minimum: 1, maximum: 100, default: 10 }, example: 10 });
+}
+
+interface NamesOptions extends Pick<Parameter, 'name' | 'description'> {
+  readonly known: readonly string[];
+}
+
+/** Returns the parameter of a comma-separated list of names. The parameter may also be repeated. */
+function names({ name, description, known }: NamesOptions): Parameter {
   const schema = { type: 'array', items: { type: 'string', enum: known } };
-  // `id` alone would show little.
+  // The first field is `id`, whose example alone would say little.
   const example = known.slice(0, name === 'fields' ? 2 : 1);
   return { name, in: 'query', description, schema, style: 'form', explode: false, example };
 }
 
-function header(name: string, description: string, example: string, schema: JsonSchema = text): Parameter {
+function header({ name, description, example, schema = string }: Omit<Parameter, 'in' | 'schema'> & { schema?: JsonSchema }): Parameter {
   return { name, in: 'header', description, schema, example };
 }

@@ -1,8 +1,9 @@
-/** The OpenAPI document as a page to read: plain HTML, no script, nothing fetched (contract §4). No I/O. */
+/** The OpenAPI document as an HTML page without scripts and external resources (contract §4). No I/O. */
 import { escapeHtml as escape } from '../http/page.ts';
 import type { OpenApi, Operation } from './document.ts';
 import type { JsonSchema } from './schemas.ts';
 
+/** The style sheet of the page. */
 export const REFERENCE_STYLE = `
   :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent); --soft: color-mix(in srgb, currentColor 6%, transparent) }
   body { font: 16px/1.5 system-ui, sans-serif; margin: 0; display: grid; grid-template-columns: 19rem minmax(0, 60rem) }
@@ -15,6 +16,7 @@ export const REFERENCE_STYLE = `
   .method { display: inline-block; min-width: 4.2em; font-weight: 700 } h3 { font-size: 1.05rem } details { margin: .5rem 0 }
   @media (max-width: 60rem) { body { display: block } nav { position: static; height: auto } main { padding: 1rem; overflow-wrap: anywhere } }`;
 
+/** Returns the page of a document. */
 export function toReferencePage(document: OpenApi): string {
   const { info, tags, paths } = document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -33,7 +35,7 @@ export function toReferencePage(document: OpenApi): string {
 <title>${escape(info.title)} ${escape(info.version)}</title><link rel="icon" href="data:,"><style>${REFERENCE_STYLE}</style></head>
 <body><nav aria-label="Contents"><p><a href="#errors">Errors</a></p>${contents.join('')}</nav>
 <main><h1>${escape(info.title)} ${escape(info.version)}</h1><p>${prose(info.description)}</p>
-<p>For machines: <a href="openapi.json"><code>openapi.json</code></a></p>
+<p>OpenAPI document: <a href="openapi.json"><code>openapi.json</code></a></p>
 ${sections.join('\n')}
 ${toErrors(document)}</main></body></html>
 `;
@@ -50,13 +52,13 @@ function toSection(document: OpenApi, { path, method, operation }: Member): stri
   const needsCaller = JSON.stringify(operation['security']) === '[{"bearer":[]}]';
   const body = requestBody && firstExample(requestBody);
   const [status, success] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
-  const answer = success && firstExample(success);
+  const content = success && firstExample(success);
   return `<section id="${operationId}"><h2><span class="method">${method}</span> <code>${escape(path)}</code></h2>
-<p>${prose(summary)}.${needsCaller ? ' Needs a token.' : ''} ${prose(textOf(operation['description']))}</p>
+<p>${prose(summary)}.${needsCaller ? ' Requires an access token.' : ''} ${prose(textOf(operation['description']))}</p>
 ${toParameterTable(document, parameters)}
-<h3>Ask</h3><pre>${escape(toCurl(document, { path, method, operation, body }))}</pre>
-${status === undefined ? '' : `<h3>Answer ${status}</h3>${answer === undefined ? '' : `<pre>${escape(JSON.stringify(answer, null, 2))}</pre>`}`}
-<details><summary>Every status</summary><table>${Object.entries(responses)
+<h3>Request</h3><pre>${escape(toCurl(document, { path, method, operation, body }))}</pre>
+${status === undefined ? '' : `<h3>Response ${status}</h3>${content === undefined ? '' : `<pre>${escape(JSON.stringify(content, null, 2))}</pre>`}`}
+<details><summary>All statuses</summary><table>${Object.entries(responses)
     .map(([code, response]) => `<tr><td>${code}</td><td>${prose(textOf(resolve(document, response)['description']))}</td></tr>`)
     .join('')}</table></details></section>`;
 }
@@ -64,17 +66,17 @@ ${status === undefined ? '' : `<h3>Answer ${status}</h3>${answer === undefined ?
 function toParameterTable(document: OpenApi, parameters: readonly JsonSchema[]): string {
   const rows = parameters.map((parameter) => {
     const { name, in: place, description, required, schema } = resolve(document, parameter) as JsonSchema & { schema: JsonSchema };
-    return `<tr><td><code>${escape(String(name))}</code>${required === true ? ' *' : ''}</td><td>${escape(String(place))}</td><td>${escape(toKind(schema))}</td><td>${prose(String(description))}</td></tr>`;
+    return `<tr><td><code>${escape(String(name))}</code>${required === true ? ' *' : ''}</td><td>${escape(String(place))}</td><td>${escape(toTypeText(schema))}</td><td>${prose(String(description))}</td></tr>`;
   });
-  return `<details><summary>Parameters</summary><table><tr><th>Name</th><th>In</th><th>Type</th><th>Meaning</th></tr>${rows.join('')}</table></details>`;
+  return `<details><summary>Parameters</summary><table><tr><th>Name</th><th>In</th><th>Type</th><th>Description</th></tr>${rows.join('')}</table></details>`;
 }
 
-/** The type of a parameter with the values or bounds it has: `list of: id | -id`, `integer, 1 to 100`. */
-function toKind(schema: JsonSchema): string {
+/** Returns the type of a parameter with its values or bounds: `list of: id | -id`, `integer, 1 to 100`. */
+function toTypeText(schema: JsonSchema): string {
   const { type, maxLength, format } = schema;
   const [minimum, maximum] = [schema['minimum'] as number | undefined, schema['maximum'] as number | undefined];
   const items = schema['items'] as JsonSchema | undefined;
-  if (items) return `list of: ${toKind(items)}`;
+  if (items) return `list of: ${toTypeText(items)}`;
   if (Array.isArray(schema['enum'])) return (schema['enum'] as (string | null)[]).filter((value) => value !== null).join(' | ');
   const name = [type].flat().join(' or ');
   const shown = typeof format === 'string' && format !== 'int32' ? `${name} (${format})` : name;
@@ -83,16 +85,16 @@ function toKind(schema: JsonSchema): string {
   return typeof maxLength === 'number' ? `${shown}, at most ${String(maxLength)} characters` : shown;
 }
 
-/** A line to paste; its ids are those of the demo data. */
+/** Returns a command to paste. Its ids are those of the demo data. */
 function toCurl(document: OpenApi, { path, method, operation, body }: Member & { body: unknown }): string {
   const [server] = document['servers'] as { url: string }[];
-  // A relative address leads from the document to its server, and can't be pasted.
+  // A command needs an absolute URL.
   const address = server?.url.startsWith('/') === false ? server.url : `http://localhost:3000${server?.url ?? ''}`;
-  const isNeeded = operation.parameters.some((parameter) => parameter['name'] === 'Idempotency-Key' && parameter['required'] === true);
+  const needsKey = operation.parameters.some((parameter) => parameter['name'] === 'Idempotency-Key' && parameter['required'] === true);
   const parts = [
     `curl -s -i ${method === 'GET' ? '' : `-X ${method} `}"${address}${path.replace(/\{(\w+)\}/g, (_, name: string) => exampleOfParameter(operation, name))}"`,
     ...(JSON.stringify(operation['security']).includes('{}') ? [] : ['-H "authorization: Bearer $TOKEN"']),
-    ...(isNeeded ? ['-H "idempotency-key: $(uuidgen)"'] : []),
+    ...(needsKey ? ['-H "idempotency-key: $(uuidgen)"'] : []),
     ...(body === undefined ? [] : [`-H 'content-type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`]),
   ];
   return parts.join(' \\\n  ');
@@ -126,7 +128,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Backticks become code. */
+/** Returns escaped text with backticks as code elements. */
 function prose(text: string): string {
   return escape(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -1,19 +1,19 @@
-/** The schemas of resources as answers show them, alone and included in another one. No I/O. */
+/** The schemas of representations, alone and included in another one. No I/O. */
 import { type GraphQLField, type GraphQLSchema, getNamedType, isListType, isNonNullType, isObjectType } from 'graphql';
-import type { ReaderContext } from '../query/reading.ts';
-import type { Inclusion, Resource } from '../reply/resource.ts';
-import { resourceAt } from '../versions/transform.ts';
+import type { ReaderContext } from '../query/request-reader.ts';
+import type { Inclusion, Resource } from '../resources/resource.ts';
+import { resourceAtVersion } from '../resources/resource-at-version.ts';
 import { exampleOfResource } from './examples.ts';
 import { type JsonSchema, LINK, toSchema } from './schemas.ts';
 
-/** The component of a resource that comes along with another one: a schema of its own, since it includes nothing and so nothing is circular. */
+/** Returns the name of the schema of an included resource: a separate schema without inclusions, so that no schema is circular. */
 export function toIncludedName({ type }: Resource): string {
   return `Included${type}`;
 }
 
-/** Nothing is required: `fields` may leave out anything. */
+/** Returns the schema of a representation. No property is required, because `fields` may omit any. */
 export function toResourceSchema({ schema, version }: ReaderContext, original: Resource): JsonSchema {
-  const resource = resourceAt(original, version);
+  const resource = resourceAtVersion(original, version);
   const type = schema.getType(resource.type);
   const graphql = isObjectType(type) ? type.getFields() : {};
   const fields = Object.entries(resource.fields).map(([name, view]) => {
@@ -32,21 +32,27 @@ export function toResourceSchema({ schema, version }: ReaderContext, original: R
     properties: {
       ...shown,
       ...Object.fromEntries(included),
-      _masked: { type: 'array', items: { type: 'string' }, description: 'The fields that show a mask instead of their value.' },
-      ...(resource.links && { _links: { type: 'object', description: 'Where to go from here.', additionalProperties: LINK } }),
+      _masked: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'The fields whose values are masked because the caller may not read them.',
+      },
+      ...(resource.links && {
+        _links: { type: 'object', description: 'Links to related resources and possible actions.', additionalProperties: LINK },
+      }),
       _errors: { $ref: '#/components/schemas/PartialErrors' },
     },
     examples: [exampleOfResource(resource, { version, fields: shown })],
   };
 }
 
-interface InclusionPlace {
+interface NamedInclusion {
   readonly resource: Resource;
   readonly name: string;
   readonly inclusion: Inclusion;
 }
 
-function toInclusionSchema(schema: GraphQLSchema, { resource, name, inclusion }: InclusionPlace): JsonSchema {
+function toInclusionSchema(schema: GraphQLSchema, { resource, name, inclusion }: NamedInclusion): JsonSchema {
   const type = schema.getType(resource.type);
   const field: GraphQLField<unknown, unknown> | undefined = isObjectType(type) ? type.getFields()[name] : undefined;
   const one = { $ref: `#/components/schemas/${toIncludedName(inclusion.resource())}` };

@@ -1,30 +1,33 @@
-/** What a row may answer: its success and every error that can occur. No I/O. */
+/** The responses of a route: its success and every possible error. No I/O. */
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
-import type { OperationRow, Row } from '../routes/row.ts';
+import type { OperationRoute, Route } from '../routes/route.ts';
 import { type Components, exampleOf } from './examples.ts';
 import type { JsonSchema } from './schemas.ts';
 
 const reference = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
-const text: JsonSchema = { type: 'string' };
+const string: JsonSchema = { type: 'string' };
 
-/** Response headers that stand in `components.headers`. */
+/** The response headers in `components.headers`. */
 export const SHARED_HEADERS: Readonly<Record<string, JsonSchema>> = {
   RequestId: { description: 'The id of the request.', schema: { type: 'string', format: 'uuid' } },
-  ApiVersion: { description: 'The version of the answer.', schema: text },
-  Deprecation: { description: '`true` once the version is deprecated.', schema: text },
-  Sunset: { description: 'When the deprecated version ends.', schema: text },
-  Link: { description: 'Pages of a list, and the successor of a deprecated version (RFC 8288).', schema: text },
-  CacheControl: { description: 'Who may keep the answer; what was seen by right of a credential is never public.', schema: text },
-  Vary: { description: 'The request headers that the answer depends on.', schema: text },
-  ETag: { description: 'A strong tag from the version and the bytes.', schema: text },
-  LastModified: { description: 'When the resource last changed; absent where others show through.', schema: text },
-  Location: { description: 'Where it is.', schema: text },
-  Replayed: { description: '`true` when the stored answer of an earlier request is given.', schema: text },
-  Allow: { description: 'The methods that the path takes.', schema: text },
-  RetryAfter: { description: 'Seconds until another try is worth it.', schema: { type: 'integer' } },
-  Authenticate: { description: 'How to authenticate.', schema: text },
-  ContentRange: { description: 'Which part this is.', schema: text },
-  AcceptRanges: { description: '`bytes`', schema: text },
+  ApiVersion: { description: 'The API version of the response.', schema: string },
+  Deprecation: { description: '`true` after the API version was deprecated.', schema: string },
+  Sunset: { description: 'When the deprecated API version is retired.', schema: string },
+  Link: { description: 'Other pages of a list, and the successor of a deprecated API version (RFC 8288).', schema: string },
+  CacheControl: { description: 'Who may store the response. A response to a request with a credential is never public.', schema: string },
+  Vary: { description: 'The request headers that the response depends on.', schema: string },
+  ETag: { description: 'A strong entity tag, made from the version of the resource and the content.', schema: string },
+  LastModified: {
+    description: 'When the resource last changed. Absent when the representation also shows other resources.',
+    schema: string,
+  },
+  Location: { description: 'The path of the resource.', schema: string },
+  Replayed: { description: '`true` for the stored response of an earlier request with the same `Idempotency-Key`.', schema: string },
+  Allow: { description: 'The methods that the path allows.', schema: string },
+  RetryAfter: { description: 'The number of seconds to wait before a retry.', schema: { type: 'integer' } },
+  Authenticate: { description: 'The authentication scheme.', schema: string },
+  ContentRange: { description: 'The byte range of the content.', schema: string },
+  AcceptRanges: { description: '`bytes`: the unit of `Range`.', schema: string },
 };
 
 const EVERY = {
@@ -37,6 +40,7 @@ const EVERY = {
   Link: 'Link',
 };
 
+/** Returns the headers of a response: those of every response, and `more`, by the names of their components. */
 export function toHeaders(more: Readonly<Record<string, string>> = {}): JsonSchema {
   return Object.fromEntries(Object.entries({ ...EVERY, ...more }).map(([name, shared]) => [name, reference('headers', shared)]));
 }
@@ -49,12 +53,9 @@ const OWN_HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> 
   CONFLICT: { 'Retry-After': 'RetryAfter' },
 };
 
-/** One response for each error, in both of their forms. */
+/** Returns one response for each error code, as an envelope and as problem details. */
 export function toErrorResponses(): Record<string, JsonSchema> {
-  const [requestId, details] = [
-    '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11',
-    [{ field: 'limit', message: 'must be a whole number from 1 to 100' }],
-  ];
+  const [requestId, details] = ['3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11', [{ field: 'limit', message: 'must be an integer from 1 to 100' }]];
   return Object.fromEntries(
     Object.entries(ERRORS).map(([code, { status, meaning }]) => {
       const own = { message: meaning, ...(code === 'VALIDATION_ERROR' && { details }), requestId };
@@ -76,17 +77,18 @@ export function toErrorResponses(): Record<string, JsonSchema> {
 
 const faults: JsonSchema = {
   type: 'array',
-  items: { type: 'object', properties: { field: text, message: text }, required: ['field', 'message'] },
+  items: { type: 'object', properties: { field: string, message: string }, required: ['field', 'message'] },
 };
 const code: JsonSchema = { type: 'string', enum: Object.keys(ERRORS) };
 
+/** The schemas of error responses. */
 export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: {
     type: 'object',
     properties: {
       error: {
         type: 'object',
-        properties: { code, message: text, details: faults, requestId: { type: 'string', format: 'uuid' } },
+        properties: { code, message: string, details: faults, requestId: { type: 'string', format: 'uuid' } },
         required: ['code', 'message', 'requestId'],
       },
     },
@@ -94,12 +96,12 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   },
   Problem: {
     type: 'object',
-    description: 'An error as RFC 9457 has it, for clients that take nothing else.',
+    description: 'An error as problem details (RFC 9457), for clients that accept nothing else.',
     properties: {
-      type: text,
-      title: text,
+      type: string,
+      title: string,
       status: { type: 'integer' },
-      detail: text,
+      detail: string,
       code,
       details: faults,
       requestId: { type: 'string', format: 'uuid' },
@@ -108,8 +110,8 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** What can go wrong with a row, besides what can with each. */
-export function errorsOf(row: Row): ErrorCode[] {
+/** Returns the error codes that a route can answer. */
+export function errorsOf(route: Route): ErrorCode[] {
   const always: ErrorCode[] = [
     'VALIDATION_ERROR',
     'UNAUTHORIZED',
@@ -119,86 +121,93 @@ export function errorsOf(row: Row): ErrorCode[] {
     'GONE',
     'URI_TOO_LONG',
   ];
-  const ours: ErrorCode[] = ['REQUEST_HEADER_FIELDS_TOO_LARGE', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
-  const isOperation = 'operation' in row;
-  const isWrite = row.method !== 'GET';
+  const internal: ErrorCode[] = ['REQUEST_HEADER_FIELDS_TOO_LARGE', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
+  const isOperation = 'operation' in route;
+  const isWrite = route.method !== 'GET';
   return [
     ...always,
     ...(isOperation ? (['FORBIDDEN', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'] as const) : []),
-    ...(row.answers.status === 200 || (isOperation && row.changes) ? (['PRECONDITION_FAILED'] as const) : []),
-    ...(row.method === 'GET' && row.answers.status === 200 ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
+    ...(route.success.status === 200 || (isOperation && route.conditionsOn) ? (['PRECONDITION_FAILED'] as const) : []),
+    ...(route.method === 'GET' && route.success.status === 200 ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
     ...(isOperation && isWrite ? (['CONFLICT', 'BUSINESS_RULE_VIOLATION'] as const) : []),
-    ...(isOperation && takesBody(row) ? (['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE'] as const) : []),
-    ...(row.answers.shape === 'announced' ? (['NOT_IMPLEMENTED'] as const) : []),
-    ...ours,
+    ...(isOperation && hasBody(route) ? (['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE'] as const) : []),
+    ...internal,
   ];
 }
 
-export function takesBody({ reads }: OperationRow): boolean {
-  return reads.kind === 'body' || (reads.kind === 'own' && reads.takesBody);
+/** Returns whether a route reads a request body. */
+export function hasBody({ input }: OperationRoute): boolean {
+  return input.kind === 'body' || (input.kind === 'custom' && input.hasBody);
 }
 
-/** The responses of a row by status; those of errors by reference. */
-export function toResponses(row: Row, components: Components, schema: JsonSchema | undefined): Record<string, JsonSchema> {
-  const { status, shape } = row.answers;
-  const errors = errorsOf(row).map((name): [string, JsonSchema] => [String(ERRORS[name].status), reference('responses', name)]);
-  const isRead = row.method === 'GET' && status === 200;
-  const success =
-    shape === 'announced' ? [] : [[String(status), toSuccess(row, components, { schema: status === 307 ? undefined : schema })] as const];
-  // Clients follow redirects by themselves, and show what stands there.
+/** Returns the responses of a route by status; errors as references. */
+export function toResponses(route: Route, components: Components, schema: JsonSchema | undefined): Record<string, JsonSchema> {
+  const { status } = route.success;
+  const errors = errorsOf(route).map((name): [string, JsonSchema] => [String(ERRORS[name].status), reference('responses', name)]);
+  const isRead = route.method === 'GET' && status === 200;
+  const success = [String(status), toSuccess(route, components, { schema: status === 307 ? undefined : schema })] as const;
+  // Most clients follow redirects and return the response of the target.
   const followed =
     status === 307
-      ? [['200', toSuccess(row, components, { schema, status: 200, description: 'What the redirect leads to.' })] as const]
+      ? [
+          [
+            '200',
+            toSuccess(route, components, { schema, status: 200, description: 'The target of the redirect, for clients that follow it.' }),
+          ] as const,
+        ]
       : [];
   return Object.fromEntries([
-    ...success,
+    success,
     ...followed,
-    ...('operation' in row && row.mayCreate ? [['201', toSuccess(row, components, { schema, status: 201 })] as const] : []),
+    ...('operation' in route && route.mayCreate ? [['201', toSuccess(route, components, { schema, status: 201 })] as const] : []),
     ...(isRead ? [['206', reference('responses', 'Partial')] as const, ['304', reference('responses', 'NotModified')] as const] : []),
     ...errors,
   ]);
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  '200': 'It is here.',
-  '201': 'It was made.',
-  '204': 'It is done.',
-  '307': 'It is elsewhere.',
+  '200': 'Success.',
+  '201': 'The resource was created.',
+  '204': 'Success, without content.',
+  '307': 'A redirect to `Location`.',
 };
 
 interface Success {
   readonly schema: JsonSchema | undefined;
-  /** The row's own when absent. */
+  /** The status of the route by default. */
   readonly status?: number;
   readonly description?: string;
 }
 
-function toSuccess(row: Row, components: Components, { schema, status = row.answers.status, description }: Success): JsonSchema {
+function toSuccess(route: Route, components: Components, { schema, status = route.success.status, description }: Success): JsonSchema {
   const isTagged = status === 200 || status === 201;
   const headers = toHeaders({
     ...(isTagged && { ETag: 'ETag' }),
-    ...(row.method === 'GET' && status === 200 && { 'Last-Modified': 'LastModified', 'Accept-Ranges': 'AcceptRanges' }),
+    ...(route.method === 'GET' && status === 200 && { 'Last-Modified': 'LastModified', 'Accept-Ranges': 'AcceptRanges' }),
     ...((status === 201 || status === 307) && { Location: 'Location' }),
-    ...(row.method === 'POST' && { 'Idempotent-Replayed': 'Replayed' }),
+    ...(route.method === 'POST' && { 'Idempotent-Replayed': 'Replayed' }),
   });
-  const alternatives = 'operation' in row ? (row.alternatives ?? []) : [];
-  const types = 'operation' in row ? ['application/json'] : row.types;
+  const alternatives = 'operation' in route ? (route.alternatives ?? []) : [];
+  const types = 'operation' in route || route.types.length === 0 ? ['application/json'] : route.types;
   const content = schema && {
-    ...Object.fromEntries(types.map((type) => [type.replace('*/*', 'application/json'), toMedia(type, schema, components)])),
+    ...Object.fromEntries(types.map((type) => [type, toMedia(type, schema, components)])),
     ...Object.fromEntries(alternatives.map(({ type }) => [type, { schema: { type: 'string', format: 'binary' } }])),
   };
-  return { description: description ?? DESCRIPTIONS[String(status)] ?? 'It is here.', headers, ...(content && { content }) };
+  return { description: description ?? DESCRIPTIONS[String(status)] ?? 'Success.', headers, ...(content && { content }) };
 }
 
 function toMedia(type: string, schema: JsonSchema, components: Components): JsonSchema {
-  return type.startsWith('text/') ? { schema: text } : { schema, example: exampleOf(schema, components) };
+  return type.startsWith('text/') ? { schema: string } : { schema, example: exampleOf(schema, components) };
 }
 
-/** Answers in place of a 200. */
+/** The responses in place of 200 to a request with `Range` or conditions. */
 export const READ_RESPONSES: Readonly<Record<string, JsonSchema>> = {
   Partial: {
-    description: 'The part that was asked for; several parts come as `multipart/byteranges`.',
+    description: 'The requested range. Several ranges are sent as `multipart/byteranges`.',
     headers: toHeaders({ ETag: 'ETag', 'Content-Range': 'ContentRange', 'Accept-Ranges': 'AcceptRanges' }),
   },
-  NotModified: { description: 'The client has it already.', headers: toHeaders({ ETag: 'ETag', 'Last-Modified': 'LastModified' }) },
+  NotModified: {
+    description: 'The representation has not changed.',
+    headers: toHeaders({ ETag: 'ETag', 'Last-Modified': 'LastModified' }),
+  },
 };

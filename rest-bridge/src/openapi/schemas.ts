@@ -1,4 +1,4 @@
-/** JSON Schema (2020-12, as OpenAPI 3.1 has it) of resources and inputs, from the GraphQL types behind them. No I/O. */
+/** JSON Schemas (2020-12, as in OpenAPI 3.1) of GraphQL types. No I/O. */
 import {
   type GraphQLInputField,
   type GraphQLInputObjectType,
@@ -14,6 +14,7 @@ import {
 
 import { limitsOf } from './limits.ts';
 
+/** A JSON Schema. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const SCALARS: Readonly<Record<string, JsonSchema>> = {
@@ -25,26 +26,27 @@ const SCALARS: Readonly<Record<string, JsonSchema>> = {
   DateTime: { type: 'string', format: 'date-time' },
 };
 
+/** The schema of a link. */
 export const LINK: JsonSchema = {
   type: 'object',
-  properties: { href: { type: 'string' }, method: { type: 'string', description: 'GET when absent.' } },
+  properties: { href: { type: 'string' }, method: { type: 'string', description: 'The method; GET by default.' } },
   required: ['href'],
 };
 
-/** The schemas that stand for themselves, whatever the rows. */
+/** The schemas that do not depend on routes. */
 export const COMMON_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Money: {
     type: 'object',
-    description: 'An amount of money.',
+    description: 'An amount of money in a currency.',
     properties: {
-      amount: { type: 'integer', format: 'int32', description: 'In the smallest unit of the currency.' },
-      currency: { type: 'string', description: 'Three capital letters (ISO 4217).', minLength: 3, maxLength: 3 },
+      amount: { type: 'integer', format: 'int32', description: 'The amount in the minor unit of the currency, such as cents.' },
+      currency: { type: 'string', description: 'The currency code (ISO 4217).', minLength: 3, maxLength: 3 },
     },
     required: ['amount', 'currency'],
   },
   PartialErrors: {
     type: 'array',
-    description: 'What could not be had of the related resources; the rest is there.',
+    description: 'The related resources that failed. The rest of the response is complete.',
     items: {
       type: 'object',
       properties: { field: { type: 'string' }, code: { type: 'string' }, message: { type: 'string' } },
@@ -53,14 +55,14 @@ export const COMMON_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** The schema of a GraphQL type as REST shows and takes it: enums in lower case, null only where it is allowed. */
+/** Returns the schema of a GraphQL type in REST: enums in lower case, and null only for nullable types. */
 export function toSchema(type: GraphQLOutputType | GraphQLInputType): JsonSchema {
   if (isNonNullType(type)) return toNonNullSchema(type.ofType);
   const { type: name, ...rest } = toNonNullSchema(type);
   return { type: [name, 'null'], ...rest, ...(Array.isArray(rest['enum']) && { enum: [...(rest['enum'] as string[]), null] }) };
 }
 
-/** As `toSchema`, for a value that is never null. */
+/** Returns the schema of a GraphQL type without null. */
 export function toNonNullSchema(type: GraphQLOutputType | GraphQLInputType): JsonSchema {
   if (isNonNullType(type)) return toNonNullSchema(type.ofType);
   if (isListType(type)) return { type: 'array', items: toSchema(type.ofType as GraphQLInputType) };
@@ -69,7 +71,7 @@ export function toNonNullSchema(type: GraphQLOutputType | GraphQLInputType): Jso
   return isInputObjectType(named) ? toInputSchema(named) : (SCALARS[named.name] ?? { type: 'object' });
 }
 
-/** An input within a body, e.g. one of the items of an order; ids that REST shows as numbers are taken as such. */
+/** Returns the schema of a nested input, such as an item of an order. */
 function toInputSchema(type: GraphQLInputObjectType): JsonSchema {
   const fields = Object.values(type.getFields());
   const properties = fields.map((field) => {
@@ -83,14 +85,14 @@ function toInputSchema(type: GraphQLInputObjectType): JsonSchema {
   };
 }
 
-/** The schema of a field of an input, with what limits its values; null only where the type allows it. */
+/** Returns the schema of a field of an input with its limits. */
 export function toFieldSchema(input: string, { name, type }: Pick<GraphQLInputField, 'name' | 'type'>): JsonSchema {
-  const shown = WHOLE_IDS.has(name) ? WHOLE_ID : toSchema(type);
+  const shown = INTEGER_IDS.has(name) ? INTEGER_ID : toSchema(type);
   return { ...shown, ...limitsOf({ input, name, type }) };
 }
 
-/** As a number; text is taken as well, since every id may be sent as text. */
-const WHOLE_ID: JsonSchema = { type: ['integer', 'string'], minimum: 1, maximum: 2_147_483_647 };
+/** An id that is an integer. A string is accepted too, like for every id. */
+const INTEGER_ID: JsonSchema = { type: ['integer', 'string'], minimum: 1, maximum: 2_147_483_647 };
 
-/** Products have whole numbers for ids (contract §2). */
-export const WHOLE_IDS: ReadonlySet<string> = new Set(['productId']);
+/** The names of fields whose ids are integers (contract §2). */
+export const INTEGER_IDS: ReadonlySet<string> = new Set(['productId']);

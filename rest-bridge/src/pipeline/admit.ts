@@ -1,20 +1,17 @@
-/** Stage 3: who is calling, and whether the row lets him in at all (spec §5.7). */
-import { type Caller, readBearerToken } from '@trestle/identity';
+/** Stage 3: identifies the caller, and refuses anonymous callers where the route needs one (spec §5.7). */
+import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
+import type { AdmittedRequest, MatchedRoute, RequestContext } from './context.ts';
 
-export interface Admitted {
-  readonly caller: Caller | null;
-  /** The credential as sent, for the gateway, which verifies it again. */
-  readonly authorization: string | undefined;
-}
-
-/** Whoever calls a row that ignores credentials. */
-export const ANONYMOUS: Admitted = { caller: null, authorization: undefined };
-
-/** Throws UNAUTHORIZED for an invalid credential or a missing one where one is needed, VALIDATION_ERROR for several. */
-export function admit(rawHeaders: readonly string[], verifier: TokenVerifier, { needsCaller }: { needsCaller: boolean }): Admitted {
-  const token = readBearerToken(rawHeaders);
-  if (token === undefined && needsCaller) throw fail('UNAUTHORIZED', 'Authentication is required');
-  return token === undefined ? ANONYMOUS : { caller: verifier.verify(token), authorization: `Bearer ${token}` };
+/**
+ * Returns the request with its caller. Throws UNAUTHORIZED for an invalid credential, and for a missing one when the route needs a
+ * caller; VALIDATION_ERROR for several credentials.
+ */
+export function admit(context: RequestContext, matched: MatchedRoute, verifier: TokenVerifier): AdmittedRequest {
+  const { route } = matched.compiled;
+  const token = route.ignoresCredential ? undefined : readBearerToken(context.request.rawHeaders);
+  if (token !== undefined) return { ...matched, context, caller: verifier.verify(token), authorization: `Bearer ${token}` };
+  if (route.needsCaller) throw fail('UNAUTHORIZED', 'Authentication is required. Send an access token in the Authorization header.');
+  return { ...matched, context, caller: null, authorization: undefined };
 }

@@ -1,112 +1,108 @@
-/** Stage 8: one operation at the gateway, and what its answer means for the resource (contract §4, §5). */
+/** Stage 7: runs the operation at the gateway, and decides what its errors mean for the resource (contract §4, §5). */
 import { type ErrorCode, type Fault, type FieldFault, fail, isErrorCode } from '@trestle/schema/errors';
-import type { GatewayAnswer, GatewayClient, GatewayError, GatewayRequest } from '../gateway-client.ts';
-import type { Prepare, Prepared } from '../operations.ts';
-import type { Shape } from '../query/shape.ts';
+import type { GatewayClient, GraphQLResponseError, GraphQLResult } from '../gateway/gateway-client.ts';
+import type { CompiledOperation } from '../operations/operations.ts';
+import { INCLUDE_PREFIX } from '../resources/projection.ts';
+import type { GatewayRequest } from './gateway-request.ts';
 
-/** Who asks for what; the document comes from the row. */
-export interface Asked extends Omit<GatewayRequest, 'documentStart'> {
-  readonly gateway: GatewayClient;
-}
-
-export interface Plan {
-  readonly prepare: Prepare;
-  readonly shape: Shape;
-  readonly isMutation: boolean;
-}
-
-/** A part of the answer that failed while the rest is there. */
+/** The failure of a part of the result, as `_errors` lists it. */
 export interface PartialError {
   readonly field: string;
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-export interface Answer {
-  readonly root: unknown;
-  readonly prepared: Prepared;
+/** The result of an operation. */
+export interface GatewayResult {
+  /** The data at the result path of the operation; never null. */
+  readonly value: unknown;
+  /** The operation that produced the value: without the inclusions that failed. */
+  readonly compiled: CompiledOperation;
   readonly errors: readonly PartialError[];
   readonly isReplayed: boolean;
   readonly serverTiming: string | undefined;
 }
 
-const INCLUDED = '_include_';
-
 /**
- * Throws the failure of the resource itself: the gateway's error where there is one, NOT_FOUND where nothing was found. A related
- * resource that fails and would take the whole with it is left out, and told of beside the rest: reads are asked once more without it.
+ * Returns the result of an operation. Throws the error of the gateway when the resource itself failed, and NOT_FOUND when there is neither
+ * data nor an error. When a related resource failed and made the whole result null, a query is repeated without it, and the result
+ * lists the failure in `errors`.
  */
-export async function call({ gateway, ...request }: Asked, { prepare, shape, isMutation }: Plan): Promise<Answer> {
-  const prepared = prepare(shape);
-  const { path } = prepared;
-  const answer = await gateway.execute({ ...request, documentStart: prepared.documentStart });
-  const root = path.reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], answer.data);
-  const errors = answer.errors ? answer.errors.filter(({ extensions }) => extensions?.masked !== true) : [];
-  if (root !== null && root !== undefined) {
-    const { isReplayed, serverTiming } = answer;
-    return { root, prepared, isReplayed, serverTiming, errors: errors.map((error) => toPartialError(error, path)) };
+export async function call(gateway: GatewayClient, request: GatewayRequest): Promise<GatewayResult> {
+  const { operation, selection, isMutation, variables, headers, trace } = request;
+  const compiled = operation(selection);
+  const { bodyStart, resultPath } = compiled;
+  const result = await gateway.execute({ bodyStart, variables, headers, trace });
+  const value = resultPath.reduce<unknown>((data, key) => (data as Record<string, unknown> | null | undefined)?.[key], result.data);
+  const errors = result.errors ? result.errors.filter(({ extensions }) => extensions?.masked !== true) : [];
+  if (value !== null && value !== undefined) {
+    const { isReplayed, serverTiming } = result;
+    return { value, compiled, isReplayed, serverTiming, errors: errors.map((error) => toPartialError(error, resultPath)) };
   }
-  const failed =
-    isMutation || shape.include.length === 0 ? [] : await findFailedIncludes({ gateway, ...request }, { prepare, shape, errors });
-  if (failed.length === 0) throw toFault(answer, errors);
-  const rest = { ...shape, include: shape.include.filter((name) => !failed.some(({ field }) => field === name)) };
-  const second = await call({ gateway, ...request }, { prepare, shape: rest, isMutation });
-  return { ...second, errors: [...failed, ...second.errors] };
+  const failed = isMutation || selection.include.length === 0 ? [] : await findFailedInclusions(gateway, request, errors);
+  if (failed.length === 0) throw toFault(result, errors);
+  const include = selection.include.filter((name) => !failed.some(({ field }) => field === name));
+  const partial = await call(gateway, { ...request, selection: { ...selection, include } });
+  return { ...partial, errors: [...failed, ...partial.errors] };
 }
 
 /**
- * The inclusions that errors name. When something behind the gateway failed and nothing names which it was, the only one there is, or
- * each that fails when it is asked for alone.
+ * Returns the inclusions that failed: those that the paths of errors name. When an upstream error names none, that is the only inclusion,
+ * or each one that fails when it is selected alone.
  */
-async function findFailedIncludes(
-  asked: Asked,
-  { prepare, shape: { include }, errors }: Pick<Plan, 'prepare' | 'shape'> & { readonly errors: readonly GatewayError[] },
+async function findFailedInclusions(
+  gateway: GatewayClient,
+  request: GatewayRequest,
+  errors: readonly GraphQLResponseError[],
 ): Promise<PartialError[]> {
+  const { include } = request.selection;
   const named = errors.flatMap((error) => {
-    const name = error.path?.find((part): part is string => typeof part === 'string' && part.startsWith(INCLUDED));
-    return name === undefined ? [] : [{ field: name.replace(INCLUDED, ''), code: codeOf(error), message: error.message }];
+    const key = error.path?.find((part): part is string => typeof part === 'string' && part.startsWith(INCLUDE_PREFIX));
+    return key === undefined ? [] : [{ field: key.replace(INCLUDE_PREFIX, ''), code: toCode(error), message: error.message }];
   });
   if (named.length > 0) return named.filter(({ field }, i) => named.findIndex((other) => other.field === field) === i);
-  const broken = errors.find((error) => BEHIND.has(codeOf(error)));
-  if (!broken) return [];
+  const upstreamError = errors.find((error) => UPSTREAM_CODES.has(toCode(error)));
+  if (!upstreamError) return [];
   const [only, ...others] = include;
-  if (only !== undefined && others.length === 0) return [{ field: only, code: codeOf(broken), message: broken.message }];
-  const alone = await Promise.allSettled(
-    include.map((name) => call(asked, { prepare, shape: { fields: [], include: [name] }, isMutation: false })),
+  if (only !== undefined && others.length === 0) {
+    return [{ field: only, code: toCode(upstreamError), message: upstreamError.message }];
+  }
+  const results = await Promise.allSettled(
+    include.map((name) => call(gateway, { ...request, selection: { fields: [], include: [name] }, isMutation: false })),
   );
-  return alone.flatMap((outcome) =>
-    outcome.status === 'fulfilled' ? outcome.value.errors.filter(({ field }) => include.includes(field)) : [],
+  return results.flatMap((result) =>
+    result.status === 'fulfilled' ? result.value.errors.filter(({ field }) => include.includes(field)) : [],
   );
 }
 
-/** What failed and was not the client's fault. */
-const BEHIND: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
+/** The codes of failures that the client did not cause. */
+const UPSTREAM_CODES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
 
-function toFault({ data, errors: all }: GatewayAnswer, errors: readonly GatewayError[]): Fault {
+function toFault({ data, errors: all }: GraphQLResult, errors: readonly GraphQLResponseError[]): Fault {
   const [error] = errors;
-  if (!error)
-    return data || all
-      ? fail('NOT_FOUND', 'There is no such resource')
-      : fail('UPSTREAM_ERROR', 'The service behind this one answered badly');
+  if (!error) {
+    if (data || all) return fail('NOT_FOUND', 'The resource does not exist.');
+    return fail('UPSTREAM_ERROR', 'The gateway returned neither data nor errors. Retry later.');
+  }
   const details = error.extensions?.details as readonly FieldFault[] | undefined;
   const retryAfter = error.extensions?.retryAfter;
-  return fail(codeOf(error), error.message, {
-    ...(details && { details: details.map(({ field, message }) => ({ field: PARAMETERS[field] ?? field, message })) }),
+  return fail(toCode(error), error.message, {
+    ...(details && { details: details.map(({ field, message }) => ({ field: PARAMETER_NAMES[field] ?? field, message })) }),
     ...(typeof retryAfter === 'number' && { retryAfterSeconds: retryAfter }),
   });
 }
 
-/** What a subgraph calls otherwise than a REST client does. */
-const PARAMETERS: Readonly<Record<string, string>> = { first: 'limit', last: 'limit', after: 'cursor', before: 'cursor' };
+/** The query parameters behind arguments that have other names in GraphQL. */
+const PARAMETER_NAMES: Readonly<Record<string, string>> = { first: 'limit', last: 'limit', after: 'cursor', before: 'cursor' };
 
-/** An error's place within the resource: `orders`, or `comments.author` for one below. */
-function toPartialError(error: GatewayError, path: readonly string[]): PartialError {
+/** The field of a partial error is its path within the resource: `orders`, or `comments.author` for a nested one. */
+function toPartialError(error: GraphQLResponseError, resultPath: readonly string[]): PartialError {
   const names = (error.path ?? [])
-    .slice(path.length)
+    .slice(resultPath.length)
     .filter((part): part is string => typeof part === 'string' && !['edges', 'node'].includes(part));
-  return { field: names.map((name) => name.replace(INCLUDED, '')).join('.'), code: codeOf(error), message: error.message };
+  return { field: names.map((name) => name.replace(INCLUDE_PREFIX, '')).join('.'), code: toCode(error), message: error.message };
 }
 
-function codeOf({ extensions }: GatewayError): ErrorCode {
+function toCode({ extensions }: GraphQLResponseError): ErrorCode {
   return isErrorCode(extensions?.code) ? extensions.code : 'UPSTREAM_ERROR';
 }

@@ -1,51 +1,66 @@
-/** Stage 7: what the write's own SQL has to find first (RFC 9110 §13). */
-import type { IncomingHttpHeaders } from 'node:http';
+/** Stage 6: evaluates the conditions of a write (RFC 9110 §13). */
 import { Fault, fail } from '@trestle/schema/errors';
-import { type Found, readWriteConditions, toExpectedVersions } from '../http/conditional.ts';
-import { type Asked, call } from './call.ts';
-import type { CompiledOperation } from './compile.ts';
+import type { GatewayClient } from '../gateway/gateway-client.ts';
+import { type ResourceState, parseWriteConditions, toExpectedVersions } from '../http/conditional.ts';
+import { call } from './call.ts';
+import type { CompiledOperationRoute } from './compile.ts';
+import type { AdmittedRequest } from './context.ts';
+import { toGatewayRequest } from './gateway-request.ts';
 
-const BARE = { fields: [], include: [] };
+/** The query for a resource's state selects its version and the time of its last change only. */
+const STATE_SELECTION = { fields: [], include: [] };
 
-export interface CheckRequest {
-  readonly headers: IncomingHttpHeaders;
-  readonly asked: Asked;
+/**
+ * Returns the versions that the write may find; undefined accepts any. Versions of `If-Match` are compared by the write's SQL statement
+ * alone. Any other condition is evaluated by reading the resource first; the write then expects the version that was read, so that a
+ * change in between fails in SQL. Throws NOT_FOUND or GONE when the resource to read does not exist.
+ */
+export async function check(
+  gateway: GatewayClient,
+  admitted: AdmittedRequest<CompiledOperationRoute>,
+): Promise<readonly number[] | undefined> {
+  if (!admitted.compiled.stateQuery) return undefined;
+  const conditions = parseWriteConditions(admitted.context.request.headers);
+  const { expectedVersions, mustExist, unmodifiedSince, noneMatch } = conditions;
+  if (!mustExist && unmodifiedSince === undefined && noneMatch === undefined) return expectedVersions;
+  return toExpectedVersions(conditions, await readState(gateway, admitted));
 }
 
 /**
- * The versions that the write may find; undefined accepts any. Versions from `If-Match` travel as they are. Any other condition needs
- * a look at the resource first, and then pins the version that was seen: what changes in between fails in SQL.
+ * Rethrows the error of a write. A VALIDATION_ERROR is rethrown only when the resource exists and its conditions are met, because 404,
+ * 410 and 412 take precedence over 400; otherwise the error of the resource is thrown.
  */
-export async function check(compiled: CompiledOperation, { headers, asked }: CheckRequest): Promise<readonly number[] | undefined> {
-  if (!compiled.guard) return undefined;
-  const conditions = readWriteConditions(headers);
-  const { expectedVersions, mustExist, unmodifiedSince, noneMatch } = conditions;
-  if (!mustExist && unmodifiedSince === undefined && noneMatch === undefined) return expectedVersions;
-  return toExpectedVersions(conditions, await look(compiled, asked));
-}
-
-/** A faulty write is told so only if its resource is there and no condition failed: 404 and 412 beat 400. Always throws. */
-export async function refuseFaulty(
+export async function rethrowAfterConditions(
   error: unknown,
-  { compiled, headers, asked }: CheckRequest & { readonly compiled: CompiledOperation },
+  gateway: GatewayClient,
+  admitted: AdmittedRequest<CompiledOperationRoute>,
 ): Promise<never> {
-  if (compiled.guard && error instanceof Fault && error.code === 'VALIDATION_ERROR') {
-    const found = await look(compiled, asked);
-    if (toExpectedVersions(readWriteConditions(headers), found).length === 0)
-      throw fail('PRECONDITION_FAILED', 'The resource has another version than expected');
+  if (admitted.compiled.stateQuery && error instanceof Fault && error.code === 'VALIDATION_ERROR') {
+    const state = await readState(gateway, admitted);
+    if (toExpectedVersions(parseWriteConditions(admitted.context.request.headers), state).length === 0) throw preconditionFailed();
   }
   throw error;
 }
 
-/** Throws NOT_FOUND or GONE, unless the write would make what is missing. */
-async function look({ guard, row }: CompiledOperation, asked: Asked): Promise<Found> {
-  if (!guard) throw new Error(`Nothing reads what ${row.path} changes`);
+/** Returns the error of a condition that is not met. */
+export function preconditionFailed(): Fault {
+  return fail(
+    'PRECONDITION_FAILED',
+    'The current version of the resource does not meet the conditions of the request. Read it again and retry.',
+  );
+}
+
+async function readState(gateway: GatewayClient, admitted: AdmittedRequest<CompiledOperationRoute>): Promise<ResourceState> {
+  const { compiled, params: variables } = admitted;
+  const { stateQuery: operation, route } = compiled;
+  if (!operation) throw new Error(`No route reads the resource that ${route.path} changes`);
   try {
-    const { root } = await call({ ...asked, idempotency: undefined }, { prepare: guard, shape: BARE, isMutation: false });
-    const { _version, _changedAt } = root as { _version: number; _changedAt?: string };
+    const request = toGatewayRequest(admitted, { operation, selection: STATE_SELECTION, isMutation: false, variables });
+    const { value } = await call(gateway, request);
+    const { _version, _changedAt } = value as { _version: number; _changedAt?: string };
     return { version: _version, changedAt: _changedAt };
   } catch (error) {
-    if (row.mayCreate && error instanceof Fault && error.code === 'NOT_FOUND') return { version: 0, changedAt: undefined };
+    if (route.mayCreate && error instanceof Fault && error.code === 'NOT_FOUND') return { version: 0, changedAt: undefined };
     throw error;
   }
 }

@@ -1,102 +1,105 @@
-/** Turns rows into what the pipeline runs on, once for each version; all that can be wrong with a row is found here, at start. */
-import { type GraphQLSchema, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
-import { type Prepare, createPrepare, readOperations } from '../operations.ts';
-import { createBodyReader } from '../query/body.ts';
-import { createFlagsReader } from '../query/flags.ts';
-import { createListReader } from '../query/list.ts';
-import type { Reader, ReaderContext } from '../query/reading.ts';
-import type { Alternative, LocalRow, Method, OperationRow, Row } from '../routes/row.ts';
-import { type Table, createTable } from '../routes/table.ts';
+/** Compiles routes for the pipeline, once for each version. Every mistake in a route table throws here, at the start of the process. */
+import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import { type CompileOperation, createOperationCompiler, readOperations } from '../operations/operations.ts';
+import { createBodyParser } from '../query/body-input.ts';
+import { createFlagsParser } from '../query/flag-parameters.ts';
+import { createListParser } from '../query/list-parameters.ts';
+import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
+import { type RouteTable, createRouteTable } from '../routes/route-table.ts';
+import type { Alternative, LocalRoute, Method, OperationRoute, Route } from '../routes/route.ts';
 
 interface CompiledBase {
   readonly method: Method;
   readonly path: string;
-  readonly takesBody: boolean;
+  readonly hasBody: boolean;
 }
 
-export interface CompiledOperation extends CompiledBase {
-  readonly row: OperationRow;
+/** A route that runs an operation, with its reader and its operation compiled. */
+export interface CompiledOperationRoute extends CompiledBase {
+  readonly route: OperationRoute;
   readonly isMutation: boolean;
-  readonly read: Reader;
-  readonly prepare: Prepare;
+  readonly read: RequestReader;
+  readonly operation: CompileOperation;
   readonly alternatives: readonly CompiledAlternative[];
-  /** Gives version and last change of the resource whose conditions count, for a write that has one. */
-  readonly guard?: Prepare;
+  /** For writes with conditions: the query for the version and the last change of the resource. */
+  readonly stateQuery?: CompileOperation;
 }
 
-export interface CompiledLocal extends CompiledBase {
-  readonly row: LocalRow;
+/** A route that the bridge answers without the gateway. */
+export interface CompiledLocalRoute extends CompiledBase {
+  readonly route: LocalRoute;
 }
 
-export type CompiledRow = CompiledOperation | CompiledLocal;
+/** A route of one version. */
+export type CompiledRoute = CompiledOperationRoute | CompiledLocalRoute;
 
+/** Another media type of a representation, with the operation that selects what it needs. */
 export interface CompiledAlternative extends Pick<Alternative, 'type' | 'write'> {
-  readonly prepare: Prepare;
+  readonly operation: CompileOperation;
 }
 
-/** Throws when a row names an operation or a type that is not there, or one that does not fit the schema. */
-export function compileRows(
-  rows: readonly Row[],
-  context: { readonly schema: GraphQLSchema; readonly version: number },
-): Table<CompiledRow> {
+/** Compiles routes into a table. Throws an Error when a route names an operation or a type that does not exist or does not fit. */
+export function compileRoutes(routes: readonly Route[], context: ReaderContext): RouteTable<CompiledRoute> {
   const operations = readOperations();
-  const operationOf = (name: string): OperationDefinitionNode => {
+  const findOperation = (name: string): OperationDefinitionNode => {
     const operation = operations.get(name);
-    if (!operation) throw new Error(`There is no operation ${name}`);
+    if (!operation) throw new Error(`Operation ${name} does not exist`);
     return operation;
   };
-  return createTable(
-    rows.map((row): CompiledRow => {
-      const { method, path } = row;
-      if (!('operation' in row)) return { row, method, path, takesBody: false };
-      const operation = operationOf(row.operation);
-      const guarding = findGuard(rows, row);
+  return createRouteTable(
+    routes.map((route): CompiledRoute => {
+      const { method, path } = route;
+      if (!('operation' in route)) return { route, method, path, hasBody: false };
+      const operation = findOperation(route.operation);
+      const reading = findReadingRoute(routes, route);
       return {
-        row,
+        route,
         method,
         path,
-        takesBody: row.reads.kind === 'body' || (row.reads.kind === 'own' && row.reads.takesBody),
+        hasBody: route.input.kind === 'body' || (route.input.kind === 'custom' && route.input.hasBody),
         isMutation: operation.operation === OperationTypeNode.MUTATION,
-        read: createReader(row, context),
-        prepare: createPrepare(context, operation, row.resource),
-        alternatives: (row.alternatives ?? []).map(({ type, write, resource }) => ({
+        read: createReader(route, context),
+        operation: createOperationCompiler(context, operation, route.resource),
+        alternatives: (route.alternatives ?? []).map(({ type, write, resource }) => ({
           type,
           write,
-          prepare: createPrepare(context, operation, resource),
+          operation: createOperationCompiler(context, operation, resource),
         })),
-        ...(guarding && { guard: createPrepare(context, operationOf(guarding.operation), guarding.resource) }),
+        ...(reading && { stateQuery: createOperationCompiler(context, findOperation(reading.operation), reading.resource) }),
       };
     }),
   );
 }
 
-function createReader({ reads }: OperationRow, context: ReaderContext): Reader {
-  switch (reads.kind) {
+function createReader({ input }: OperationRoute, context: ReaderContext): RequestReader {
+  switch (input.kind) {
     case 'path': {
-      const readFlags = createFlagsReader(Object.keys(reads.flags ?? {}));
-      return ({ params, query }, faults) => ({ variables: { ...params, ...readFlags(query, faults) } });
+      const parseFlags = createFlagsParser(Object.keys(input.flags ?? {}));
+      return ({ params, query }, faults) => ({ variables: { ...params, ...parseFlags(query, faults) } });
     }
     case 'list': {
-      const readList = createListReader(context, reads.rule);
+      const parseList = createListParser(context, input.rule);
       return ({ params, query }, faults) => {
-        const list = readList(query, faults);
+        const list = parseList(query, faults);
         return { ...list, variables: { ...params, ...list.variables } };
       };
     }
     case 'body': {
-      const readBody = createBodyReader(context, reads.rule);
-      return (request, faults) => ({ variables: { ...request.params, input: readBody(request, faults) } });
+      const parseBody = createBodyParser(context, input.rule);
+      return (request, faults) => ({ variables: { ...request.params, input: parseBody(request, faults) } });
     }
-    case 'own':
-      return reads.createReader(context);
+    case 'custom':
+      return input.createReader(context);
   }
 }
 
-/** The row that reads what a write changes: at the same path, or at the one above an action. */
-function findGuard(rows: readonly Row[], { path, changes }: OperationRow): OperationRow | undefined {
-  if (!changes) return undefined;
-  const place = changes === 'itself' ? path : path.slice(0, path.lastIndexOf('/'));
-  const found = rows.find((row): row is OperationRow => 'operation' in row && row.method === 'GET' && row.path === place);
-  if (!found) throw new Error(`Nothing reads what ${path} changes`);
+/** Returns the route that reads what a write changes: at the same path, or at the parent path of an action. */
+function findReadingRoute(routes: readonly Route[], { path, conditionsOn }: OperationRoute): OperationRoute | undefined {
+  if (!conditionsOn) return undefined;
+  const readingPath = conditionsOn === 'resource' ? path : path.slice(0, path.lastIndexOf('/'));
+  const found = routes.find(
+    (route): route is OperationRoute => 'operation' in route && route.method === 'GET' && route.path === readingPath,
+  );
+  if (!found) throw new Error(`No route reads the resource that ${path} changes`);
   return found;
 }

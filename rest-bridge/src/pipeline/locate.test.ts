@@ -4,13 +4,13 @@ import { locate } from './locate.ts';
 
 const versions = createVersions(new Map());
 
-describe('a path', () => {
+describe('locate', () => {
   it.each([
     ['/a\\b', '/a%5Cb'],
     ['/a"<>`{|}^b', '/a%22%3C%3E%60%7B%7C%7D%5Eb'],
     ['/\u00c3\u00a9', '/%C3%A9'],
     ["/a-b.c_d~e!f$g&h'(i)*+,;=:@%41", "/a-b.c_d~e!f$g&h'(i)*+,;=:@%41"],
-  ])('of %j goes on as %j, so that it can stand in a header again', (url, path) => {
+  ])('returns %j as the path %j, which is valid in a header', (url, path) => {
     expect(locate(versions, { url, headers: {} }).path).toBe(path);
   });
 });

@@ -1,89 +1,93 @@
-/** Stage 2: from a path and a method to a row (RFC 9110 §9.3.7, §15.5.6). No I/O. */
+/** Stage 2: finds the route of a path and a method (RFC 9110 §9.3.7, §15.5.6). No I/O. */
 import { fail } from '@trestle/schema/errors';
-import type { Method, Outcome } from '../routes/row.ts';
-import type { Table } from '../routes/table.ts';
-import type { CompiledRow } from './compile.ts';
-import type { Located } from './locate.ts';
-
-export interface Matched {
-  readonly compiled: CompiledRow;
-  readonly params: Readonly<Record<string, string>>;
-}
+import { toAcceptedBodyTypes } from '../http/json-body.ts';
+import type { RouteResponse } from '../http/response.ts';
+import type { RouteTable } from '../routes/route-table.ts';
+import type { Method } from '../routes/route.ts';
+import type { CompiledRoute } from './compile.ts';
+import type { LocatedRequest, MatchedRoute } from './context.ts';
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Throws NOT_IMPLEMENTED for a method that the server does not know: that comes before any question of the path. */
+/** Throws NOT_IMPLEMENTED for a method that no route has. Runs before the path is matched. */
 export function requireMethod(method: string): void {
-  if (!METHODS.includes(method)) throw fail('NOT_IMPLEMENTED', 'The server does not know this method');
+  if (!METHODS.includes(method))
+    throw fail('NOT_IMPLEMENTED', `Method ${method} is not supported. Supported methods: ${METHODS.join(', ')}.`);
 }
 
 /**
- * Gives the row, or the answer of a path that needs none: a redirect, or the methods it takes. Throws NOT_FOUND for an unknown path,
- * NotAllowed for a known one with another method.
+ * Returns the route, or the response to a request that needs none: a redirect, or the allowed methods. Throws NOT_FOUND for an unknown
+ * path, and `MethodNotAllowed` when the path has no route for the method.
  */
-export function match(table: Table<CompiledRow>, method: string, { prefix, path, search }: Located): Matched | Outcome {
-  if (path === '*' && method === 'OPTIONS') return toMethods(METHODS.join(', '));
-  // The root of a version is the same with and without its slash.
+export function match(table: RouteTable<CompiledRoute>, method: string, target: LocatedRequest): MatchedRoute | RouteResponse {
+  const { prefix, path, search } = target;
+  if (path === '*' && method === 'OPTIONS') return toMethodsResponse(METHODS.join(', '));
+  // The root path of a version is the same with and without a trailing slash.
   const isSlashed = path.length > 1 && path.endsWith('/');
-  const bare = isSlashed ? withoutLastSlashes(path) : path;
-  const found = table(readSegments(bare));
-  // Only to a known path, which begins with a fixed name: a redirect can't lead to another host (RFC 3986 §4.2, `//host`).
-  if (!found) throw fail('NOT_FOUND', 'There is no such path');
-  if (isSlashed) return toRedirect(method, `${prefix}${bare}`, search);
+  const canonicalPath = isSlashed ? withoutTrailingSlashes(path) : path;
+  const found = table(toSegments(canonicalPath));
+  // Only known paths are redirected. They begin with a fixed name, so that a redirect cannot lead to another host (RFC 3986 §4.2, `//host`).
+  if (!found) throw fail('NOT_FOUND', UNKNOWN_PATH);
+  if (isSlashed) return toRedirect(method, `${prefix}${canonicalPath}`, search);
   const compiled = found.byMethod.get((method === 'HEAD' ? 'GET' : method) as Method);
-  if (compiled) return { compiled, params: found.params };
+  if (compiled) return { target, compiled, params: found.params };
   const allow = toAllow(found.byMethod);
-  if (method === 'OPTIONS') return toMethods(allow, found.byMethod);
-  throw new NotAllowed(allow);
+  if (method === 'OPTIONS') return toMethodsResponse(allow, found.byMethod);
+  throw new MethodNotAllowed(method, allow);
 }
 
-/** The method is wrong; the renderer says METHOD_NOT_ALLOWED and which are right. */
-export class NotAllowed extends Error {
+const UNKNOWN_PATH = 'The path does not match any route.';
+
+/** The path has no route for the method. `renderError` answers METHOD_NOT_ALLOWED with `Allow`. */
+export class MethodNotAllowed extends Error {
   readonly allow: string;
-  constructor(allow: string) {
-    super('The path does not take this method');
+
+  /** `allow` is the value of the `Allow` header. */
+  constructor(method: string, allow: string) {
+    super(`Method ${method} is not allowed for the path. Allowed methods: ${allow}.`);
     this.allow = allow;
   }
 }
 
-function toMethods(allow: string, byMethod?: ReadonlyMap<Method, CompiledRow>): Outcome {
+function toMethodsResponse(allow: string, byMethod?: ReadonlyMap<Method, CompiledRoute>): RouteResponse {
   const accepts = {
-    ...(byMethod?.get('POST')?.takesBody && { 'accept-post': 'application/json' }),
-    ...(byMethod?.get('PATCH') && { 'accept-patch': 'application/json, application/merge-patch+json' }),
+    ...(byMethod?.get('POST')?.hasBody && { 'accept-post': toAcceptedBodyTypes('POST') }),
+    ...(byMethod?.get('PATCH') && { 'accept-patch': toAcceptedBodyTypes('PATCH') }),
   };
   return { status: 200, headers: { allow, ...accepts } };
 }
 
-/** 301 lets clients change the method to GET, so that everything else gets 308 (contract §4). */
-function toRedirect(method: string, pathname: string, search: URLSearchParams): Outcome {
+/** Returns 301 for GET and HEAD, and 308 otherwise: clients may change the method of a 301 to GET (contract §4). */
+function toRedirect(method: string, pathname: string, search: URLSearchParams): RouteResponse {
   const query = search.size > 0 ? `?${search.toString()}` : '';
   return { status: method === 'GET' || method === 'HEAD' ? 301 : 308, headers: { location: `${pathname || '/'}${query}` } };
 }
 
-/** A loop, because `/\/+$/` looks at each run of slashes again from each of its places. */
-function withoutLastSlashes(path: string): string {
+/** Uses a loop, because `/\/+$/` takes quadratic time for a long run of slashes. */
+function withoutTrailingSlashes(path: string): string {
   let end = path.length;
   while (end > 0 && path.charAt(end - 1) === '/') end--;
   return path.slice(0, end);
 }
 
-function toAllow(byMethod: ReadonlyMap<Method, CompiledRow>): string {
+function toAllow(byMethod: ReadonlyMap<Method, CompiledRoute>): string {
   const methods = [...byMethod.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...methods, 'OPTIONS'].join(', ');
 }
 
-/** A segment that is no valid percent-encoding, or holds what no database can, can't be the name of anything. */
-function readSegments(path: string): string[] {
+/** Returns the decoded segments. Throws NOT_FOUND for invalid percent-encoding and for U+0000, which no id contains. */
+function toSegments(path: string): string[] {
   const segments = path.slice(1).split('/');
   return path.includes('%') ? segments.map(decodeSegment) : segments;
 }
 
 function decodeSegment(segment: string): string {
+  let decoded: string | undefined;
   try {
-    const decoded = decodeURIComponent(segment);
-    if (!decoded.includes('\0')) return decoded;
+    decoded = decodeURIComponent(segment);
   } catch {
-    // Told below.
+    // Refused below.
   }
-  throw fail('NOT_FOUND', 'There is no such path');
+  if (decoded === undefined || decoded.includes('\0')) throw fail('NOT_FOUND', UNKNOWN_PATH);
+  return decoded;
 }

@@ -1,33 +1,31 @@
-/** Stage 4: in which media type the answer goes out (RFC 9110 §12.5.1, contract §4). No I/O. */
+/** Stage 4: chooses the media type of the response (RFC 9110 §12.5.1, contract §4). No I/O. */
 import { fail } from '@trestle/schema/errors';
-import { accepts, readAccept } from '../http/accept.ts';
-import type { CompiledAlternative, CompiledRow } from './compile.ts';
+import { toAcceptedTypes } from '@trestle/service/accept';
+import { JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
+import type { CompiledAlternative, CompiledRoute } from './compile.ts';
 
-/** Undefined stands for JSON, or for the one type that a document has. Throws NOT_ACCEPTABLE. */
-export function negotiate(compiled: CompiledRow, accept: string | undefined, version: number): CompiledAlternative | undefined {
-  const { row } = compiled;
-  if (accept === undefined || accept === '*/*' || (accept === 'application/json' && 'operation' in row)) return undefined;
-  const ranges = readAccept(accept);
-  const qualityOf = (...types: readonly string[]) => Math.max(...types.map((type) => accepts(ranges, type)));
-  if (!('operation' in row)) {
-    if (row.types.includes('*/*') || qualityOf(...row.types) > 0) return undefined;
-    throw fail('NOT_ACCEPTABLE', `This is there as ${row.types.join(' or ')}`);
+/** Returns the alternative that the client prefers; undefined for JSON, and for a route with its own content. Throws NOT_ACCEPTABLE. */
+export function negotiate(compiled: CompiledRoute, accept: string | undefined, version: number): CompiledAlternative | undefined {
+  const { route } = compiled;
+  if (accept === undefined || accept === '*/*' || (accept === 'application/json' && 'operation' in route)) return undefined;
+  if (!('operation' in route)) {
+    const isAccepted = route.types.length === 0 || toAcceptedTypes(accept, route.types.map(withCharset)).length > 0;
+    if (!isAccepted) throw notAcceptable(route.types);
+    return undefined;
   }
-  const own = ['application/json'];
-  // Whoever asks for problem documents does so for errors; there is no other success for him (RFC 9457).
-  const plain = qualityOf(...own, `application/vnd.trestle.v${String(version)}+json`, 'application/problem+json');
   const alternatives = 'alternatives' in compiled ? compiled.alternatives : [];
-  const [best] = alternatives
-    .map((alternative) => ({ alternative, quality: qualityOf(alternative.type) }))
-    .filter(({ quality }) => quality > plain);
-  if (best) return best.alternative;
-  if (plain > 0) return undefined;
-  throw fail('NOT_ACCEPTABLE', `This is there as ${[...own, ...alternatives.map(({ type }) => type)].join(' or ')}`);
+  // A client that accepts only problem details gets its successful responses as JSON (RFC 9457 defines none).
+  const jsonTypes = [JSON_TYPE, withCharset(`application/vnd.trestle.v${String(version)}+json`), PROBLEM_TYPE];
+  const [preferred] = toAcceptedTypes(accept, [...jsonTypes, ...alternatives.map(({ type }) => type)]);
+  if (preferred === undefined) throw notAcceptable(['application/json', ...alternatives.map(({ type }) => type)]);
+  return alternatives.find(({ type }) => type === preferred);
 }
 
-/** Whether errors go out as problem documents: only when the client takes no other JSON (RFC 9457, contract §4). */
-export function wantsProblem(accept: string | undefined): boolean {
-  if (!accept?.includes('problem+json')) return false;
-  const ranges = readAccept(accept);
-  return accepts(ranges, 'application/problem+json') > 0 && accepts(ranges, 'application/json') === 0;
+/** The responses name their charset, and so may the ranges of the client. */
+function withCharset(type: string): string {
+  return `${type}; charset=utf-8`;
+}
+
+function notAcceptable(available: readonly string[]) {
+  return fail('NOT_ACCEPTABLE', `Accept matches no available media type. Available: ${available.join(', ')}.`);
 }

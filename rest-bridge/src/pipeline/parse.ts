@@ -1,41 +1,41 @@
-/** Stage 5: what is asked for, with every fault told at once (spec §7.2). */
-import type { IncomingMessage } from 'node:http';
+/** Stage 5: parses headers, query and body, and reports every fault in one response (spec §7.2). */
 import type { FieldFault } from '@trestle/schema/errors';
-import { readJsonBody, requireJson } from '../http/body.ts';
-import { type IdempotencyKey, readIdempotencyKey } from '../idempotency/idempotency-key.ts';
-import { rejectRequest } from '../query/faults.ts';
+import { readJsonBody, requireJson } from '../http/json-body.ts';
+import { type FieldSelection, parseFieldSelection } from '../query/field-selection.ts';
 import { createParameters } from '../query/parameters.ts';
-import { type Shape, readShape } from '../query/shape.ts';
-import type { Reading } from '../query/reading.ts';
-import { resourceAt } from '../versions/transform.ts';
-import type { CompiledOperation } from './compile.ts';
-import type { Located } from './locate.ts';
+import { rejectRequest } from '../query/reject-request.ts';
+import type { ReaderResult } from '../query/request-reader.ts';
+import { resourceAtVersion } from '../resources/resource-at-version.ts';
+import type { CompiledOperationRoute } from './compile.ts';
+import type { AdmittedRequest } from './context.ts';
+import { type IdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
 
-export interface Parsed {
-  readonly reading: Reading;
-  readonly shape: Shape;
+/** A request as values of known types. */
+export interface ParsedRequest extends ReaderResult {
+  readonly selection: FieldSelection;
   readonly idempotency: IdempotencyKey | undefined;
 }
 
-export interface ParseRequest {
-  readonly located: Located;
-  readonly params: Readonly<Record<string, string>>;
-  readonly request: IncomingMessage;
-}
-
-/** Throws VALIDATION_ERROR with all faults of headers, query and body, UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE. */
-export async function parse(compiled: CompiledOperation, { located, params, request }: ParseRequest): Promise<Parsed> {
-  const { row, takesBody, isMutation, read } = compiled;
+/** Returns the parsed request. Throws VALIDATION_ERROR with all faults, UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE. */
+export async function parse({
+  context: { request },
+  target,
+  compiled,
+  params,
+}: AdmittedRequest<CompiledOperationRoute>): Promise<ParsedRequest> {
+  const { route, hasBody, isMutation, read } = compiled;
   const faults: FieldFault[] = [];
-  if (takesBody) requireJson(request, row.method);
-  const body = takesBody ? await readJsonBody(request) : undefined;
-  const query = createParameters(located.search);
+  if (hasBody) requireJson(request, route.method);
+  const body = hasBody ? await readJsonBody(request) : undefined;
+  const query = createParameters(target.search);
+  // `locate` has parsed it.
   query.take('version');
-  const idempotency = readIdempotencyKey(row, { headers: request.headers, path: located.path }, faults);
-  const reading = read({ params, query, body }, faults);
-  const resource = resourceAt(row.resource, located.version);
-  // A write is not sent twice because something beside it failed, so that nothing may come along with it.
-  const shape = readShape(query, isMutation ? { ...resource, include: {} } : resource, faults);
+  const idempotency = parseIdempotencyKey(route, { header: request.headers['idempotency-key'], path: target.path }, faults);
+  const result = read({ params, query, body }, faults);
+  const { fields, include } = resourceAtVersion(route.resource, target.version);
+  // A failed inclusion is handled by a second request without it, and a write must not be sent twice.
+  const known = { fields: Object.keys(fields), include: isMutation ? [] : Object.keys(include) };
+  const selection = parseFieldSelection(query, known, faults);
   rejectRequest([...faults, ...query.faults()]);
-  return { reading, shape, idempotency };
+  return { ...result, selection, idempotency };
 }

@@ -1,37 +1,42 @@
-/** Where errors leave: the envelope of spec §7.1, or a problem document for those who take nothing else (RFC 9457). */
+/** Turns errors into HTTP responses: the envelope of spec §7.1, or problem details for clients that accept nothing else (RFC 9457). */
 import { STATUS_CODES } from 'node:http';
 import { ERRORS, type ErrorCode, Fault } from '@trestle/schema/errors';
 import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
-import { acceptedTypes } from '../http/body.ts';
 import { VARY } from '../http/caching.ts';
+import { toAcceptedBodyTypes } from '../http/json-body.ts';
+import { JSON_TYPE, PROBLEM_TYPE, wantsProblem } from '../http/media-types.ts';
+import type { HttpResponse, ResponseHeaders } from '../http/response.ts';
+import { chooseContentCoding, withContentCoding } from '../http/send-response.ts';
 import { DEFAULT_VERSION } from '../versions/versions.ts';
-import { NotAllowed } from './match.ts';
-import { wantsProblem } from './negotiate.ts';
-import { type Exchange, Unsatisfiable, mergeHeaders, sendEncoded } from './render.ts';
+import type { RequestContext } from './context.ts';
+import { MethodNotAllowed } from './match.ts';
+import { RangeNotSatisfiable, mergeHeaders } from './render.ts';
 
-/** Writes an error; what was not meant for the client becomes INTERNAL_ERROR. Gives the code for the log. */
-export async function renderError(exchange: Exchange, error: unknown): Promise<ErrorCode> {
-  const { request, response, requestId } = exchange;
-  const fault = toFault(error);
-  if (response.headersSent) {
-    response.destroy();
-    return fault.code;
-  }
-  const isProblem = wantsProblem(request.headers.accept);
-  const body = isProblem ? toProblem(fault, requestId) : toEnvelope(fault, requestId);
-  const headers = mergeHeaders(exchange.headers, {
-    'content-type': `application/${isProblem ? 'problem+' : ''}json; charset=utf-8`,
-    'cache-control': 'no-store',
-    vary: VARY,
-    ...toOwnHeaders(error, fault, request.method ?? 'GET'),
-    // The rest of a body that nobody read is not worth reading: the connection ends.
-    ...(!request.complete && { connection: 'close' }),
-  });
-  await sendEncoded(exchange, { status: ERRORS[fault.code].status, headers, content: JSON.stringify(body) });
-  return fault.code;
+/** The response to a failed request, and the code for the log. */
+export interface RenderedError {
+  readonly response: HttpResponse;
+  readonly code: ErrorCode;
 }
 
-/** What was refused before it was a request: nobody knows which version it would have asked for, and every answer names one (spec §9). */
+/** Returns the response to an error. An error that is not meant for clients becomes INTERNAL_ERROR. `common` are headers of every response. */
+export async function renderError({ request, requestId }: RequestContext, error: unknown, common: ResponseHeaders): Promise<RenderedError> {
+  const fault = toFault(error);
+  const isProblem = wantsProblem(request.headers.accept);
+  const type = isProblem ? PROBLEM_TYPE : JSON_TYPE;
+  const content = JSON.stringify(isProblem ? toProblem(fault, requestId) : toEnvelope(fault, requestId));
+  const headers = mergeHeaders(common, {
+    'content-type': type,
+    'cache-control': 'no-store',
+    vary: VARY,
+    ...toErrorHeaders(error, fault, request.method ?? 'GET'),
+    // Nothing reads the rest of the body, so that the connection cannot be used again.
+    ...(!request.complete && { connection: 'close' }),
+  });
+  const response = { status: ERRORS[fault.code].status, headers, content };
+  return { code: fault.code, response: await withContentCoding(response, chooseContentCoding(request, { content, type })) };
+}
+
+/** Returns the answer to a request that was refused before the pipeline. Its version is unknown, and every response names one (spec §9). */
 export function toRefusalAnswer({ requestId, ...refusal }: Refusal): RefusalAnswer {
   return {
     body: toEnvelope(refusal, requestId),
@@ -39,7 +44,6 @@ export function toRefusalAnswer({ requestId, ...refusal }: Refusal): RefusalAnsw
   };
 }
 
-/** The envelope of spec §7.1. */
 function toEnvelope({ code, message, details }: Omit<Refusal, 'requestId'> & { details?: Fault['details'] }, requestId: string): object {
   return { error: { code, message, ...(details && { details }), requestId } };
 }
@@ -49,19 +53,19 @@ function toProblem({ code, message, details }: Fault, requestId: string): object
   return { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, code, ...(details && { details }), requestId };
 }
 
-function toOwnHeaders(error: unknown, { code, retryAfterSeconds }: Fault, method: string): Record<string, string> {
+function toErrorHeaders(error: unknown, { code, retryAfterSeconds }: Fault, method: string): ResponseHeaders {
   return {
-    ...(error instanceof NotAllowed && { allow: error.allow }),
-    ...(error instanceof Unsatisfiable && { 'content-range': `bytes */${String(error.size)}` }),
+    ...(error instanceof MethodNotAllowed && { allow: error.allow }),
+    ...(error instanceof RangeNotSatisfiable && { 'content-range': `bytes */${String(error.size)}` }),
     ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer realm="api"' }),
-    ...(code === 'UNSUPPORTED_MEDIA_TYPE' && { [method === 'PATCH' ? 'accept-patch' : 'accept-post']: acceptedTypes(method) }),
+    ...(code === 'UNSUPPORTED_MEDIA_TYPE' && { [method === 'PATCH' ? 'accept-patch' : 'accept-post']: toAcceptedBodyTypes(method) }),
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
   };
 }
 
 function toFault(error: unknown): Fault {
   if (error instanceof Fault) return error;
-  if (error instanceof NotAllowed) return new Fault('METHOD_NOT_ALLOWED', error.message);
-  if (error instanceof Unsatisfiable) return new Fault('RANGE_NOT_SATISFIABLE', error.message);
-  return new Fault('INTERNAL_ERROR', 'Something went wrong on our side');
+  if (error instanceof MethodNotAllowed) return new Fault('METHOD_NOT_ALLOWED', error.message);
+  if (error instanceof RangeNotSatisfiable) return new Fault('RANGE_NOT_SATISFIABLE', error.message);
+  return new Fault('INTERNAL_ERROR', 'Internal server error. Quote the request id when you report it.');
 }

@@ -1,155 +1,99 @@
-/** Stage 9: the one place where answers leave. No I/O but the writing. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { fail } from '@trestle/schema/errors';
+/** Stage 8: turns a successful route response into an HTTP response, with entity tag, conditions, range and content coding. */
+import type { IncomingMessage } from 'node:http';
+import { toEncodedTag } from '@trestle/service/encoding';
 import { VARY, toCacheControl } from '../http/caching.ts';
-import { allowsRange, judgeRead, toEtag } from '../http/conditional.ts';
-import { type Encoding, chooseEncoding, encode, toEncodedTag } from '@trestle/service/encoding';
-import { readRanges, toContentRange, toMultipart } from '../http/range.ts';
-import type { Outcome } from '../routes/row.ts';
+import { allowsRange, evaluateReadConditions, toEtag } from '../http/conditional.ts';
+import { JSON_TYPE } from '../http/media-types.ts';
+import { parseRanges, toContentRange, toMultipart } from '../http/range.ts';
+import type { HttpResponse, ResponseHeaders, RouteResponse } from '../http/response.ts';
+import { type ResponseContent, chooseContentCoding, withContentCoding } from '../http/send-response.ts';
 import type { PartialError } from './call.ts';
+import { preconditionFailed } from './check.ts';
 
-type Headers = Record<string, string>;
-
-/** A request and what every answer to it carries. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly requestId: string;
-  /** Request id, version and what the version owes its clients. */
-  readonly headers: Readonly<Headers>;
-}
-
-export interface Rendered extends Outcome {
+/** A route response with the facts that its caching depends on. */
+export interface RenderInput extends RouteResponse {
   readonly isAnonymous: boolean;
+  /** The parts that failed; the response lists them in `_errors`. */
   readonly errors: readonly PartialError[];
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
-
-/** Writes an answer with its tag, or 304 or 206 in its place. Throws PRECONDITION_FAILED or RANGE_NOT_SATISFIABLE (RFC 9110 §13.2.2). */
-export async function render(exchange: Exchange, rendered: Rendered): Promise<void> {
-  const { status, body, document, version, changedAt, isAnonymous, errors } = rendered;
-  const { method = 'GET' } = exchange.request;
-  const isRead = method === 'GET' || method === 'HEAD';
-  const headers = mergeHeaders(exchange.headers, {
-    'cache-control': toCacheControl({ isRead, isAnonymous, isWhole: errors.length === 0 }),
+/**
+ * Returns the response to send: the representation, 206 with a part of it, or 304. `common` are headers of every response. Throws
+ * PRECONDITION_FAILED, or `RangeNotSatisfiable` (RFC 9110 §13.2.2).
+ */
+export async function render(request: IncomingMessage, input: RenderInput, common: ResponseHeaders): Promise<HttpResponse> {
+  const { status, body, document, version, isAnonymous, errors } = input;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  const isComplete = errors.length === 0;
+  const headers = mergeHeaders(common, {
+    'cache-control': toCacheControl({ isRead, isAnonymous, isComplete }),
     vary: VARY,
-    ...rendered.headers,
+    ...input.headers,
   });
-  if (!body && !document) {
-    sendNothing(exchange, { status, headers });
-    return;
-  }
-  const content = document?.bytes ?? JSON.stringify(errors.length > 0 ? { ...body, _errors: errors } : body);
+  if (!body && !document) return { status, headers };
+  const content = document?.bytes ?? JSON.stringify(isComplete ? body : { ...body, _errors: errors });
   const type = document?.type ?? JSON_TYPE;
-  // Only what was read, or carries a version, is something that a tag can speak of later.
-  if (isRead && status === 200) await sendRead(exchange, { content, type, headers, version, changedAt, isWhole: errors.length === 0 });
-  else {
-    headers['content-type'] = type;
-    if (version !== undefined) headers['etag'] = toEtag(content, version);
-    await sendEncoded(exchange, { status, headers, content });
-  }
+  if (isRead && status === 200) return renderRead(request, { ...input, content, type, isComplete }, headers);
+  const etag = version === undefined ? undefined : { etag: toEtag(content, version) };
+  const response = { status, headers: { ...headers, 'content-type': type, ...etag }, content };
+  return withContentCoding(response, chooseContentCoding(request, { content, type }));
 }
 
-/** A text stays one until it is written: Node then sends it and the headers in one piece. */
-type Content = string | Buffer;
-
-interface Read {
-  readonly content: Content;
-  readonly type: string;
-  readonly headers: Headers;
-  readonly version: number | undefined;
-  readonly changedAt: string | undefined;
-  readonly isWhole: boolean;
+interface ReadResult extends ResponseContent, Pick<RouteResponse, 'version' | 'changedAt'> {
+  readonly isComplete: boolean;
 }
 
-async function sendRead(exchange: Exchange, { content, type, headers, version, changedAt, isWhole }: Read): Promise<void> {
-  const { request } = exchange;
+async function renderRead(request: IncomingMessage, result: ReadResult, common: ResponseHeaders): Promise<HttpResponse> {
+  const { content, type, version, changedAt, isComplete } = result;
   const range = request.method === 'GET' ? request.headers.range : undefined;
-  // Ranges are counted in the bytes of the plain representation.
-  const encoding = range === undefined ? encodingOf(request, { content, type }) : 'identity';
+  // Ranges count the bytes of the content without a coding.
+  const encoding = range === undefined ? chooseContentCoding(request, result) : 'identity';
   const etag = toEncodedTag(toEtag(content, version), encoding);
-  headers['etag'] = etag;
-  headers['accept-ranges'] = 'bytes';
-  if (changedAt !== undefined) headers['last-modified'] = new Date(changedAt).toUTCString();
+  const lastModified = changedAt === undefined ? undefined : new Date(changedAt).toUTCString();
+  const validators = { ...common, etag, 'accept-ranges': 'bytes', ...(lastModified !== undefined && { 'last-modified': lastModified }) };
 
-  const verdict = judgeRead(request.headers, { etag, lastModified: headers['last-modified'] });
-  if (verdict === 'failed') throw fail('PRECONDITION_FAILED', 'The resource has another version than expected');
-  if (verdict === 'not modified' && isWhole) {
-    exchange.response.writeHead(304, headers).end();
-    return;
+  const verdict = evaluateReadConditions(request.headers, { etag, lastModified });
+  if (verdict === 'precondition failed') throw preconditionFailed();
+  if (verdict === 'not modified' && isComplete) return { status: 304, headers: validators };
+  const headers = { ...validators, 'content-type': type };
+  if (range !== undefined && isComplete && allowsRange(request.headers['if-range'] as string | undefined, etag)) {
+    return renderRange(range, { bytes: Buffer.from(content), headers });
   }
-  headers['content-type'] = type;
-  if (range !== undefined && isWhole && allowsRange(request.headers['if-range'] as string | undefined, etag))
-    sendRange(exchange, { bytes: Buffer.from(content), headers, range });
-  else await sendEncoded(exchange, { status: 200, headers, content }, encoding);
+  return withContentCoding({ status: 200, headers, content }, encoding);
 }
 
-function sendRange(exchange: Exchange, { bytes, headers, range }: { bytes: Buffer; headers: Headers; range: string }): void {
-  const found = readRanges(range, bytes.length);
-  if (found.kind === 'whole') {
-    send(exchange, { status: 200, headers, content: bytes });
-    return;
-  }
-  if (found.kind === 'unsatisfiable') throw new Unsatisfiable(bytes.length);
-  const [only, ...others] = found.ranges;
+interface WholeContent {
+  readonly bytes: Buffer;
+  readonly headers: ResponseHeaders & { readonly 'content-type': string };
+}
+
+function renderRange(range: string, { bytes, headers }: WholeContent): HttpResponse {
+  const parsed = parseRanges(range, bytes.length);
+  if (parsed.kind === 'whole') return { status: 200, headers, content: bytes };
+  if (parsed.kind === 'unsatisfiable') throw new RangeNotSatisfiable(bytes.length);
+  const [only, ...others] = parsed.ranges;
   if (only && others.length === 0) {
-    headers['content-range'] = toContentRange(only, bytes.length);
-    send(exchange, { status: 206, headers, content: bytes.subarray(only.start, only.end + 1) });
-    return;
+    const contentRange = toContentRange(only, bytes.length);
+    return { status: 206, headers: { ...headers, 'content-range': contentRange }, content: bytes.subarray(only.start, only.end + 1) };
   }
-  const { contentType, body } = toMultipart(bytes, found.ranges, headers['content-type'] ?? JSON_TYPE);
-  headers['content-type'] = contentType;
-  send(exchange, { status: 206, headers, content: body });
+  const { contentType, body } = toMultipart(bytes, parsed.ranges, headers['content-type']);
+  return { status: 206, headers: { ...headers, 'content-type': contentType }, content: body };
 }
 
-/** No range lies within the representation; the renderer of errors says how long it is (RFC 9110 §15.5.17). */
-export class Unsatisfiable extends Error {
+/** No range overlaps the representation. `renderError` answers RANGE_NOT_SATISFIABLE with its size (RFC 9110 §15.5.17). */
+export class RangeNotSatisfiable extends Error {
   readonly size: number;
+
+  /** `size` is the length of the representation in bytes. */
   constructor(size: number) {
-    super('The range lies outside of the representation');
+    super(`Range does not overlap the representation of ${String(size)} bytes.`);
     this.size = size;
   }
 }
 
-interface Message {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly content: Content;
-}
-
-/** Compresses where the client takes it and it is worth it. */
-export async function sendEncoded(exchange: Exchange, message: Message, chosen?: Encoding): Promise<void> {
-  const { content, headers: sent } = message;
-  const encoding = chosen ?? encodingOf(exchange.request, { content, type: sent['content-type'] ?? '' });
-  if (encoding === 'identity') {
-    send(exchange, message);
-    return;
-  }
-  const headers = { ...message.headers, 'content-encoding': encoding };
-  send(exchange, { ...message, headers, content: await encode(typeof content === 'string' ? Buffer.from(content) : content, encoding) });
-}
-
-/** What is compressed already is not worth it. */
-function encodingOf({ headers }: IncomingMessage, { content, type }: Pick<Read, 'content' | 'type'>): Encoding {
-  return /json|text/.test(type) ? chooseEncoding(headers['accept-encoding'], content.length) : 'identity';
-}
-
-/** Writes an answer that has no body. 204 and 304 have no length either (RFC 9110 §8.6). */
-function sendNothing({ response }: Exchange, { status, headers }: Pick<Message, 'status' | 'headers'>): void {
-  if (status !== 204) headers['content-length'] = '0';
-  response.writeHead(status, headers).end();
-}
-
-function send({ request, response }: Exchange, { status, headers, content }: Message): void {
-  headers['content-length'] = String(Buffer.byteLength(content));
-  response.writeHead(status, headers);
-  response.end(request.method === 'HEAD' ? undefined : content);
-}
-
-/** `Link` and `Vary` are lists, to which several may add; everything else has one value. */
-export function mergeHeaders(common: Readonly<Headers>, own: Readonly<Headers>): Headers {
-  const merged = { ...common, ...own };
-  if (common['link'] !== undefined && own['link'] !== undefined) merged['link'] = `${own['link']}, ${common['link']}`;
-  return merged;
+/** Returns all headers. `Link` is a list, to which both may contribute; every other header of `own` replaces that of `common`. */
+export function mergeHeaders(common: ResponseHeaders, own: ResponseHeaders): ResponseHeaders {
+  const [commonLink, ownLink] = [common['link'], own['link']];
+  const link = commonLink !== undefined && ownLink !== undefined ? { link: `${ownLink}, ${commonLink}` } : undefined;
+  return { ...common, ...own, ...link };
 }

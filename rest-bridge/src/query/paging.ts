@@ -1,8 +1,10 @@
-/** Reads paging parameters into one of four variants (spec §4.3, contract §4). No I/O. */
+/** Parses paging parameters into one of four variants (spec §4.3, contract §4). No I/O. */
 import type { FieldFault } from '@trestle/schema/errors';
 import { changesUpTo } from '../versions/changelog.ts';
+import { parseInteger } from './integer-parameter.ts';
 import type { Parameters } from './parameters.ts';
 
+/** The paging of a list, by variant. */
 export type Paging =
   | { readonly variant: 'page'; readonly page: number; readonly limit: number }
   | { readonly variant: 'perPage'; readonly page: number; readonly perPage: number }
@@ -12,19 +14,19 @@ export type Paging =
 const MAX_LIMIT = 100;
 const MAX_OFFSET = 1_000_000;
 const DEFAULT_LIMIT = 10;
-/** Cursors to the page before carry this mark in front of the gateway's own, inside of the base64 (spec §4.4). */
+/** Prefix of a cursor to the previous page, inside the base64url encoding (spec §4.4). */
 const BACKWARD = '~';
 const BASE64URL = /^[\w-]+={0,2}$/;
 
-/** Which parameter makes which variant; two of different variants don't mix. */
-const MARKS = [
+/** Parameters that select a variant; those of different variants cannot be combined. */
+const SELECTORS = [
   ['perPage', 'perPage'],
   ['offset', 'offset'],
   ['cursor', 'cursor'],
   ['after', 'cursor'],
 ] as const;
 
-/** How lists of a version are paged when no parameter says how: by page, or from version 2 on by cursor (contract §4). */
+/** Returns the paging of lists without paging parameters: by page in version 1, by cursor from version 2 on (contract §4). */
 export function defaultPaging(version: number): 'page' | 'cursor' {
   return changesUpTo(version).findLast((change) => change.kind === 'paging')?.variant ?? 'page';
 }
@@ -34,29 +36,20 @@ interface PagingRule {
   readonly fallback: 'page' | 'cursor';
 }
 
-/** The default is ten rows from the start. */
-export function readPaging(query: Parameters, { faults, fallback: usual }: PagingRule): Paging {
-  const marks = MARKS.filter(([name]) => query.has(name));
+/** Parses the paging parameters; the default is the first ten items. Adds a fault for a value out of range and for mixed variants. */
+export function parsePaging(query: Parameters, { faults, fallback }: PagingRule): Paging {
+  const selectors = SELECTORS.filter(([name]) => query.has(name));
   const page = query.has('page') ? 'page' : undefined;
-  const variant = marks[0]?.[1] ?? page ?? usual;
-  if (marks.length > 1) faults.push({ field: marks[1]?.[0] ?? '', message: `does not go with ${marks[0]?.[0] ?? ''}` });
+  const variant = selectors[0]?.[1] ?? page ?? fallback;
+  if (selectors.length > 1) faults.push({ field: selectors[1]?.[0] ?? '', message: `cannot be combined with ${selectors[0]?.[0] ?? ''}` });
   if (page && (variant === 'offset' || variant === 'cursor'))
-    faults.push({ field: page, message: `does not go with ${marks[0]?.[0] ?? ''}` });
-  if (variant === 'perPage' && query.has('limit')) faults.push({ field: 'limit', message: 'does not go with perPage' });
+    faults.push({ field: page, message: `cannot be combined with ${selectors[0]?.[0] ?? ''}` });
+  if (variant === 'perPage' && query.has('limit')) faults.push({ field: 'limit', message: 'cannot be combined with perPage' });
 
-  const number = (name: string, { min, max, fallback }: { min: number; max: number; fallback: number }): number => {
-    const text = query.take(name);
-    if (text === undefined) return fallback;
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : NaN;
-    if (value >= min && value <= max) return value;
-    faults.push({ field: name, message: `must be a whole number from ${String(min)} to ${String(max)}` });
-    return fallback;
-  };
-  const size = { min: 1, max: MAX_LIMIT, fallback: DEFAULT_LIMIT };
-  const limit = number('limit', size);
-  const perPage = number('perPage', size);
-  const offset = number('offset', { min: 0, max: MAX_OFFSET, fallback: 0 });
-  const pageNumber = number('page', { min: 1, max: Math.floor(MAX_OFFSET / MAX_LIMIT), fallback: 1 });
+  const limit = parsePageSize(query, 'limit', faults);
+  const perPage = parsePageSize(query, 'perPage', faults);
+  const offset = parseInteger(query, { name: 'offset', min: 0, max: MAX_OFFSET, fallback: 0 }, faults);
+  const pageNumber = parseInteger(query, { name: 'page', min: 1, max: Math.floor(MAX_OFFSET / MAX_LIMIT), fallback: 1 }, faults);
   const cursor = query.take('cursor') ?? query.take('after') ?? '';
   query.take('after');
 
@@ -72,8 +65,13 @@ export function readPaging(query: Parameters, { faults, fallback: usual }: Pagin
   }
 }
 
-/** The arguments of the connection field; totals are counted only for variants that show them. */
-export function toWindow(paging: Paging): Record<string, unknown> {
+/** Parses a number of items per page, 1 to 100; the default is 10. */
+export function parsePageSize(query: Parameters, name: string, faults: FieldFault[]): number {
+  return parseInteger(query, { name, min: 1, max: MAX_LIMIT, fallback: DEFAULT_LIMIT }, faults);
+}
+
+/** Returns the arguments of the connection field; the total is counted only for variants that show it. */
+export function toConnectionArguments(paging: Paging): Record<string, unknown> {
   switch (paging.variant) {
     case 'page':
       return { first: paging.limit, offset: (paging.page - 1) * paging.limit, withTotal: true };
@@ -82,7 +80,7 @@ export function toWindow(paging: Paging): Record<string, unknown> {
     case 'offset':
       return { first: paging.limit, offset: paging.offset, withTotal: true };
     case 'cursor': {
-      const before = readBackward(paging.cursor);
+      const before = parseBackwardCursor(paging.cursor);
       return before === undefined
         ? { first: paging.limit, ...(paging.cursor && { after: paging.cursor }), withTotal: false }
         : { last: paging.limit, before, withTotal: false };
@@ -90,12 +88,12 @@ export function toWindow(paging: Paging): Record<string, unknown> {
   }
 }
 
-/** The cursor that leads to the page before the one that begins at `startCursor`. */
+/** Returns the cursor of the page that ends before `startCursor`. */
 export function toBackwardCursor(startCursor: string): string {
   return Buffer.concat([Buffer.from(BACKWARD), Buffer.from(startCursor, 'base64url')]).toString('base64url');
 }
 
-function readBackward(cursor: string): string | undefined {
+function parseBackwardCursor(cursor: string): string | undefined {
   if (!BASE64URL.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');
   return bytes.subarray(0, 1).toString() === BACKWARD ? bytes.subarray(1).toString('base64url') : undefined;

@@ -1,23 +1,25 @@
-/** The query string as named parameters; whoever understands one takes it, and what is left over is a fault. No I/O. */
+/** The parameters of a query string. Each parser takes the ones that it knows; those that remain are faults. No I/O. */
 import type { FieldFault } from '@trestle/schema/errors';
 
+/** The parameters that have not been parsed yet. */
 export interface Parameters {
-  /** The value of a parameter, or undefined when it is absent; marks it as understood. */
+  /** Returns the value of a parameter, or undefined when it is absent, and removes it. */
   take(name: string): string | undefined;
   /**
-   * The items of a list, sent with commas (`sort=a,b`) or repeated (`sort=a&sort=b`), as OpenAPI's `form` style has it with and without
-   * `explode`; marks it as understood. Undefined when it is absent or empty.
+   * Returns the items of a list, sent with commas (`sort=a,b`) or repeated (`sort=a&sort=b`), as in the `form` style of OpenAPI without
+   * and with `explode`, and removes the parameter. Returns undefined when it is absent or empty.
    */
   takeList(name: string): readonly string[] | undefined;
-  /** Whether the parameter is there, without taking it. */
+  /** Returns whether the parameter is present, without removing it. */
   has(name: string): boolean;
-  /** A fault for each parameter that nobody took, that no list is and was sent twice, or that holds U+0000, which no database stores. */
+  /** Returns a fault for each parameter that is unknown, repeated although it is not a list, or contains U+0000, which PostgreSQL cannot store. */
   faults(): FieldFault[];
 }
 
-/** No list has that many things to name. */
+/** No list parameter has more known names. */
 const MAX_ITEMS = 100;
 
+/** Creates the parameters of a query string. */
 export function createParameters(search: URLSearchParams): Parameters {
   const left = new Map<string, string[]>();
   const faults: FieldFault[] = [];
@@ -35,7 +37,7 @@ export function createParameters(search: URLSearchParams): Parameters {
   return {
     take(name) {
       const values = remove(name);
-      if (values.length > 1) faults.push({ field: name, message: 'is given more than once' });
+      if (values.length > 1) faults.push({ field: name, message: 'must not be repeated' });
       return values.at(-1);
     },
     takeList(name) {
@@ -44,6 +46,6 @@ export function createParameters(search: URLSearchParams): Parameters {
       return items.length > 0 ? items.slice(0, MAX_ITEMS) : undefined;
     },
     has: (name) => left.has(name),
-    faults: () => [...faults, ...Array.from(left.keys(), (name) => ({ field: name, message: 'is not a parameter of this resource' }))],
+    faults: () => [...faults, ...Array.from(left.keys(), (name) => ({ field: name, message: 'is not a known query parameter' }))],
   };
 }

@@ -1,4 +1,4 @@
-/** Reads the text of one parameter, or one JSON value, as a value of a GraphQL type. No I/O. */
+/** Parses one query parameter, or one JSON value, as a value of a GraphQL type. No I/O. */
 import {
   type GraphQLInputObjectType,
   type GraphQLInputType,
@@ -11,89 +11,90 @@ import {
   isRequiredInputField,
 } from 'graphql';
 
-/** What was read, or why it could not be. */
-export type Read = { readonly value: unknown } | { readonly fault: string };
+/** The parsed value, or the reason why it is not valid. */
+export type ParsedValue = { readonly value: unknown } | { readonly fault: string };
 
-/** From the year 1 on: ISO 8601 has a year 0, PostgreSQL has none. */
-const MOMENT = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
+/** Starts with year 1: ISO 8601 has a year 0, PostgreSQL does not. */
+const TIMESTAMP = /^(?!0000)\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
 const INT_LIMIT = 2 ** 31;
 
-/** Reads a query parameter: `true`, `42`, `2026-01-31T12:00:00Z`, an enum's value in lower case, or a comma-separated list. */
-export function readText(type: GraphQLInputType, text: string): Read {
+/** Parses a query parameter: `true`, `42`, `2026-01-31T12:00:00Z`, an enum value in lower case, or a comma-separated list. */
+export function parseText(type: GraphQLInputType, text: string): ParsedValue {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
-    const items = text.split(',').map((item) => readText(nullable.ofType, item));
+    const items = text.split(',').map((item) => parseText(nullable.ofType, item));
     return items.find((item) => 'fault' in item) ?? { value: items.map((item) => ('value' in item ? item.value : undefined)) };
   }
-  const named = nullable;
-  switch (named.name) {
+  switch (nullable.name) {
     case 'Int':
-      return /^-?\d{1,10}$/.test(text) ? readInt(Number(text)) : { fault: 'must be a whole number' };
+      return /^-?\d{1,10}$/.test(text) ? parseInt32(Number(text)) : { fault: 'must be an integer' };
     case 'Boolean':
       return text === 'true' || text === 'false' ? { value: text === 'true' } : { fault: 'must be true or false' };
     default:
-      return readJson(type, text);
+      return parseJsonValue(type, text);
   }
 }
 
-/** Reads a JSON value; `null` passes where the type allows it. */
-export function readJson(type: GraphQLInputType, value: unknown): Read {
+/** Parses a JSON value; accepts null where the type is nullable. */
+export function parseJsonValue(type: GraphQLInputType, value: unknown): ParsedValue {
   if (value === null) return isNonNullType(type) ? { fault: 'must not be null' } : { value };
   const nullable = getNullableType(type);
-  if (isListType(nullable)) return readItems(nullable.ofType, value);
+  if (isListType(nullable)) return parseItems(nullable.ofType, value);
   if (isEnumType(nullable)) {
     const found = nullable.getValues().find(({ name }) => name.toLowerCase() === value);
     if (found) return { value: found.name };
     const names = nullable.getValues().map(({ name }) => name.toLowerCase());
     return { fault: `must be one of ${names.join(', ')}` };
   }
-  if (isInputObjectType(nullable)) return readObject(nullable, value);
+  if (isInputObjectType(nullable)) return parseObject(nullable, value);
   switch ((nullable as GraphQLNamedInputType).name) {
     case 'Int':
-      return typeof value === 'number' ? readInt(value) : { fault: 'must be a whole number' };
+      return typeof value === 'number' ? parseInt32(value) : { fault: 'must be an integer' };
     case 'Boolean':
       return typeof value === 'boolean' ? { value } : { fault: 'must be true or false' };
     case 'ID':
       if (typeof value === 'number' && Number.isSafeInteger(value)) return { value: String(value) };
-      return typeof value === 'string' && !value.includes('\0') ? { value } : { fault: 'must be an id' };
-    case 'DateTime':
-      return typeof value === 'string' && MOMENT.test(value) && isDay(value)
+      return typeof value === 'string' && !value.includes('\0')
         ? { value }
-        : { fault: 'must be a moment in UTC such as 2026-01-31T12:00:00Z' };
+        : { fault: 'must be an ID: a string without the character U+0000, or an integer' };
+    case 'DateTime':
+      return typeof value === 'string' && TIMESTAMP.test(value) && isCalendarDate(value)
+        ? { value }
+        : { fault: 'must be a UTC timestamp such as 2026-01-31T12:00:00Z' };
     default:
-      return typeof value === 'string' && !value.includes('\0') ? { value } : { fault: 'must be a text' };
+      return typeof value === 'string' && !value.includes('\0') ? { value } : { fault: 'must be a string without the character U+0000' };
   }
 }
 
-function readItems(type: GraphQLInputType, value: unknown): Read {
-  if (!Array.isArray(value)) return { fault: 'must be a list' };
-  const items = value.map((item) => readJson(type, item));
+function parseItems(type: GraphQLInputType, value: unknown): ParsedValue {
+  if (!Array.isArray(value)) return { fault: 'must be an array' };
+  const items = value.map((item) => parseJsonValue(type, item));
   return items.find((item) => 'fault' in item) ?? { value: items.map((item) => ('value' in item ? item.value : undefined)) };
 }
 
-/** Reads an input within a body; a fault names the field, e.g. `qty is required`. */
-function readObject(type: GraphQLInputObjectType, value: unknown): Read {
+/** Parses a nested input object; a fault names the field, e.g. `qty is required`. */
+function parseObject(type: GraphQLInputObjectType, value: unknown): ParsedValue {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { fault: 'must be an object' };
   const fields = type.getFields();
   const missing = Object.values(fields).find((field) => isRequiredInputField(field) && !Object.hasOwn(value, field.name));
   if (missing) return { fault: `${missing.name} is required` };
-  const read: [string, unknown][] = [];
+  const entries: [string, unknown][] = [];
   for (const [name, part] of Object.entries(value)) {
     const field = fields[name];
-    const result = field ? readJson(field.type, part) : { fault: 'is not a field that can be written' };
+    const result = field ? parseJsonValue(field.type, part) : { fault: 'is unknown' };
     if ('fault' in result) return { fault: `${name} ${result.fault}` };
-    read.push([name, result.value]);
+    entries.push([name, result.value]);
   }
-  return { value: Object.fromEntries(read) };
+  return { value: Object.fromEntries(entries) };
 }
 
-function readInt(value: number): Read {
-  if (!Number.isInteger(value)) return { fault: 'must be a whole number' };
-  return value >= -INT_LIMIT && value < INT_LIMIT ? { value } : { fault: 'is too large' };
+function parseInt32(value: number): ParsedValue {
+  if (!Number.isInteger(value)) return { fault: 'must be an integer' };
+  return value >= -INT_LIMIT && value < INT_LIMIT ? { value } : { fault: 'must be a 32-bit integer' };
 }
 
-/** A day that the calendar lacks would roll over to the next month. */
-function isDay(moment: string): boolean {
-  const date = new Date(moment);
-  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 19) === moment.slice(0, 19);
+/** Rejects dates such as 30 February, which `Date` would move to the next month. */
+function isCalendarDate(timestamp: string): boolean {
+  const date = new Date(timestamp);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 19) === timestamp.slice(0, 19);
 }

@@ -1,24 +1,25 @@
-/** Rows of logging in and out (contract §4). */
-import { readLogin } from '../query/login.ts';
-import { USER } from '../reply/resources.ts';
-import type { Row } from './row.ts';
+/** Routes of logging in and out (contract §4). */
+import { parseLogin } from '../query/login-body.ts';
+import { USER } from '../resources/resources.ts';
+import type { Route } from './route.ts';
 
-export const authRows: readonly Row[] = [
+/** The routes under `/auth`. */
+export const authRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/auth/login',
     operation: 'Login',
     resource: USER,
-    summary: 'Gives an access token for an e-mail address and its password',
+    summary: 'Returns an access token for an email address and its password',
     needsCaller: false,
     ignoresCredential: true,
-    // A login changes nothing, and its token must not be kept.
-    idempotency: 'without effect',
-    reads: { kind: 'own', takesBody: true, createReader: () => readLogin },
-    answers: { status: 200, shape: 'login' },
-    reply: (answer, show) => {
-      const { token, expiresIn, user } = answer as { token: string; expiresIn: number; user: unknown };
-      return { status: 200, body: { accessToken: token, tokenType: 'Bearer', expiresIn, user: show(user).body } };
+    // A login changes nothing, and its token must not be stored.
+    idempotency: 'ignored',
+    input: { kind: 'custom', hasBody: true, createReader: () => parseLogin },
+    success: { status: 200, content: 'login' },
+    toResponse: (result, represent) => {
+      const { token, expiresIn, user } = result as { token: string; expiresIn: number; user: unknown };
+      return { status: 200, body: { accessToken: token, tokenType: 'Bearer', expiresIn, user: represent(user).body } };
     },
     spec: 'contract §4',
   },
@@ -27,12 +28,12 @@ export const authRows: readonly Row[] = [
     path: '/auth/logout',
     operation: 'Logout',
     resource: USER,
-    summary: 'Ends the access token of the request, and what is open by right of it',
+    summary: 'Revokes the access token of the request and closes its subscriptions',
     needsCaller: true,
-    idempotency: 'without effect',
-    reads: { kind: 'path', flags: { everywhere: 'Whether to end every token that the account was given so far.' } },
-    answers: { status: 204, shape: 'nothing' },
-    reply: () => ({ status: 204 }),
+    idempotency: 'ignored',
+    input: { kind: 'path', flags: { everywhere: 'Whether to revoke every token that was issued to the account.' } },
+    success: { status: 204, content: 'none' },
+    toResponse: () => ({ status: 204 }),
     spec: 'contract §4',
   },
 ];

@@ -1,19 +1,20 @@
-/** Rows of channels and the messages in them. */
-import { CHANNEL, MESSAGE } from '../reply/resources.ts';
-import { create, getList, getOne, merge, remove } from './kinds.ts';
-import type { Row } from './row.ts';
+/** Routes of channels and their messages. */
+import { CHANNEL, MESSAGE } from '../resources/resources.ts';
+import { create, getList, getOne, merge, remove } from './route-kinds.ts';
+import type { Route } from './route.ts';
 
 const needsCaller = true;
 const spec = 'contract §4';
 
-export const channelRows: readonly Row[] = [
+/** The routes of channels and messages. */
+export const channelRoutes: readonly Route[] = [
   getList({ path: '/channels', operation: 'ListChannels', resource: CHANNEL, summary: 'Lists channels', needsCaller, spec }),
-  getOne({ path: '/channels/{id}', operation: 'GetChannel', resource: CHANNEL, summary: 'Shows a channel', needsCaller, spec }),
+  getOne({ path: '/channels/{id}', operation: 'GetChannel', resource: CHANNEL, summary: 'Returns a channel', needsCaller, spec }),
   getList({
     path: '/channels/{id}/messages',
     operation: 'ListMessagesOfChannel',
     resource: MESSAGE,
-    summary: 'Lists what was said in a channel, the newest first',
+    summary: 'Lists the messages of a channel, newest first',
     needsCaller,
     spec,
   }),
@@ -21,19 +22,19 @@ export const channelRows: readonly Row[] = [
     path: '/channels/{id}/messages',
     operation: 'CreateMessage',
     resource: MESSAGE,
-    summary: 'Says something in a channel',
+    summary: 'Posts a message to a channel',
     needsCaller,
     input: 'CreateMessageInput',
     fromPath: { channelId: 'id' },
     location: ({ id }) => `/messages/${String(id)}`,
     spec,
   }),
-  getOne({ path: '/messages/{id}', operation: 'GetMessage', resource: MESSAGE, summary: 'Shows a message', needsCaller, spec }),
+  getOne({ path: '/messages/{id}', operation: 'GetMessage', resource: MESSAGE, summary: 'Returns a message', needsCaller, spec }),
   merge({
     path: '/messages/{id}',
     operation: 'UpdateMessage',
     resource: MESSAGE,
-    summary: 'Changes a message',
+    summary: 'Updates a message',
     needsCaller,
     input: 'UpdateMessageInput',
     spec,

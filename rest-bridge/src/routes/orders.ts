@@ -1,19 +1,20 @@
-/** Rows of orders. */
-import { toInvoicePdf } from '../reply/invoice-pdf.ts';
-import { INVOICE, INVOICE_DOCUMENT, ORDER, ORDER_ITEM } from '../reply/resources.ts';
-import { act, create, getList, getOne, getParts } from './kinds.ts';
-import type { Row } from './row.ts';
+/** Routes of orders. */
+import { toInvoicePdf } from '../resources/invoice-pdf.ts';
+import { INVOICE, INVOICE_DOCUMENT, ORDER, ORDER_ITEM } from '../resources/resources.ts';
+import { act, create, getList, getOne, getItems } from './route-kinds.ts';
+import type { Route } from './route.ts';
 
 const needsCaller = true;
 const resource = ORDER;
 const spec = '§4.2';
 
-export const orderRows: readonly Row[] = [
+/** The routes under `/orders`. */
+export const orderRoutes: readonly Route[] = [
   getList({
     path: '/orders',
     operation: 'ListOrders',
     resource,
-    summary: 'Lists orders: the own ones, or all for administrators',
+    summary: 'Lists the orders of the caller; administrators see all orders',
     needsCaller,
     filter: 'OrderFilter',
     order: 'OrderOrderField',
@@ -29,21 +30,21 @@ export const orderRows: readonly Row[] = [
     location: ({ id }) => `/orders/${String(id)}`,
     spec,
   }),
-  getOne({ path: '/orders/{id}', operation: 'GetOrder', resource, summary: 'Shows an order', needsCaller, spec }),
-  act({ path: '/orders/{id}/cancel', operation: 'CancelOrder', resource, summary: 'Calls an order off', needsCaller, spec }),
+  getOne({ path: '/orders/{id}', operation: 'GetOrder', resource, summary: 'Returns an order', needsCaller, spec }),
+  act({ path: '/orders/{id}/cancel', operation: 'CancelOrder', resource, summary: 'Cancels an order', needsCaller, spec }),
   act({
     path: '/orders/{id}/cancellations',
     operation: 'CancelOrder',
     resource,
-    summary: 'Calls an order off; the same as `cancel`, by a noun',
+    summary: 'Cancels an order; another path of `/orders/{id}/cancel`',
     needsCaller,
     spec,
   }),
-  getParts({
+  getItems({
     path: '/orders/{id}/items',
     operation: 'GetOrderItems',
     resource: ORDER_ITEM,
-    summary: 'Lists what was ordered',
+    summary: 'Lists the items of an order',
     needsCaller,
     spec,
   }),
@@ -51,7 +52,7 @@ export const orderRows: readonly Row[] = [
     path: '/orders/{id}/invoice',
     operation: 'GetOrderInvoice',
     resource: INVOICE,
-    summary: 'Shows the invoice, also as PDF',
+    summary: 'Returns the invoice of an order, as JSON or PDF',
     needsCaller,
     alternatives: [{ type: 'application/pdf', resource: INVOICE_DOCUMENT, write: toInvoicePdf }],
     spec,

@@ -1,17 +1,18 @@
-/** Rows of payments. */
-import { PAYMENT } from '../reply/resources.ts';
-import { create, getList, getOne } from './kinds.ts';
-import type { Row } from './row.ts';
+/** Routes of payments. */
+import { PAYMENT } from '../resources/resources.ts';
+import { create, getList, getOne } from './route-kinds.ts';
+import type { Route } from './route.ts';
 
 const needsCaller = true;
 const resource = PAYMENT;
 
-export const paymentRows: readonly Row[] = [
+/** The routes under `/payments`. */
+export const paymentRoutes: readonly Route[] = [
   getList({
     path: '/payments',
     operation: 'ListPayments',
     resource,
-    summary: 'Lists payments: the own ones, or all for administrators',
+    summary: 'Lists the payments of the caller; administrators see all payments',
     needsCaller,
     filter: 'PaymentFilter',
     order: 'PaymentOrderField',
@@ -21,12 +22,12 @@ export const paymentRows: readonly Row[] = [
     path: '/payments',
     operation: 'CreatePayment',
     resource,
-    summary: 'Takes a payment, once for each Idempotency-Key',
+    summary: 'Creates a payment, once for each Idempotency-Key',
     needsCaller,
     input: 'CreatePaymentInput',
-    idempotency: 'needed',
+    idempotency: 'required',
     location: ({ id }) => `/payments/${String(id)}`,
     spec: '§4.2',
   }),
-  getOne({ path: '/payments/{id}', operation: 'GetPayment', resource, summary: 'Shows a payment', needsCaller, spec: 'contract §4' }),
+  getOne({ path: '/payments/{id}', operation: 'GetPayment', resource, summary: 'Returns a payment', needsCaller, spec: 'contract §4' }),
 ];

@@ -1,12 +1,13 @@
-/** Rows of posts and of what is said about them. */
-import { COMMENT, POST } from '../reply/resources.ts';
-import { create, getList, getOne, merge, remove, replace } from './kinds.ts';
-import type { Row } from './row.ts';
+/** Routes of posts and their comments. */
+import { COMMENT, POST } from '../resources/resources.ts';
+import { create, getList, getOne, merge, remove, replace } from './route-kinds.ts';
+import type { Route } from './route.ts';
 
 const needsCaller = true;
 const spec = 'contract §4';
 
-export const postRows: readonly Row[] = [
+/** The routes of posts and comments. */
+export const postRoutes: readonly Route[] = [
   getList({
     path: '/posts',
     operation: 'ListPosts',
@@ -20,18 +21,18 @@ export const postRows: readonly Row[] = [
     path: '/posts',
     operation: 'CreatePost',
     resource: POST,
-    summary: 'Makes a post',
+    summary: 'Creates a post',
     needsCaller,
     input: 'CreatePostInput',
     location: ({ id }) => `/posts/${String(id)}`,
     spec,
   }),
-  getOne({ path: '/posts/{id}', operation: 'GetPost', resource: POST, summary: 'Shows a post', spec }),
+  getOne({ path: '/posts/{id}', operation: 'GetPost', resource: POST, summary: 'Returns a post', spec }),
   replace({
     path: '/posts/{id}',
     operation: 'UpdatePost',
     resource: POST,
-    summary: 'Replaces a post; its state stays unless it is given',
+    summary: 'Replaces a post; keeps its status when the body has none',
     needsCaller,
     input: 'UpdatePostInput',
     required: ['title'],
@@ -42,7 +43,7 @@ export const postRows: readonly Row[] = [
     path: '/posts/{id}',
     operation: 'UpdatePost',
     resource: POST,
-    summary: 'Changes a post',
+    summary: 'Updates a post',
     needsCaller,
     input: 'UpdatePostInput',
     spec,
@@ -52,7 +53,7 @@ export const postRows: readonly Row[] = [
     path: '/posts/{id}/comments',
     operation: 'ListCommentsOfPost',
     resource: COMMENT,
-    summary: 'Lists what was said about a post',
+    summary: 'Lists the comments on a post',
     filter: 'CommentFilter',
     order: 'CommentOrderField',
     without: ['postId'],
@@ -62,19 +63,19 @@ export const postRows: readonly Row[] = [
     path: '/posts/{id}/comments',
     operation: 'CreateComment',
     resource: COMMENT,
-    summary: 'Says something about a post',
+    summary: 'Creates a comment on a post',
     needsCaller,
     input: 'CreateCommentInput',
     fromPath: { postId: 'id' },
     location: ({ id }) => `/comments/${String(id)}`,
     spec,
   }),
-  getOne({ path: '/comments/{id}', operation: 'GetComment', resource: COMMENT, summary: 'Shows a comment', spec }),
+  getOne({ path: '/comments/{id}', operation: 'GetComment', resource: COMMENT, summary: 'Returns a comment', spec }),
   merge({
     path: '/comments/{id}',
     operation: 'UpdateComment',
     resource: COMMENT,
-    summary: 'Changes a comment',
+    summary: 'Updates a comment',
     needsCaller,
     input: 'UpdateCommentInput',
     spec,

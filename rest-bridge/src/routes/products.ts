@@ -1,12 +1,13 @@
-/** Rows of products. */
-import { PRODUCT } from '../reply/resources.ts';
-import { create, getList, getOne, merge } from './kinds.ts';
-import type { Row } from './row.ts';
+/** Routes of products. */
+import { PRODUCT } from '../resources/resources.ts';
+import { create, getList, getOne, merge } from './route-kinds.ts';
+import type { Route } from './route.ts';
 
 const resource = PRODUCT;
 const spec = 'contract §4';
 
-export const productRows: readonly Row[] = [
+/** The routes under `/products`. */
+export const productRoutes: readonly Route[] = [
   getList({
     path: '/products',
     operation: 'ListProducts',
@@ -21,18 +22,18 @@ export const productRows: readonly Row[] = [
     path: '/products',
     operation: 'CreateProduct',
     resource,
-    summary: 'Adds a product; for administrators',
+    summary: 'Creates a product; administrators only',
     needsCaller: true,
     input: 'CreateProductInput',
     location: ({ id }) => `/products/${String(id)}`,
     spec,
   }),
-  getOne({ path: '/products/{id}', operation: 'GetProduct', resource, summary: 'Shows a product', spec }),
+  getOne({ path: '/products/{id}', operation: 'GetProduct', resource, summary: 'Returns a product', spec }),
   merge({
     path: '/products/{id}',
     operation: 'UpdateProduct',
     resource,
-    summary: 'Changes a product; for administrators',
+    summary: 'Updates a product; administrators only',
     needsCaller: true,
     input: 'UpdateProductInput',
     spec,

@@ -1,10 +1,11 @@
-/** The row of searching over several kinds. */
-import { readSearch } from '../query/search.ts';
-import { SEARCH_RESULT } from '../reply/resources.ts';
-import { toSearchBody } from '../reply/search.ts';
-import type { OperationRow } from './row.ts';
+/** The route of the search over several types. */
+import { parseSearch } from '../query/search.ts';
+import { SEARCH_RESULT } from '../resources/resources.ts';
+import { toSearchResponse } from '../resources/search-results.ts';
+import type { OperationRoute } from './route.ts';
 
-export const searchRows: readonly OperationRow[] = [
+/** The route `/search`. */
+export const searchRoutes: readonly OperationRoute[] = [
   {
     method: 'GET',
     path: '/search',
@@ -12,9 +13,9 @@ export const searchRows: readonly OperationRow[] = [
     resource: SEARCH_RESULT,
     summary: 'Searches accounts, posts and comments',
     needsCaller: false,
-    reads: { kind: 'own', takesBody: false, createReader: () => readSearch },
-    answers: { status: 200, shape: 'search' },
-    reply: toSearchBody,
+    input: { kind: 'custom', hasBody: false, createReader: () => parseSearch },
+    success: { status: 200, content: 'search' },
+    toResponse: toSearchResponse,
     spec: '§4.2',
   },
 ];

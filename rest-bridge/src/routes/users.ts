@@ -1,27 +1,28 @@
-/** Rows of accounts, and what belongs to one. */
-import { ORDER, POST, USER } from '../reply/resources.ts';
-import { announced, create, getList, getOne, merge, remove, replace } from './kinds.ts';
-import type { LocalRow, Row } from './row.ts';
+/** Routes of accounts, their orders and their posts. */
+import { ORDER, POST, USER } from '../resources/resources.ts';
+import { create, getList, getOne, merge, notImplemented, remove, replace } from './route-kinds.ts';
+import type { LocalRoute, Route } from './route.ts';
 
 const resource = USER;
 const needsCaller = true;
 
-/** Leads to the account of whoever asks (contract §4). */
-const me: LocalRow = {
+/** Redirects to the account of the caller (contract §4). */
+const me: LocalRoute = {
   method: 'GET',
   path: '/users/me',
-  summary: "Leads to the caller's own account",
+  summary: 'Redirects to the account of the caller',
   needsCaller,
-  types: ['*/*'],
-  answers: { status: 307, shape: 'redirect', leadsTo: USER },
-  answer: ({ prefix, search, caller }) => {
+  types: [],
+  success: { status: 307, content: 'redirect', target: USER },
+  respond: ({ prefix, search, caller }) => {
     const query = search.size > 0 ? `?${search.toString()}` : '';
     return { status: 307, headers: { location: `${prefix}/users/${caller?.userId ?? ''}${query}` } };
   },
   spec: 'contract §4',
 };
 
-export const userRows: readonly Row[] = [
+/** The routes under `/users`. */
+export const userRoutes: readonly Route[] = [
   me,
   getList({
     path: '/users',
@@ -36,21 +37,21 @@ export const userRows: readonly Row[] = [
     path: '/users',
     operation: 'CreateUser',
     resource,
-    summary: 'Makes an account',
+    summary: 'Creates an account',
     input: 'CreateUserInput',
     location: ({ id }) => `/users/${String(id)}`,
     spec: '§4.2',
   }),
-  getOne({ path: '/users/{id}', operation: 'GetUser', resource, summary: 'Shows an account', spec: '§4.2' }),
+  getOne({ path: '/users/{id}', operation: 'GetUser', resource, summary: 'Returns an account', spec: '§4.2' }),
   replace({
     path: '/users/{id}',
     operation: 'ReplaceUser',
     resource,
-    summary: 'Replaces an account; administrators may make it where there was none',
+    summary: 'Replaces an account; administrators may also create one',
     needsCaller,
     input: 'ReplaceUserInput',
     required: ['email', 'name'],
-    // Role and activity are not the account's own to clear: without them they stay as they are.
+    // Omitted, `role` and `isActive` keep their values: an account may not change them for itself.
     cleared: { bio: null, age: null },
     mayCreate: true,
     spec: '§4.2',
@@ -59,7 +60,7 @@ export const userRows: readonly Row[] = [
     path: '/users/{id}',
     operation: 'UpdateUser',
     resource,
-    summary: 'Changes an account',
+    summary: 'Updates an account',
     needsCaller,
     input: 'UpdateUserInput',
     spec: '§4.2',
@@ -90,7 +91,7 @@ export const userRows: readonly Row[] = [
     path: '/users/{id}/posts',
     operation: 'CreatePost',
     resource: POST,
-    summary: 'Makes a post by an account: the own one, or any for administrators',
+    summary: 'Creates a post of the caller; administrators may name any account',
     needsCaller,
     input: 'CreatePostInput',
     fromPath: { authorId: 'id' },
@@ -101,10 +102,10 @@ export const userRows: readonly Row[] = [
     path: '/users/{id}/posts/{postId}',
     operation: 'GetPostOfUser',
     resource: POST,
-    summary: 'Shows a post of an account',
+    summary: 'Returns a post of an account',
     spec: '§4.2',
   }),
-  announced({
+  notImplemented({
     method: 'POST',
     path: '/users/{id}/password-reset',
     summary: 'Starts a password reset',

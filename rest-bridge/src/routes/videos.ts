@@ -1,13 +1,14 @@
-/** Rows of videos. */
-import { VIDEO } from '../reply/resources.ts';
-import { announced, getList, getOne, merge, remove } from './kinds.ts';
-import type { Row } from './row.ts';
+/** Routes of videos. */
+import { VIDEO } from '../resources/resources.ts';
+import { getList, getOne, merge, notImplemented, remove } from './route-kinds.ts';
+import type { Route } from './route.ts';
 
 const needsCaller = true;
 const resource = VIDEO;
 const spec = 'contract §4';
 
-export const videoRows: readonly Row[] = [
+/** The routes under `/videos`. */
+export const videoRoutes: readonly Route[] = [
   getList({
     path: '/videos',
     operation: 'ListVideos',
@@ -17,18 +18,18 @@ export const videoRows: readonly Row[] = [
     order: 'VideoOrderField',
     spec,
   }),
-  announced({ method: 'POST', path: '/videos', summary: 'Uploads a video', spec }),
-  getOne({ path: '/videos/{id}', operation: 'GetVideo', resource, summary: 'Shows a video', spec }),
+  notImplemented({ method: 'POST', path: '/videos', summary: 'Uploads a video', spec }),
+  getOne({ path: '/videos/{id}', operation: 'GetVideo', resource, summary: 'Returns a video', spec }),
   merge({
     path: '/videos/{id}',
     operation: 'UpdateVideo',
     resource,
-    summary: 'Changes a video',
+    summary: 'Updates a video',
     needsCaller,
     input: 'UpdateVideoInput',
     spec,
   }),
   remove({ path: '/videos/{id}', operation: 'DeleteVideo', resource, summary: 'Deletes a video', needsCaller, spec }),
-  announced({ method: 'GET', path: '/videos/{id}/content', summary: 'Plays a video', needsCaller: false, spec }),
-  announced({ method: 'POST', path: '/videos/{id}/publish', summary: 'Publishes a video', spec: '§4.2' }),
+  notImplemented({ method: 'GET', path: '/videos/{id}/content', summary: 'Returns the content of a video', needsCaller: false, spec }),
+  notImplemented({ method: 'POST', path: '/videos/{id}/publish', summary: 'Publishes a video', spec: '§4.2' }),
 ];

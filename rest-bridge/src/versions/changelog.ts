@@ -1,32 +1,34 @@
-/** The versions of the API, oldest first, as data: when each came and what it changed (spec §9, contract §4). */
+/** The API versions as data, oldest first: when each was released and what it changed (spec §9, contract §4). */
 
-/** A whole number of minor units beside its currency became one object `{amount, currency}`, in answers and in bodies. */
+/** An integer amount and its separate currency became one object `{amount, currency}`, in responses and in request bodies. */
 export interface MoneyChange {
   readonly kind: 'money';
   /** The GraphQL type of the resource, and its input types. */
   readonly resource: string;
   readonly inputs: readonly string[];
   readonly field: string;
-  /** Where the currency stands: a sibling that the object replaces, or a selection below a sibling that stays. */
+  /** Where version 1 has the currency: in a sibling field that the object replaces, or in a GraphQL field to select besides. */
   readonly currency: { readonly replaces: string } | { readonly select: string };
 }
 
-/** Lists are paged in another way when no parameter says how. */
+/** The paging of lists without paging parameters changed. */
 export interface PagingChange {
   readonly kind: 'paging';
   readonly variant: 'page' | 'cursor';
 }
 
+/** A change that breaks clients. */
 export type Change = MoneyChange | PagingChange;
 
+/** A version with its changes against the version before. */
 export interface Release {
   readonly version: number;
-  /** The day from which on a client may be pinned to it, `YYYY-MM-DD`. */
+  /** The date of the release, `YYYY-MM-DD`: date selectors from this date on select the version. */
   readonly releasedOn: string;
   readonly changes: readonly Change[];
 }
 
-/** Additions need no release (spec §9.4). A release is never edited once it is out; what breaks clients goes into a new one. */
+/** All releases. A published release never changes; a breaking change needs a new one, an addition does not (spec §9.4). */
 export const CHANGELOG: readonly Release[] = [
   { version: 1, releasedOn: '2025-11-01', changes: [] },
   {
@@ -50,7 +52,7 @@ export const CHANGELOG: readonly Release[] = [
   },
 ];
 
-/** Everything that changed from version 1 up to and with `version`. */
+/** Returns the changes from version 1 up to and including `version`. */
 export function changesUpTo(version: number): readonly Change[] {
   return CHANGELOG.filter((release) => release.version <= version).flatMap(({ changes }) => changes);
 }

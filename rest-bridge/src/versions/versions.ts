@@ -1,43 +1,50 @@
-/** Which versions there are now, and what each owes its clients: warnings, then 410 (spec §9.5, §9.6, contract §4). No I/O. */
+/** The life cycle of API versions: deprecated with warning headers, then retired with 410 (spec §9.5, §9.6, contract §4). No I/O. */
 import { CHANGELOG } from './changelog.ts';
 
+/** The dates of a deprecated version. */
 export interface Lifecycle {
   readonly deprecatedAt: Date;
   readonly sunsetAt: Date;
 }
 
-/** What a version's answers carry besides. */
-export interface Standing {
-  readonly isSunset: boolean;
+/** What the life cycle of a version means for a response. */
+export interface VersionStatus {
+  /** The message of the 410 once the version is retired; undefined before. */
+  readonly retired: string | undefined;
+  /** `Deprecation`, `Sunset` and `Link` from the deprecation on; empty before. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The API versions. */
 export interface Versions {
   readonly known: readonly number[];
-  /** The newest version that was out on the day, or undefined for a day before the first (spec §9.3). */
-  at(day: string): number | undefined;
-  /** `path` is below the prefix, `api` is `/api` or empty as the client wrote it; the successor's link is made of them. */
-  standing(version: number, place: { readonly api: string; readonly path: string }): Standing;
+  /** Returns the newest version released on or before the date `YYYY-MM-DD`; undefined before the first release (spec §9.3). */
+  at(date: string): number | undefined;
+  /** Returns the status of a version. `api` (`/api` or empty) and `path`, as the client wrote them, form the link to the successor. */
+  statusOf(version: number, place: { readonly api: string; readonly path: string }): VersionStatus;
 }
 
+/** The version of a request that names none. */
 export const DEFAULT_VERSION = 1;
 
-const FINE: Standing = { isSunset: false, headers: {} };
+const CURRENT: VersionStatus = { retired: undefined, headers: {} };
 
+/** Creates the versions of the changelog with the life cycles of `API_VERSIONS_FILE`. */
 export function createVersions(lifecycles: ReadonlyMap<number, Lifecycle>, now: () => number = Date.now): Versions {
   const known = CHANGELOG.map(({ version }) => version);
   return {
     known,
-    at: (day) => CHANGELOG.findLast(({ releasedOn }) => releasedOn <= day)?.version,
-    standing(version, { api, path }) {
+    at: (date) => CHANGELOG.findLast(({ releasedOn }) => releasedOn <= date)?.version,
+    statusOf(version, { api, path }) {
       const lifecycle = lifecycles.get(version);
-      if (!lifecycle || now() < lifecycle.deprecatedAt.getTime()) return FINE;
+      if (!lifecycle || now() < lifecycle.deprecatedAt.getTime()) return CURRENT;
+      const { sunsetAt } = lifecycle;
       const successor = known.find((other) => other > version);
       return {
-        isSunset: now() >= lifecycle.sunsetAt.getTime(),
+        retired: now() >= sunsetAt.getTime() ? toRetiredMessage({ version, sunsetAt, successor }) : undefined,
         headers: {
           deprecation: 'true',
-          sunset: lifecycle.sunsetAt.toUTCString(),
+          sunset: sunsetAt.toUTCString(),
           ...(successor !== undefined && { link: `<${api}/v${String(successor)}${path}>; rel="successor-version"` }),
         },
       };
@@ -45,36 +52,48 @@ export function createVersions(lifecycles: ReadonlyMap<number, Lifecycle>, now: 
   };
 }
 
-const MOMENT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
+interface Retirement {
+  readonly version: number;
+  readonly sunsetAt: Date;
+  readonly successor: number | undefined;
+}
+
+function toRetiredMessage({ version, sunsetAt, successor }: Retirement): string {
+  const retired = `API version ${String(version)} was retired on ${sunsetAt.toISOString().slice(0, 10)}.`;
+  return successor === undefined ? retired : `${retired} Use version ${String(successor)}.`;
+}
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
 /**
- * Reads `API_VERSIONS_FILE`: `{"1": {"deprecatedAt": "<ISO time>", "sunsetAt": "<ISO time>"}}`. Without `sunsetAt` a version is sunset
- * six months after it was deprecated (spec §9.5). Throws an Error that names what is wrong.
+ * Parses `API_VERSIONS_FILE`: `{"1": {"deprecatedAt": "<ISO time>", "sunsetAt": "<ISO time>"}}`. Without `sunsetAt` a version is retired
+ * six months after its deprecation (spec §9.5). Throws an Error that completes "API_VERSIONS_FILE …".
  */
-export function readLifecycles(text: string): Map<number, Lifecycle> {
-  const given = JSON.parse(text) as unknown;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw new Error('must be a JSON object by version');
+export function parseLifecycles(text: string): Map<number, Lifecycle> {
+  const parsed = JSON.parse(text) as unknown;
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new Error('must be a JSON object with versions as names');
   return new Map(
-    Object.entries(given).map(([name, value]) => {
+    Object.entries(parsed).map(([name, value]) => {
       const version = CHANGELOG.find((release) => String(release.version) === name)?.version;
-      if (version === undefined) throw new Error(`names a version that does not exist: ${name.slice(0, 20)}`);
+      if (version === undefined) throw new Error(`names an unknown version: ${name.slice(0, 20)}`);
       const { deprecatedAt, sunsetAt } = (value ?? {}) as Record<string, unknown>;
-      const deprecated = readMoment(`${name}.deprecatedAt`, deprecatedAt);
-      const sunset = sunsetAt === undefined ? sixMonthsAfter(deprecated) : readMoment(`${name}.sunsetAt`, sunsetAt);
+      const deprecated = parseTime(`${name}.deprecatedAt`, deprecatedAt);
+      const sunset = sunsetAt === undefined ? sixMonthsAfter(deprecated) : parseTime(`${name}.sunsetAt`, sunsetAt);
       if (sunset < deprecated) throw new Error(`has ${name}.sunsetAt before ${name}.deprecatedAt`);
       return [version, { deprecatedAt: deprecated, sunsetAt: sunset }];
     }),
   );
 }
 
-function readMoment(name: string, value: unknown): Date {
-  const moment = typeof value === 'string' && MOMENT.test(value) ? new Date(value) : new Date(NaN);
-  if (Number.isNaN(moment.getTime())) throw new Error(`needs ${name} as an ISO time`);
-  return moment;
+function parseTime(name: string, value: unknown): Date {
+  const time = typeof value === 'string' && ISO_TIME.test(value) ? new Date(value) : new Date(NaN);
+  if (Number.isNaN(time.getTime())) throw new Error(`must have ${name} as an ISO 8601 time`);
+  return time;
 }
 
-function sixMonthsAfter(moment: Date): Date {
-  const later = new Date(moment);
+function sixMonthsAfter(time: Date): Date {
+  const later = new Date(time);
   later.setUTCMonth(later.getUTCMonth() + 6);
   return later;
 }

@@ -1,0 +1,11 @@
+/** The part of the package negotiator 1.1.0 that Trestle calls; the package has no types of its own. */
+declare module 'negotiator' {
+  class Negotiator {
+    constructor(request: { readonly headers: { readonly accept?: string; readonly 'accept-encoding'?: string } });
+    /** Returns the acceptable ones of `available`, the preferred one first. */
+    mediaTypes(available: readonly string[]): string[];
+    /** Returns the acceptable ones of `available`, the preferred one first; `preferred` decides between equal weights. */
+    encodings(available: readonly string[], options?: { readonly preferred: readonly string[] }): string[];
+  }
+  export = Negotiator;
+}

@@ -1,0 +1,30 @@
+/** Compresses and writes responses. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Encoding, chooseEncoding, encode } from '@trestle/service/encoding';
+import type { HttpResponse } from './response.ts';
+
+/** The content of a response and its media type. */
+export interface ResponseContent {
+  readonly content: string | Buffer;
+  readonly type: string;
+}
+
+/** Returns the content coding of a response: the client's preferred one for JSON and text, and `identity` for all other types. */
+export function chooseContentCoding({ headers }: IncomingMessage, { content, type }: ResponseContent): Encoding {
+  return /json|text/.test(type) ? chooseEncoding(headers['accept-encoding'], content.length) : 'identity';
+}
+
+/** Returns the response with its content compressed; the same response for `identity`. */
+export async function withContentCoding(response: HttpResponse, encoding: Encoding): Promise<HttpResponse> {
+  const { headers, content } = response;
+  if (encoding === 'identity' || content === undefined) return response;
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return { ...response, headers: { ...headers, 'content-encoding': encoding }, content: await encode(bytes, encoding) };
+}
+
+/** Writes a response, without its content for HEAD. 204 and 304 have no `Content-Length` (RFC 9110 §8.6). */
+export function sendResponse({ method }: IncomingMessage, response: ServerResponse, { status, headers, content }: HttpResponse): void {
+  const hasLength = status !== 204 && status !== 304;
+  response.writeHead(status, hasLength ? { ...headers, 'content-length': String(Buffer.byteLength(content ?? '')) } : headers);
+  response.end(method === 'HEAD' ? undefined : content);
+}

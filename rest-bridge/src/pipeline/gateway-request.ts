@@ -1,0 +1,36 @@
+/** The request to the gateway that an admitted request becomes. No I/O. */
+import { toClientHeaders } from '@trestle/service/client-id';
+import type { GraphQLRequest } from '../gateway/gateway-client.ts';
+import type { CompileOperation } from '../operations/operations.ts';
+import type { FieldSelection } from '../query/field-selection.ts';
+import type { CompiledOperationRoute } from './compile.ts';
+import type { AdmittedRequest } from './context.ts';
+import type { IdempotencyKey } from './idempotency-key.ts';
+
+/** An operation with a field selection, its variables and its headers. */
+export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'headers' | 'trace'> {
+  readonly operation: CompileOperation;
+  readonly selection: FieldSelection;
+  readonly isMutation: boolean;
+}
+
+/** The parts of a gateway request that differ between the operation of a route and the query for the state of its resource. */
+export interface GatewayRequestParts extends Pick<GatewayRequest, 'operation' | 'selection' | 'isMutation' | 'variables'> {
+  readonly idempotency?: IdempotencyKey | undefined;
+}
+
+/** Returns a gateway request with the credential, the request id, the client id and the trace of the client's request. */
+export function toGatewayRequest(
+  { context, authorization }: AdmittedRequest<CompiledOperationRoute>,
+  { idempotency, ...parts }: GatewayRequestParts,
+): GatewayRequest {
+  const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': context.requestId };
+  const [clientHeader, clientId] = toClientHeaders(context.request);
+  if (clientHeader !== undefined && clientId !== undefined) headers[clientHeader] = clientId;
+  if (authorization !== undefined) headers['authorization'] = authorization;
+  if (idempotency) {
+    headers['idempotency-key'] = idempotency.key;
+    headers['idempotency-scope'] = idempotency.scope;
+  }
+  return { ...parts, headers, trace: context.trace };
+}

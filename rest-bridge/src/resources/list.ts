@@ -1,0 +1,87 @@
+/** Represents a connection as a list in the envelope of its paging variant, with `Link` headers (spec §4.4, RFC 8288). No I/O. */
+import { toTargetWith } from '../http/request-target.ts';
+import type { RouteResponse } from '../http/response.ts';
+import { type Paging, toBackwardCursor } from '../query/paging.ts';
+import type { Represent, RepresentationContext } from './representation.ts';
+
+interface Connection {
+  readonly totalCount?: number;
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+  readonly edges: readonly { readonly node: unknown }[];
+}
+
+/** The parameters of other pages by link relation (`next`, `prev`, …). */
+type Pages = Readonly<Record<string, Readonly<Record<string, string | number>>>>;
+
+interface PagedEnvelope {
+  readonly envelope: object;
+  readonly pages: Pages;
+}
+
+const PAGING_PARAMETERS = ['page', 'limit', 'perPage', 'offset', 'cursor', 'after'];
+
+/** Returns the response of a list. `result` is a connection. */
+export function toListResponse(result: unknown, represent: Represent, context: RepresentationContext): RouteResponse {
+  const connection = result as Connection;
+  const { paging } = context;
+  if (!paging) throw new Error('A list needs paging');
+  const data = connection.edges.map(({ node }) => represent(node).body);
+  const { envelope, pages } = toEnvelope(paging, connection);
+  const toTarget = (parameters: Pages[string]) => toTargetWith(context, parameters, PAGING_PARAMETERS);
+  const link = Object.entries(pages).map(([rel, parameters]) => `<${toTarget(parameters)}>; rel="${rel}"`);
+  const links = paging.variant === 'perPage' && {
+    links: Object.fromEntries(['first', 'prev', 'next', 'last'].map((rel) => [rel, pages[rel] ? toTarget(pages[rel]) : null])),
+  };
+  return { status: 200, body: { data, ...envelope, ...links }, ...(link.length > 0 && { headers: { link: link.join(', ') } }) };
+}
+
+function toEnvelope(paging: Paging, connection: Connection): PagedEnvelope {
+  const { hasNextPage, hasPreviousPage, startCursor, endCursor } = connection.pageInfo;
+  const total = connection.totalCount ?? 0;
+  switch (paging.variant) {
+    case 'page': {
+      const { page, limit } = paging;
+      const totalPages = Math.ceil(total / limit);
+      const pagination = { page, limit, total, totalPages, hasNextPage, nextCursor: hasNextPage ? endCursor : null };
+      return { envelope: { pagination }, pages: toNumberedPages(page, totalPages, { limit }) };
+    }
+    case 'perPage': {
+      const { page, perPage } = paging;
+      const totalPages = Math.ceil(total / perPage);
+      const meta = { currentPage: page, totalPages, perPage, totalCount: total };
+      return { envelope: { meta }, pages: toNumberedPages(page, totalPages, { perPage }) };
+    }
+    case 'offset': {
+      const { offset, limit } = paging;
+      const next = hasNextPage && { next: { offset: offset + limit, limit } };
+      const prev = offset > 0 && { prev: { offset: Math.max(0, offset - limit), limit } };
+      const pagination = { total, limit, offset, hasMore: hasNextPage };
+      return { envelope: { pagination }, pages: { first: { offset: 0, limit }, ...prev, ...next } };
+    }
+    case 'cursor': {
+      const { limit } = paging;
+      const nextCursor = hasNextPage ? endCursor : null;
+      const prevCursor = hasPreviousPage && startCursor !== null ? toBackwardCursor(startCursor) : null;
+      const pages = {
+        ...(prevCursor !== null && { prev: { cursor: prevCursor, limit } }),
+        ...(nextCursor !== null && { next: { cursor: nextCursor, limit } }),
+      };
+      return { envelope: { pagination: { limit, hasNextPage, hasPrevPage: hasPreviousPage, nextCursor, prevCursor } }, pages };
+    }
+  }
+}
+
+function toNumberedPages(page: number, totalPages: number, size: Readonly<Record<string, number>>): Pages {
+  const last = Math.max(1, totalPages);
+  return {
+    first: { page: 1, ...size },
+    ...(page > 1 && { prev: { page: Math.min(page - 1, last), ...size } }),
+    ...(page < totalPages && { next: { page: page + 1, ...size } }),
+    last: { page: last, ...size },
+  };
+}

@@ -1,0 +1,95 @@
+/** The vocabulary of routes. A route is data: what it matches, its operation, how its request is read and its response built. */
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '@trestle/identity';
+import type { RequestTarget } from '../http/request-target.ts';
+import type { RouteResponse } from '../http/response.ts';
+import type { BodyRule } from '../query/body-input.ts';
+import type { ListRule } from '../query/list-parameters.ts';
+import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
+import type { Represent, RepresentationContext } from '../resources/representation.ts';
+import type { Resource } from '../resources/resource.ts';
+
+/** The methods that routes have. HEAD follows from GET, and OPTIONS from all. */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+interface RouteBase {
+  readonly method: Method;
+  /** The path after the version prefix; `{name}` matches one segment. */
+  readonly path: string;
+  /** What the route does, for the documentation. */
+  readonly summary: string;
+  /** Whether an anonymous caller gets 401 before anything else is checked. */
+  readonly needsCaller: boolean;
+  /** Whether credentials are ignored: a client that logs in again may still send an expired token. */
+  readonly ignoresCredential?: boolean;
+  /** The clause that requires the route. */
+  readonly spec: string;
+}
+
+/** A route that runs one operation at the gateway. */
+export interface OperationRoute extends RouteBase {
+  /** The name of an operation in `operations/`. */
+  readonly operation: string;
+  readonly resource: Resource;
+  readonly input: RouteInput;
+  readonly success: RouteSuccess;
+  /** Builds the response from the result of the operation. */
+  readonly toResponse: ResponseBuilder;
+  /** For writes: the resource whose conditions apply, at the path itself or at the parent of an action. */
+  readonly conditionsOn?: 'resource' | 'parent';
+  /** Whether the write creates the resource when it does not exist. */
+  readonly mayCreate?: boolean;
+  /**
+   * For POST, which always accepts `Idempotency-Key`: `required` answers 400 without the header (contract §4), `ignored` does not send it
+   * on. By default the key is optional.
+   */
+  readonly idempotency?: 'required' | 'ignored';
+  /** Other media types of the representation. */
+  readonly alternatives?: readonly Alternative[];
+}
+
+/** A route that the bridge answers without the gateway. */
+export interface LocalRoute extends RouteBase {
+  /** The media types of the response, of which the client must accept one; empty when any `Accept` will do. */
+  readonly types: readonly string[];
+  readonly respond: (request: LocalRequest) => RouteResponse;
+  readonly success: RouteSuccess;
+}
+
+/** A route of the API. */
+export type Route = OperationRoute | LocalRoute;
+
+/** What a route reads besides the values of its path. */
+export type RouteInput =
+  /** `flags` are boolean query parameters with their descriptions; they become variables of the same names. */
+  | { readonly kind: 'path'; readonly flags?: Readonly<Record<string, string>> }
+  | { readonly kind: 'list'; readonly rule: ListRule }
+  | { readonly kind: 'body'; readonly rule: BodyRule }
+  | { readonly kind: 'custom'; readonly hasBody: boolean; readonly createReader: (context: ReaderContext) => RequestReader };
+
+/** The status and content of a successful response. */
+export type RouteSuccess =
+  | { readonly status: 200 | 201; readonly content: 'resource' | 'list' | 'items' }
+  | { readonly status: 200; readonly content: 'login' | 'search' | 'document' }
+  | { readonly status: 204; readonly content: 'none' }
+  | { readonly status: 307; readonly content: 'redirect'; readonly target: Resource }
+  | { readonly status: 501; readonly content: 'not implemented' };
+
+/** Another media type of a representation. */
+export interface Alternative {
+  readonly type: string;
+  /** The resource whose default fields `write` needs. */
+  readonly resource: Resource;
+  readonly write: (body: Readonly<Record<string, unknown>>) => Promise<Buffer>;
+}
+
+/** A request to a route that the bridge answers without the gateway. */
+export interface LocalRequest extends RequestTarget {
+  readonly version: number;
+  readonly caller: Caller | null;
+  /** The headers and the connection of the request. */
+  readonly request: IncomingMessage;
+}
+
+/** Builds a response from the result of an operation; `represent` turns the data of the resource into its representation. */
+export type ResponseBuilder = (result: unknown, represent: Represent, context: RepresentationContext) => RouteResponse;
