@@ -10,7 +10,7 @@ export function rejectRequest(faults: readonly FieldFault[]): void {
   if (faults.length === 0) return;
   const details = faults.slice(0, MAX_DETAILS).map(({ field, message }) => ({ field: truncate(field), message }));
   const rest = faults.length - details.length;
-  const message = rest > 0 ? `The request is not valid. \`details\` omits ${String(rest)} more faults.` : 'The request is not valid.';
+  const message = rest > 0 ? `The request is not valid. \`details\` omits ${String(rest)} more faults.` : 'The request is not valid';
   throw fail('VALIDATION_ERROR', message, { details });
 }
 
