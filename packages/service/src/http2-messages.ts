@@ -94,6 +94,7 @@ function toEntries(headers: unknown): [string, string | string[]][] {
 
 /** One stream. */
 export class Http2Transfer implements Transfer {
+  readonly exchange = 0;
   readonly #request: Request;
   readonly #response: Response;
   readonly #stream: ServerHttp2Stream;

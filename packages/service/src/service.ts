@@ -18,7 +18,7 @@ import { type Door, TOO_MANY, createRefuser, isSecure, keepDoor } from './refusa
 import { DEFAULT_LIMITS, type TrafficLimits } from './settings.ts';
 import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
 import { type CutCause, type Traffic, createTraffic } from './traffic.ts';
-import { Http1Transfer, UpgradedTransfer } from './transfers.ts';
+import { UpgradedTransfer, watchHttp1 } from './transfers.ts';
 import { takeTurns } from './turns.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
 
@@ -151,12 +151,13 @@ function createHttpServer(options: ServiceOptions) {
     socket.once('close', () => upgraded.delete(socket));
     upgrade?.(request, socket, head);
   };
+  const watch = watchHttp1(server, traffic);
   keepDoor(server, {
     log,
     toRefusalAnswer,
     handle: takeTurns(
       (request, response) => {
-        traffic.add(new Http1Transfer(server, { request, response }));
+        watch(request, response);
         receivePlain(request, response);
       },
       () => {

@@ -1,8 +1,10 @@
 /** Watches all transfers of a server: cuts those that send or receive too slowly, and bounds the bytes that wait for all of them together. */
 import type { TrafficLimits } from './settings.ts';
 
-/** One request and its response, or a connection that was upgraded. */
+/** A request and its response, several of them one after the other, or a connection that was upgraded. */
 export interface Transfer {
+  /** Grows with each request; 0 where there is only one. The rates of one request do not count for the next. */
+  readonly exchange: number;
   /** Whether nothing will be transferred any more. */
   isOver(): boolean;
   /** Whether the client still owes a part of the body, and we read it. */
@@ -48,6 +50,7 @@ const SWEEP_MS = 250;
 /** What is known of one direction of a transfer. */
 interface Progress {
   readonly transfer: Transfer;
+  exchange: number;
   /** When it began to receive, and to wait; undefined while it does neither. */
   receivingSince: number | undefined;
   sendingSince: number | undefined;
@@ -76,6 +79,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
     const sending: Progress[] = [];
     for (const progress of all) {
       const { transfer } = progress;
+      if (progress.exchange !== transfer.exchange) {
+        progress.exchange = transfer.exchange;
+        progress.receivingSince = progress.sendingSince = undefined;
+      }
       if (transfer.isOver()) all.delete(progress);
       else if (isReading(progress, now)) {
         receiving.push(progress);
@@ -94,7 +101,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   return {
     add(transfer) {
       const nothing = { receivedBefore: 0, windowSince: 0, sentAtStart: 0, sentBefore: 0, movedAt: 0, held: 0 };
-      all.add({ transfer, receivingSince: undefined, sendingSince: undefined, ...nothing });
+      all.add({ transfer, exchange: transfer.exchange, receivingSince: undefined, sendingSince: undefined, ...nothing });
     },
     count: onCut,
     close() {

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Transfer } from './traffic.ts';
+import type { Traffic, Transfer } from './traffic.ts';
 
 /** What Node's own timeouts look at (net.js, `_onTimeout`): the only place that shows progress within one large write. */
 interface Handle {
@@ -16,27 +16,52 @@ export function sentBytes(socket: Duplex): number {
   return handle ? (handle.bytesWritten ?? 0) - (handle.writeQueueSize ?? 0) : 0;
 }
 
-/** A request of HTTP/1.0 or 1.1. */
-export class Http1Transfer implements Transfer {
-  readonly #server: Server;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #socket: Socket;
-  readonly #readBefore: number;
+/**
+ * Returns a function to call with each request of the server before it is handled. It watches connections, not requests: an entry for every request
+ * would keep it and its response from one look at all transfers to the next, through several collections of short-lived objects.
+ */
+export function watchHttp1(server: Server, traffic: Pick<Traffic, 'add'>): (request: IncomingMessage, response: ServerResponse) => void {
+  const transfers = new WeakMap<Socket, Http1Transfer>();
+  return (request, response) => {
+    const { socket } = request;
+    let transfer = transfers.get(socket);
+    if (!transfer) {
+      transfer = new Http1Transfer(server, socket);
+      transfers.set(socket, transfer);
+      traffic.add(transfer);
+    }
+    transfer.begin(request, response);
+  };
+}
 
-  constructor(server: Server, { request, response }: { request: IncomingMessage; response: ServerResponse }) {
+/** The requests of one connection of HTTP/1.0 or 1.1, one after the other. */
+class Http1Transfer implements Transfer {
+  readonly #server: Server;
+  readonly #socket: Socket;
+  #request: IncomingMessage | undefined;
+  #response: ServerResponse | undefined;
+  #readBefore = 0;
+  exchange = 0;
+
+  constructor(server: Server, socket: Socket) {
     this.#server = server;
+    this.#socket = socket;
+  }
+
+  /** The response to the request before has been sent. */
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    this.exchange++;
     this.#request = request;
     this.#response = response;
-    this.#socket = request.socket;
-    this.#readBefore = request.socket.bytesRead;
+    this.#readBefore = this.#socket.bytesRead;
   }
 
   isOver(): boolean {
-    return this.#socket.destroyed || (this.#response.writableFinished && this.#request.complete);
+    return this.#socket.destroyed;
   }
 
   isReceiving(): boolean {
+    if (!this.#request) return false;
     const { complete, destroyed, readableLength, readableHighWaterMark } = this.#request;
     return !complete && !destroyed && readableLength < readableHighWaterMark;
   }
@@ -50,7 +75,7 @@ export class Http1Transfer implements Transfer {
   }
 
   waitingBytes(): number {
-    return this.#response.writableLength;
+    return this.#response?.writableLength ?? 0;
   }
 
   refuse(): void {
@@ -65,6 +90,7 @@ export class Http1Transfer implements Transfer {
 
 /** A connection that speaks another protocol now, such as WebSocket. */
 export class UpgradedTransfer implements Transfer {
+  readonly exchange = 0;
   readonly #socket: Duplex;
 
   constructor(socket: Duplex) {

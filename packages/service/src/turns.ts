@@ -10,30 +10,39 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
  */
 const MAX_WAITING = 100;
 
+/** What is known of a connection from its first request on. */
+interface Connection {
+  isBusy: boolean;
+  readonly waiting: (() => void)[];
+}
+
 /**
  * Returns a handler that calls `handle` for a request once the response to the one before it on the same connection is sent. `onFlood` is called
  * when a connection is closed because too many requests wait.
  */
 export function takeTurns(handle: Handle, onFlood: () => void): Handle {
-  /** The requests that wait, of connections with one in flight. */
-  const waiting = new WeakMap<Socket, (() => void)[]>();
-  const begin = (socket: Socket, request: IncomingMessage, response: ServerResponse) => {
+  const connections = new WeakMap<Socket, Connection>();
+  const begin = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
+    connection.isBusy = true;
     response.once('close', () => {
-      const next = waiting.get(socket)?.shift();
-      if (!next) waiting.delete(socket);
-      else if (!socket.destroyed) next();
+      connection.isBusy = false;
+      if (!request.socket.destroyed) connection.waiting.shift()?.();
     });
     handle(request, response);
   };
   return (request, response) => {
     const { socket } = request;
-    const queue = waiting.get(socket);
-    if (queue === undefined) {
-      waiting.set(socket, []);
-      begin(socket, request, response);
-    } else if (queue.length < MAX_WAITING) {
-      queue.push(() => {
-        begin(socket, request, response);
+    let connection = connections.get(socket);
+    if (!connection) {
+      connection = { isBusy: false, waiting: [] };
+      connections.set(socket, connection);
+    }
+    const { isBusy, waiting } = connection;
+    if (!isBusy) begin(connection, request, response);
+    else if (waiting.length < MAX_WAITING) {
+      const own = connection;
+      waiting.push(() => {
+        begin(own, request, response);
       });
     } else {
       onFlood();
