@@ -42,6 +42,25 @@ describe('every page', () => {
   });
 });
 
+describe('the code in pages', () => {
+  it('imports what the packages of this repository export', () => {
+    const faults = on(({ blocks }) =>
+      blocks
+        .filter(({ language }) => language === 'ts')
+        .flatMap(({ code }) => Array.from(code.matchAll(IMPORT), ([, list = '', from = '']) => findMissing(list, from)).flat()),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('the sources', () => {
+  it('name pages that exist', () => {
+    const sources = files.filter((file) => /\.(?:ts|mjs|sh|yml|graphql)$/.test(file));
+    const named = sources.flatMap((file) => Array.from(read(file).matchAll(/\b[\w-]+\.md\b/g), ([name]) => ({ file, name })));
+    expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
+  });
+});
+
 describe('README.md', () => {
   it(`has at most ${String(MAX_README_LINES)} lines`, () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(MAX_README_LINES);
@@ -64,6 +83,24 @@ describe('docs/specification.md', () => {
     expect(new Set(cited.map(({ clause }) => clause)).size).toBeGreaterThan(30);
   });
 });
+
+const IMPORT = /import (?:type )?\{([^{}]*)\} from '(@trestle\/[\w/-]+)'/g;
+
+/** Names that the module does not export; the module itself when there is none. */
+function findMissing(list: string, from: string): string[] {
+  const [, name = '', ...rest] = from.split('/');
+  const home = ['packages', 'subgraphs', '.'].map((folder) => posix.join(folder, name)).find((folder) => known.has(folder));
+  const file = `${home ?? name}/src/${rest.join('/') || name}.ts`;
+  if (!known.has(file)) return [`${from} is no module`];
+  const source = read(file);
+  const isExported = (imported: string) =>
+    new RegExp(`^export (?:async )?(?:const|function|class|interface|type) ${imported}\\b`, 'm').test(source);
+  const wanted = list
+    .split(',')
+    .map((each) => each.trim().replace(/^type /, ''))
+    .filter((each) => each !== '');
+  return wanted.filter((imported) => !isExported(imported)).map((imported) => `${from} does not export ${imported}`);
+}
 
 /** Whether a relative link, with or without a heading, leads to something. */
 function leadsSomewhere(target: string, from: string): boolean {

@@ -1,4 +1,4 @@
-/** Queries that Apollo's planner and executor answer wrongly (facts.md), each on a supergraph of its own, answered rightly by the real gateway. */
+/** Queries that Apollo's planner and executor answer wrongly, each on a supergraph of its own, answered rightly by the real gateway. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 
