@@ -104,7 +104,7 @@ describe.each(Object.entries(PAGES))('the commands of %s', (page, { refusals, pr
       const isComplete = () => Promise.resolve(expected.every((pattern) => pattern.test(output())));
       for (const { code } of blocks.filter((block) => block.heading === heading)) {
         // What runs in the background has to print before it is ended.
-        if (code.startsWith('kill ')) await until(isComplete);
+        if (code.startsWith('kill ')) await until(isComplete).catch(() => undefined);
         const before = await countSubscriptions();
         await shell.run(toCommand(code));
         if (code.trimEnd().endsWith('&')) await until(async () => (await countSubscriptions()) === before + 1);
