@@ -1,4 +1,4 @@
-/** The number of SQL statements of a request depends on its shape, never on its row count (design.md). */
+/** The number of SQL statements of a request depends on its shape, never on its row count. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type TestContent, callerOf, openTestContent } from './test-store.ts';
 
