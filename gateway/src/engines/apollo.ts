@@ -10,7 +10,7 @@ import type { Engine, EngineContext, EngineReply, EngineRequest, Outcome } from 
 import { type SubgraphErrors, formatError } from '../errors/format-error.ts';
 import { type Limits, limitOperations, limitVariables } from '../limits/limits.ts';
 import { expandOperation } from '../plan/expand-operation.ts';
-import { mendVariableCollector } from '../plan/mend-variables.ts';
+import { patchVariableCollector } from '../plan/patch-variables.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { createErrorPlugin } from './apollo-errors.ts';
 
@@ -43,7 +43,7 @@ export async function createApolloEngine({ supergraphSdl, upstreams, limits, log
     buildService: ({ name, url }) => createSource(upstreams, { name, url: url ?? '' }),
     logger: toApolloLog(log),
   });
-  mendVariableCollector();
+  patchVariableCollector();
   const server = new ApolloServer<ApolloContext>({
     gateway,
     formatError: (formatted, error) => formatError(formatted, error, subgraphErrors),

@@ -1,6 +1,6 @@
 /**
- * Has the planner ask the owner of an entity whether it exists, whatever the operation selects of it: `__typename` alone, fields of other
- * subgraphs, or nothing that its type has (ADR 3).
+ * Adds to an operation what makes the planner ask an entity's owner whether the entity exists (ADR 3). The operation itself may select `__typename`
+ * alone, fields of other subgraphs, or no field of the entity's type.
  */
 import {
   type FieldNode,
@@ -19,7 +19,7 @@ import type { Owners } from './owners.ts';
 import { readConditions } from './selection.ts';
 import { unusedAlias } from './unused-alias.ts';
 
-/** Clients may use names like it; then it gets longer. */
+/** `unusedAlias` makes it longer when the client uses it. */
 const ALIAS = '__owner';
 
 export interface AskOwnersInput {
@@ -30,7 +30,10 @@ export interface AskOwnersInput {
   readonly operation: OperationDefinitionNode;
 }
 
-/** Returns the operation with a field of the owner in every selection set that has none for a type with an owner. The result does not show it. */
+/**
+ * Returns the operation with an additional field of the owner in every selection set that has none for a type with an owner. The response does not
+ * contain the additional fields.
+ */
 export function askOwners({ schema, owners, operation }: AskOwnersInput): OperationDefinitionNode {
   if (owners.size === 0) return operation;
   const alias = unusedAlias(operation, ALIAS);
@@ -57,7 +60,7 @@ export function askOwners({ schema, owners, operation }: AskOwnersInput): Operat
     return field.selectionSet && isCompositeType(below) ? { ...field, selectionSet: askIn(below, field.selectionSet) } : field;
   };
 
-  /** Selections within a fragment belong to the set around it: only what stands below their fields is a set of its own. */
+  /** A fragment belongs to the selection set around it; only the fields in it have selection sets of their own. */
   const mapFields = (type: GraphQLCompositeType, set: SelectionSetNode): SelectionSetNode => ({
     ...set,
     selections: set.selections.map((selection) => {
@@ -67,7 +70,7 @@ export function askOwners({ schema, owners, operation }: AskOwnersInput): Operat
     }),
   });
 
-  /** Whether a field that the owner alone gives is selected without a condition for objects of the type `name`. */
+  /** Whether a field that only the owner resolves is selected without a condition for objects of the type `name`. */
   const isAsked = (type: GraphQLCompositeType, set: SelectionSetNode, of: { name: string; fields: ReadonlySet<string> }): boolean =>
     set.selections.some((selection) => {
       if (readConditions(selection).length > 0) return false;

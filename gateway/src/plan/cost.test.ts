@@ -128,7 +128,7 @@ describe('what is given to a field', () => {
     [{ words: 'a', text: 'a' }, 7 + 2 + 10],
     [{ by: { text: 'a', and: [{ age: 1 }, { not: { text: 'b', constructor: 1 } }] } }, 7 + 1 + 10 + 1 + (1 + (1 + 10 + 6))],
     [{ all: [{ text: 'a' }, { text: null }] }, 7 + (1 + 10) + 1],
-    // What was not checked yet may be anything.
+    // Variables are not validated yet when costs are estimated.
     [{ by: 7, all: 'a' }, 7 + 1 + 1],
   ])('by variables %j costs %d', (variables, cost) => {
     expect(estimate(open, variables)).toBe(cost + users);

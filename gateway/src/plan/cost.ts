@@ -1,6 +1,7 @@
 /**
- * Generates the estimated cost of an operation as an expression over its variables, by the IBM cost specification: `@cost` weighs a field, a
- * type or what is given to a field (input-cost.ts), `@listSize` tells how long a list is. Where neither speaks: 1 for an object, 0 for a leaf, 10 more for a mutation.
+ * Generates the estimated cost of an operation as an expression over its variables, by the IBM cost specification: `@cost` gives
+ * the weight of a field, a type or an argument (input-cost.ts), `@listSize` the length of a list. Without them an object costs 1, a leaf 0, and a
+ * mutation 10 more.
  */
 import {
   type ConstDirectiveNode,
@@ -32,7 +33,7 @@ export interface CostInput {
   readonly selections: Selections;
 }
 
-/** Gives an expression of type `Compiled['cost']`; `introspection` is what `__schema` and `__type` cost. */
+/** Returns an expression of type `Compiled['cost']`; `introspection` is the cost of `__schema` and `__type`. */
 export function generateCost({
   schema,
   supergraph,
@@ -45,7 +46,7 @@ export function generateCost({
   const functions: string[] = [];
   const known = new Map<string, string>();
   const keyOf = createKeys();
-  /** Each type and selection is written once: abstract types within abstract types would multiply them else. */
+  /** Each type and selection is written once; otherwise the code would grow exponentially with abstract types in abstract types. */
   const ofSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
     const key = `${type.name}|${keyOf(guarded)}|${[...sized].join()}`;
     const before = known.get(key);
@@ -57,7 +58,7 @@ export function generateCost({
     return known.get(key) ?? text;
   };
   const writeSets = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], sized: ReadonlyMap<string, string>): string => {
-    // What an object of an abstract type costs is what the dearest of its types costs.
+    // The cost of an object of an abstract type is the highest cost of its object types.
     const types = isAbstractType(type) ? schema.getPossibleTypes(type) : [type];
     const sums = [...new Set(types.map((each) => sum(selections.collect(each, guarded).map((field) => ofField(each, field, sized)))))];
     return sums.length === 1 ? (sums[0] ?? '0') : `Math.max(${sums.join(',') || '0'})`;
@@ -72,24 +73,24 @@ export function generateCost({
     const size = sizeOf(listSize, given, boundsOf(schema, { type: parent.name, field: field.name }));
     const sizedFields = readStrings(listSize, 'sizedFields');
     const weight = weightOfField(supergraph, parent, field.name) ?? (isCompositeType(named) ? 1 : 0);
-    // A connection's bound holds for the list within it.
+    // The size of a connection applies to the list in it.
     const isPage = !isList && size !== undefined && sizedFields.length === 0;
     const sized = new Map(sizedFields.map((name) => [name, size ?? String(ASSUMED_LIST_SIZE)]));
     if (isPage) for (const name of ['edges', 'nodes', 'items']) sized.set(name, size);
     const below = isCompositeType(named) ? ofSets(named, field.sets, sized) : '0';
     const one = sum([String(weight), below]);
     const all = isList ? product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one) : one;
-    // Given once, however long the list is.
+    // Arguments are given once, however long the list is.
     return sum([...inputs.ofArguments({ type: parent.name, field: field.name }, given), all]);
   };
   const total = sum([String(baseCost(schema, root) + introspection), ofSets(root, sets, new Map())]);
   return `(()=>{${SIZE}${inputs.declarations()}${functions.join('')}return vars=>${total};})()`;
 }
 
-/** Expressions of more characters than this become functions, which are called instead of repeated. */
+/** Expressions with more characters than this become functions, so that they are not repeated. */
 const LONGEST_INLINE = 200;
 
-/** Gives lists of selection sets keys, the same for the same sets under the same conditions. */
+/** Returns a function that gives equal keys to equal lists of selection sets with equal conditions. */
 function createKeys(): (guarded: readonly GuardedSet[]) => string {
   const ids = new Map<unknown, number>();
   return (guarded) =>
@@ -102,7 +103,7 @@ function createKeys(): (guarded: readonly GuardedSet[]) => string {
       .join();
 }
 
-/** Gives an expression of type `Compiled['actualCost']`: the same weights, counted over what an answer really holds. */
+/** Returns an expression of type `Compiled['actualCost']`: the same weights, applied to the objects of a response. */
 export function generateActualCost({ schema, supergraph, root, sets, selections }: CostInput): string {
   const inputs = createInputCost(supergraph, weightOf);
   const functions: string[] = [];
@@ -142,7 +143,7 @@ function baseCost(schema: GraphQLSchema, root: GraphQLCompositeType): number {
   return root === schema.getMutationType() ? MUTATION_COST : 0;
 }
 
-/** By `@cost` on the field, or on its type. */
+/** Returns the weight by `@cost` on the field, or on its type. */
 function weightOfField(supergraph: GraphQLSchema, parent: GraphQLNamedType, field: string): number | undefined {
   const type = supergraph.getType(parent.name);
   const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field] : undefined;
@@ -174,7 +175,7 @@ function directivesOfType(schema: GraphQLSchema, name: string): readonly ConstDi
   return schema.getType(name)?.astNode?.directives ?? [];
 }
 
-/** By its own name or with the namespace that `@link` gives it. */
+/** Reads the directive by its own name or with the namespace of `@link`. */
 function find(directives: readonly ConstDirectiveNode[], name: string): ConstDirectiveNode | undefined {
   return directives.find((each) => each.name.value === name || each.name.value.endsWith(`__${name}`));
 }

@@ -8,7 +8,7 @@ export class Uncovered extends Error {}
 
 export const UNRESOLVABLE = 'The subgraphs can not resolve all that the operation asks for';
 
-/** The planner leaves out without a word what no subgraph can resolve; a client must not read that as null. Throws Uncovered. */
+/** Throws Uncovered for a root field that the plan does not fetch. The planner silently leaves out what no subgraph can resolve, which would be null. */
 export function requireCover({
   root,
   selections,

@@ -1,6 +1,6 @@
 /**
- * Writes an operation without fragments for the planner: what stands in one selection set more than once is put together, so that the work of
- * planning follows what an operation asks for, and not how often its fragments spread each other. Counts what is left, and refuses too much of it.
+ * Writes an operation without fragment spreads for the planner. Equal selections in one selection set are merged, so that the time of planning depends
+ * on the number of different selections and not on how often fragments spread each other. Limits the number of selections that are left.
  */
 import {
   type DirectiveNode,
@@ -38,25 +38,25 @@ export interface ExpandedOperation {
   readonly selections: number;
 }
 
-/** Looking at selections that turn out to be known counts too, at a fraction of those that are kept. */
+/** Looking at a selection that is merged counts as this fraction of a selection that is kept. */
 const LOOKS_PER_SELECTION = 50;
 
-/** Fields that one selection set asks for of the same types of objects, under the same directives. */
+/** Fields of one selection set with the same type conditions and directives around them. */
 interface Branch {
   readonly type: GraphQLCompositeType;
-  /** Names of the object types for which it holds. */
+  /** Names of the object types that meet the type conditions. */
   readonly possible: readonly string[];
   readonly conditions: readonly Condition[];
   /** Directives of fragments other than conditions. */
   readonly directives: readonly DirectiveNode[];
-  /** The type conditions that lead to it, from the outermost. */
+  /** The type conditions around the fields, the outermost first. */
   readonly typeConditions: readonly string[];
   readonly fields: Map<string, { readonly node: FieldNode; readonly sets: SelectionSetNode[] }>;
   readonly entered: Set<string>;
 }
 
 /**
- * Returns the operation, which must be valid, written anew. Throws a GraphQLError that names the limit when more than `maxSelections` selections
+ * Returns the operation, which must be valid, without fragment spreads. Throws a GraphQLError that names the limit when more than `maxSelections` selections
  * would be left.
  */
 export function expandOperation({ schema, operation, fragments, maxSelections }: ExpandInput): ExpandedOperation {
@@ -104,7 +104,7 @@ export function expandOperation({ schema, operation, fragments, maxSelections }:
         look(fragment.selectionSet, next);
       }
     };
-    /** The branch of a fragment; undefined when no object can meet it. */
+    /** Returns the branch of a fragment; undefined when no object can meet its type conditions. */
     const enter = (
       from: Branch,
       { selection, own, typeCondition }: { selection: SelectionNode; own: readonly Condition[]; typeCondition: string | undefined },
@@ -151,7 +151,7 @@ export function expandOperation({ schema, operation, fragments, maxSelections }:
       return isCompositeType(below) ? { ...node, selectionSet: expandSets(below, sets) } : node;
     });
 
-  /** Selections within the type conditions, conditions and directives of their branch; a directive stands once in each fragment. */
+  /** Puts selections into fragments with the type conditions, conditions and directives of their branch. A directive may occur once in each fragment. */
   const wrap = ({ typeConditions, conditions, directives }: Branch, fields: readonly FieldNode[]): readonly SelectionNode[] => {
     if (fields.length === 0) return [];
     const layers: Partial<InlineFragmentNode>[] = [
@@ -174,7 +174,7 @@ export function expandOperation({ schema, operation, fragments, maxSelections }:
   };
 }
 
-/** Whether every object of a type meets a type condition by what the type declares. */
+/** Whether every object of a type meets a type condition because of the interfaces that the type implements. */
 function isImplied(schema: GraphQLSchema, condition: GraphQLCompositeType, type: GraphQLCompositeType): boolean {
   return condition === type || (isAbstractType(condition) && !isUnionType(type) && schema.isSubType(condition, type));
 }
@@ -187,7 +187,7 @@ function isOther({ name }: DirectiveNode): boolean {
   return name.value !== 'skip' && name.value !== 'include';
 }
 
-/** Takes away conditions by literals, which hold. */
+/** Removes conditions with a literal, which are met. */
 function withoutDecided(node: FieldNode): FieldNode {
   const { directives = [] } = node;
   if (directives.length === 0) return node;

@@ -1,7 +1,7 @@
-/** Tasks that wait, taken from each client in turn, so that one client's many do not hold up another client's few. */
+/** A queue that serves clients in turn (round robin), so that many tasks of one client do not delay few tasks of another one. */
 
 export interface Queued {
-  /** The client; tasks of one client are taken in the order in which they came. */
+  /** The client; tasks of one client are taken in the order in which they were added. */
   readonly client: string;
   readonly bytes: number;
 }
@@ -24,7 +24,7 @@ export class FairQueue<T extends Queued> {
     return this.#byClient.size === 0;
   }
 
-  /** Returns false, and does not take the task, when the queue or the client's share of it is full. */
+  /** Adds a task. Returns false, and does not add it, when the queue or the client's share of it is full. */
   push(task: T): boolean {
     const waiting = this.#byClient.get(task.client) ?? [];
     if (waiting.length >= this.#limits.maxPerClient || this.#bytes + task.bytes > this.#limits.maxBytes) return false;
@@ -34,13 +34,13 @@ export class FairQueue<T extends Queued> {
     return true;
   }
 
-  /** Takes the next task of the client whose turn it is. */
+  /** Removes and returns the next task of the client whose turn it is. */
   shift(): T | undefined {
     const [entry] = this.#byClient;
     if (!entry) return undefined;
     const [client, waiting] = entry;
     const task = waiting.shift();
-    // A Map keeps the order of insertion: the client goes to its end.
+    // A Map keeps the order of insertion, so this moves the client to the end.
     this.#byClient.delete(client);
     if (waiting.length > 0) this.#byClient.set(client, waiting);
     this.#bytes -= task?.bytes ?? 0;

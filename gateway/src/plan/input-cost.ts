@@ -1,6 +1,6 @@
 /**
- * Generates what the arguments of a field cost (IBM cost specification): `@cost` on an argument, on a field of an input object, or on a leaf's type.
- * Where none speaks: 1 for an input object, 0 for a leaf. Only what an operation gives counts, elements of lists each; null costs nothing.
+ * Generates the cost of a field's arguments (IBM cost specification): `@cost` on an argument, on a field of an input object, or on a leaf's type.
+ * Without it an input object costs 1 and a leaf 0. Only values that the operation gives count, each element of a list; null costs nothing.
  */
 import {
   type ArgumentNode,
@@ -21,7 +21,7 @@ import { read } from './literals.ts';
 export interface InputCost {
   /** Numbers and expressions over `vars`, to be summed. */
   ofArguments(field: { readonly type: string; readonly field: string }, given: readonly ArgumentNode[]): string[];
-  /** What the expressions need; complete only once all of them are made. */
+  /** Declarations that the expressions use; complete when all expressions have been generated. */
   declarations(): string;
 }
 
@@ -32,7 +32,7 @@ export function createInputCost(
 ): InputCost {
   const functions = new Map<string, string>();
 
-  /** An input's own weight, without what it holds. */
+  /** The weight of an input value, without the fields in it. */
   const ownWeight = (type: GraphQLInputType, directives: readonly ConstDirectiveNode[] = []) => {
     const named = getNamedType(type);
     return weightOf(directives) ?? weightOf(named.astNode?.directives ?? []) ?? (isInputObjectType(named) ? 1 : 0);
@@ -51,7 +51,7 @@ export function createInputCost(
     if (!isInputObjectType(type)) return undefined;
     const known = `i_${name}`;
     if (functions.has(name)) return known;
-    // Before its fields are looked at: an input type may hold itself.
+    // Before its fields are described: an input type may refer to itself.
     functions.set(name, '');
     const terms = Object.values(type.getFields())
       .map((field) => ofOpen(read('o', field.name), field.type, ownWeight(field.type, field.astNode?.directives)))
@@ -64,7 +64,7 @@ export function createInputCost(
     if (value.kind === Kind.NULL) return [];
     if (value.kind === Kind.LIST) {
       const nullable = getNullableType(type);
-      // A scalar of its own kind may be written as a list; it is one value.
+      // A custom scalar may be written as a list; it is one value.
       if (!isListType(nullable)) return [String(weight)];
       return value.values.flatMap((each) => ofValue(each, nullable.ofType, weight));
     }

@@ -1,4 +1,4 @@
-/** Describes variables as plain data, so that the thread that serves can check them without a schema (GraphQL §6.1.2). */
+/** Describes variables as plain data, so that the serving thread can check them without a schema (GraphQL §6.1.2). */
 import {
   type ASTNode,
   type FragmentDefinitionNode,
@@ -18,13 +18,13 @@ import type { InputField, InputType, Location, VariableProgram } from '../progra
 import { readConditions } from './selection.ts';
 
 export interface VariableFacts {
-  /** The operation's fragments, whose conditions count too. */
+  /** The operation's fragments, which may have conditions too. */
   readonly fragments: readonly FragmentDefinitionNode[];
-  /** Names that fetches have for variables, by the client's names. */
+  /** The names of variables in fetches, by their names in the client's document. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-/** Returns what the operation declares; its document must be valid. */
+/** Returns the variables that the operation declares; its document must be valid. */
 export function describeVariables(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -47,7 +47,7 @@ export function describeVariables(
     }
     const fields: InputField[] = [];
     const object: InputType = { kind: 'object', name: type.name, isOneOf: type.isOneOf, fields };
-    // Before its fields are looked at: an input type may hold itself.
+    // Before its fields are described: an input type may refer to itself.
     described.set(type, object);
     for (const field of Object.values(type.getFields()))
       fields.push({ name: field.name, type: describe(field.type), hasDefault: field.defaultValue !== undefined });
@@ -76,7 +76,7 @@ export function locationOf({ loc }: ASTNode): Location | undefined {
   return loc && { line: loc.startToken.line, column: loc.startToken.column };
 }
 
-/** The names of variables on which `@skip` and `@include` depend. */
+/** Returns the names of the variables on which `@skip` and `@include` depend. */
 function findConditions(definitions: readonly (OperationDefinitionNode | FragmentDefinitionNode)[]): ReadonlySet<string> {
   const names = new Set<string>();
   const look = (node: SelectionNode) => {

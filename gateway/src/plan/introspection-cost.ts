@@ -5,7 +5,7 @@ import type { GuardedSet, Selections } from './selection.ts';
 /** The share of type references that wrap another one (`ofType`): most are non-null, many lists. */
 const WRAPPED_SHARE = 0.6;
 
-/** Gives the mean number of values of a field of an introspection type, by coordinate. */
+/** Returns the mean number of values of each field of the introspection types, by coordinate. */
 export type IntrospectionSizes = ReadonlyMap<string, number>;
 
 export function measureIntrospection(schema: GraphQLSchema): IntrospectionSizes {
@@ -47,7 +47,7 @@ export interface IntrospectionCostInput {
   readonly root: string;
 }
 
-/** Returns the expected number of objects, each of cost 1 as any other object is; 0 when the operation asks for no introspection. */
+/** Returns the expected number of objects, each of cost 1 like any other object; 0 for an operation without introspection. */
 export function estimateIntrospection({ schema, sizes, selections, sets, root }: IntrospectionCostInput): number {
   const objectsOf = (type: string, guarded: readonly GuardedSet[]): number => {
     const found = schema.getType(type);

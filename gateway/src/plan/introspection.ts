@@ -1,4 +1,4 @@
-/** Answers `__schema` and `__type` beside whatever else an operation asks for. */
+/** Resolves the `__schema` and `__type` fields of an operation. */
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -13,7 +13,7 @@ import {
 import type { GuardedSet, Selections } from './selection.ts';
 
 export interface Introspection {
-  /** Whether its answer depends on variables. */
+  /** Whether the result depends on variables. */
   readonly isOpen: boolean;
   /** Returns JSON texts by response key. Throws a GraphQLError when they have more than `maxBytes` bytes together. */
   answer(variables: Readonly<Record<string, unknown>>, maxBytes: number): Record<string, string>;
@@ -27,11 +27,11 @@ export interface IntrospectionInput {
   readonly sets: readonly GuardedSet[];
 }
 
-/** Undefined when the operation asks for none. */
+/** Returns undefined for an operation without introspection. */
 export function findIntrospection({ schema, operation, fragments, selections, sets }: IntrospectionInput): Introspection | undefined {
   const root = schema.getRootType(operation.operation);
   if (!root) return undefined;
-  // Whether a field is in the answer is the writer's to decide, so its own conditions are left out here.
+  // The writer decides whether a field is in the response, so conditions of the field itself are left out here.
   const nodes = selections
     .collect(root, sets)
     .filter(({ name }) => name === '__schema' || name === '__type')
@@ -41,7 +41,7 @@ export function findIntrospection({ schema, operation, fragments, selections, se
   const only: OperationDefinitionNode = {
     ...operation,
     directives: [],
-    // A variable that is left without a use must not be required (GraphQL §6.1.2).
+    // A variable that is no longer used must not be required (GraphQL §6.1.2).
     variableDefinitions: (operation.variableDefinitions ?? []).filter(({ variable }) => used.has(variable.name.value)),
     selectionSet: { kind: Kind.SELECTION_SET, selections: nodes },
   };
@@ -68,7 +68,7 @@ export function findIntrospection({ schema, operation, fragments, selections, se
   };
 }
 
-/** The fragments that the selections spread, directly or not, and the names of all variables in both. */
+/** Returns the fragments that the selections spread, directly or not, and the names of all variables in both. */
 function reach(nodes: readonly SelectionNode[], fragments: readonly FragmentDefinitionNode[]) {
   const byName = new Map(fragments.map((each) => [each.name.value, each]));
   const reached = new Set<FragmentDefinitionNode>();

@@ -1,4 +1,4 @@
-/** Makes a supergraph define the directives of the GraphQL specification that it may use without defining them, and that Apollo's library does not know. */
+/** Adds definitions of directives of the GraphQL specification to a supergraph that uses them without defining them. Apollo's library does not know them. */
 import { type DocumentNode, Kind, parse } from 'graphql';
 
 const ONE_OF = parse('directive @oneOf on INPUT_OBJECT', { noLocation: true }).definitions;

@@ -1,4 +1,4 @@
-/** How long a list is estimated to be: by `@listSize`, else by the arguments that usually slice a list, also within input objects. */
+/** Estimates the length of lists: by `@listSize`, else by the arguments that usually slice a list, also in input objects. */
 import {
   type ArgumentNode,
   type ConstDirectiveNode,
@@ -14,15 +14,15 @@ import {
 } from 'graphql';
 import { OWN, quote, read } from './literals.ts';
 
-/** How long a list is taken to be when nobody tells. */
+/** The assumed length of a list when neither the schema nor the operation gives one. */
 export const ASSUMED_LIST_SIZE = 10;
 /** Arguments, and fields of their input objects, that bound a list where the schema has no `@listSize`. */
 const BOUNDS = ['first', 'last', 'limit', 'perPage', 'pageSize'];
 
-/** A size that a client gives: a number that is no count costs nothing less than one. */
+/** A size that a client gives; values that are not a positive count are at least one. */
 export const SIZE = `${OWN}const size=(v,d)=>typeof v==="number"&&v>=0?v:d;`;
 
-/** An argument, or a field of its input object by a path with a dot (`page.limit`). */
+/** An argument (`limit`), or a field of an argument's input object (`page.limit`). */
 export interface Bound {
   readonly path: string;
   readonly fallback: number | undefined;
@@ -46,8 +46,8 @@ function withinInput({ name, type }: GraphQLArgument): Bound[] {
 }
 
 /**
- * Returns an expression over `vars` for the largest of the slicing arguments that are given; else what the schema assumes; undefined when it says
- * nothing.
+ * Returns an expression over `vars` for the largest of the slicing arguments that are given, else for the size that the schema assumes; undefined when
+ * the schema gives none.
  */
 export function sizeOf(
   listSize: ConstDirectiveNode | undefined,
@@ -69,7 +69,7 @@ export function sizeOf(
   return listSize || bounds.length > 0 ? String(ASSUMED_LIST_SIZE) : undefined;
 }
 
-/** The value at a path of input fields. */
+/** Returns the value at a path of input fields. */
 function readSize(value: ValueNode, path: readonly string[], fallback: number): string {
   if (value.kind === Kind.VARIABLE) {
     const whole = read('vars', value.name.value);

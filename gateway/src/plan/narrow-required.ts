@@ -25,7 +25,7 @@ import type { TypedFetch } from './typed-fetch.ts';
 export interface NarrowInput {
   /** The path of the fetch as the planner writes it. */
   readonly path: readonly string[];
-  /** What the fetches require that come later. */
+  /** What later fetches require. */
   readonly required: Readonly<Pick<RequiredPaths, 'get' | 'values'>>;
   readonly selected: SelectedFields;
   /** The whole supergraph's schema. */

@@ -1,4 +1,4 @@
-/** Lets operations use the directives for operations that subgraphs compose by `@composeDirective`. */
+/** Keeps executable directives that subgraphs compose by `@composeDirective` in the schema of clients. */
 import {
   type ASTNode,
   type ConstArgumentNode,

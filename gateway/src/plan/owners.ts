@@ -1,6 +1,6 @@
 /**
- * Finds the owner of each entity type that has a hidden key. Such a key says that an entity is referred to, and nothing more: only the owner
- * knows whether it exists (ADR 3).
+ * Finds the owner of each entity type that has a hidden key. A reference by such a key does not imply that the entity exists: only
+ * the owner knows (ADR 3).
  */
 import { type ConstDirectiveNode, type GraphQLField, type GraphQLSchema, Kind, isEnumType, isObjectType } from 'graphql';
 import type { RequiredSelection } from './requirements.ts';
@@ -8,9 +8,9 @@ import type { RequiredSelection } from './requirements.ts';
 export interface Owner {
   /** The name of the subgraph. */
   readonly service: string;
-  /** A key field that clients can select and that the owner alone gives. */
+  /** A key field that clients can select and that only the owner resolves. */
   readonly witness: string;
-  /** All fields that the owner alone gives. */
+  /** All fields that only the owner resolves. */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -40,7 +40,7 @@ export function findOwners(schema: GraphQLSchema): Owners {
   return owners;
 }
 
-/** Returns the types of which a fetch of entities decides whether they exist: it asks their owner by a hidden key. */
+/** Returns the types whose entities a fetch finds to exist or not: types of which it asks the owner by a hidden key. */
 export function decidedTypes(
   { schema, owners }: { schema: GraphQLSchema; owners: Owners },
   { service, requires }: { service: string; requires: readonly RequiredSelection[] },
@@ -55,12 +55,12 @@ export function decidedTypes(
   });
 }
 
-/** By its own name or with the namespace that `@link` gives it. */
+/** Reads the directive by its own name or with the namespace of `@link`. */
 function isInaccessible(field: GraphQLField<unknown, unknown> | undefined): boolean {
   return field?.astNode?.directives?.some(({ name }) => name.value === 'inaccessible' || name.value.endsWith('__inaccessible')) === true;
 }
 
-/** The value of the enum `join__Graph` for the only subgraph that resolves a field; undefined when several do. */
+/** Returns the value of the enum `join__Graph` for the only subgraph that resolves a field; undefined when several do. */
 function soleGraphOf({ astNode }: GraphQLField<unknown, unknown>): string | undefined {
   const graphs = directivesOf(astNode, 'join__field')
     .filter((each) => !isTrue(each, 'external') && !isTrue(each, 'usedOverridden'))

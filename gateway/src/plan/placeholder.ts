@@ -1,4 +1,4 @@
-/** The field that stands in a selection set that would be empty otherwise, and that no client has selected. */
+/** A field that no client selected, for selection sets that would be empty without it. */
 import {
   type DocumentNode,
   type FieldNode,
@@ -24,13 +24,13 @@ const ALIAS = '__key';
 
 export interface KeyFields {
   readonly schema: GraphQLSchema;
-  /** By the name of each interface that some subgraph defines as `@interfaceObject`: fields that are keys there, each alone. */
+  /** Keys that are a single field, by the name of the interface that some subgraph defines as `@interfaceObject`. */
   readonly interfaceKeys: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
- * Returns the operation, which holds no fragment spreads, with a key field in the place of each placeholder that selects from an interface object:
- * its subgraph knows the key of an object and not its type. Returns undefined when there is no such placeholder.
+ * Returns the operation, which holds no fragment spreads, with a key field in the place of each placeholder in a selection set of an interface
+ * object: the subgraph of an interface object knows the key of an object and not its type. Returns undefined when there is no such placeholder.
  */
 export function selectKeysInstead(document: DocumentNode, { schema, interfaceKeys }: KeyFields): DocumentNode | undefined {
   const alias = { kind: Kind.NAME, value: unusedAlias(document, ALIAS) } as const;

@@ -1,4 +1,4 @@
-/** Reads where the planner says that a fetch's objects stand, and generates what finds them there. */
+/** Reads the path of a fetch in the planner's notation, and generates the code that finds the objects at this path. */
 import type { ResponsePath } from '@apollo/query-planner';
 import type { Place, PlaceSegment } from '../program/program.ts';
 import { quote, read } from './literals.ts';
@@ -14,14 +14,14 @@ export function readPlace(parent: Place, path: ResponsePath, namesOf: (type: str
   const own = path.flatMap((segment): PlaceSegment[] => {
     const { key, types } = SEGMENT.exec(String(segment))?.groups ?? {};
     if (key === undefined) throw new Error(`The plan has a path that is not known here: ${JSON.stringify(path)}`);
-    // The whole result, which is of one type.
+    // The root of the result, which has one type only.
     if (key === '') return [];
     return [{ key, ...(types !== undefined && { types: [...new Set(types.split(',').flatMap(namesOf))] }) }];
   });
   return [...parent, ...own];
 }
 
-/** Returns the places without repetition; those that differ in the types at one segment only become one. */
+/** Returns the places, each once. Places that differ only in the types at one segment are merged. */
 export function joinPlaces(places: readonly Place[]): Place[] {
   const joined: Place[] = [];
   for (const place of places) {
@@ -42,14 +42,14 @@ export function joinPlaces(places: readonly Place[]): Place[] {
   return joined;
 }
 
-/** The segments at which the types differ of two places that are otherwise the same. */
+/** Returns the segments at which two places with the same keys have different types. */
 function differencesOf(a: Place, b: Place): number[] {
   return a.flatMap(({ types }, i) => (String(types) === String(b[i]?.types) ? [] : [i]));
 }
 
 /**
- * Whether an object at `place` must not stand in two places at once, because what is fetched at `others` depends on the types of the objects around
- * it: two fields of the same name there may be two different fields.
+ * Whether an object at `place` must not be shared between two places, because the fetches at `others` depend on the types of the objects around it:
+ * one response key may stand for different fields there.
  */
 export function dependsOnTypes(place: Place, others: readonly Place[]): boolean {
   return others.some((other) => {

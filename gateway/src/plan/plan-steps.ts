@@ -1,8 +1,8 @@
-/** Turns a query plan into the steps of a program, and generates what each fetch needs: where its objects stand and how they are told to a subgraph. */
+/** Turns a query plan into the steps of a program, and generates the code of each fetch: where its objects are, and their representations. */
 import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
 import { type GraphQLSchema, Kind, type SelectionSetNode, isInterfaceType, parse } from 'graphql';
 import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
-import type { SupergraphMend } from './mend-supergraph.ts';
+import type { SupergraphPatch } from './patch-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
 import { generateRepresentation, soleKeyOf } from './representation-code.ts';
@@ -22,21 +22,21 @@ export interface PlanCompiler {
 
 type CompiledFetch = GuardedFetch & Pick<TypedFetch, 'onlyFor'>;
 
-/** A part of a plan, and where its objects stand. */
+/** A node of a plan, and the place of its objects in the result. */
 interface Located<T extends PlanNode = PlanNode> {
   readonly node: T;
   readonly place: Place;
 }
 
 export interface PlanCompilerInput {
-  /** The whole supergraph's, with the types and fields that clients don't see. */
+  /** The schema of the whole supergraph, with the types and fields that clients can not see. */
   readonly schema: GraphQLSchema;
-  readonly mend: SupergraphMend;
+  readonly patch: SupergraphPatch;
   readonly owners: Owners;
 }
 
 /** Returns a compiler for one plan. */
-export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput): PlanCompiler {
+export function createPlanCompiler({ schema, patch, owners }: PlanCompilerInput): PlanCompiler {
   const collectors: string[] = [];
   const represents: string[] = [];
   const seen = new Map<string, number>();
@@ -46,7 +46,7 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
     .filter(isInterfaceType)
     .map(({ name }) => name);
 
-  /** Compiles parts of a plan that differ in nothing but where their objects stand: they become one. */
+  /** Compiles nodes of a plan that differ only in the places of their objects to one step. */
   const visit = (alike: readonly Located[]): PlanStep => {
     const { node } = alike[0] as Located;
     switch (node.kind) {
@@ -68,8 +68,8 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
       }
       case 'Fetch': {
         const places = joinPlaces(alike.map(({ place }) => place));
-        const guarded = node.requires ? { ...node, requires: guardRequirements(node, { schema, requirements: mend.requirements }) } : node;
-        const fetches = splitFetch(guarded, mend).map((each) => compileFetch(each, places));
+        const guarded = node.requires ? { ...node, requires: guardRequirements(node, { schema, requirements: patch.requirements }) } : node;
+        const fetches = splitFetch(guarded, patch).map((each) => compileFetch(each, places));
         return fetches.length === 1 ? (fetches[0] as FetchStep) : { kind: 'parallel', steps: fetches };
       }
       case 'Defer':
@@ -79,7 +79,7 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
 
   const compileFetch = (node: CompiledFetch, places: readonly Place[]): FetchStep => {
     if (node.contextRewrites?.length) throw new Error('@fromContext is not supported');
-    const operation = mend.mendOperation(node.operation);
+    const operation = patch.restoreOperation(node.operation);
     const prefix = `{"query":${JSON.stringify(operation)},${node.operationName === undefined ? '' : `"operationName":${JSON.stringify(node.operationName)},`}"variables":{`;
     seen.set(`${node.serviceName}${prefix}`, (seen.get(`${node.serviceName}${prefix}`) ?? 0) + 1);
     const [place = []] = places;
@@ -109,14 +109,14 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
 
   const compileEntities = (node: CompiledFetch, places: readonly Place[]): EntityFetch => {
     const rewrites = node.inputRewrites ?? [];
-    const requires = mend.mendRequires(node.requires ?? []);
+    const requires = patch.restoreRequires(node.requires ?? []);
     return {
       represent:
         represents.push(
           generateRepresentation(schema, {
             requires,
             rewrites,
-            keysOf: (type) => mend.requirements.keysOf(node.serviceName, type),
+            keysOf: (type) => patch.requirements.keysOf(node.serviceName, type),
             onlyFor: node.onlyFor,
           }),
         ) - 1,
@@ -137,7 +137,7 @@ export function createPlanCompiler({ schema, mend, owners }: PlanCompilerInput):
   };
 }
 
-/** The children of nodes that are alike, by their number. */
+/** Returns the children of nodes that are alike, grouped by their position. */
 function childrenOf(alike: readonly Located[]): Located[][] {
   const [first, ...others] = alike as readonly Located<Extract<PlanNode, { kind: 'Sequence' | 'Parallel' }>>[];
   if (!first) return [];
@@ -148,8 +148,8 @@ function childrenOf(alike: readonly Located[]): Located[][] {
 }
 
 /**
- * Puts together what differs only in where its objects stand. The planner makes a fetch for each type that an object may have, also where all of
- * these are the same fetch (`typeConditionedFetching`).
+ * Groups nodes that differ only in the places of their objects. With `typeConditionedFetching` the planner makes a fetch for each type that an object
+ * may have, even when all of these fetches are equal.
  */
 function joinAlike(groups: readonly Located[][]): Located[][] {
   const joined = new Map<string, Located[]>();
@@ -160,7 +160,7 @@ function joinAlike(groups: readonly Located[][]): Located[][] {
   return [...joined.values()];
 }
 
-/** A text that is the same for nodes that are alike. Mutations have no like. */
+/** Returns a string that is equal for nodes that are alike. */
 function shapeOf(node: PlanNode): string {
   switch (node.kind) {
     case 'Sequence':
@@ -189,7 +189,7 @@ function toRename(schema: GraphQLSchema, rewrite: FetchDataRewrite): KeyRename {
   return { path, to: rewrite.renameKeyTo };
 }
 
-/** Response keys at the root of a fetch's document, or of its entities. */
+/** Returns the response keys at the root of a fetch's document, or of its entities. */
 function keysOf(operation: string, isOfEntities: boolean): string[] {
   const document = parse(operation);
   const keys = new Set<string>();

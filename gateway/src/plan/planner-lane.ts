@@ -1,4 +1,4 @@
-/** One planner thread that does one task at a time, and is replaced when a task takes too long or ends it. */
+/** Runs one planner thread, which does one task at a time. A thread is replaced when a task takes too long or makes the thread exit. */
 import { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
@@ -11,18 +11,18 @@ export interface LaneOptions {
   readonly limits: Limits;
   /** A task that takes longer than this is refused, and its thread is replaced. */
   readonly timeoutMs: number;
-  /** The largest heap of the thread, in MB; one that outgrows it ends alone. */
+  /** The largest heap of the thread, in MB; a thread that needs more exits, and the process goes on. */
   readonly maxHeapMb: number;
   /** Called whenever the thread can take a task: after it has started, and after each task. */
   readonly onFree: () => void;
-  /** Called once when the thread ended and cannot be started again. */
+  /** Called once when the thread has exited and can not be started again. */
   readonly onEnd: (reason: unknown) => void;
 }
 
-/** Garbage is short-lived and much of it is not worth its memory. */
+/** Planning makes much short-lived garbage; a larger young generation costs more memory than it saves time. */
 const YOUNG_HEAP_MB = 16;
 
-/** Threads run what was compiled, also for tests that run this file as it is. */
+/** Threads run the compiled file, also in tests that run this file as TypeScript. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? '../../dist/plan/planner-worker.js' : './planner-worker.js', import.meta.url);
 
 interface Running {
@@ -101,13 +101,13 @@ export class PlannerLane {
       worker.on('error', reject);
       worker.on('exit', () => {
         reject(new Error('The planner ended before it was ready'));
-        // One that never came up would not the next time either.
+        // A thread that was never ready would not be ready the next time either.
         if (this.#isUp && this.#worker === worker) this.#replace();
       });
     });
   }
 
-  /** Refuses the task that runs, and puts a new thread in the place of its own, which may still be busy with it. */
+  /** Rejects the running task, and replaces the thread, which may still be busy with it. */
   #replace(): void {
     this.#isUp = false;
     this.#take()?.reject(new TooMuchWork());

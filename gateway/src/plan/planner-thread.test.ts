@@ -1,4 +1,4 @@
-/** Real threads, and operations that are more than they can take: they are refused, and nobody else notices. */
+/** Real threads, and documents that take too much time or memory: they are refused, and other documents are planned. */
 import { afterEach, expect, it } from '@jest/globals';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
@@ -23,13 +23,13 @@ const HARD = `{ ${Array.from({ length: 20_000 }, (_, i) => `a${String(i)}: b(f: 
 let thread: PlannerThread;
 afterEach(() => thread.stop());
 
-/** Whoever asks before, behind and after the culprit gets his answer. */
+/** Expects that a document is refused, and that the documents before and behind it are planned. */
 async function tryOut(culprit: string): Promise<void> {
   const first = thread.prepare(request('query First { a }'));
   const refused = thread.prepare(request(culprit));
   const behind = MODEST.map((query) => thread.prepare(request(query)));
   await expect(refused).rejects.toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('too much time or memory') });
-  // The new thread is not up yet.
+  // The new thread is not ready yet.
   const early = thread.prepare(request('query Early { a }'));
   for (const prepared of [first, ...behind, early]) expect(await prepared).toHaveProperty('program.kind', 'query');
   expect(await thread.introspect(request('query($a: Boolean!) { __typename @include(if: $a) }'), { a: true })).toBeDefined();

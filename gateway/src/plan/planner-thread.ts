@@ -1,6 +1,6 @@
 /**
- * The planner as the serving thread sees it. Documents that are little work are planned in one thread; those that turn out to be much work are
- * handed to a second one, so that they wait for each other only. In both, clients take turns.
+ * The planner, for the serving thread. Light documents are planned in one thread. Documents that turn out to be heavy are given to a second thread, so
+ * that only heavy documents wait for heavy ones. In both queues clients take turns.
  */
 import { fail } from '@trestle/schema/errors';
 import { LocatedFault } from '../program/located-fault.ts';
@@ -15,22 +15,22 @@ export type PlannerThreadLimits = Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb'>;
 
 export const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 10_000, maxHeapMb: 2048 };
 
-/** Documents that wait: the bytes of all, and the number of one client's. */
+/** Limits of a queue: the bytes of all documents that wait, and the number of documents of one client. */
 const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
-/** When one document has been planned for so long, the second thread takes those that wait behind it. */
+/** After this time of planning one document, the second thread takes the documents that wait behind it. */
 const PATIENCE_MS = 200;
-/** The second thread ends when it had nothing to do for so long, and gives its memory back. */
+/** The second thread exits after this time without a task, to free its memory. */
 const IDLE_MS = 5000;
 
 export interface PlannerThread {
   readonly facts: SupergraphFacts;
   /**
-   * Throws TooMuchWork (VALIDATION_ERROR) for what takes too long to plan, and again for a minute without planning it; SERVICE_UNAVAILABLE when too much waits, INTERNAL_ERROR when planning fails by our own
-   * fault. `client` tells whose turn it takes.
+   * Throws TooMuchWork (VALIDATION_ERROR) for a document that takes too much time or memory, and for a minute afterwards without planning it again.
+   * Throws SERVICE_UNAVAILABLE when a queue is full, INTERNAL_ERROR for a fault of the planner. Clients, as named by `client`, take turns.
    */
   prepare(request: PrepareRequest, client?: string): Promise<Prepared>;
   introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, client?: string): Promise<Record<string, string>>;
-  /** Ends once every question is answered. */
+  /** Stops the threads when every task is done. */
   retire(): void;
   stop(): Promise<void>;
 }
@@ -44,7 +44,7 @@ interface Waiting extends Queued {
   readonly reject: (error: Error) => void;
 }
 
-/** Starts a thread for the supergraph. Rejects with the reason when the supergraph is not one that can be served. */
+/** Starts a thread for the supergraph. Rejects with the reason when the supergraph can not be served. */
 export async function startPlannerThread(sdl: string, limits: Limits, { timeoutMs, maxHeapMb } = THREAD_LIMITS): Promise<PlannerThread> {
   const threads = new PlannerThreads({ sdl, limits, timeoutMs, maxHeapMb });
   const facts = await threads.start();
@@ -77,7 +77,7 @@ class PlannerThreads {
   #idle: NodeJS.Timeout | undefined;
   #open = 0;
   #isRetired = false;
-  /** Why nothing is planned any more. */
+  /** Why no more tasks are done. */
   #ended: unknown;
 
   constructor(options: Omit<LaneOptions, 'onFree' | 'onEnd'>) {
@@ -142,7 +142,7 @@ class PlannerThreads {
   #dispatch(): void {
     if (this.#ended) return;
     if (this.#light.isFree) this.#run(this.#light, this.#lightQueue, true);
-    // Light documents come first wherever one that took longer than it seemed holds them up.
+    // Light documents come first when one that takes longer than estimated delays them.
     const isHeldUp = !this.#lightQueue.isEmpty && this.#light.isBusyFor(PATIENCE_MS);
     if (!this.#heavyQueue.isEmpty || isHeldUp) this.#startHeavy();
     if (this.#heavy?.isFree) {
@@ -177,7 +177,7 @@ class PlannerThreads {
 
   #startHeavy(): void {
     if (this.#heavy) return;
-    // What is little work is planned without it; the next document that is much starts it again.
+    // Light documents are planned without it; the next heavy document starts it again.
     const onEnd = (reason: unknown) => {
       this.#heavy = undefined;
       rejectAll(this.#heavyQueue, fail('INTERNAL_ERROR', WRONG, { cause: reason }));

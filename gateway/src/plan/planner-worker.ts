@@ -1,17 +1,9 @@
-/** A planner's thread: one supergraph, one question after the other, each answered by exactly one message. */
+/** The code of a planner's thread: it has one supergraph, does one task after the other, and answers each by exactly one message. */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Limits } from '../limits/limits.ts';
 import { GraphQLError } from 'graphql';
-import {
-  LIGHT_WEIGHT,
-  type PrepareRequest,
-  type Prepared,
-  type PreparedError,
-  type SupergraphFacts,
-  TooHeavy,
-  createPlanner,
-  toPreparedError,
-} from './planner.ts';
+import { type PrepareRequest, type Prepared, type PreparedError, type SupergraphFacts, createPlanner, toPreparedError } from './planner.ts';
+import { LIGHT_WEIGHT, TooHeavy } from './read-operation.ts';
 
 export interface PlannerSeed {
   readonly sdl: string;
@@ -22,7 +14,7 @@ export type PlannerTask =
   | { readonly kind: 'prepare'; readonly request: PrepareRequest }
   | { readonly kind: 'introspect'; readonly request: PrepareRequest; readonly variables: Readonly<Record<string, unknown>> };
 
-/** `isLight` asks for the answer `heavy` instead of work that takes long. */
+/** With `isLight` a heavy document is not planned; the result is `heavy`. */
 export type PlannerQuestion = PlannerTask & { readonly isLight: boolean };
 
 export type PlannerAnswer =

@@ -1,8 +1,8 @@
-/** Tells whether an operation asks for nothing but what a schema calls the same for everybody: fields, or types, marked `@tag(name: "public")`. */
+/** Finds operations that select public data only: fields, or fields of types, with `@tag(name: "public")`. */
 import type { Schema } from '@apollo/federation-internals';
 import { type DocumentNode, type GraphQLSchema, TypeInfo, isAbstractType, isObjectType, visit, visitWithTypeInfo } from 'graphql';
 
-/** Gives the test. `supergraph` carries the marks, `schema` is the one that clients see. */
+/** Returns the test. `supergraph` has the tags, `schema` is the schema of clients. */
 export function createPublicTest(supergraph: Schema, schema: GraphQLSchema): (document: DocumentNode) => boolean {
   const marked = findMarked(supergraph);
   const isMarked = (type: string, field: string) => marked.has(type) || marked.has(`${type}.${field}`);
@@ -15,7 +15,7 @@ export function createPublicTest(supergraph: Schema, schema: GraphQLSchema): (do
         Field({ name: { value: field } }) {
           const parent = types.getParentType();
           if (!parent || field.startsWith('__')) return;
-          // What stands behind an interface may be any of its types.
+          // An object of an interface may be of any of its types.
           const behind = isAbstractType(parent) ? schema.getPossibleTypes(parent) : isObjectType(parent) ? [parent] : [];
           if (!behind.every(({ name }) => isMarked(name, field))) isPublic = false;
         },
@@ -27,7 +27,7 @@ export function createPublicTest(supergraph: Schema, schema: GraphQLSchema): (do
 
 const MARK = 'public';
 
-/** Types by name and fields by coordinate. */
+/** Returns the names of types and the coordinates of fields that have the tag. */
 function findMarked(supergraph: Schema): Set<string> {
   const marked = new Set<string>();
   for (const type of supergraph.objectTypes()) {

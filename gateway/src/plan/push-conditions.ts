@@ -1,12 +1,12 @@
-/** Moves the conditions of fragments to the fields in them: the planner loses those of fragments around fields with `@requires`. */
+/** Moves the conditions of fragments to the fields in them. The planner loses conditions of fragments around fields with `@requires`. */
 import { type DirectiveNode, type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode, visit } from 'graphql';
 
-/** As many variables may need plans of their own, for each combination of their values. */
+/** The largest number of variables for whose values an operation is planned separately, once for each combination. */
 const MAX_DECIDED = 3;
 
 /**
- * Returns an operation without fragment spreads that has `@skip` and `@include` at fields only. Where a field would get the same directive twice,
- * which is not valid, a fragment keeps its own.
+ * Returns an operation without fragment spreads that has `@skip` and `@include` on fields only. A fragment keeps a condition where a field would get
+ * the same directive twice, which is not valid.
  */
 export function pushConditions(document: DocumentNode): DocumentNode {
   const repeated = findRepeatedKeys(document);
@@ -16,7 +16,7 @@ export function pushConditions(document: DocumentNode): DocumentNode {
       const { all, rest } = add(conditions, selection.directives ?? []);
       const own = [...all, ...rest].filter(isCondition);
       if (selection.kind === Kind.FIELD) {
-        // What several selections of one key select is fetched together: the conditions of each must be with its own fields.
+        // Selections with the same response key are fetched together, so the conditions of each must be on its own fields.
         const below = repeated.has(keyOf(selection)) ? own : [];
         const selectionSet = selection.selectionSet && push(selection.selectionSet, below);
         return wrap({ ...selection, directives: all, ...(selectionSet && { selectionSet }) }, rest);
@@ -32,7 +32,7 @@ export function pushConditions(document: DocumentNode): DocumentNode {
   return { ...document, definitions };
 }
 
-/** Response keys of fields with selections that occur more than once in the document. */
+/** Returns the response keys of fields with selection sets that occur more than once in the document. */
 function findRepeatedKeys(document: DocumentNode): Set<string> {
   const seen = new Set<string>();
   const repeated = new Set<string>();
@@ -50,7 +50,7 @@ function keyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
 }
 
-/** What fits on one selection, and the conditions that do not because it has others of the same name. */
+/** Returns the directives that one selection can have (`all`), and the conditions that it can not have beside others of the same name (`rest`). */
 function add(conditions: readonly DirectiveNode[], own: readonly DirectiveNode[]): { all: DirectiveNode[]; rest: DirectiveNode[] } {
   const all = [...own];
   const rest: DirectiveNode[] = [];
@@ -81,8 +81,8 @@ function isSame(a: DirectiveNode, b: DirectiveNode): boolean {
 }
 
 /**
- * Returns the variables of the conditions that stay on fragments, for each of whose values the operation has to be planned on its own; none where
- * there are too many of them.
+ * Returns the variables of conditions that are left on fragments: the operation must be planned for each of their values. Returns none when there are
+ * more than MAX_DECIDED.
  */
 export function variablesToDecide(document: DocumentNode): string[] {
   const found = new Set<string>();
@@ -96,7 +96,7 @@ export function variablesToDecide(document: DocumentNode): string[] {
   return found.size > MAX_DECIDED ? [] : [...found];
 }
 
-/** Returns the document with the literal in the place of the variable in all conditions. */
+/** Returns the document with the value in the place of the variable in all conditions. */
 export function decide(document: DocumentNode, variable: string, value: boolean): DocumentNode {
   return visit(document, {
     Directive: (directive) =>

@@ -1,4 +1,4 @@
-/** Remembers for some time which documents took too much time or memory to plan: a client can not have that work done again and again. */
+/** Remembers which documents took too much time or memory to plan, so that a client can not repeat the work. */
 import { createHash } from 'node:crypto';
 import { Fault } from '@trestle/schema/errors';
 import type { PlannerTask } from './planner-worker.ts';
@@ -15,7 +15,7 @@ const REMEMBER_MS = 60_000;
 const MAX_DOCUMENTS = 5000;
 
 export interface RefusedDocumentsOptions {
-  /** Milliseconds since any point in the past; never less than before. */
+  /** Returns milliseconds of a monotonic clock. */
   readonly now?: () => number;
   readonly maxDocuments?: number;
 }

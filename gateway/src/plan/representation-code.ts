@@ -1,4 +1,4 @@
-/** Generates the code that writes entities' representations: what a subgraph is told of each entity that it is asked for. */
+/** Generates the code that writes representations of entities (Federation subgraph specification, `_entities`). */
 import type { FetchDataRewrite } from '@apollo/query-planner';
 import { type GraphQLSchema, isObjectType } from 'graphql';
 import type { EntityFetch } from '../program/program.ts';
@@ -17,8 +17,8 @@ export interface RepresentationSource {
 }
 
 /**
- * Generates the function that writes an entity's representation as JSON text, or gives null when something that it needs is not there.
- * It takes the entity and the values of the condition variables. Throws for rewrites that are not known here.
+ * Generates the function that writes an entity's representation as JSON, or returns null when a required value is missing.
+ * Its parameters are the entity and the values of the condition variables. Throws for unknown rewrites.
  */
 export function generateRepresentation(schema: GraphQLSchema, { requires, rewrites, keysOf, onlyFor }: RepresentationSource): string {
   const conditions = requires.flatMap((each) =>
@@ -30,7 +30,7 @@ export function generateRepresentation(schema: GraphQLSchema, { requires, rewrit
 }
 
 const STR = `v=>{if(typeof v!=='string'||v.length>64)return JSON.stringify(v);for(let i=0;i<v.length;i++){const c=v.charCodeAt(i);if(c<32||c===34||c===92||c>126)return JSON.stringify(v);}return '"'+v+'"';}`;
-/** Takes selections out of a value: null when a part of it was never fetched. What fragments give is put together. */
+/** Picks selections from a value. Returns null when a part was not fetched. Merges the selections of fragments. */
 const PICK = `const join=(a,b)=>{for(const k in b){const x=a[k],y=b[k];if(x&&y&&typeof x==='object'&&typeof y==='object'){if(Array.isArray(x))x.forEach((e,i)=>{if(e&&y[i]&&typeof e==='object')join(e,y[i]);});else join(x,y);}else a[k]=y;}};
 const isNeeded=(ways,vars)=>ways.some(all=>all.every(c=>c.isTrue===(own(vars,c.variable)===true)));
 const pick=(v,s,vars)=>{if(v==null||typeof v!=='object')return v??null;if(Array.isArray(v))return v.map(e=>pick(e,s,vars));
@@ -51,14 +51,14 @@ function writeRepresentation(
   const applying = requires.filter(
     (each) => each.kind === 'Field' || each.typeCondition === undefined || typesOf(schema, each.typeCondition).includes(type),
   );
-  // The planner asks for objects of other types by the way, and has no key for them: nothing of what is fetched is for them.
+  // The planner includes objects of other types without a key; the fetch selects nothing for them.
   const fields = new Set(applying.flatMap(namesIn));
   const keys = [...keysOf(name), ...keysOf(type)];
   if (keys.length > 0 && !keys.some((key) => key.every((field) => fields.has(field)))) return 'return null;';
   const [only, ...others] = applying;
   const isPlain = only?.kind === 'InlineFragment' && others.length === 0 && only.selections.every(({ kind }) => kind === 'Field');
   if (!isPlain) {
-    // Of several sets of required fields those count of which everything is there.
+    // Of several sets of required fields, the complete ones are used.
     const picks = JSON.stringify(toPicks(schema, applying));
     return `const r=pick(o,${picks},vars);if(r===null||r.__typename===undefined)return null;r.__typename=${quote(name)};return JSON.stringify(r);`;
   }
@@ -101,7 +101,7 @@ function toPicks(schema: GraphQLSchema, selections: readonly RequiredSelection[]
   );
 }
 
-/** Returns the one leaf key of the one object type that is asked for: its value is as good as the representation, and quicker to compare. */
+/** Returns the only leaf key of the only object type; its value identifies an entity as the representation does, and is faster to compare. */
 export function soleKeyOf(schema: GraphQLSchema, requires: readonly RequiredSelection[]): EntityFetch['key'] {
   const [only, ...others] = requires;
   if (only?.kind !== 'InlineFragment' || others.length > 0) return undefined;

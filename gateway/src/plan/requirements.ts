@@ -1,4 +1,4 @@
-/** Reads from a supergraph what `@requires` and `@join__type` say, and tells under which conditions an entity fetch needs each part of it. */
+/** Reads `@requires` and keys from a supergraph, and finds the conditions under which an entity fetch needs each required field. */
 import type { FetchNode } from '@apollo/query-planner';
 import {
   type ConstDirectiveNode,
@@ -16,7 +16,7 @@ import {
 } from 'graphql';
 import { type Condition, readConditions } from './selection.ts';
 
-/** A part of what a representation is made of, as the planner has it, and when it is needed. */
+/** A selection of a representation, as the planner has it, and when it is needed. */
 export type RequiredSelection = RequiredField | RequiredFragment;
 
 export interface RequiredField {
@@ -25,8 +25,8 @@ export interface RequiredField {
   readonly name: string;
   readonly selections?: readonly RequiredSelection[];
   /**
-   * The ways by which something that is asked for needs it: each a list of conditions that must all hold. Undefined means always. Where none
-   * holds, the representation is complete without it.
+   * Lists of conditions, each of which must hold as a whole for one field that needs it. Undefined means always needed. When none of the lists holds,
+   * the representation is complete without it.
    */
   readonly neededWhen?: readonly (readonly Condition[])[] | undefined;
 }
@@ -43,7 +43,7 @@ export type GuardedFetch = Omit<FetchNode, 'requires'> & { readonly requires?: r
 export interface FieldRequirements {
   /** Returns the selection set that a field of a type requires in a subgraph; undefined when it requires none. */
   of(service: string, type: string, field: string): SelectionSetNode | undefined;
-  /** Returns the fields of each key by which a subgraph resolves entities of a type; none for what is no entity there. */
+  /** Returns the fields of each key by which a subgraph resolves entities of a type; none for a type that is not an entity there. */
   keysOf(service: string, type: string): readonly (readonly string[])[];
   /** Whether a subgraph defines a type. */
   isDefined(service: string, type: string): boolean;
@@ -97,7 +97,7 @@ function namesIn({ selections }: SelectionSetNode): string[] {
 
 const keyOf = (...parts: readonly string[]) => parts.join('\n');
 
-/** Names of the subgraphs by the supergraph's names for them (`@join__graph`). */
+/** Returns the names of the subgraphs by their values of the enum `join__Graph`. */
 function readServices({ definitions }: DocumentNode): Map<string, string> {
   const services = new Map<string, string>();
   for (const definition of definitions) {
@@ -141,8 +141,8 @@ interface Need {
 }
 
 /**
- * Marks what only conditional fields of an entity fetch require. The planner fetches such a requirement under the same conditions, and a
- * representation without it must go out all the same when none of them holds: other fields of the fetch do not need it.
+ * Marks required fields that only conditional fields of an entity fetch need. The planner fetches them under the same conditions. When none of the
+ * conditions holds, the representation must be sent without them, for the other fields of the fetch.
  */
 export function guardRequirements(
   { serviceName, operation, requires = [] }: FetchNode,
@@ -161,7 +161,7 @@ export function guardRequirements(
 interface Level {
   readonly needs: Needs;
   readonly path: readonly string[];
-  /** The entity's type, as far as it is known. */
+  /** The entity's type; empty when it is not known. */
   readonly type: string;
 }
 
@@ -186,7 +186,7 @@ function canBeSame(schema: GraphQLSchema, a: string, b: string): boolean {
   return !isCompositeType(one) || !isCompositeType(other) || doTypesOverlap(schema, one, other);
 }
 
-/** The ways by which any of them is needed; undefined when one always is. `__typename` beside them decides nothing. */
+/** Returns the conditions under which any of the selections is needed; undefined when one always is. `__typename` does not count. */
 function waysOf(selections: readonly RequiredSelection[]): (readonly Condition[])[] | undefined {
   const ways: (readonly Condition[])[] = [];
   for (const each of selections) {
@@ -198,7 +198,7 @@ function waysOf(selections: readonly RequiredSelection[]): (readonly Condition[]
   return ways.length > 0 ? ways : undefined;
 }
 
-/** Calls back for each of the entities' own fields in a fetch's document, with the conditions of all fragments around it and its own. */
+/** Calls `use` for each of the entities' own fields in a fetch's document, with the conditions of the field and of all fragments around it. */
 export function eachEntityField(document: DocumentNode, use: (type: string, field: FieldNode, when: readonly Condition[]) => void): void {
   const walk = (set: SelectionSetNode, type: string, when: readonly Condition[]) => {
     for (const selection of set.selections) {

@@ -1,16 +1,16 @@
-/** Gives variables other names where a fetch has a variable of its own by that name. */
+/** Renames variables of clients that have the name of a fetch's own variable. */
 import { type OperationDefinitionNode, visit } from 'graphql';
 
-/** The variable of the entities that a fetch asks for (Federation subgraph specification, `_entities`). */
+/** The variable for the representations of a fetch (Federation subgraph specification, `_entities`). */
 const REPRESENTATIONS = 'representations';
 
 export interface RenamedOperation {
   readonly operation: OperationDefinitionNode;
-  /** New names by the client's names. */
+  /** The new names, by the names in the client's document. */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-/** Returns the operation, which holds no fragment spreads, with a name of its own for a variable `$representations`. */
+/** Returns the operation, which holds no fragment spreads, with another name for a variable `$representations`. */
 export function renameReserved(operation: OperationDefinitionNode): RenamedOperation {
   const names = new Set(operation.variableDefinitions?.map(({ variable }) => variable.name.value));
   if (!names.has(REPRESENTATIONS)) return { operation, aliases: new Map() };

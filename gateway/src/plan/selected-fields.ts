@@ -1,10 +1,10 @@
-/** Finds what an operation selects of objects at a path of its result, by the objects' type. */
+/** Finds the fields that an operation selects at a path of its result, by the type of the objects there. */
 import { type DocumentNode, type FieldNode, type GraphQLSchema, Kind, type SelectionSetNode, getNamedType, print } from 'graphql';
 import { readPlace } from './places.ts';
 import { type Condition, createSelections } from './selection.ts';
 import { typesOf } from './type-names.ts';
 
-/** One way by which a field is selected. */
+/** One selection of a field. */
 export interface SelectedField {
   /** Its name and arguments. */
   readonly text: string;
@@ -12,28 +12,28 @@ export interface SelectedField {
   readonly when: readonly Condition[];
 }
 
-/** The ways by which fields are selected, by their paths: response keys with dots between. */
+/** Selections of fields, by their paths: response keys with dots between. */
 export type FieldsByPath = ReadonlyMap<string, readonly SelectedField[]>;
 
 /**
- * Takes a path as the planner writes it and the `__typename` of the objects there. Returns all that is selected of them, at every depth; below their
- * own fields the types are not told apart.
+ * Takes a path as the planner writes it and the `__typename` of the objects there. Returns all selected fields, at every depth; below the objects' own
+ * fields the types are not distinguished.
  */
 export type SelectedFields = (path: readonly string[], type: string) => FieldsByPath;
 
-/** Whether one text stands for the same field, with the same arguments. */
+/** Returns a string that is equal for the same field with the same arguments. */
 export function describeField({ name, arguments: given = [] }: FieldNode): string {
   return `${name.value}(${given.map(print).sort().join()})`;
 }
 
-/** `document` is one operation without fragment spreads; `schema` has every type of the supergraph. */
+/** Creates the lookup for `document`, one operation without fragment spreads; `schema` has every type of the supergraph. */
 export function createSelectedFields(schema: GraphQLSchema, document: DocumentNode): SelectedFields {
   const selections = createSelections(schema, new Map());
   const places = new Map<string, ReadonlySet<SelectionSetNode>>();
 
   const collect = (type: string, sets: Iterable<SelectionSetNode>) => {
     const found = schema.getType(type);
-    // Conditions around a whole selection set stand with the field that has it.
+    // Conditions around a whole selection set belong to the field that has the set.
     return found
       ? selections.collect(
           found,

@@ -1,4 +1,4 @@
-/** Collects a selection set's fields for one runtime type (GraphQL §6.3.2), with the conditions under which each is asked for. */
+/** Collects a selection set's fields for one runtime type (GraphQL §6.3.2), with the conditions under which each is selected. */
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -14,13 +14,13 @@ import {
   isObjectType,
 } from 'graphql';
 
-/** All of these must hold: `@include` by a variable, or `@skip` by one that must not be true. */
+/** `@include` (`isTrue`) or `@skip` with a variable. */
 export interface Condition {
   readonly variable: string;
   readonly isTrue: boolean;
 }
 
-/** Selection sets that are merged into one, each with what must hold for it. */
+/** A selection set to be merged with others, and the conditions that must all hold for it. */
 export interface GuardedSet {
   readonly set: SelectionSetNode;
   readonly when: readonly Condition[];
@@ -29,11 +29,11 @@ export interface GuardedSet {
 export interface CollectedField {
   readonly key: string;
   readonly name: string;
-  /** Nothing for `__typename` and the introspection fields. */
+  /** Undefined for `__typename` and the introspection fields. */
   readonly type: GraphQLOutputType | undefined;
-  /** The ways by which it is asked for; one without conditions means always. */
+  /** The conditions of each of its selections; a selection without conditions is always included. */
   readonly when: (readonly Condition[])[];
-  /** The place of each of these ways among all fields of the set, in the order of the document. */
+  /** The position of each of its selections among all fields of the set, in the order of the document. */
   readonly places: number[];
   readonly sets: GuardedSet[];
   readonly nodes: FieldNode[];
@@ -52,7 +52,7 @@ interface Collection {
 }
 
 export function createSelections(schema: GraphQLSchema, fragments: ReadonlyMap<string, FragmentDefinitionNode>): Selections {
-  /** Whether an object of this type meets a type condition; also for an interface that stands for objects nobody knows. */
+  /** Whether an object of this type meets a type condition. The type is an interface for an object whose type is not known. */
   const isOf = (type: GraphQLNamedType, condition: string | undefined): boolean => {
     if (condition === undefined || condition === type.name) return true;
     const wanted = schema.getType(condition);
@@ -93,7 +93,7 @@ export function createSelections(schema: GraphQLSchema, fragments: ReadonlyMap<s
       const collection: Collection = { fields: new Map(), entered: new Map(), place: 0 };
       for (const each of sets) collect(type, each, collection);
       return Array.from(collection.fields.values(), (field) =>
-        // What is asked for in one way only has met its conditions by the time its own fields are looked at.
+        // The conditions of a field with one selection have been checked before its own fields are looked at.
         field.when.length === 1 ? { ...field, sets: field.sets.map(({ set }) => ({ set, when: [] })) } : field,
       );
     },
@@ -101,8 +101,8 @@ export function createSelections(schema: GraphQLSchema, fragments: ReadonlyMap<s
 }
 
 /**
- * Whether a fragment was entered before wherever these conditions hold; then nothing of it is new (GraphQL §6.3.2, `visitedFragments`).
- * Otherwise remembers that it is entered now.
+ * Whether a fragment was visited before under conditions that hold whenever these hold; then it has no new fields (GraphQL §6.3.2,
+ * `visitedFragments`). Otherwise records the visit.
  */
 function isEntered(name: string, when: readonly Condition[], { entered }: Collection): boolean {
   const before = entered.get(name) ?? [];
@@ -115,7 +115,7 @@ function isSame(one: Condition, other: Condition): boolean {
   return one.variable === other.variable && one.isTrue === other.isTrue;
 }
 
-/** Both lists of conditions, each condition once. */
+/** Returns the conditions of both lists, each once. */
 export function union(some: readonly Condition[], others: readonly Condition[]): readonly Condition[] {
   return [...some, ...others.filter((other) => !some.some((one) => isSame(one, other)))];
 }
@@ -124,7 +124,7 @@ export function isContradiction(conditions: readonly Condition[]): boolean {
   return conditions.some(({ variable, isTrue }) => isTrue && conditions.some((other) => other.variable === variable && !other.isTrue));
 }
 
-/** A selection's own conditions; those by literals are decided here. */
+/** Returns a selection's own conditions with variables; `never` when a literal excludes it. */
 export function readConditions({ directives = [] }: SelectionNode | OperationDefinitionNode): Condition[] | 'never' {
   const conditions: Condition[] = [];
   for (const { name, arguments: given = [] } of directives) {

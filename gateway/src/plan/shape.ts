@@ -1,8 +1,8 @@
-/** Describes which response keys an operation asks for at each place, whatever the types of the objects there. */
+/** Describes the response keys that an operation selects at each place, for objects of any type. */
 import { Kind, type SelectionSetNode } from 'graphql';
 import type { Shape } from '../program/program.ts';
 
-/** An operation with more places than these has no description: what its errors name is taken for asked for. */
+/** An operation with more places than this has no description: the paths of its errors are not checked. */
 const MAX_PLACES = 5000;
 
 /** Returns the places of the selections of an operation without fragment spreads, the root first; none when there are too many. */

@@ -1,6 +1,6 @@
 /**
- * Splits a fetch of entities by their object types. The planner fetches from a subgraph with an `@interfaceObject` for all types what the operation
- * selects for some of them: such a fetch has errors at fields that were not selected, and lacks what these fields require.
+ * Splits a fetch of entities by their object types. From a subgraph with an `@interfaceObject` the planner fetches for all types what the operation
+ * selects for some: such a fetch reports errors of fields that were not selected, and lacks the fields that they require.
  */
 import type { FetchNode, PlanNode, QueryPlanSelectionNode, SubscriptionNode } from '@apollo/query-planner';
 import { type DocumentNode, type GraphQLSchema, isAbstractType, parse, print, stripIgnoredCharacters } from 'graphql';
@@ -35,7 +35,7 @@ export function splitByType(
     switch (node.kind) {
       case 'Sequence':
       case 'Parallel':
-        // What a later fetch requires is known before the fetches that it depends on.
+        // In reverse order: what a later fetch requires must be known when an earlier one is looked at.
         return {
           ...node,
           nodes: node.nodes
@@ -71,7 +71,7 @@ interface Surroundings {
   readonly path: readonly string[];
   /** Conditions of the nodes around the fetch, which its document does not repeat. */
   readonly when: readonly Condition[];
-  /** What the fetches require that come later. */
+  /** What later fetches require. */
   readonly required: ReadonlyMap<string, ReadonlySet<string> | undefined>;
   readonly selected: SelectedFields;
   readonly facts: TypeFacts;
@@ -110,7 +110,7 @@ function conditionsIn(selection: QueryPlanSelectionNode): string[] {
   return selection.kind === 'InlineFragment' && selection.typeCondition !== undefined ? [selection.typeCondition] : [];
 }
 
-/** Returns which fields of a fetch's document objects of a type need: all but those that the operation selects for other types only. */
+/** Returns a test for the fields of a fetch that objects of a type need: all but those that the operation selects for other types only. */
 function selectKept(
   node: FetchNode,
   document: DocumentNode,
@@ -124,7 +124,7 @@ function selectKept(
       .split('.')
       .map((key) => renamed.get(key) ?? key)
       .join('.');
-  /** The same text for a field of the fetch and of the operation, where these are one and the same. */
+  /** Returns a string that is equal for the same field of the fetch and of the operation. */
   const textOf = ({ text, when }: SelectedField) =>
     `${text} ${when
       .filter((one) => !around.when.some((other) => one.variable === other.variable && one.isTrue === other.isTrue))
@@ -138,14 +138,14 @@ function selectKept(
   });
   const byType = new Map(types.map((type) => [type, selected(path, type)]));
   return (type) => (at, field) => {
-    // An object of which only the interface is known may be of each of its types.
+    // An object whose type is not known may be of any type of the interface.
     if (isAbstractType(around.facts.schema.getType(type))) return true;
     const name = nameOf(at);
     const paths = [at, name].map((each) => [...base, each].join('.')).filter((each) => required.has(each));
     const isOwn = !at.includes('.');
     if (paths.some((each) => !isOwn || (required.get(each)?.has(type) ?? true))) return true;
     const ways = byType.get(type)?.get(name)?.map(textOf);
-    // What no type selects or requires is fetched for another reason.
+    // A field that no type selects or requires is fetched for another reason.
     if (!ways) return paths.length === 0 && ![...byType.values()].some((each) => each.has(name));
     return ways.includes(textOf(field)) || ways.some((way) => !fetched.get(name)?.has(way));
   };
@@ -174,7 +174,7 @@ function toFetch(
   };
 }
 
-/** Returns what is required without the leaves that are dropped, and without the fields of which nothing is left. */
+/** Returns the required selections without dropped leaves, and without fields that have no selections left. */
 function withoutRequired(
   selections: readonly QueryPlanSelectionNode[],
   path: readonly string[],

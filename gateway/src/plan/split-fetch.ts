@@ -1,6 +1,6 @@
 /**
- * Splits a fetch of entities whose fields require one and the same field with different arguments: a representation can tell it only once, so each
- * set of arguments needs a fetch of its own.
+ * Splits a fetch of entities whose fields require the same field with different arguments: a representation can have the field only once, so each
+ * set of arguments needs a separate fetch.
  */
 import { type GuardedFetch, type RequiredSelection, eachEntityField } from './requirements.ts';
 import { type DocumentNode, type FieldNode, Kind, type SelectionNode, type SelectionSetNode, parse, print, visit } from 'graphql';
@@ -13,8 +13,8 @@ export interface Requirements {
 }
 
 /**
- * Gives the fetch itself unless it has to be split. Its requirements say when they are needed: one that only another part needs under a condition
- * does not hold this part back.
+ * Returns the parts of a fetch; the fetch itself when it need not be split. Its requirements are guarded: one that only another part needs under a
+ * condition does not prevent this part from being sent.
  */
 export function splitFetch(node: GuardedFetch, requirements: Requirements): GuardedFetch[] {
   const conflicting = findConflicts(node.requires ?? [], requirements);
@@ -25,7 +25,7 @@ export function splitFetch(node: GuardedFetch, requirements: Requirements): Guar
     const needed = [...requirements.neededBy(type, field.name.value)].filter((name) => conflicting.has(name)).sort();
     groups.set(needed.join(), new Set(needed));
   });
-  // What needs none of them goes along with the first.
+  // Fields that need none of them are fetched with the first part.
   const none = groups.get('');
   if (none && groups.size > 1) groups.delete('');
   return [...groups.values()].map((needed, i) => {
@@ -43,7 +43,7 @@ export function splitFetch(node: GuardedFetch, requirements: Requirements): Guar
   });
 }
 
-/** Stand-ins that stand for the same field of the same object. */
+/** Returns the stand-ins that share a field of the same object with another stand-in or with the field itself. */
 function findConflicts(requires: readonly RequiredSelection[], { realNameOf }: Requirements): Set<string> {
   const conflicting = new Set<string>();
   const byType = new Map<string, Map<string, Set<string>>>();

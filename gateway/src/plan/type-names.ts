@@ -1,4 +1,4 @@
-/** Says which names an object of a type may have as its `__typename`. */
+/** Finds the names that objects of a type may have as `__typename`. */
 import { type GraphQLSchema, isAbstractType, isInterfaceType } from 'graphql';
 
 /** Returns all names that `__typename` may have for a value of this type, the type's own among them. */
@@ -9,5 +9,5 @@ export function typesOf(schema: GraphQLSchema, name: string): string[] {
   return [name, ...schema.getPossibleTypes(type).map((each) => each.name), ...interfaces.map((each) => each.name)];
 }
 
-/** How the planner begins a type condition in the path of a rewrite. */
+/** The prefix of a type condition in the path of one of the planner's rewrites. */
 export const ON = '... on ';

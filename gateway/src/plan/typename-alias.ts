@@ -1,4 +1,4 @@
-/** Lets clients use `__typename` as the alias of another field, beside the `__typename` that the planner asks for itself (GraphQL §2.7). */
+/** Lets clients use `__typename` as the alias of another field, beside the `__typename` that the planner selects (GraphQL §2.7). */
 import { type DocumentNode, type FieldNode, Kind, visit } from 'graphql';
 import { TYPENAME_ALIAS } from '../program/response-key.ts';
 

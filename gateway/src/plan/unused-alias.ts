@@ -1,7 +1,7 @@
-/** Finds a name for what is selected besides what the client selects. */
+/** Finds aliases for fields that are added to a client's operation. */
 import { type ASTNode, visit } from 'graphql';
 
-/** Returns `wanted`, with underscores behind it until no field below the node has that alias. */
+/** Returns `wanted`, with as many underscores appended as it takes that no field below the node has this alias. */
 export function unusedAlias(node: ASTNode, wanted: string): string {
   const used = new Set<string>();
   visit(node, {

@@ -1,6 +1,6 @@
 /**
- * Generates the code that writes an answer's data straight from the subgraphs' objects into bytes, by the client's selection set: aliases, type
- * conditions, `@skip` and `@include`, enum and scalar checks, null propagation (GraphQL §6.4). Nothing passes over the data a second time.
+ * Generates the code that writes the data of a response directly from the subgraphs' objects into bytes, by the client's selection set: aliases, type
+ * conditions, `@skip` and `@include`, enum and scalar checks, null propagation (GraphQL §6.4). The data are visited once.
  */
 import {
   type FieldNode,
@@ -22,8 +22,8 @@ import { OWN, quote, read } from './literals.ts';
 import type { CollectedField, Condition, GuardedSet, Selections } from './selection.ts';
 
 /**
- * Moves bytes. `b` is the buffer, `p` where the next byte goes, `end` where it is full but for what is written without asking, `most` how many
- * bytes there may be: one that would need more leaves by `grow`.
+ * Writes bytes. `b` is the buffer, `p` the position of the next byte. Beyond `end` the buffer must grow; the rest of it is for bytes that are written
+ * without a check. `most` is the largest number of bytes: `grow` throws when more are needed.
  */
 const BYTES = `let b=null,p=0,end=0,most=0;
 function open(buffer,max){b=buffer;p=0;most=max;end=b.length-1024;}
@@ -39,7 +39,7 @@ function raw(t){const n=t.length;room(n);for(let i=0;i<n;i++)b[p++]=t.charCodeAt
 function again(o){const n=o.$e-o.$s;room(n);b.copyWithin(p,o.$s,o.$e);p+=n;return true;}
 `;
 
-/** `write` gives up at the first value that does not fit; `explain` keeps the path, puts nulls and says why. */
+/** `write` returns null at the first value that does not fit the schema; `explain` keeps the path, writes null there and reports why. */
 export interface WriterCode {
   readonly write: string;
   readonly explain: string;
@@ -52,7 +52,7 @@ export interface WriterInput {
   readonly selections: Selections;
 }
 
-/** Gives two expressions of type `WriteData`. */
+/** Returns two expressions of type `WriteData`. */
 export function generateWriter(input: WriterInput): WriterCode {
   return { write: generate(input, false), explain: generate(input, true) };
 }
@@ -67,7 +67,7 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
     return id;
   };
   const keyOf = (guarded: readonly GuardedSet[]) => guarded.map(({ set, when }) => `${String(idOf(set))}${conditionOf([when])}`).join();
-  /** A function is written once for each type and selection: fragments in fragments would multiply it else. */
+  /** A function is generated once for each type and selection; otherwise fragments in fragments would multiply the code. */
   const once = (key: string, write: (name: string) => string): string => {
     const known = written.get(key);
     if (known !== undefined) return known;
@@ -77,7 +77,7 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
     return name;
   };
 
-  /** Statements that write the value in `v`, or leave the function with false where null is not allowed. */
+  /** Returns statements that write the value in `v`, or return false where null is not allowed. */
   const writeValue = (type: GraphQLOutputType, field: CollectedField, place: string): string => {
     const isRequired = isNonNullType(type);
     const inner = isNonNullType(type) ? type.ofType : type;
@@ -131,8 +131,8 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
   };
 
   /**
-   * An object of which only the interface is known (`@interfaceObject`) has no value where fields are asked of its type: which of them it has, nobody
-   * knows (GraphQL §6.4.3, ResolveAbstractType).
+   * An object of which only the interface is known (`@interfaceObject`) is null where fields of one of its types are selected: whether it has them is
+   * not known (GraphQL §6.4.3, ResolveAbstractType).
    */
   const refuseUnknownType = (type: GraphQLNamedType, guarded: readonly GuardedSet[], fields: readonly CollectedField[]): string => {
     if (!isInterfaceType(type)) return '';
@@ -156,14 +156,14 @@ function generate({ schema, root, sets, selections }: WriterInput, explains: boo
       const body = `${refuseUnknownType(type, guarded, fields)}${writeFields(type, fields, ownName)}`;
       if (explains) return restorePath(`function ${name}(o){room(256);${body}return true;}`, true);
       const id = name.slice(1);
-      // An object that stands in several places is written once, and its bytes are copied.
+      // An object in several places is written once, and its bytes are copied.
       return `function ${name}(o){if(o.$w===${id})return again(o);const from=p;room(256);${body}if(o.$n===1){o.$w=${id};o.$s=from;o.$e=p;}return true;}`;
     });
 
   const writeObject = (type: GraphQLCompositeType, guarded: readonly GuardedSet[], place: string): string => {
     if (!isAbstractType(type)) return writeConcrete(type, guarded);
     return once(`${type.name}?${place}|${keyOf(guarded)}`, (name) => {
-      // An interface stands for itself where a subgraph knows no more than that (`@interfaceObject`).
+      // `__typename` is the interface itself where a subgraph knows no more (`@interfaceObject`).
       const candidates: GraphQLNamedType[] = [
         ...schema.getPossibleTypes(type),
         ...(isInterfaceType(type) ? [type, ...schema.getImplementations(type).interfaces] : []),
@@ -182,7 +182,7 @@ ${functions.join('\n')}
 return(data,r)=>{request=r;vars=r.conditions;faults=r.faults;path=[];open(r.buffer,r.maxBytes);${literal('{"data":')}if(!${top}(data)){${onFailure}}const w={bytes:b,length:p};close();return w;};})()`;
 }
 
-/** Whoever leaves a function because of a null leaves the path as it was when it was entered. */
+/** Makes a function that returns false restore the path as it was at its start. */
 function restorePath(code: string, explains: boolean): string {
   return explains ? code.replace('{', '{const depth=path.length;').replaceAll('return false;', 'return path.length=depth,false;') : code;
 }
@@ -191,24 +191,24 @@ function fault(message: string): string {
   return `fault(${quote(message)});`;
 }
 
-/** A place where a field may be written. */
+/** A position in the response where a field may be written. */
 interface Occurrence {
   readonly field: CollectedField;
   readonly when: readonly (readonly Condition[])[];
-  /** The variable that tells whether the field is still to be written, for a field with several places. */
+  /** For a field with several positions: the variable that is true until the field is written. */
   readonly flag: string | undefined;
   readonly isFirst: boolean;
 }
 
 /**
- * The places of fields in the order of the answer: a field stands where it is first asked for by a selection that is not skipped
- * (GraphQL §6.3.2), so one whose first selection may be skipped has several places.
+ * Returns the positions of fields in the order of the response. A field is at its first selection that is not skipped (GraphQL §6.3.2), so a field
+ * whose first selection may be skipped has several positions.
  */
 function inOrder(fields: readonly CollectedField[]): Occurrence[] {
   const all = fields.flatMap((field, n): { place: number; occurrence: Occurrence }[] => {
     const always = field.when.findIndex((conditions) => conditions.length === 0);
     const places = field.places.slice(0, always < 0 ? undefined : always + 1);
-    // Nothing can come between the places of a field that has neighbours only before and after all of them.
+    // One position is enough when no other field is between the positions of a field.
     const [start = 0, end = start] = [places[0], places.at(-1)];
     const isBetween = (place: number) => place > start && place < end;
     if (start === end || !fields.some((other) => other !== field && other.places.some(isBetween)))
@@ -226,13 +226,13 @@ function isAlways(when: readonly (readonly Condition[])[]): boolean {
   return when.some((all) => all.length === 0);
 }
 
-/** A boolean expression over `vars`; empty for always. */
+/** Returns a boolean expression over `vars`; empty for always. */
 export function conditionOf(when: readonly (readonly Condition[])[]): string {
   if (isAlways(when)) return '';
   return when.map((all) => all.map(({ variable, isTrue }) => `${isTrue ? '' : '!'}${read('vars', variable)}`).join('&&')).join('||');
 }
 
-/** Statements that write a fixed text in UTF-8; short ones byte by byte. */
+/** Returns statements that write a fixed string in UTF-8; short ones byte by byte. */
 function literal(text: string): string {
   const bytes = Buffer.from(text);
   // `raw` writes one byte for each character, which is UTF-8 for ASCII alone (RFC 8259 §8.1).
@@ -240,7 +240,7 @@ function literal(text: string): string {
   return `{const o=b;${[...bytes].map((byte, i) => `o[p+${String(i)}]=${String(byte)};`).join('')}p+=${String(bytes.length)};}`;
 }
 
-/** What a leaf's value has to be, and how it is written (GraphQL §3.5). Custom scalars are whatever their subgraph makes of them. */
+/** Returns the test and the statements for a leaf's value (GraphQL §3.5). Values of custom scalars are written as the subgraph gives them. */
 function leafOf(type: GraphQLNamedType): { test: string; write: string } {
   if (isEnumType(type)) {
     const names = type.getValues().map(({ name }) => `v===${quote(name)}`);

@@ -1,6 +1,6 @@
 /**
- * Rewrites a supergraph so that @apollo/query-planner plans rightly what it otherwise plans wrong, and its plans back again. Text in, text out:
- * nothing of the planner itself is patched (ADR 7).
+ * Rewrites a supergraph so that @apollo/query-planner plans correctly what it otherwise plans wrong, and restores the original names in its plans
+ * (ADR 7).
  */
 import { type FieldRequirements, type RequiredSelection, isInterfaceObject, readRequirements, textOf } from './requirements.ts';
 import type { Requirements } from './split-fetch.ts';
@@ -20,18 +20,18 @@ import {
   visit,
 } from 'graphql';
 
-export interface SupergraphMend extends Requirements {
+export interface SupergraphPatch extends Requirements {
   readonly document: DocumentNode;
   readonly hasStandIns: boolean;
-  /** Gives a fetch's document with the fields that the subgraph knows. */
-  mendOperation(operation: string): string;
-  /** Gives what an entity's representation is made of, under the names that the subgraph knows. */
-  mendRequires(selections: readonly RequiredSelection[]): readonly RequiredSelection[];
-  /** What `@requires` says, in the names that the planner knows. */
+  /** Returns a fetch's document with the fields that the subgraph defines. */
+  restoreOperation(operation: string): string;
+  /** Returns the selections of a representation with the field names that the subgraph defines. */
+  restoreRequires(selections: readonly RequiredSelection[]): readonly RequiredSelection[];
+  /** The fields of `@requires`, with the names in the rewritten supergraph. */
   readonly requirements: FieldRequirements;
   /** Names of the interfaces that some subgraph defines as `@interfaceObject`. */
   readonly interfaceObjects: ReadonlySet<string>;
-  /** Fields that are the key of such an interface in a subgraph, each alone, by the interface's name. */
+  /** Keys of these interfaces that are a single field, by the interface's name. */
   readonly interfaceKeys: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -39,7 +39,7 @@ type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
 
 const STAND_IN = '__standIn';
 
-/** Takes the stand-ins out of what clients see. */
+/** Returns the schema of clients without stand-ins. */
 export function withoutStandIns(document: DocumentNode): DocumentNode {
   return visit(document, { FieldDefinition: ({ name }) => (name.value.includes(STAND_IN) ? null : undefined) });
 }
@@ -49,30 +49,31 @@ interface StandIn {
   readonly arguments: readonly ArgumentNode[];
 }
 
-export function mendSupergraph(sdl: string): SupergraphMend {
+/** Returns the supergraph for the planner, and what restores the original names. */
+export function patchSupergraph(sdl: string): SupergraphPatch {
   const document = parse(sdl, { noLocation: true });
   const types = new Map<string, FieldsNode>();
   for (const definition of document.definitions) if (hasFields(definition)) types.set(definition.name.value, definition);
   const standIns = createStandIns(types);
   const interfaceKeys = findInterfaceKeys(types);
   const definitions = document.definitions.map((definition) =>
-    hasFields(definition) ? standIns.mendType(putResolvableKeysFirst(definition)) : definition,
+    hasFields(definition) ? standIns.patchType(putResolvableKeysFirst(definition)) : definition,
   );
-  const mended: DocumentNode = {
+  const patched: DocumentNode = {
     ...document,
     definitions: definitions.map((definition) => (hasFields(definition) ? standIns.addFields(definition) : definition)),
   };
   return {
-    document: mended,
-    requirements: readRequirements(mended),
+    document: patched,
+    requirements: readRequirements(patched),
     interfaceKeys,
     interfaceObjects: new Set(interfaceKeys.keys()),
     hasStandIns: standIns.occursIn(STAND_IN),
     realNameOf: standIns.realNameOf,
     neededBy: standIns.neededBy,
-    mendOperation: (operation) =>
+    restoreOperation: (operation) =>
       standIns.occursIn(operation) ? print(visit(parse(operation, { noLocation: true }), { Field: standIns.restore })) : operation,
-    mendRequires: (selections) => selections.map(standIns.restoreRequired),
+    restoreRequires: (selections) => selections.map(standIns.restoreRequired),
   };
 }
 
@@ -80,7 +81,7 @@ function hasFields(definition: DocumentNode['definitions'][number]): definition 
   return definition.kind === Kind.OBJECT_TYPE_DEFINITION || definition.kind === Kind.INTERFACE_TYPE_DEFINITION;
 }
 
-/** The planner takes the first key of a type to come back to a subgraph, though that may be one which the subgraph does not resolve. */
+/** The planner uses the first key of a type to fetch from a subgraph again, even when the subgraph does not resolve this key. */
 function putResolvableKeysFirst(type: FieldsNode): FieldsNode {
   const directives = [...(type.directives ?? [])];
   const rank = (directive: ConstDirectiveNode) =>
@@ -89,8 +90,8 @@ function putResolvableKeysFirst(type: FieldsNode): FieldsNode {
 }
 
 /**
- * A field with arguments that `@requires` pulls in must not meet the same field with other arguments, whether the client's own or those of another
- * `@requires`: the planner tells them apart by name only. So each gets a field of its own, which stands for it in the planner's eyes.
+ * Adds a field, the stand-in, for each field with arguments that `@requires` names. The planner distinguishes fields by name only, and would confuse
+ * the field with the same field and other arguments, of the client or of another `@requires`.
  */
 function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
   const byName = new Map<string, StandIn>();
@@ -118,17 +119,17 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
     added.set(type.name.value, [...(added.get(type.name.value) ?? []), field]);
   };
 
-  const mendSet = (set: SelectionSetNode, type: FieldsNode | undefined, used: Set<string>): SelectionSetNode => ({
+  const patchSet = (set: SelectionSetNode, type: FieldsNode | undefined, used: Set<string>): SelectionSetNode => ({
     ...set,
     selections: set.selections.map((selection) => {
       if (selection.kind === Kind.FRAGMENT_SPREAD) return selection;
       if (selection.kind === Kind.INLINE_FRAGMENT) {
         const on = selection.typeCondition ? types.get(selection.typeCondition.name.value) : type;
-        return { ...selection, selectionSet: mendSet(selection.selectionSet, on, used) };
+        return { ...selection, selectionSet: patchSet(selection.selectionSet, on, used) };
       }
       const definition = type?.fields?.find(({ name }) => name.value === selection.name.value);
       if (!type || !definition) return selection;
-      const below = selection.selectionSet && mendSet(selection.selectionSet, types.get(nameOf(definition.type)), used);
+      const below = selection.selectionSet && patchSet(selection.selectionSet, types.get(nameOf(definition.type)), used);
       const { arguments: given = [], ...plain } = selection;
       const name = definition.arguments?.length ? standInFor(type, definition, selection) : selection.name.value;
       if (name !== selection.name.value) used.add(name);
@@ -141,14 +142,14 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
     }),
   });
 
-  const mendDirective = (directive: ConstDirectiveNode, type: FieldsNode, field: string): ConstDirectiveNode => ({
+  const patchDirective = (directive: ConstDirectiveNode, type: FieldsNode, field: string): ConstDirectiveNode => ({
     ...directive,
     arguments: (directive.arguments ?? []).map((argument) => {
       if (argument.name.value !== 'requires' || argument.value.kind !== Kind.STRING) return argument;
       const [operation] = parse(`{${argument.value.value}}`, { noLocation: true }).definitions;
       if (operation?.kind !== Kind.OPERATION_DEFINITION) return argument;
       const used = new Set<string>();
-      const text = print(mendSet(operation.selectionSet, type, used))
+      const text = print(patchSet(operation.selectionSet, type, used))
         .replaceAll(/\s+/g, ' ')
         .slice(1, -1)
         .trim();
@@ -176,11 +177,11 @@ function createStandIns(types: ReadonlyMap<string, FieldsNode>) {
   };
 
   return {
-    mendType: (type: FieldsNode): FieldsNode => ({
+    patchType: (type: FieldsNode): FieldsNode => ({
       ...type,
       fields: (type.fields ?? []).map((field) => ({
         ...field,
-        directives: (field.directives ?? []).map((each) => mendDirective(each, type, field.name.value)),
+        directives: (field.directives ?? []).map((each) => patchDirective(each, type, field.name.value)),
       })),
     }),
     addFields: (type: FieldsNode): FieldsNode => ({ ...type, fields: [...(type.fields ?? []), ...(added.get(type.name.value) ?? [])] }),

@@ -1,4 +1,4 @@
-/** Rewrites a valid operation before it is planned, so that the planner leaves nothing of it out and takes every part of it. */
+/** Rewrites a valid operation before it is planned, so that Apollo's planner accepts it and leaves nothing out. */
 import type { PlanNode, SubscriptionNode } from '@apollo/query-planner';
 import {
   type DocumentNode,
@@ -20,7 +20,7 @@ import { decide, pushConditions, variablesToDecide } from './push-conditions.ts'
 import { readConditions } from './selection.ts';
 
 export interface OperationFacts extends KeyFields {
-  /** The schema that the planner plans for: the clients' one with the stand-ins of `mend-supergraph.ts`. */
+  /** The schema of clients. */
   readonly schema: GraphQLSchema;
   /** Names of the interfaces that some subgraph defines as `@interfaceObject`. */
   readonly interfaceObjects: ReadonlySet<string>;
@@ -35,12 +35,12 @@ export interface PlannedDocument {
 }
 
 /**
- * Returns the plan of a valid operation, made by `plan` of documents that have the same result. Conditions that the planner would lose are decided
- * beforehand: each of their values has a plan of its own.
+ * Returns the plan of a valid operation. `plan` is called with equivalent documents. Conditions that the planner would lose are replaced by their
+ * values: the operation is planned once for each value.
  */
-export function planMended(
+export function planPatched(
   { document, isWhole, facts }: PlannedDocument,
-  plan: (mended: DocumentNode) => PlanNode | SubscriptionNode | undefined,
+  plan: (patched: DocumentNode) => PlanNode | SubscriptionNode | undefined,
 ): PlanNode | SubscriptionNode | undefined {
   const decided = pushConditions(decideLiterals(document));
   const variables = isWhole ? [] : variablesToDecide(decided);
@@ -54,7 +54,7 @@ export function planMended(
   return planFor(decided, variables);
 }
 
-/** Plans a document once more with other placeholders when there is no plan that has the type of an object for them. */
+/** Plans a document with key fields in the place of placeholders when it can not be planned with `__typename` there. */
 function planKept<T>(document: DocumentNode, facts: OperationFacts, plan: (document: DocumentNode) => T): T {
   try {
     return plan(document);
@@ -66,8 +66,8 @@ function planKept<T>(document: DocumentNode, facts: OperationFacts, plan: (docum
 }
 
 /**
- * Removes what literals exclude (`@skip(if: true)`) and the conditions that literals meet. The planner keeps them, and requires of a representation
- * what a field that is never included would require.
+ * Removes selections that literals exclude (`@skip(if: true)`) and conditions that literals meet. The planner keeps them, and then requires the
+ * fields that an excluded field would require.
  */
 function decideLiterals(document: DocumentNode): DocumentNode {
   const decide = <T extends SelectionNode>(selection: T): T | null | undefined => {
@@ -86,8 +86,8 @@ function decideLiterals(document: DocumentNode): DocumentNode {
 }
 
 /**
- * Puts a fragment on an abstract type into one fragment for each object type that it can apply to, where the object's interface is an interface
- * object in some subgraph: there the planner finds no way from the one type to the other. It finds one from the interface to each object type.
+ * Replaces a fragment on an abstract type by one fragment for each object type that it can apply to, where the type around it is an interface object
+ * in some subgraph. There the planner finds no path from the interface to the other abstract type; it finds one to each object type.
  */
 function expandAbstractConditions(document: DocumentNode, { schema, interfaceObjects }: OperationFacts): DocumentNode {
   if (interfaceObjects.size === 0) return document;
@@ -121,8 +121,8 @@ function expandAbstractConditions(document: DocumentNode, { schema, interfaceObj
 }
 
 /**
- * Asks for `__typename` in every selection set of which nothing may be left: where its type conditions can't be met in a subgraph, or its conditions
- * exclude each other, the planner would leave out the whole field, even a mutation, and its result would be null instead of an empty object.
+ * Adds a placeholder to every selection set of which nothing may be left. Otherwise the planner would leave out the whole field, even a mutation,
+ * when no type condition can be met in a subgraph or the conditions exclude each other: its result would be null instead of an empty object.
  */
 function keepSelections(document: DocumentNode): DocumentNode {
   return visit(document, {

@@ -1,0 +1,72 @@
+/** Plans an operation, and generates the code that runs its plan. */
+import { operationFromDocument } from '@apollo/federation-internals';
+import { type DocumentNode, Kind, OperationTypeNode } from 'graphql';
+import type { Program } from '../program/program.ts';
+import type { Limits } from '../limits/limits.ts';
+import { askOwners } from './ask-owners.ts';
+import { generateActualCost, generateCost } from './cost.ts';
+import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
+import { describeVariables, locationOf } from './input-types.ts';
+import type { LoadedSupergraph } from './load-supergraph.ts';
+import { findOwners } from './owners.ts';
+import { planPatched } from './patch-operation.ts';
+import { withTypeConditions } from './patch-type-conditions.ts';
+import { createPlanCompiler } from './plan-steps.ts';
+import { createPublicTest } from './public.ts';
+import type { ReadOperation } from './read-operation.ts';
+import { renameReserved } from './reserved-variables.ts';
+import { describeShape } from './shape.ts';
+import { splitByType } from './split-by-type.ts';
+import { generateWriter } from './writer-code.ts';
+
+/** `labels` are those of progressive `@override` that are on. Throws Uncovered for an operation that the subgraphs can not resolve. */
+export type ProgramCompiler = (read: ReadOperation, labels: readonly string[]) => Program;
+
+export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits): ProgramCompiler {
+  const { patch, supergraph, apiSchema, schema, wholeSchema, planner } = loaded;
+  const owners = findOwners(wholeSchema);
+  const isPublic = createPublicTest(supergraph.schema, schema);
+
+  const plan = (document: DocumentNode, labels: readonly string[]) => {
+    try {
+      const operation = operationFromDocument(apiSchema, document);
+      const overrideConditions = new Map(labels.map((label) => [label, true]));
+      return withTypeConditions(() => planner.buildQueryPlan(operation, { overrideConditions }).node);
+    } catch (error) {
+      // Apollo's planner assumes that every supergraph that composes can be planned, which is not so.
+      throw new Uncovered(UNRESOLVABLE, { cause: error });
+    }
+  };
+
+  return ({ document, operation, fragments, expanded, root, selections, sets, introspection }, labels) => {
+    const renamed = renameReserved(expanded);
+    const asked = askOwners({ schema, owners, operation: renamed.operation });
+    const facts = { ...patch, schema };
+    const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
+    const node = planPatched({ document: { kind: Kind.DOCUMENT, definitions: [asked] }, isWhole, facts }, (patched) =>
+      splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
+    );
+    const compiler = createPlanCompiler({ schema: wholeSchema, patch, owners });
+    const isSubscription = node?.kind === 'Subscription';
+    const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
+    const steps = compiler.compile(isSubscription ? node.rest : node);
+    requireCover({ root, selections, sets, steps: source ? [source] : steps ? [steps] : [] });
+    const writer = generateWriter({ schema, root, sets, selections });
+    const cost = { schema, supergraph: wholeSchema, root, sets, selections };
+    return {
+      kind: operation.operation,
+      name: operation.name?.value,
+      location: locationOf(operation),
+      variables: describeVariables(schema, operation, { fragments, aliases: renamed.aliases }),
+      plan: steps,
+      source,
+      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)}};`,
+      introspection: introspection && {
+        cost: introspection.cost,
+        fixed: introspection.isOpen ? undefined : introspection.answer({}, limits.maxResponseBytes),
+      },
+      shape: describeShape(expanded.selectionSet),
+      isPublic: isSubscription && isPublic(document),
+    };
+  };
+}

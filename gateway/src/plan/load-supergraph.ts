@@ -1,0 +1,40 @@
+/** Loads a supergraph: its schemas, and Apollo's planner for it. */
+import { type Schema, Supergraph, buildSchemaFromAST } from '@apollo/federation-internals';
+import { QueryPlanner } from '@apollo/query-planner';
+import { type GraphQLSchema, validateSchema } from 'graphql';
+import { defineKnownDirectives } from './known-directives.ts';
+import { keepOperationDirectives } from './operation-directives.ts';
+import { type SupergraphPatch, patchSupergraph, withoutStandIns } from './patch-supergraph.ts';
+import { patchVariableCollector } from './patch-variables.ts';
+
+export interface LoadedSupergraph {
+  readonly patch: SupergraphPatch;
+  readonly supergraph: Supergraph;
+  /** The schema that operations are planned on: the schema of clients with stand-ins. */
+  readonly apiSchema: Schema;
+  /** The schema of clients. */
+  readonly schema: GraphQLSchema;
+  /** The schema of the whole supergraph, with its directives. */
+  readonly wholeSchema: GraphQLSchema;
+  readonly planner: QueryPlanner;
+}
+
+/** Throws for a supergraph that is not valid, or that uses what is not enforced here (`@authenticated`, `@policy`, `@context`, …). */
+export function loadSupergraph(sdl: string): LoadedSupergraph {
+  patchVariableCollector();
+  const patch = patchSupergraph(sdl);
+  // A field that no subgraph can resolve is reported when a client selects it (`requireCover`), not when the supergraph is loaded.
+  const supergraph = Supergraph.build(keepOperationDirectives(defineKnownDirectives(patch.document)), { validateSupergraph: false });
+  const planner = new QueryPlanner(supergraph, { typeConditionedFetching: true });
+  const apiSchema = supergraph.apiSchema();
+  const schema = toClientSchema(apiSchema, patch.hasStandIns);
+  // graphql-js refuses every document when the schema is not valid. Refusing the schema keeps the last one in service.
+  const problems = validateSchema(schema);
+  if (problems.length > 0) throw new Error(`The supergraph is not valid: ${problems.map(({ message }) => message).join(' ')}`);
+  return { patch, supergraph, apiSchema, schema, wholeSchema: supergraph.schema.toGraphQLJSSchema(), planner };
+}
+
+function toClientSchema(apiSchema: Schema, hasStandIns: boolean): GraphQLSchema {
+  if (!hasStandIns) return apiSchema.toGraphQLJSSchema();
+  return buildSchemaFromAST(withoutStandIns(apiSchema.toAST())).toGraphQLJSSchema();
+}

@@ -1,0 +1,120 @@
+/** Reads an operation before it is planned: parses, selects, validates, limits (GraphQL §5, §6.1). */
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+  visit,
+} from 'graphql';
+import { type Limits, limitOperations, tooExpensive } from '../limits/limits.ts';
+import { expandOperation } from './expand-operation.ts';
+import { type Introspection, findIntrospection } from './introspection.ts';
+import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
+import { createDirectiveCompleter } from './operation-directives.ts';
+import { type GuardedSet, type Selections, createSelections } from './selection.ts';
+import { renameTypenameAliases } from './typename-alias.ts';
+
+export interface DocumentSource {
+  readonly query: string;
+  readonly operationName: string | undefined;
+}
+
+/** A valid operation within all limits that do not depend on variables. */
+export interface ReadOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: readonly FragmentDefinitionNode[];
+  /** The operation without fragment spreads and introspection. */
+  readonly expanded: OperationDefinitionNode;
+  readonly root: GraphQLObjectType;
+  readonly selections: Selections;
+  /** The operation's selection set. */
+  readonly sets: readonly GuardedSet[];
+  readonly introspection: (Introspection & { readonly cost: number }) | undefined;
+}
+
+/** Throws TooHeavy, InvalidDocument, or a GraphQLError for one error. */
+export type OperationReader = (source: DocumentSource, maxWeight: number) => ReadOperation;
+
+/** The largest weight of a light document, about its number of selections. The weight is known before the document is planned. */
+export const LIGHT_WEIGHT = 300;
+/** The number of introspected objects that weigh as much as one selection. */
+const OBJECTS_PER_SELECTION = 5;
+
+/** Thrown for a document that weighs more than `maxWeight`. */
+export class TooHeavy extends Error {}
+
+/** Thrown for a document that is not valid, with each of its errors. */
+export class InvalidDocument extends Error {
+  readonly errors: readonly GraphQLError[];
+
+  constructor(errors: readonly GraphQLError[]) {
+    super('The document is not valid');
+    this.errors = errors;
+  }
+}
+
+/** Creates the reader of operations on `schema`, the schema of clients. */
+export function createOperationReader(schema: GraphQLSchema, limits: Limits): OperationReader {
+  const completeDirectives = createDirectiveCompleter(schema);
+  const sizes = measureIntrospection(schema);
+  return ({ query, operationName }, maxWeight) => {
+    const weigh = (weight: number) => {
+      if (weight > maxWeight) throw new TooHeavy();
+    };
+    const sent = parse(query, { maxTokens: limits.maxTokens });
+    weigh(weightOf(sent));
+    const errors = validate(schema, sent, [...specifiedRules, limitOperations(limits)], { maxErrors: 20 });
+    if (errors.length > 0) throw new InvalidDocument(errors);
+    const document = renameTypenameAliases(sent);
+    const operation = selectOperation(document, operationName);
+    const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
+    const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));
+    const sets: GuardedSet[] = [{ set: operation.selectionSet, when: [] }];
+    const expanded = expandOperation({
+      schema,
+      operation: completeDirectives(operation),
+      fragments: fragments.map(completeDirectives),
+      maxSelections: limits.maxSelections,
+    });
+    const root = schema.getRootType(operation.operation) as GraphQLObjectType;
+    const cost = estimateIntrospection({ schema, sizes, selections, sets, root: root.name });
+    weigh(expanded.selections + cost / OBJECTS_PER_SELECTION);
+    // The cost of introspection does not depend on variables.
+    if (cost > limits.maxCost) throw new GraphQLError(tooExpensive(cost, limits), { nodes: [operation] });
+    const found = findIntrospection({ schema, operation, fragments, selections, sets });
+    const introspection = found && { ...found, cost };
+    return { document, operation, fragments, expanded: expanded.operation, root, selections, sets, introspection };
+  };
+}
+
+function selectOperation(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {
+  const operations = document.definitions.filter((each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION);
+  if (operationName === undefined && operations.length > 1)
+    throw new GraphQLError('The document has several operations; name one of them by operationName', { nodes: operations });
+  const found = operationName === undefined ? operations[0] : operations.find(({ name }) => name?.value === operationName);
+  if (found) return found;
+  const message = operationName === undefined ? 'The document has no operation' : `The document has no operation named "${operationName}"`;
+  throw new GraphQLError(message, { nodes: operations.length > 0 ? operations : [document] });
+}
+
+/** Estimates the work of validation, which compares fields with each other, and visits all fragments for each operation. */
+function weightOf({ definitions }: DocumentNode): number {
+  let selections = 0;
+  let operations = 0;
+  for (const definition of definitions) {
+    if (definition.kind === Kind.OPERATION_DEFINITION) operations++;
+    visit(definition, {
+      SelectionSet(set) {
+        selections += set.selections.length;
+      },
+    });
+  }
+  return selections * Math.max(1, Math.min(operations, definitions.length - operations));
+}
