@@ -1,7 +1,7 @@
-/** Takes the conditions out of an operation (GraphQL §3.13.1, §3.13.2): what its variables exclude is gone, and the rest stays without conditions. */
+/** Removes the conditions of an operation (GraphQL §3.13.1, §3.13.2), and the selections that its variables exclude. */
 import { type DocumentNode, type FieldNode, type InlineFragmentNode, Kind, type SelectionNode, parse, visit } from 'graphql';
 
-/** Returns the operation as it is with these values of its variables. A selection set of which nothing is left has a field that is always skipped. */
+/** Returns the operation for these values of its variables. A selection set that would be empty has a field that is always skipped. */
 export function withoutConditions(document: DocumentNode, variables: Readonly<Record<string, unknown>>): DocumentNode {
   const values = { ...defaultsOf(document), ...variables };
   const isExcluded = ({ directives = [] }: SelectionNode) =>

@@ -13,7 +13,7 @@ import { createPlanner } from '../plan/planner.ts';
 import type { FuzzOperation } from './operations.ts';
 import type { Subgraphs } from './subgraphs.ts';
 
-/** An answer with what both engines tell in the same way; errors by path and code. */
+/** The parts of a response that both engines write in the same way; errors as path and code. */
 export interface FuzzAnswer {
   readonly data: unknown;
   readonly errors: readonly string[];
@@ -25,8 +25,8 @@ export interface FuzzEngine {
   stop(): Promise<void>;
 }
 
-/** What a subgraph gave no code, the stock gateway gives its own. */
-const tell = (path: readonly (string | number)[] | undefined, code: unknown) =>
+/** Describes an error. The stock gateway adds a code of its own where the subgraph gave none. */
+const describeError = (path: readonly (string | number)[] | undefined, code: unknown) =>
   `${(path ?? []).join('.')} ${typeof code === 'string' ? code : 'DOWNSTREAM_SERVICE_ERROR'}`;
 
 export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<FuzzEngine & { readonly schema: GraphQLSchema }> {
@@ -59,7 +59,9 @@ export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<Fu
         overallCachePolicy: {},
       };
       const answer = await executor(context as unknown as Parameters<typeof executor>[0]);
-      const errors = (answer.errors ?? []).map(({ path, extensions }) => tell(path, (extensions as { code?: unknown } | undefined)?.code));
+      const errors = (answer.errors ?? []).map(({ path, extensions }) =>
+        describeError(path, (extensions as { code?: unknown } | undefined)?.code),
+      );
       const paths = (answer.errors ?? []).map(({ path }) => path);
       return { data: JSON.parse(JSON.stringify(answer.data ?? null)), errors: [...new Set(errors)].sort(), paths };
     },
@@ -103,8 +105,8 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
             const { bytes, length } = written ?? operation.compiled.explain(data, request);
             const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
             const finished = errors.finish(request.faults);
-            const told = finished.map(({ path, extensions }) => tell(path, extensions['code']));
-            resolve({ data: answer.data, errors: [...new Set(told)].sort(), paths: finished.map(({ path }) => path) });
+            const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
+            resolve({ data: answer.data, errors: [...new Set(described)].sort(), paths: finished.map(({ path }) => path) });
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
           }

@@ -1,4 +1,4 @@
-/** Compares the two engines over random supergraphs and operations, and makes what fails as small as it gets. */
+/** Compares the two engines over random supergraphs and operations, and shrinks operations that fail. */
 import { parse, print } from 'graphql';
 import { withoutConditions } from './conditions.ts';
 import { type FuzzAnswer, type FuzzEngine, startApollo, startTrestle } from './engines.ts';
@@ -12,7 +12,7 @@ import { type FuzzSupergraph, type Requirement, generateSupergraph } from './sup
 export interface FuzzReport {
   readonly operations: number;
   readonly supergraphs: number;
-  /** Operations whose answers differ by a known fault of the stock engine, by its name. */
+  /** Numbers of operations whose responses differ because of a known fault of the stock engine, by the fault's name. */
   readonly known: ReadonlyMap<string, number>;
   readonly failures: readonly FuzzFailure[];
 }
@@ -91,7 +91,7 @@ async function compare(engines: Engines, operation: FuzzOperation): Promise<Verd
   );
 }
 
-/** Undefined unless the stock engine gives the result of the whole operation once its conditions are taken out. */
+/** Returns the fault when the stock engine gives the expected result for the operation without its conditions. */
 async function compareDecided({ apollo }: Engines, { query, variables }: FuzzOperation, whole: FuzzAnswer): Promise<Verdict | undefined> {
   const decided = withoutUnused(withoutConditions(parse(query), variables));
   const answer = await attempt(apollo, { query: print(decided), variables });
@@ -99,7 +99,7 @@ async function compareDecided({ apollo }: Engines, { query, variables }: FuzzOpe
   return isSame ? { kind: 'known', fault: 'fields beside a condition vanish' } : undefined;
 }
 
-/** Undefined unless it is a matter of arguments under `@requires`, and each part of the operation is answered as the whole was. */
+/** Returns the fault when arguments under `@requires` conflict, and the stock engine gives the expected results for each part of the operation. */
 async function compareParts(engines: Engines, { query, variables }: FuzzOperation, whole: FuzzAnswer): Promise<Verdict | undefined> {
   const parts = splitByArguments(parse(query), engines.requirements);
   for (const part of parts) {
@@ -128,11 +128,11 @@ interface Circumstances {
 const withoutIndices = (errors: readonly string[]) =>
   [...new Set(errors.map((error) => error.replaceAll(/(?<=^|\.)\d+(?=\.| )/g, '#')))].sort();
 
-/** The stock engine's faults that are told in README.md; anything else is a difference. */
+/** Recognises known faults of the stock engine (docs/gateway.md); anything else is a difference. */
 function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, { hasInterfaceObject, isConditional }: Circumstances): Verdict {
   if (typeof apollo !== 'string' && typeof trestle !== 'string') {
     const hasEqualData = JSON.stringify(sort(apollo.data)) === JSON.stringify(sort(trestle.data));
-    // It counts entities that it does not ask for, so that errors stand at the wrong element of a list.
+    // It counts entities that it does not request, so errors have the index of another element of a list.
     if (lacksOnly(apollo.data, trestle.data, (value) => holdsEmpty(value, isConditional)))
       return { kind: 'known', fault: 'null for an object whose fields are all left out' };
     if (hasInterfaceObject && lacksOnly(apollo.data, trestle.data, () => true, trestle.errors.length > 0))
@@ -144,8 +144,8 @@ function toKnown(apollo: FuzzAnswer | string, trestle: FuzzAnswer | string, { ha
 }
 
 /**
- * Whether one answer is the other but for values that are missing or null in it, all of them such as `mayLack` says. A required field that is missing
- * can't have made null of its object, as it has in the other (`isNulled`).
+ * Whether `less` equals `more` except for values that are missing or null in it, each of which `mayLack` accepts. A required field that is missing
+ * did not make its object null, as it did in the other (`isNulled`).
  */
 function lacksOnly(less: unknown, more: unknown, mayLack: (value: unknown) => boolean, isNulled = false): boolean {
   if (more === null && isNulled) return true;
@@ -161,8 +161,8 @@ function lacksOnly(less: unknown, more: unknown, mayLack: (value: unknown) => bo
 }
 
 /**
- * Whether an object without fields is somewhere in it, or an empty list where such objects would be (`withLists`); the null in the place of that may
- * have gone further up.
+ * Whether a value contains an object without fields, or with `withLists` an empty list. In the other response a null in its place may have been
+ * propagated.
  */
 function holdsEmpty(value: unknown, withLists: boolean): boolean {
   if (typeof value !== 'object' || value === null) return false;
@@ -178,7 +178,7 @@ async function attempt(engine: FuzzEngine, operation: FuzzOperation): Promise<Fu
   }
 }
 
-/** The order of an answer's fields is the client's; of a custom scalar's, nobody's. */
+/** The order of a response's fields matters; the order of fields in a custom scalar does not. */
 function sort(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sort);
   if (typeof value !== 'object' || value === null) return value;
@@ -195,7 +195,7 @@ function describe(verdict: Verdict): string {
   return `apollo:  ${write(verdict.apollo)}\ntrestle: ${write(verdict.trestle)}`;
 }
 
-/** A failure as somebody needs it who wants to see it again. */
+/** Returns a failure as text, with all that is needed to reproduce it. */
 export function writeFailure({ seed, supergraph, operation, difference }: FuzzFailure): string {
   const sdls = supergraph.subgraphs.map(({ name, sdl }) => `# ${name}\n${sdl.split('\n').slice(1).join('\n')}`).join('\n');
   return `seed ${seed}\n${sdls}\n\n${operation.query}\n${JSON.stringify(operation.variables)}\n${difference}`;

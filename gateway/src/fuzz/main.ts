@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz`: compares the engines on 100,000 operations, or as many as `--operations` says, and ours with graphql-js on 20,000 (`--reference`), from
- * `--seed` on.
+ * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), and both engines on 100,000 (`--operations`).
+ * `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
 import { silenceVendorTelemetry } from '../config.ts';

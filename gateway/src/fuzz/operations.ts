@@ -1,4 +1,4 @@
-/** Makes random valid operations of a schema, with aliases, fragments, conditions, arguments and variables. */
+/** Generates random valid operations on a schema, with aliases, fragments, conditions, arguments and variables. */
 import {
   type GraphQLArgument,
   type GraphQLCompositeType,
@@ -19,7 +19,7 @@ export interface FuzzOperation {
   readonly variables: Record<string, unknown>;
 }
 
-/** Undefined when what came out is not valid. */
+/** Returns undefined when the generated operation is not valid. */
 export function generateOperation(schema: GraphQLSchema, random: Random): FuzzOperation | undefined {
   const isMutation = random.chance(0.1) && schema.getMutationType();
   const root = (isMutation ? schema.getMutationType() : schema.getQueryType()) as GraphQLCompositeType;
@@ -80,7 +80,7 @@ function select(type: GraphQLCompositeType, where: Where): string {
   return parts.join(' ');
 }
 
-/** Not an object's interfaces: the stock engine loses what stands in a fragment on an object within one on its interface. */
+/** Without the interfaces of objects: the stock engine loses a fragment on an object type in a fragment on its interface. */
 function conditionsOf(schema: GraphQLSchema, type: GraphQLCompositeType): GraphQLCompositeType[] {
   return isAbstractType(type) ? [...schema.getPossibleTypes(type), ...(isInterfaceType(type) ? [type] : [])] : [type];
 }

@@ -1,14 +1,14 @@
-/** Chance that can be repeated: everything random in a fuzz run comes from one seed. */
+/** A seeded random number generator: one seed determines a whole run. */
 
 export interface Random {
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 up to, not including, 1. */
   next(): number;
-  /** Whether something of this probability happens. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean;
-  /** From 0 to `most`, both included. */
+  /** Returns an integer from 0 to `most`, both included. */
   upTo(most: number): number;
   pick<T>(from: readonly T[]): T;
-  /** Some of them, in their order. */
+  /** Returns some of the items, in their order. */
   some<T>(from: readonly T[], probability: number): T[];
 }
 
@@ -29,7 +29,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** The same number from 0 up to, not including, 1 for the same text. */
+/** Returns a number from 0 up to, not including, 1 that depends on the string only. */
 export function hash(text: string): number {
   let h = 2166136261;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);

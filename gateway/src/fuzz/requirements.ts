@@ -1,11 +1,11 @@
 /**
- * The stock engine confuses a field's arguments when a client, or several `@requires`, ask for it with different ones. Such operations are judged by
- * their parts, each with one set of arguments, which it answers rightly.
+ * The stock engine confuses the arguments of a field that a client and `@requires`, or several `@requires`, select with different arguments. Such
+ * operations are compared in parts, each with one set of arguments.
  */
 import { type DocumentNode, Kind, print, visit } from 'graphql';
 import type { Requirement } from './supergraph.ts';
 
-/** The operation's parts, or none when no field in it has different arguments. */
+/** Returns the operation's parts; none when no field in it has different arguments. */
 export function splitByArguments(document: DocumentNode, requirements: readonly Requirement[]): DocumentNode[] {
   const asked = new Map<string, Set<string>>();
   const names = new Set<string>();
@@ -40,7 +40,7 @@ function without(document: DocumentNode, names: readonly string[]): DocumentNode
   });
 }
 
-/** Whether two answers say the same where both say anything: a null may come from what only one of them was asked for. */
+/** Whether two responses are equal where neither is null: a null may come from a field that only one of the operations selects. */
 export function agree(a: unknown, b: unknown): boolean {
   if (a === null || b === null || a === undefined || b === undefined) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((each, i) => agree(each, b[i]));

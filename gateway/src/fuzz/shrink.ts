@@ -1,4 +1,4 @@
-/** Makes an operation that is answered differently as small as it gets. */
+/** Shrinks an operation for which the engines give different responses. */
 import {
   type DocumentNode,
   type GraphQLSchema,
@@ -17,7 +17,7 @@ export interface ShrinkOptions {
   readonly isDifferent: (operation: FuzzOperation) => Promise<boolean>;
 }
 
-/** Takes away selections and conditions as long as the answers still differ. */
+/** Removes selections and conditions as long as the responses still differ. */
 export async function shrink(operation: FuzzOperation, { schema, isDifferent }: ShrinkOptions): Promise<FuzzOperation> {
   let smallest = operation;
   for (let again = true; again;) {
@@ -34,7 +34,7 @@ export async function shrink(operation: FuzzOperation, { schema, isDifferent }: 
   return smallest;
 }
 
-/** Without the fragments and variables that nothing uses any more. */
+/** Returns the document without unused fragments and variables. */
 export function withoutUnused(document: DocumentNode): DocumentNode {
   const spreads = new Set<string>();
   visit(document, { FragmentSpread: ({ name }) => void spreads.add(name.value) });

@@ -1,4 +1,4 @@
-/** Answers for random subgraphs from nothing but names, ids and arguments: the same question has the same answer, which may be null or an error. */
+/** Serves random subgraphs. Results depend on names, ids and arguments only: the same field has the same value, null or error in every subgraph. */
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import {
   GraphQLError,
@@ -29,14 +29,14 @@ export type Subgraphs = (service: string, request: SubgraphRequest) => Promise<R
 interface Source {
   readonly __typename: string;
   readonly id: string;
-  /** Where a value stands that has no id. */
+  /** The path of a value without an id. */
   readonly at?: string;
   readonly [key: string]: unknown;
 }
 
 const NULLS = 0.06;
 const ERRORS = 0.04;
-/** How often a subgraph breaks its own promise of a value. */
+/** How often a subgraph returns null for a non-null field. */
 const BROKEN = 0.01;
 
 export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph): Subgraphs {
@@ -55,7 +55,7 @@ export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph): Subgraphs {
   };
 }
 
-/** Fields that each subgraph has and must not be asked for, as `Type.field`. */
+/** Fields that a subgraph defines and must not be asked to resolve, as `Type.field`. */
 function findMoved(subgraphs: FuzzSupergraph['subgraphs']): Map<string, Set<string>> {
   const moved = new Map<string, Set<string>>();
   for (const { typeDefs } of subgraphs)
@@ -102,7 +102,7 @@ function typeOf(id: string, types: readonly string[]): string {
   return types[Math.floor(hash(`type of ${id}`) * types.length)] ?? 'E0';
 }
 
-/** What a representation tells besides required fields. */
+/** The fields of a representation that are not required fields. */
 const KEYS = new Set(['__typename', 'id', 'code']);
 
 function createResolver(typesOfNodes: readonly string[], moved?: ReadonlySet<string>): GraphQLFieldResolver<Source | undefined, unknown> {
@@ -112,7 +112,7 @@ function createResolver(typesOfNodes: readonly string[], moved?: ReadonlySet<str
     if (fieldName === 'id') return source?.id;
     if (fieldName === 'code') return `c${source?.id ?? ''}`;
     const of = parentType.name === 'Query' || parentType.name === 'Mutation' ? operation.operation : parentType.name;
-    // What another subgraph was asked for first comes with the representation; a computed field shows all of it.
+    // Required fields of other subgraphs come with the representation; a computed field returns all of them.
     if (/^e\d+cs\d+$/.test(fieldName)) {
       const required = Object.entries(source as Source).filter(([name]) => !KEYS.has(name));
       return `${source?.__typename ?? ''}${source?.id ?? ''}${JSON.stringify(Object.fromEntries(required))}`;

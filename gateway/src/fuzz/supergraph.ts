@@ -1,4 +1,4 @@
-/** Makes random supergraphs: 2 to 5 subgraphs over entities with several keys, interfaces, unions, interface objects, `@requires` with arguments, `@override` and so on. */
+/** Generates random supergraphs: 2 to 5 subgraphs with several keys, interfaces, unions, interface objects, `@requires` with arguments, `@override`. */
 import { composeServices } from '@apollo/composition';
 import { type DocumentNode, parse } from 'graphql';
 import type { Random } from './random.ts';
@@ -12,7 +12,7 @@ export interface FuzzSubgraph {
 export interface FuzzSupergraph {
   readonly sdl: string;
   readonly subgraphs: readonly FuzzSubgraph[];
-  /** Fields with arguments that computed fields require, as they do. */
+  /** Fields with the arguments with which computed fields require them. */
   readonly requirements: readonly Requirement[];
 }
 
@@ -39,24 +39,24 @@ interface Field {
   readonly type: string;
   readonly args: string;
   readonly owners: readonly string[];
-  /** A subgraph that has it as well, and is overridden. */
+  /** A subgraph whose definition of the field is overridden. */
   readonly movedFrom: string | undefined;
 }
 
 interface Entity {
   readonly name: string;
   readonly fields: Field[];
-  /** Which keys each subgraph knows it by. */
+  /** The keys in each subgraph. */
   readonly keys: Map<string, readonly string[]>;
 }
 
-/** Undefined when what came out does not compose. */
+/** Returns undefined when the generated subgraphs do not compose. */
 export function generateSupergraph(random: Random): FuzzSupergraph | undefined {
   const names = Array.from({ length: 2 + random.upTo(3) }, (_, i) => `s${i}`);
   const entities = Array.from({ length: 2 + random.upTo(2) }, (_, i) => generateEntity(`E${i}`, names, random));
   const references = entities.map(({ name }) => name);
   for (const entity of entities) addReferences(entity, { references, names, random });
-  // An interface lives in one subgraph; another may know it as an object of its own.
+  // An interface is defined by one subgraph; another may define it as an interface object.
   const home = random.pick(names);
   const implementers = entities.filter(({ keys }) => keys.get(home)?.includes('id')).slice(0, 2 + random.upTo(1));
   const away = random.chance(0.5) ? names.find((name) => name !== home && !implementers.some(({ keys }) => keys.has(name))) : undefined;
@@ -77,7 +77,7 @@ function generateEntity(name: string, names: readonly string[], random: Random):
   for (const subgraph of random.some(names, 0.75))
     keys.set(subgraph, random.pick([['id'], ['id'], ['id', 'code'], ['id', 'code'], ['code'], ['id code']]));
   if (keys.size === 0) keys.set(random.pick(names), ['id']);
-  // One that knows them all can lead from any key to any other.
+  // A subgraph with all keys can resolve each key by any other one.
   keys.set(random.pick([...keys.keys()]), ['id', 'code']);
   const fields = Array.from({ length: 2 + random.upTo(4) }, (_, i): Field => {
     const owners = random.chance(0.2) ? random.some([...keys.keys()], 0.7) : [random.pick([...keys.keys()])];
@@ -88,7 +88,7 @@ function generateEntity(name: string, names: readonly string[], random: Random):
   return { name, fields: fields.filter(({ owners }) => owners.length > 0), keys };
 }
 
-/** Where a field with one owner is still defined that is served elsewhere by now. */
+/** Returns the subgraph that still defines a field which another one overrides. */
 function pickMoved(owners: readonly string[], { keys, random }: { keys: Entity['keys']; random: Random }): string | undefined {
   const others = [...keys.keys()].filter((name) => !owners.includes(name));
   return owners.length === 1 && others.length > 0 && random.chance(0.15) ? random.pick(others) : undefined;
@@ -162,7 +162,7 @@ function referencesOf(name: string, entities: readonly Entity[]): Set<string> {
 function writeEntity(name: string, entity: Entity, { isMember, world }: { isMember: boolean; world: World }): string {
   const { random } = world;
   const keys = entity.keys.get(name);
-  // Where it is only referred to, it has a key that is not resolved there.
+  // A subgraph that only refers to an entity defines a key that it does not resolve.
   const directives = keys ? keys.map((key) => `@key(fields: "${key}")`) : ['@key(fields: "id", resolvable: false)'];
   const keyFields = new Set((keys ?? ['id']).join(' ').split(' '));
   const lines = [...keyFields].map((key) => `${key}: ${key === 'id' ? 'ID!' : 'String!'}`);
@@ -173,7 +173,7 @@ function writeEntity(name: string, entity: Entity, { isMember, world }: { isMemb
     const override = movedFrom !== undefined && movedFrom !== name ? ` @override(from: "${movedFrom}")` : '';
     lines.push(`${field}${args}: ${type}${owners.length > 1 ? ' @shareable' : ''}${override}${hidden}`);
   }
-  // Not lists of lists of objects: the stock engine hands them on as nulls.
+  // No lists of lists of objects: the stock engine returns null for them.
   const foreign = entity.fields.filter((field) => !own.includes(field) && !/E\d|\[\[Value/.test(field.type));
   if (keys && foreign.length > 0 && random.chance(0.4)) {
     const needed = random.some(foreign, 0.5);

@@ -41,8 +41,9 @@ function patchPlanner(): void {
   isPatched = true;
   const target: { advanceSimultaneousPathsWithOperation: Advance } = graphPaths;
   const advance = target.advanceSimultaneousPathsWithOperation;
-  target.advanceSimultaneousPathsWithOperation = (schema, option, operation, overrides) => {
-    const next = advance(schema, option, operation, overrides);
+  target.advanceSimultaneousPathsWithOperation = (...given) => {
+    const [, option, operation, overrides] = given;
+    const next = advance(...given);
     if (!active || next?.length !== 0 || operation.kind !== 'FragmentElement') return next;
     if (!option.paths.every((path) => hasBetter(path, overrides))) return next;
     active.hasActed = true;

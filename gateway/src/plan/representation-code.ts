@@ -5,7 +5,7 @@ import type { EntityFetch } from '../program/program.ts';
 import { OWN, quote, read } from './literals.ts';
 import type { RequiredField, RequiredSelection } from './requirements.ts';
 import { ON, typesOf } from './type-names.ts';
-import { conditionOf } from './writer-code.ts';
+import { conditionOf } from './field-positions.ts';
 
 export interface RepresentationSource {
   readonly requires: readonly RequiredSelection[];

@@ -1,6 +1,6 @@
 /**
- * The data of a random schema, made of names, ids and arguments alone: the same question has the same answer in every subgraph and in the schema as
- * a whole.
+ * The data of a random schema. Values depend on names, ids and arguments only: a field has the same value in every subgraph and in the schema as a
+ * whole.
  */
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import {
@@ -29,7 +29,7 @@ import type { Facts, World } from './world.ts';
 interface Source {
   readonly __typename: string;
   readonly id?: string;
-  /** Where a value stands that has no id. */
+  /** The path of a value without an id. */
   readonly at?: string;
   readonly isSteady?: boolean;
   readonly [key: string]: unknown;
@@ -37,12 +37,12 @@ interface Source {
 
 const NULLS = 0.06;
 const ERRORS = 0.05;
-/** How often a value is null where the schema forbids it. */
+/** How often a non-null field is null. */
 const BROKEN = 0.02;
-/** Fields of the interface object, which its objects have by their id alone. */
+/** Fields of the interface object, whose values depend on the id only. */
 const EXTRA = 'extra';
 
-/** Returns what answers as the subgraphs of a world. */
+/** Returns the subgraphs of a world. */
 export function createWorldSubgraphs({ subgraphs, facts }: World): Subgraphs {
   const schemas = new Map(subgraphs.map(({ name, typeDefs }) => [name, buildSubgraphSchema({ typeDefs })]));
   for (const schema of schemas.values()) addReferences(schema, facts);
@@ -50,7 +50,7 @@ export function createWorldSubgraphs({ subgraphs, facts }: World): Subgraphs {
   return async (service, request) => ({ ...(await run(schemas.get(service) as GraphQLSchema, { request, fieldResolver })) });
 }
 
-/** Returns what answers as one schema without subgraphs: graphql-js, and nothing of federation. */
+/** Returns the reference: graphql-js on one schema, without federation. */
 export function createReference(schema: GraphQLSchema, facts: Facts): (request: SubgraphRequest) => Promise<ExecutionResult> {
   for (const type of Object.values(schema.getTypeMap())) if (isAbstractType(type)) type.resolveType = (source: Source) => source.__typename;
   const fieldResolver: GraphQLFieldResolver<Source | undefined, unknown> = createResolver(facts, (source, selections) =>
@@ -93,7 +93,7 @@ function productOf(id: string, products: readonly string[]): string {
   return products[Number(id) % products.length] ?? 'E0';
 }
 
-/** `require` gives what a computed field needs of its object. */
+/** Resolves a field; `require` returns the required fields of a computed field. */
 function createResolver(
   facts: Facts,
   require: (source: Source, selections: SelectionSetNode) => unknown,
@@ -122,7 +122,7 @@ function selectionsOf(text: string): SelectionSetNode {
   return operation.selectionSet;
 }
 
-/** What a representation tells of it. */
+/** Reads required fields from a representation. */
 function pick(value: unknown, set: SelectionSetNode): unknown {
   if (Array.isArray(value)) return value.map((each) => pick(each, set));
   if (typeof value !== 'object' || value === null) return value;
@@ -142,7 +142,7 @@ interface Evaluation {
   readonly fieldResolver: GraphQLFieldResolver<Source | undefined, unknown>;
 }
 
-/** The same from the data themselves. */
+/** Reads required fields from the data. */
 function evaluate(
   evaluation: Evaluation,
   { type, source, selections }: { type: GraphQLObjectType; source: Source; selections: SelectionSetNode },
@@ -193,7 +193,7 @@ function resolve(type: GraphQLOutputType, drawing: Drawing): unknown {
   return { __typename: typename ?? (isAbstractType(named) ? productOf(id, facts.products) : named.name), id };
 }
 
-/** An id of this type: those of products tell their type. */
+/** Returns an id for a type; ids of products contain their type. */
 function idOf(type: string, { number, products }: { number: number; products: readonly string[] }): string {
   const at = products.indexOf(type);
   return String(at < 0 ? number % 5 : at + products.length * (number % 3));
@@ -222,7 +222,7 @@ function attempt(make: () => unknown): unknown {
   }
 }
 
-/** JSON whose keys are in order. */
+/** Returns JSON with sorted keys. */
 function stringify(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)

@@ -1,4 +1,4 @@
-/** Compares the engine with graphql-js itself: the same operations on random subgraphs, and on one schema over the same data. */
+/** Compares the engine with graphql-js: the same operations on random subgraphs, and on one schema with the same data. */
 import { Supergraph } from '@apollo/federation-internals';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import { type FuzzEngine, startTrestle } from '../engines.ts';
@@ -100,8 +100,8 @@ async function compare({ trestle, reference }: Sides, operation: FuzzOperation):
 }
 
 /**
- * The places of errors, each up to the first null: of several errors below one null a result may tell any (GraphQL §6.4.4), and that one is below it
- * says nothing else.
+ * Returns the paths of errors, each up to the first null in the data. Of several errors below one null a response may contain any (GraphQL §6.4.4), so
+ * the rest of the path is not compared.
  */
 function pathsOf(paths: readonly (readonly (string | number)[] | undefined)[], data: unknown): string[] {
   const cut = paths.map((path) => {
@@ -116,7 +116,7 @@ function pathsOf(paths: readonly (readonly (string | number)[] | undefined)[], d
   return [...new Set(cut)].sort();
 }
 
-/** Returns a failure as text that is enough to see it again. */
+/** Returns a failure as text, with all that is needed to reproduce it. */
 export function writeDifference({ seed, world, operation, difference }: DifferentialFailure): string {
   const sdls = world.subgraphs.map(({ name, sdl }) => `# ${name}\n${sdl.split('\n').slice(1).join('\n')}`).join('\n');
   return `seed ${seed}\n${sdls}\n\n${operation.query}\n${JSON.stringify(operation.variables)}\n${difference}`;

@@ -1,4 +1,4 @@
-/** Makes random valid operations of which much is conditional: the same field in several ways, fragments on every type that may overlap. */
+/** Generates random valid operations with many conditions: fields that are selected several times, fragments on every type that may overlap. */
 import {
   type GraphQLArgument,
   type GraphQLCompositeType,
@@ -17,7 +17,7 @@ interface Drawing {
   readonly schema: GraphQLSchema;
   readonly random: Random;
   readonly fragments: Fragment[];
-  /** How likely each selection is to have conditions. */
+  /** The probability that a selection has conditions. */
   readonly conditional: number;
 }
 
@@ -27,7 +27,7 @@ interface Fragment {
   readonly text: string;
 }
 
-/** Variables by name: declaration, and values that a client may send (undefined for none). */
+/** Variables by name: the declaration, and values to send (undefined to send none). */
 const VARIABLES: Readonly<Record<string, { declared: string; values: readonly unknown[] }>> = {
   a: { declared: 'Boolean!', values: [true, false] },
   b: { declared: 'Boolean = false', values: [undefined, true, false] },
@@ -40,7 +40,7 @@ const VARIABLES: Readonly<Record<string, { declared: string; values: readonly un
   s: { declared: 'String!', values: ['one of', ''] },
 };
 
-/** Returns undefined when what came out is not valid. */
+/** Returns undefined when the generated operation is not valid. */
 export function generateConditionalOperation(schema: GraphQLSchema, random: Random): FuzzOperation | undefined {
   const root = schema.getQueryType() as GraphQLCompositeType;
   const drawing: Drawing = { schema, random, fragments: [], conditional: random.pick([0.05, 0.2, 0.4]) };
@@ -80,7 +80,7 @@ function select(type: GraphQLCompositeType, depth: number, drawing: Drawing): st
     if (drawn < 0.1) parts.push(`${random.chance(0.3) ? 't: ' : ''}__typename${condition(drawing)}`);
     else if (drawn < (isUnionType(type) ? 0.95 : 0.35)) parts.push(selectFragment(type, depth, drawing));
     else parts.push(selectField(type, depth, drawing));
-    // The same again, under other conditions, or with another selection.
+    // The same field again, with other conditions or another selection set.
     const last = parts.at(-1) ?? '';
     if (last !== '' && random.chance(0.12))
       parts.push(

@@ -1,4 +1,4 @@
-/** The engine compared with graphql-js on one schema over the same data: operations at random, and by name those that it once got wrong. */
+/** The engine compared with graphql-js on one schema with the same data: random operations, and named ones that once had a wrong result. */
 import { describe, expect, it } from '@jest/globals';
 import { silenceVendorTelemetry } from '../../config.ts';
 import { compareOne, compareWithReference, writeDifference } from './differential.ts';
@@ -30,7 +30,7 @@ async function differenceOf({ subgraphs, facts, query, variables = {} }: Case): 
   return compareOne(world, { query, variables });
 }
 
-/** The same selections of several lists, so that some of their objects are null, have errors, and stand in several places. */
+/** The same selections on several lists, so that some objects are null, have errors, or occur in several places. */
 const manyOf = (selections: string) => [1, 2, 3, 4, 5].map((n) => `q${String(n)}: all(n: ${String(n)}) { ${selections} }`).join(' ');
 
 describe('an operation', () => {

@@ -1,5 +1,5 @@
 /**
- * Makes a random schema and divides it at random into subgraphs: entities, two interfaces and a union that overlap, an interface object, `@requires`,
+ * Generates a random schema and divides it into subgraphs: entities, two interfaces and a union that overlap, an interface object, `@requires`,
  * `@provides`, `@shareable`, `@oneOf`, lists of lists.
  */
 import { composeServices } from '@apollo/composition';
@@ -12,13 +12,13 @@ export interface World {
   readonly facts: Facts;
 }
 
-/** What the data has to know of the schema; fields are named as `Type.field`. */
+/** Facts about the schema that determine the data; fields are named as `Type.field`. */
 export interface Facts {
-  /** Object types of the interface that some subgraph knows as an object of its own: each id belongs to one of them. */
+  /** Object types of the interface that some subgraph defines as an interface object: each id belongs to one of them. */
   readonly products: readonly string[];
-  /** Object types that a field of an abstract type may give. */
+  /** Object types that a field of an abstract type may return. */
   readonly candidates: ReadonlyMap<string, readonly string[]>;
-  /** Fields that never fail: a computed one needs them, or two subgraphs have them. */
+  /** Fields that never fail: a computed field requires them, or two subgraphs resolve them. */
   readonly steady: ReadonlySet<string>;
   /** The selection sets that computed fields require. */
   readonly computed: ReadonlyMap<string, string>;
@@ -29,7 +29,7 @@ export const LINK =
 const LEAVES = ['Int', 'Float', 'String', 'Boolean', 'ID', 'Color', 'Any', 'Int', 'String'];
 const WRAPS = ['T', 'T', 'T', 'T!', '[T!]', '[T]!', '[[T]!]', '[[T!]]!'];
 const ARGUMENTS = ['(n: Int = 1, c: Color, f: Filter)', '(p: Pick)', '(p: Pick! = { a: 4 })'];
-/** Composition knows nothing of `@oneOf`: it is put into the supergraph afterwards, as other composers have it. */
+/** Apollo's composition does not know `@oneOf`; it is added to the supergraph afterwards, as other composers write it. */
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
 const SHARED = `${ONE_OF} enum Color { RED GREEN BLUE } scalar Any input Filter { a: Int = 2, b: [String!], c: Color }
 input Pick @oneOf { a: Int b: String c: Color d: Filter } type Value @shareable { x: Int y: String! z: [Int!] }`;
@@ -53,11 +53,11 @@ interface Draft {
   readonly random: Random;
   readonly names: readonly string[];
   readonly entities: readonly Entity[];
-  /** Where the interface `Product` is one, and where it is an object. */
+  /** The subgraph with the interface `Product`, and the one with the interface object. */
   readonly home: string;
   readonly away: string | undefined;
   readonly products: readonly Entity[];
-  /** Where the interface `Named` is known, and whose objects have it. */
+  /** The subgraphs with the interface `Named`, and the entities that implement it. */
   readonly namedIn: readonly string[];
   readonly named: readonly Entity[];
   readonly candidates: Map<string, readonly string[]>;
@@ -65,7 +65,7 @@ interface Draft {
   readonly computed: Map<string, string>;
 }
 
-/** Returns undefined when what came out does not compose. */
+/** Returns undefined when the generated subgraphs do not compose. */
 export function generateWorld(random: Random): World | undefined {
   const draft = createDraft(random);
   for (const entity of draft.entities) addFields(entity, draft);
@@ -131,7 +131,7 @@ function addFields(entity: Entity, draft: Draft): void {
   if (products.includes(entity) && homes.includes(home)) fields.get(home)?.push({ name: 'plain', type: 'Int', args: '', directives: '' });
 }
 
-/** A field that gives entities, or objects of an abstract type. */
+/** Creates a field that returns entities, or objects of an abstract type. */
 function createReference(coordinate: string, { owner, draft }: { owner: string; draft: Draft }): Field {
   const { random } = draft;
   const [type = '', name = ''] = coordinate.split('.');
