@@ -1,5 +1,5 @@
 /**
- * The REST API as typed calls, made from its OpenAPI document. What does not fit the document does not compile:
+ * A typed client of the REST API, generated from its OpenAPI documents. Calls that are not in the documents do not compile:
  *
  *     const api = createTrestleClient({ baseUrl: 'http://localhost:3000', token });
  *     const { data, error } = await api.GET('/users/{id}', { params: { path: { id } } });
@@ -8,29 +8,36 @@ import createClient, { type Client } from 'openapi-fetch';
 import type { paths as PathsOfV1 } from './generated/v1.ts';
 import type { paths as PathsOfV2 } from './generated/v2.ts';
 
+/** The paths of API version 1 and their operations. */
+export type { PathsOfV1 };
+
+/** The paths of API version 2 and their operations. */
+export type { PathsOfV2 };
+
+/** The options of a client. */
 export interface ClientOptions {
-  /** The bridge's address, without a path. */
+  /** The address of the API without a path, such as `https://api.example.com`. */
   readonly baseUrl: string;
-  /** An access token, or what gives the current one; without it the caller is anonymous. */
-  readonly token?: string | (() => string | undefined);
-  /** In place of the platform's own. */
-  readonly fetch?: typeof globalThis.fetch;
+  /** An access token, or a function that returns the current one and is called for each request. Default: requests are anonymous. */
+  readonly token?: string | (() => string | undefined) | undefined;
+  /** The implementation of `fetch`. Default: `globalThis.fetch`. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** Calls version 1. Failures are given as `error` in the envelope of spec §7.1, and thrown only when nobody answered. */
+/** Creates a client of API version 1. Its calls resolve with `error` for an error response, and reject only without a response. */
 export function createTrestleClient(options: ClientOptions): Client<PathsOfV1> {
-  return createVersion<PathsOfV1>('v1', options);
+  return createVersionedClient<PathsOfV1>('v1', options);
 }
 
-/** Calls version 2: lists are paged by cursor, and money is `{amount, currency}`. */
+/** Creates a client of API version 2, whose lists are paged by cursor and whose amounts of money are `{amount, currency}`. */
 export function createTrestleClientV2(options: ClientOptions): Client<PathsOfV2> {
-  return createVersion<PathsOfV2>('v2', options);
+  return createVersionedClient<PathsOfV2>('v2', options);
 }
 
-function createVersion<Paths extends object>(version: string, { baseUrl, token, fetch }: ClientOptions): Client<Paths> {
+function createVersionedClient<Paths extends object>(version: string, { baseUrl, token, fetch }: ClientOptions): Client<Paths> {
   const client = createClient<Paths>({
     baseUrl: `${baseUrl.replace(/(?<!\/)\/+$/, '')}/${version}`,
-    // Lists of names go as one parameter: `sort=-createdAt,id`.
+    // Lists are sent as one parameter with commas: `sort=-createdAt,id`.
     querySerializer: { array: { style: 'form', explode: false } },
     ...(fetch && { fetch }),
   });
