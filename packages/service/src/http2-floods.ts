@@ -1,4 +1,4 @@
-/** Ends connections of HTTP/2 that send many frames which cost work and carry no request (CVE-2019-9512, CVE-2019-9515, CVE-2023-44487). */
+/** Ends connections of HTTP/2 that send many frames which cost work and carry no request (CVE-2019-9512, CVE-2019-9513, CVE-2019-9515, CVE-2023-44487). */
 import { type ServerHttp2Session, constants } from 'node:http2';
 import type { Duplex } from 'node:stream';
 
@@ -6,10 +6,12 @@ import type { Duplex } from 'node:stream';
 const WINDOW_MS = 10_000;
 const MAX_PINGS = 100;
 const MAX_SETTINGS = 50;
+/** Of streams that are not open (RFC 9113 §5.3.2: the frame is deprecated). */
+const MAX_PRIORITIES = 1000;
 /** Besides as many as it has streams that end in order. */
 const MAX_RESETS = 100;
 
-/** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
+/** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS, PRIORITY or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
 export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { socket: Duplex; onFlood: () => void }): void {
   let isEnded = false;
   const end = () => {
@@ -36,12 +38,15 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
     };
   };
   const onReset = count(MAX_RESETS);
-  const [onPing, onSettings] = [count(MAX_PINGS), count(MAX_SETTINGS)];
+  const [onPing, onSettings, onPriority] = [count(MAX_PINGS), count(MAX_SETTINGS), count(MAX_PRIORITIES)];
   session.on('ping', () => {
     onPing();
   });
   session.on('remoteSettings', () => {
     onSettings();
+  });
+  session.on('priority', () => {
+    onPriority();
   });
   session.on('stream', (stream) => {
     stream.once('close', () => {

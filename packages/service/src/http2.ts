@@ -29,6 +29,7 @@ export interface Http2Door {
 
 /** As nginx; each may hold 64 KiB of a body before anybody reads it. */
 const MAX_STREAMS = 128;
+const MAX_HEADER_FIELDS = 256;
 /** Node resets streams beyond its own limit without a word; up to this many times ours, they get a 431 that says why. */
 const OWN_LIMIT_FACTOR = 4;
 
@@ -37,6 +38,7 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
   const { handle, maxHeaderBytes, limits, traffic } = options;
   const refuser = createRefuser(options);
   const sessions = new Set<ServerHttp2Session>();
+  const floods = new WeakSet<object>();
   let phase: 'serving' | 'leaving' | 'draining' = 'serving';
 
   const refuse = (request: Request, response: Response, reason: Reason) => {
@@ -72,8 +74,8 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
     Http2ServerRequest: Request,
     Http2ServerResponse: Response,
     settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: OWN_LIMIT_FACTOR * maxHeaderBytes, enableConnectProtocol: false },
-    // As many as there is room for: their size is limited.
-    maxHeaderListPairs: maxHeaderBytes,
+    // Beyond them Node resets the stream before any of it becomes an object; clients send far fewer.
+    maxHeaderListPairs: MAX_HEADER_FIELDS,
   });
   server.on('request', receive);
   server.on('checkExpectation', (request: Request, response: Response) => {
@@ -82,6 +84,7 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
   server.on('connect', (request: Request, response: Response) => {
     refuse(request, response, NO_PROXY);
   });
+  skipFloods(server, floods);
   server.on('session', (session) => {
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
@@ -98,6 +101,7 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
         limitFrames(session, {
           socket,
           onFlood: () => {
+            floods.add(session);
             traffic.count('too many frames');
           },
         });
@@ -113,6 +117,20 @@ export function createHttp2Door(options: Http2DoorOptions): Http2Door {
       for (const session of sessions) session.close();
     },
   };
+}
+
+/** Streams that arrive on a connection that is being ended cost no more: Node would make a request and a response of each. */
+function skipFloods(server: NodeJS.EventEmitter, floods: WeakSet<object>): void {
+  const listeners = server.listeners('stream') as ((stream: ServerHttp2Stream, ...rest: unknown[]) => void)[];
+  server.removeAllListeners('stream');
+  server.on('stream', (stream: ServerHttp2Stream, ...rest: unknown[]) => {
+    if (stream.session && floods.has(stream.session)) {
+      // An error that nobody listens to would end the process.
+      stream.on('error', () => undefined);
+      return;
+    }
+    for (const listener of listeners) listener.call(server, stream, ...rest);
+  });
 }
 
 /** What is neither waiting for an answer nor asking is closed, however many frames it sends. */

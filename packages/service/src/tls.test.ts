@@ -219,6 +219,17 @@ describe('HTTP/2', () => {
       expect([headers[':status'], text.length, text === 'x'.repeat(LARGE)]).toEqual([200, LARGE, true]);
     }));
 
+  it('refuses a request with more header fields than any client needs, and serves the next one (CVE-2019-9516)', async () => {
+    await withSession(async (session) => {
+      const fields = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`x-${String(n)}`, 'a']));
+      const refused = session.request({ ':path': '/', ...fields });
+      const [error] = (await once(refused, 'error')) as [Error];
+      expect(error.message).toContain('ENHANCE_YOUR_CALM');
+      expect((await read(session.request({ ':path': '/' }))).headers[':status']).toBe(200);
+      expect(handled).toHaveLength(1);
+    });
+  });
+
   it.each([
     ['PING', (session: ClientHttp2Session) => session.ping(() => undefined)],
     [

@@ -22,6 +22,7 @@ import { applyArgumentChecks } from './arguments.ts';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext, RequestReport } from './context.ts';
 import { type Database, type DatabaseLimits, openDatabase } from './database.ts';
+import { createDocumentCache } from './document-cache.ts';
 import { applyEntities } from './entities.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
 import { type Events, type Topics, createEvents } from './events.ts';
@@ -31,7 +32,7 @@ import { createRequestReports } from './request-report.ts';
 import { type MutationLimits, applyMutationLimits } from './mutations.ts';
 import { DateTime } from './scalars.ts';
 import { createSocketOperations } from './socket-operations.ts';
-import { type SocketDoor, createSocketDoor } from './socket.ts';
+import { type SocketDoor, MAX_TOKENS, createSocketDoor } from './socket.ts';
 import { migrate } from './migrate.ts';
 import { applyUpper } from './upper-directive.ts';
 
@@ -112,6 +113,8 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
     const server = new ApolloServer<RequestContext>({
       schema,
       formatError,
+      documentStore: createDocumentCache(),
+      parseOptions: { maxLexicalTokens: MAX_TOKENS },
       plugins: [
         reports.plugin,
         createErrorPlugin(log),

@@ -49,6 +49,10 @@ const GOING_AWAY = 1001;
 /** Each message about an operation repeats its id. */
 const MAX_ID_CHARACTERS = 200;
 
+/** A pong repeats the payload of a ping, which the protocol leaves to the server, up to this size of the message. */
+const MAX_ECHOED_BYTES = 16 * 1024;
+
+const PONG = toEnvelope(JSON.stringify({ type: MessageType.Pong }));
 const ACK = toEnvelope(JSON.stringify({ type: MessageType.ConnectionAck }));
 
 export class Connection {
@@ -191,7 +195,9 @@ export class Connection {
         this.#initialise(message.payload);
         return;
       case MessageType.Ping:
-        this.mailbox.post(toEnvelope(JSON.stringify({ type: MessageType.Pong, payload: message.payload })));
+        this.mailbox.post(
+          data.length > MAX_ECHOED_BYTES ? PONG : toEnvelope(JSON.stringify({ type: MessageType.Pong, payload: message.payload })),
+        );
         return;
       case MessageType.Pong:
         return;
