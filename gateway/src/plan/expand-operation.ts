@@ -55,84 +55,100 @@ interface Branch {
   readonly entered: Set<string>;
 }
 
-/**
- * Returns the operation, which must be valid, without fragment spreads. Throws a GraphQLError that names the limit when more than `maxSelections` selections
- * would be left.
- */
-export function expandOperation({ schema, operation, fragments, maxSelections }: ExpandInput): ExpandedOperation {
-  const byName = new Map(fragments.map((each) => [each.name.value, each]));
-  let selections = 0;
-  let looks = 0;
-  const count = (isKept: boolean) => {
-    if (isKept) selections++;
-    else looks++;
-    if (selections > maxSelections || looks > maxSelections * LOOKS_PER_SELECTION)
+/** Returns the operation, which must be valid, without fragment spreads. Throws a GraphQLError when more than `maxSelections` selections would be left. */
+export function expandOperation(input: ExpandInput): ExpandedOperation {
+  const { schema, operation } = input;
+  const root = schema.getRootType(operation.operation);
+  if (!root) throw new GraphQLError(`The schema has no ${operation.operation} type`, { nodes: [operation] });
+  const expander = new OperationExpander(input);
+  return {
+    operation: { ...operation, selectionSet: expander.expandSets(root, [operation.selectionSet]) },
+    selections: expander.selections,
+  };
+}
+
+/** Expands the selection sets of one operation, and counts their selections. */
+class OperationExpander {
+  readonly #input: ExpandInput;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  #selections = 0;
+  #looks = 0;
+
+  constructor(input: ExpandInput) {
+    this.#input = input;
+    this.#fragments = new Map(input.fragments.map((each) => [each.name.value, each]));
+  }
+
+  /** The number of selections that have been kept. */
+  get selections(): number {
+    return this.#selections;
+  }
+
+  /** Returns the selection sets, all of them on `type`, as one. */
+  expandSets(type: GraphQLCompositeType, sets: readonly SelectionSetNode[]): SelectionSetNode {
+    const possible = isAbstractType(type) ? this.#input.schema.getPossibleTypes(type).map(({ name }) => name) : [type.name];
+    const root: Branch = { type, possible, conditions: [], directives: [], typeConditions: [], fields: new Map(), entered: new Set() };
+    const branches = new Map([['', root]]);
+    for (const set of sets) this.#look(set, root, branches);
+    const written = [...branches.values()].flatMap((branch) => this.#wrap(branch, this.#writeFields(branch)));
+    return { kind: Kind.SELECTION_SET, selections: written.length > 0 ? written : [PLACEHOLDER] };
+  }
+
+  #count(isKept: boolean): void {
+    const { maxSelections, operation } = this.#input;
+    if (isKept) this.#selections++;
+    else this.#looks++;
+    if (this.#selections > maxSelections || this.#looks > maxSelections * LOOKS_PER_SELECTION)
       throw new GraphQLError(
         `The operation has more than ${String(maxSelections)} selections when its fragments are expanded; select fewer fields or conditions`,
         { nodes: [operation], extensions: { code: 'VALIDATION_ERROR' } },
       );
-  };
+  }
 
-  const expandSets = (type: GraphQLCompositeType, sets: readonly SelectionSetNode[]): SelectionSetNode => {
-    const branches = new Map<string, Branch>();
-    const root: Branch = {
-      type,
-      possible: isAbstractType(type) ? schema.getPossibleTypes(type).map(({ name }) => name) : [type.name],
-      conditions: [],
-      directives: [],
-      typeConditions: [],
-      fields: new Map(),
-      entered: new Set(),
-    };
-    branches.set('', root);
-    const look = (set: SelectionSetNode, branch: Branch) => {
-      for (const selection of set.selections) {
-        count(false);
-        const own = readConditions(selection);
-        if (own === 'never') continue;
-        if (selection.kind === Kind.FIELD) {
-          if (!isContradiction(union(branch.conditions, own))) addField(branch, withoutDecided(selection));
-          continue;
-        }
-        const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? byName.get(selection.name.value) : selection;
-        const next = fragment && enter(branch, { selection, own, typeCondition: fragment.typeCondition?.name.value });
-        if (!next) continue;
-        if (selection.kind === Kind.FRAGMENT_SPREAD) {
-          if (next.entered.has(selection.name.value)) continue;
-          next.entered.add(selection.name.value);
-        }
-        look(fragment.selectionSet, next);
+  /** Adds the fields of a selection set to their branches. */
+  #look(set: SelectionSetNode, branch: Branch, branches: Map<string, Branch>): void {
+    for (const selection of set.selections) {
+      this.#count(false);
+      const own = readConditions(selection);
+      if (own === 'never') continue;
+      if (selection.kind === Kind.FIELD) {
+        if (!isContradiction(union(branch.conditions, own))) this.#addField(branch, withoutDecided(selection));
+        continue;
       }
-    };
-    /** Returns the branch of a fragment; undefined when no object can meet its type conditions. */
-    const enter = (
-      from: Branch,
-      { selection, own, typeCondition }: { selection: SelectionNode; own: readonly Condition[]; typeCondition: string | undefined },
-    ): Branch | undefined => {
-      const conditions = union(from.conditions, own);
-      if (isContradiction(conditions)) return undefined;
-      const named = typeCondition === undefined ? undefined : schema.getType(typeCondition);
-      const isNarrower = isCompositeType(named) && !isImplied(schema, named, from.type);
-      const others = (selection.directives ?? []).filter(isOther);
-      if (!isNarrower && others.length === 0 && conditions.length === from.conditions.length) return from;
-      const possible = isNarrower ? from.possible.filter((name) => isPossible(schema, named, name)) : from.possible;
-      if (possible.length === 0) return undefined;
-      const to = isNarrower ? named : from.type;
-      const directives = [...from.directives, ...others];
-      const key = `${to.name}|${possible.join()}|${conditions.map(keyOf).sort().join()}|${directives.map(print).join()}`;
-      const known = branches.get(key);
-      if (known) return known;
-      const typeConditions = isNarrower ? [...from.typeConditions, named.name] : from.typeConditions;
-      const branch: Branch = { type: to, possible, conditions, directives, typeConditions, fields: new Map(), entered: new Set() };
-      branches.set(key, branch);
-      return branch;
-    };
-    for (const set of sets) look(set, root);
-    const written = [...branches.values()].flatMap((branch) => wrap(branch, writeFields(branch)));
-    return { kind: Kind.SELECTION_SET, selections: written.length > 0 ? written : [PLACEHOLDER] };
-  };
+      const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? this.#fragments.get(selection.name.value) : selection;
+      const next = fragment && this.#enter(branch, { selection, own, typeCondition: fragment.typeCondition?.name.value }, branches);
+      if (!next) continue;
+      if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        if (next.entered.has(selection.name.value)) continue;
+        next.entered.add(selection.name.value);
+      }
+      this.#look(fragment.selectionSet, next, branches);
+    }
+  }
 
-  const addField = ({ fields }: Branch, node: FieldNode) => {
+  /** Returns the branch of a fragment; undefined when no object can meet its type conditions. */
+  #enter(from: Branch, { selection, own, typeCondition }: FragmentUse, branches: Map<string, Branch>): Branch | undefined {
+    const { schema } = this.#input;
+    const conditions = union(from.conditions, own);
+    if (isContradiction(conditions)) return undefined;
+    const named = typeCondition === undefined ? undefined : schema.getType(typeCondition);
+    const isNarrower = isCompositeType(named) && !isImplied(schema, named, from.type);
+    const others = (selection.directives ?? []).filter(isOther);
+    if (!isNarrower && others.length === 0 && conditions.length === from.conditions.length) return from;
+    const possible = isNarrower ? from.possible.filter((name) => isPossible(schema, named, name)) : from.possible;
+    if (possible.length === 0) return undefined;
+    const type = isNarrower ? named : from.type;
+    const directives = [...from.directives, ...others];
+    const key = `${type.name}|${possible.join()}|${conditions.map(keyOf).sort().join()}|${directives.map(print).join()}`;
+    const known = branches.get(key);
+    if (known) return known;
+    const typeConditions = isNarrower ? [...from.typeConditions, named.name] : from.typeConditions;
+    const branch: Branch = { type, possible, conditions, directives, typeConditions, fields: new Map(), entered: new Set() };
+    branches.set(key, branch);
+    return branch;
+  }
+
+  #addField({ fields }: Branch, node: FieldNode): void {
     if (node.name.value === '__schema' || node.name.value === '__type') return;
     const key = `${node.alias?.value ?? node.name.value} ${(node.directives ?? []).map(print).sort().join()}`;
     const known = fields.get(key);
@@ -140,38 +156,37 @@ export function expandOperation({ schema, operation, fragments, maxSelections }:
       if (node.selectionSet) known.sets.push(node.selectionSet);
       return;
     }
-    count(true);
+    this.#count(true);
     fields.set(key, { node, sets: node.selectionSet ? [node.selectionSet] : [] });
-  };
+  }
 
-  const writeFields = ({ type, fields }: Branch): FieldNode[] =>
-    Array.from(fields.values(), ({ node, sets }) => {
+  #writeFields({ type, fields }: Branch): FieldNode[] {
+    return Array.from(fields.values(), ({ node, sets }) => {
       const definition = isUnionType(type) ? undefined : type.getFields()[node.name.value];
       const below = definition && getNamedType(definition.type);
-      return isCompositeType(below) ? { ...node, selectionSet: expandSets(below, sets) } : node;
+      return isCompositeType(below) ? { ...node, selectionSet: this.expandSets(below, sets) } : node;
     });
+  }
 
   /** Puts selections into fragments with the type conditions, conditions and directives of their branch. A directive may occur once in each fragment. */
-  const wrap = ({ typeConditions, conditions, directives }: Branch, fields: readonly FieldNode[]): readonly SelectionNode[] => {
+  #wrap({ typeConditions, conditions, directives }: Branch, fields: readonly FieldNode[]): readonly SelectionNode[] {
     if (fields.length === 0) return [];
     const layers: Partial<InlineFragmentNode>[] = [
       ...typeConditions.map((name) => ({ typeCondition: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: name } } }) as const),
       ...[...conditions.map(toDirective), ...directives].map((directive) => ({ directives: [directive] })),
     ];
     return layers.reduceRight<readonly SelectionNode[]>((selected, layer) => {
-      count(true);
+      this.#count(true);
       return [{ kind: Kind.INLINE_FRAGMENT, ...layer, selectionSet: { kind: Kind.SELECTION_SET, selections: selected } }];
     }, fields);
-  };
+  }
+}
 
-  const root = schema.getRootType(operation.operation);
-  if (!root) throw new GraphQLError(`The schema has no ${operation.operation} type`, { nodes: [operation] });
-  return {
-    operation: { ...operation, selectionSet: expandSets(root, [operation.selectionSet]) },
-    get selections() {
-      return selections;
-    },
-  };
+/** A fragment in a branch. */
+interface FragmentUse {
+  readonly selection: SelectionNode;
+  readonly own: readonly Condition[];
+  readonly typeCondition: string | undefined;
 }
 
 /** Whether every object of a type meets a type condition because of the interfaces that the type implements. */

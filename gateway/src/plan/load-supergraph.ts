@@ -4,8 +4,9 @@ import { QueryPlanner } from '@apollo/query-planner';
 import { type GraphQLSchema, validateSchema } from 'graphql';
 import { defineKnownDirectives } from './known-directives.ts';
 import { keepOperationDirectives } from './operation-directives.ts';
-import { type SupergraphPatch, patchSupergraph, withoutStandIns } from './patch-supergraph.ts';
+import { type SupergraphPatch, patchSupergraph } from './patch-supergraph.ts';
 import { patchVariableCollector } from './patch-variables.ts';
+import { withoutStandIns } from './stand-ins.ts';
 
 export interface LoadedSupergraph {
   readonly patch: SupergraphPatch;
