@@ -11,7 +11,7 @@ import type { LoadedSupergraph } from './load-supergraph.ts';
 import { findOwners } from './owners.ts';
 import { planPatched } from './patch-operation.ts';
 import { withTypeConditions } from './patch-type-conditions.ts';
-import { createPlanCompiler } from './plan-steps.ts';
+import { PlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
 import type { ReadOperation } from './read-operation.ts';
 import { renameReserved } from './reserved-variables.ts';
@@ -46,7 +46,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
     const node = planPatched({ document: { kind: Kind.DOCUMENT, definitions: [asked] }, isWhole, facts }, (patched) =>
       splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
     );
-    const compiler = createPlanCompiler({ schema: wholeSchema, patch, owners });
+    const compiler = new PlanCompiler({ schema: wholeSchema, patch, owners });
     const isSubscription = node?.kind === 'Subscription';
     const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
     const steps = compiler.compile(isSubscription ? node.rest : node);

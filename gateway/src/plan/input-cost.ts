@@ -31,12 +31,8 @@ export function createInputCost(
   weightOf: (directives: readonly ConstDirectiveNode[]) => number | undefined,
 ): InputCost {
   const functions = new Map<string, string>();
-
-  /** The weight of an input value, without the fields in it. */
-  const ownWeight = (type: GraphQLInputType, directives: readonly ConstDirectiveNode[] = []) => {
-    const named = getNamedType(type);
-    return weightOf(directives) ?? weightOf(named.astNode?.directives ?? []) ?? (isInputObjectType(named) ? 1 : 0);
-  };
+  const ownWeight = (type: GraphQLInputType, directives: readonly ConstDirectiveNode[] = []) =>
+    weightOf(directives) ?? weightOfType(type, weightOf);
   /** The expression for a value that is known only when the operation runs. */
   const ofOpen = (value: string, type: GraphQLInputType, weight: number): string => {
     const named = getNamedType(type);
@@ -89,6 +85,12 @@ export function createInputCost(
     },
     declarations: () => INPUT + [...functions.values()].join(''),
   };
+}
+
+/** Returns the weight of a value of a type, without the fields in it. */
+function weightOfType(type: GraphQLInputType, weightOf: (directives: readonly ConstDirectiveNode[]) => number | undefined): number {
+  const named = getNamedType(type);
+  return weightOf(named.astNode?.directives ?? []) ?? (isInputObjectType(named) ? 1 : 0);
 }
 
 const INPUT =

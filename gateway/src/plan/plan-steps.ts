@@ -11,15 +11,6 @@ import { splitFetch } from './split-fetch.ts';
 import { ON, typesOf } from './type-names.ts';
 import type { TypedFetch } from './typed-fetch.ts';
 
-export interface PlanCompiler {
-  compile(node: PlanNode | undefined): PlanStep | undefined;
-  /** Compiles the fetch that a subscription begins with. */
-  compileSource(node: FetchNode): FetchStep;
-  /** Expressions of type `Compiled['collect'][number]` and `Compiled['represent'][number]`. */
-  readonly collect: readonly string[];
-  readonly represent: readonly string[];
-}
-
 type CompiledFetch = GuardedFetch & Pick<TypedFetch, 'onlyFor'>;
 
 /** A node of a plan, and the place of its objects in the result. */
@@ -35,55 +26,80 @@ export interface PlanCompilerInput {
   readonly owners: Owners;
 }
 
-/** Returns a compiler for one plan. */
-export function createPlanCompiler({ schema, patch, owners }: PlanCompilerInput): PlanCompiler {
-  const collectors: string[] = [];
-  const represents: string[] = [];
-  const seen = new Map<string, number>();
-  const typed: Place[] = [];
-  const namesOf = (type: string) => typesOf(schema, type);
-  const interfaceNames = Object.values(schema.getTypeMap())
-    .filter(isInterfaceType)
-    .map(({ name }) => name);
+/** Compiles one plan. */
+export class PlanCompiler {
+  /** Expressions of type `Compiled['collect'][number]` and `Compiled['represent'][number]`. */
+  readonly collect: string[] = [];
+  readonly represent: string[] = [];
+  readonly #input: PlanCompilerInput;
+  /** Numbers of equal requests. */
+  readonly #seen = new Map<string, number>();
+  /** Places that depend on types. */
+  readonly #typed: Place[] = [];
+  readonly #interfaceNames: readonly string[];
+
+  constructor(input: PlanCompilerInput) {
+    this.#input = input;
+    this.#interfaceNames = Object.values(input.schema.getTypeMap())
+      .filter(isInterfaceType)
+      .map(({ name }) => name);
+  }
+
+  compile(node: PlanNode | undefined): PlanStep | undefined {
+    return node && this.#visit([{ node, place: [] }]);
+  }
+
+  /** Compiles the fetch that a subscription begins with. */
+  compileSource(node: FetchNode): FetchStep {
+    return this.#compileFetch(node, [[]]);
+  }
 
   /** Compiles nodes of a plan that differ only in the places of their objects to one step. */
-  const visit = (alike: readonly Located[]): PlanStep => {
+  #visit(alike: readonly Located[]): PlanStep {
     const { node } = alike[0] as Located;
+    const visit = (each: readonly Located[]) => this.#visit(each);
     switch (node.kind) {
       case 'Sequence':
         return { kind: 'sequence', steps: childrenOf(alike).map(visit) };
       case 'Parallel':
         return { kind: 'parallel', steps: joinAlike(childrenOf(alike)).map(visit) };
-      case 'Flatten':
+      case 'Flatten': {
+        const namesOf = (type: string) => typesOf(this.#input.schema, type);
         return visit(
           (alike as readonly Located<typeof node>[]).map((each) => ({
             node: each.node.node,
             place: readPlace(each.place, each.node.path, namesOf),
           })),
         );
+      }
       case 'Condition': {
         const clause = (name: 'ifClause' | 'elseClause') =>
           node[name] && visit((alike as readonly Located<typeof node>[]).map((each) => ({ ...each, node: each.node[name] as PlanNode })));
         return { kind: 'condition', variable: node.condition, then: clause('ifClause'), otherwise: clause('elseClause') };
       }
-      case 'Fetch': {
-        const places = joinPlaces(alike.map(({ place }) => place));
-        const guarded = node.requires ? { ...node, requires: guardRequirements(node, { schema, requirements: patch.requirements }) } : node;
-        const fetches = splitFetch(guarded, patch).map((each) => compileFetch(each, places));
-        return fetches.length === 1 ? (fetches[0] as FetchStep) : { kind: 'parallel', steps: fetches };
-      }
+      case 'Fetch':
+        return this.#splitFetch(node, joinPlaces(alike.map(({ place }) => place)));
       case 'Defer':
         throw new Error('@defer is not supported');
     }
-  };
+  }
 
-  const compileFetch = (node: CompiledFetch, places: readonly Place[]): FetchStep => {
+  #splitFetch(node: FetchNode, places: readonly Place[]): PlanStep {
+    const { schema, patch } = this.#input;
+    const guarded = node.requires ? { ...node, requires: guardRequirements(node, { schema, requirements: patch.requirements }) } : node;
+    const fetches = splitFetch(guarded, patch).map((each) => this.#compileFetch(each, places));
+    return fetches.length === 1 ? (fetches[0] as FetchStep) : { kind: 'parallel', steps: fetches };
+  }
+
+  #compileFetch(node: CompiledFetch, places: readonly Place[]): FetchStep {
     if (node.contextRewrites?.length) throw new Error('@fromContext is not supported');
+    const { schema, patch } = this.#input;
     const operation = patch.restoreOperation(node.operation);
     const prefix = `{"query":${JSON.stringify(operation)},${node.operationName === undefined ? '' : `"operationName":${JSON.stringify(node.operationName)},`}"variables":{`;
+    const seen = this.#seen;
     seen.set(`${node.serviceName}${prefix}`, (seen.get(`${node.serviceName}${prefix}`) ?? 0) + 1);
     const [place = []] = places;
-    typed.push(...places.filter((each) => each.some(({ types }) => types !== undefined)));
+    this.#typed.push(...places.filter((each) => each.some(({ types }) => types !== undefined)));
     return {
       kind: 'fetch',
       service: node.serviceName,
@@ -94,25 +110,28 @@ export function createPlanCompiler({ schema, patch, owners }: PlanCompilerInput)
       variables: node.variableUsages ?? [],
       path: place.map(({ key }) => key),
       places,
-      collect: place.length > 0 ? collectors.push(generateCollector(places)) - 1 : undefined,
-      entities: node.requires && compileEntities(node, places),
+      collect: place.length > 0 ? this.collect.push(generateCollector(places)) - 1 : undefined,
+      entities: node.requires && this.#compileEntities(node, places),
       rewrites: (node.outputRewrites ?? []).map((rewrite) => toRename(schema, rewrite)),
       keys: [
         ...keysOf(operation, node.requires !== undefined),
         ...(node.outputRewrites ?? []).flatMap((each) => (each.kind === 'KeyRenamer' ? [each.renameKeyTo] : [])),
       ],
+      // Read when the whole plan has been compiled.
       get isRepeated() {
         return (seen.get(`${node.serviceName}${prefix}`) ?? 0) > 1;
       },
     };
-  };
+  }
 
-  const compileEntities = (node: CompiledFetch, places: readonly Place[]): EntityFetch => {
+  #compileEntities(node: CompiledFetch, places: readonly Place[]): EntityFetch {
+    const { schema, patch, owners } = this.#input;
     const rewrites = node.inputRewrites ?? [];
     const requires = patch.restoreRequires(node.requires ?? []);
+    const typed = this.#typed;
     return {
       represent:
-        represents.push(
+        this.represent.push(
           generateRepresentation(schema, {
             requires,
             rewrites,
@@ -121,20 +140,14 @@ export function createPlanCompiler({ schema, patch, owners }: PlanCompilerInput)
           }),
         ) - 1,
       key: rewrites.length > 0 || node.onlyFor ? undefined : soleKeyOf(schema, requires),
-      interfaces: interfaceNames,
+      interfaces: this.#interfaceNames,
       decides: decidedTypes({ schema, owners }, { service: node.serviceName, requires: node.requires ?? [] }),
+      // Read when the whole plan has been compiled.
       get areShared() {
         return !places.some((place) => dependsOnTypes(place, typed));
       },
     };
-  };
-
-  return {
-    compile: (node) => node && visit([{ node, place: [] }]),
-    compileSource: (node) => compileFetch(node, [[]]),
-    collect: collectors,
-    represent: represents,
-  };
+  }
 }
 
 /** Returns the children of nodes that are alike, grouped by their position. */
