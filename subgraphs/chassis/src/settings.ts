@@ -2,7 +2,7 @@
 import { setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { serviceSettings } from '@trestle/service/settings';
-import { DATABASE_LIMITS } from './database.ts';
+import { DATABASE_LIMITS } from './database/database.ts';
 
 export const chassisSettings = {
   ...serviceSettings,

@@ -1,6 +1,6 @@
 /** Comments in PostgreSQL. Who may see the post is part of every statement that reads its comments or adds one. */
-import { given, join, sql } from '@trestle/chassis/page-query';
-import type { Sorting, Window } from '@trestle/chassis/window';
+import { given, join, sql } from '@trestle/chassis/paging/page-query';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import type { Comment, CommentText } from './comment.ts';
 import type { CommentFilter, CommentOrderField } from './generated/resolvers.ts';
 import { createGuardedWrites } from './guarded-writes.ts';

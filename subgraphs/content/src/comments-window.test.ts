@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createIds } from '@trestle/chassis/ids';
+import { createIds } from '@trestle/chassis/values/ids';
 import { readCommentsWindow } from './comments-window.ts';
 
 const id = createIds({ now: Date.now })('cmt');

@@ -1,6 +1,6 @@
 /** Reads the arguments of `Post.comments` (spec §2.3): the oldest first, from behind a comment that is named by its id or its cursor. No I/O. */
-import { prefixOf } from '@trestle/chassis/ids';
-import { type Sorting, type Window, readWindow, toCursor } from '@trestle/chassis/window';
+import { prefixOf } from '@trestle/chassis/values/ids';
+import { type Sorting, type Window, readWindow, toCursor } from '@trestle/chassis/paging/window';
 import { Fault, rejectFaults } from '@trestle/schema/errors';
 
 /** Ids sort by the time of making; so an id says by itself where to go on, even that of a comment which was deleted. */

@@ -1,6 +1,6 @@
 /** The batched reads of one request, each bound to what its caller may see. */
-import { createLoadersByArguments, createRowLoader } from '@trestle/chassis/loaders';
-import { type Window, type WindowArguments, readWindow } from '@trestle/chassis/window';
+import { createLoadersByArguments, createRowLoader } from '@trestle/chassis/loading/loaders';
+import { type Window, type WindowArguments, readWindow } from '@trestle/chassis/paging/window';
 import type { Caller } from '@trestle/identity';
 import { COMMENT_SORTING } from './comment-store.ts';
 import { type Comment } from './comment.ts';

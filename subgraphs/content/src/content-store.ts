@@ -1,8 +1,8 @@
 /** All stores of this subgraph over one Prisma client, and what they share: reads by id, and tombstones. */
-import type { Clock } from '@trestle/chassis/clock';
-import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database';
-import { createIdempotency } from '@trestle/chassis/idempotency';
-import type { CreateId } from '@trestle/chassis/ids';
+import type { Clock } from '@trestle/chassis/values/clock';
+import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database/database';
+import { createIdempotency } from '@trestle/chassis/stores/idempotency';
+import type { CreateId } from '@trestle/chassis/values/ids';
 import { createCommentStore } from './comment-store.ts';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 import { createChannelStore, createMessageStore } from './message-store.ts';

@@ -1,6 +1,6 @@
 /** What the resolvers of the content subgraph work with. */
-import type { RequestContext } from '@trestle/chassis/context';
-import type { Idempotency, MutationCall } from '@trestle/chassis/idempotency';
+import type { RequestContext } from '@trestle/chassis/request/context';
+import type { Idempotency, MutationCall } from '@trestle/chassis/stores/idempotency';
 import type { ContentStores } from './content-store.ts';
 import { type ContentLoaders, createContentLoaders } from './content-loaders.ts';
 

@@ -1,5 +1,5 @@
 /** What the writes of every store have in common: version and rule are checked by the write itself, and a miss is explained. */
-import type { Clock } from '@trestle/chassis/clock';
+import type { Clock } from '@trestle/chassis/values/clock';
 import { fail } from '@trestle/schema/errors';
 
 /** Versions that a write accepts; undefined accepts any, an empty list none. */

@@ -1,6 +1,6 @@
 /** Finds one thing by its id, all of one request in one statement, and says why it is not there. */
-import { prefixOf } from '@trestle/chassis/ids';
-import { createRowLoader } from '@trestle/chassis/loaders';
+import { prefixOf } from '@trestle/chassis/values/ids';
+import { createRowLoader } from '@trestle/chassis/loading/loaders';
 import { fail } from '@trestle/schema/errors';
 
 export interface Lookup<Row> {

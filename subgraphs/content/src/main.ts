@@ -1,7 +1,7 @@
 /** The content process. */
-import { systemClock } from '@trestle/chassis/clock';
-import { createIds } from '@trestle/chassis/ids';
-import { runSubgraph } from '@trestle/chassis/serve';
+import { systemClock } from '@trestle/chassis/values/clock';
+import { createIds } from '@trestle/chassis/values/ids';
+import { runSubgraph } from '@trestle/chassis/server/serve';
 import { readConfig } from './config.ts';
 import { openContentStores } from './content-store.ts';
 import { createContentContext } from './context.ts';

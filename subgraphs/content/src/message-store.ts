@@ -1,5 +1,5 @@
 /** Channels and their messages in PostgreSQL. Whoever asks is logged in: see the loaders of context.ts. */
-import type { Sorting, Window } from '@trestle/chassis/window';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import { createGuardedWrites } from './guarded-writes.ts';
 import type { Channel, Message, MessageText } from './message.ts';
 import { type StoreParts, type Total, createRows } from './rows-store.ts';

@@ -1,5 +1,5 @@
 /** The rules of channels and their messages: for whoever is logged in (contract §3). Pure: no database, no clock. */
-import { checkText } from '@trestle/chassis/text';
+import { checkText } from '@trestle/chassis/values/text';
 import type { Caller } from '@trestle/identity';
 import { rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';

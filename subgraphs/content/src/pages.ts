@@ -1,7 +1,7 @@
 /** The same page of many parents' lists: their rows in one statement, their totals in one more and only when asked for. */
-import { type Connection, toConnection } from '@trestle/chassis/connection';
-import { createGroupLoader, createRowLoader } from '@trestle/chassis/loaders';
-import type { Window } from '@trestle/chassis/window';
+import { type Connection, toConnection } from '@trestle/chassis/paging/connection';
+import { createGroupLoader, createRowLoader } from '@trestle/chassis/loading/loaders';
+import type { Window } from '@trestle/chassis/paging/window';
 import DataLoader from 'dataloader';
 
 export interface PagesOptions<Row> {

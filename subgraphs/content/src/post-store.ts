@@ -1,6 +1,6 @@
 /** Posts in PostgreSQL. Who may see a post is part of every statement that reads one. */
-import { type Sql, given, sql } from '@trestle/chassis/page-query';
-import type { Sorting, Window } from '@trestle/chassis/window';
+import { type Sql, given, sql } from '@trestle/chassis/paging/page-query';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import type { PostFilter, PostOrderField } from './generated/resolvers.ts';
 import { type ExpectedVersions, createGuardedWrites } from './guarded-writes.ts';
 import { type NewPost, POST_STATUSES, type Post, type PostChange, type PostStatus, statusesBefore } from './post.ts';

@@ -1,5 +1,5 @@
 /** The rules of posts (contract §3). Pure: no database, no clock. */
-import { checkText } from '@trestle/chassis/text';
+import { checkText } from '@trestle/chassis/values/text';
 import { type Caller, hasRole } from '@trestle/identity';
 import { fail, rejectFaults } from '@trestle/schema/errors';
 import { ID_LENGTH, lengthOf } from '@trestle/schema/lengths';

@@ -1,5 +1,5 @@
 /** What somebody may see and change of what people make (contract §3, "Who may do what"). No I/O. */
-import { type Sql, name, sql } from '@trestle/chassis/page-query';
+import { type Sql, name, sql } from '@trestle/chassis/paging/page-query';
 import { type Caller, type Role, hasRole } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 

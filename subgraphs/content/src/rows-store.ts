@@ -1,7 +1,7 @@
 /** Reads rows, pages and totals by the statements of the chassis, the same for every table of this subgraph. */
-import type { Clock } from '@trestle/chassis/clock';
-import type { CreateId } from '@trestle/chassis/ids';
-import { type PageQuery, type Sql, countRows, countRowsBy, join, name, selectPage, selectPages, sql } from '@trestle/chassis/page-query';
+import type { Clock } from '@trestle/chassis/values/clock';
+import type { CreateId } from '@trestle/chassis/values/ids';
+import { type PageQuery, type Sql, countRows, countRowsBy, join, name, selectPage, selectPages, sql } from '@trestle/chassis/paging/page-query';
 import type { Prisma } from './generated/prisma/client.ts';
 
 /** What every store is built on. */

@@ -1,5 +1,5 @@
 /** The tags of a post: in lower case, each once, in the order of the alphabet. No I/O. */
-import { checkText } from '@trestle/chassis/text';
+import { checkText } from '@trestle/chassis/values/text';
 import type { FieldFault } from '@trestle/schema/errors';
 
 const MAX_TAGS = 20;

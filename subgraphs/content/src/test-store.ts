@@ -1,8 +1,8 @@
 /** The content subgraph on a database of its own, for tests: its stores, its real schema, and Prisma for what no mutation makes. */
-import type { Clock } from '@trestle/chassis/clock';
-import { openDatabase } from '@trestle/chassis/database';
-import { type CreateId, createIds } from '@trestle/chassis/ids';
-import { createSubgraphSchema } from '@trestle/chassis/serve';
+import type { Clock } from '@trestle/chassis/values/clock';
+import { openDatabase } from '@trestle/chassis/database/database';
+import { type CreateId, createIds } from '@trestle/chassis/values/ids';
+import { createSubgraphSchema } from '@trestle/chassis/server/serve';
 import type { Caller, Role } from '@trestle/identity';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import { Fault } from '@trestle/schema/errors';

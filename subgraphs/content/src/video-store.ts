@@ -1,6 +1,6 @@
 /** Videos' records in PostgreSQL. Who may see a video is part of every statement that reads one. */
-import { type Sql, given, sql } from '@trestle/chassis/page-query';
-import type { Sorting, Window } from '@trestle/chassis/window';
+import { type Sql, given, sql } from '@trestle/chassis/paging/page-query';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import type { VideoFilter, VideoOrderField } from './generated/resolvers.ts';
 import { createGuardedWrites } from './guarded-writes.ts';
 import { type Sight, seen } from './rights.ts';

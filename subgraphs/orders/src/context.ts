@@ -1,6 +1,6 @@
 /** What the resolvers of the orders subgraph work with. */
-import type { RequestContext } from '@trestle/chassis/context';
-import type { Idempotency, MutationCall } from '@trestle/chassis/idempotency';
+import type { RequestContext } from '@trestle/chassis/request/context';
+import type { Idempotency, MutationCall } from '@trestle/chassis/stores/idempotency';
 import { type Visibility, visibilityOf } from './order.ts';
 import { type OrdersLoaders, createOrdersLoaders } from './orders-loaders.ts';
 import type { OrdersStores } from './orders-stores.ts';

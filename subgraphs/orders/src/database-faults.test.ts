@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { type Socket, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type DatabaseLimits, openDatabase } from '@trestle/chassis/database';
-import { isCollision, toDatabaseFault } from '@trestle/chassis/database-faults';
-import { runWithDeadline } from '@trestle/chassis/deadline';
+import { type DatabaseLimits, openDatabase } from '@trestle/chassis/database/database';
+import { isCollision, toDatabaseFault } from '@trestle/chassis/database/database-faults';
+import { runWithDeadline } from '@trestle/chassis/database/deadline';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { Registry } from 'prom-client';

@@ -1,8 +1,8 @@
 /** The orders process. */
-import { systemClock } from '@trestle/chassis/clock';
-import { createIdempotency } from '@trestle/chassis/idempotency';
-import { createIds } from '@trestle/chassis/ids';
-import { runSubgraph } from '@trestle/chassis/serve';
+import { systemClock } from '@trestle/chassis/values/clock';
+import { createIdempotency } from '@trestle/chassis/stores/idempotency';
+import { createIds } from '@trestle/chassis/values/ids';
+import { runSubgraph } from '@trestle/chassis/server/serve';
 import { readConfig } from './config.ts';
 import { createOrdersContext } from './context.ts';
 import { createOrdersStores } from './orders-stores.ts';

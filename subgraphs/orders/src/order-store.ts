@@ -1,7 +1,7 @@
 /** Orders in PostgreSQL. Every write is one statement or one transaction that begins by locking the order's row. */
-import { prefixOf } from '@trestle/chassis/ids';
-import { type Sql, countRows, countRowsBy, given, selectPage, selectPages, sql } from '@trestle/chassis/page-query';
-import type { Sorting, Window } from '@trestle/chassis/window';
+import { prefixOf } from '@trestle/chassis/values/ids';
+import { type Sql, countRows, countRowsBy, given, selectPage, selectPages, sql } from '@trestle/chassis/paging/page-query';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import { fail } from '@trestle/schema/errors';
 import type { Prisma } from './generated/prisma/client.ts';
 import type { OrderFilter, OrderOrderField } from './generated/resolvers.ts';

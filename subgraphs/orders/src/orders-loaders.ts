@@ -1,7 +1,7 @@
 /** The batched reads of one request. What is looked up by an id of a client's is given only to whom may know of it. */
-import { prefixOf } from '@trestle/chassis/ids';
-import { createGroupLoader, createLoadersByArguments, createRowLoader } from '@trestle/chassis/loaders';
-import { MAX_PAGE_SIZE, type Window, readWindow } from '@trestle/chassis/window';
+import { prefixOf } from '@trestle/chassis/values/ids';
+import { createGroupLoader, createLoadersByArguments, createRowLoader } from '@trestle/chassis/loading/loaders';
+import { MAX_PAGE_SIZE, type Window, readWindow } from '@trestle/chassis/paging/window';
 import DataLoader from 'dataloader';
 import type { OrderFilter } from './generated/resolvers.ts';
 import { ORDER_SORTING } from './order-store.ts';

@@ -1,6 +1,6 @@
 /** Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type WindowArguments, readWindow, toCursor } from '@trestle/chassis/window';
+import { type WindowArguments, readWindow, toCursor } from '@trestle/chassis/paging/window';
 import type { PaymentFilter, PaymentOrderField } from './generated/resolvers.ts';
 import { PAYMENT_SORTING } from './payment-store.ts';
 import { type TestOrders, openTestOrders } from './test-orders.ts';

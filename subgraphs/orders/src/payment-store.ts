@@ -1,6 +1,6 @@
 /** Payments in PostgreSQL. */
-import { type Sql, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
-import type { Sorting, Window } from '@trestle/chassis/window';
+import { type Sql, countRows, given, selectPage, sql } from '@trestle/chassis/paging/page-query';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import { fail } from '@trestle/schema/errors';
 import type { PaymentFilter, PaymentOrderField } from './generated/resolvers.ts';
 import type { Visibility } from './order.ts';

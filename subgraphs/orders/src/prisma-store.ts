@@ -1,7 +1,7 @@
 /** The connection that the stores of this room share. */
-import type { Clock } from '@trestle/chassis/clock';
-import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database';
-import type { CreateId } from '@trestle/chassis/ids';
+import type { Clock } from '@trestle/chassis/values/clock';
+import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database/database';
+import type { CreateId } from '@trestle/chassis/values/ids';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 
 export interface StoreDependencies {

@@ -1,6 +1,6 @@
 /** Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readWindow, toCursor } from '@trestle/chassis/window';
+import { readWindow, toCursor } from '@trestle/chassis/paging/window';
 import type { ProductFilter } from './generated/resolvers.ts';
 import { PRODUCT_SORTING } from './product-store.ts';
 import { type TestOrders, openTestOrders } from './test-orders.ts';

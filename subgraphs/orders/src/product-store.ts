@@ -1,6 +1,6 @@
 /** Products in PostgreSQL. Every write is one statement. */
-import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
-import type { Sorting, Window } from '@trestle/chassis/window';
+import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/paging/page-query';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import { fail } from '@trestle/schema/errors';
 import type { ProductFilter, ProductOrderField } from './generated/resolvers.ts';
 import type { ExpectedVersions, StoreDependencies } from './prisma-store.ts';

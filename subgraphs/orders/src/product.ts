@@ -1,5 +1,5 @@
 /** The rules of products. Pure: no database, no clock. */
-import { checkText } from '@trestle/chassis/text';
+import { checkText } from '@trestle/chassis/values/text';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';
 import { checkCurrency } from './currency.ts';

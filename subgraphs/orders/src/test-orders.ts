@@ -1,10 +1,10 @@
 /** The orders subgraph on a database of its own, for tests: its stores, its real schema, and a count of the SQL that it sends. */
-import type { Clock } from '@trestle/chassis/clock';
-import type { IdempotencyKey } from '@trestle/chassis/context';
-import { openDatabase } from '@trestle/chassis/database';
-import { type Idempotency, createIdempotency } from '@trestle/chassis/idempotency';
-import { type CreateId, createIds } from '@trestle/chassis/ids';
-import { createSubgraphSchema } from '@trestle/chassis/serve';
+import type { Clock } from '@trestle/chassis/values/clock';
+import type { IdempotencyKey } from '@trestle/chassis/request/context';
+import { openDatabase } from '@trestle/chassis/database/database';
+import { type Idempotency, createIdempotency } from '@trestle/chassis/stores/idempotency';
+import { type CreateId, createIds } from '@trestle/chassis/values/ids';
+import { createSubgraphSchema } from '@trestle/chassis/server/serve';
 import type { Caller, Role } from '@trestle/identity';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import { Fault } from '@trestle/schema/errors';

@@ -1,5 +1,5 @@
 /** The orders that events tell of (contract §3), as they were when it happened: a row may have moved on since. */
-import { type Topics, loadByEntityId } from '@trestle/chassis/events';
+import { type Topics, loadByEntityId } from '@trestle/chassis/events/events';
 import type { OrderStore } from './order-store.ts';
 import { ORDER_STATUSES, type Order } from './order.ts';
 

@@ -1,7 +1,7 @@
 /** What the resolvers of the users subgraph work with. */
-import type { RequestContext } from '@trestle/chassis/context';
-import type { Idempotency, MutationCall } from '@trestle/chassis/idempotency';
-import { createRowLoader } from '@trestle/chassis/loaders';
+import type { RequestContext } from '@trestle/chassis/request/context';
+import type { Idempotency, MutationCall } from '@trestle/chassis/stores/idempotency';
+import { createRowLoader } from '@trestle/chassis/loading/loaders';
 import type { Revocation } from '@trestle/identity/revocations';
 import type { TokenIssuer } from '@trestle/identity/tokens';
 import type DataLoader from 'dataloader';

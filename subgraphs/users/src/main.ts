@@ -1,9 +1,9 @@
 /** The users process. */
-import { systemClock } from '@trestle/chassis/clock';
-import type { RequestContext } from '@trestle/chassis/context';
-import type { Events } from '@trestle/chassis/events';
-import { createIds } from '@trestle/chassis/ids';
-import { runSubgraph } from '@trestle/chassis/serve';
+import { systemClock } from '@trestle/chassis/values/clock';
+import type { RequestContext } from '@trestle/chassis/request/context';
+import type { Events } from '@trestle/chassis/events/events';
+import { createIds } from '@trestle/chassis/values/ids';
+import { runSubgraph } from '@trestle/chassis/server/serve';
 import { createTokenIssuer } from '@trestle/identity/tokens';
 import { readConfig } from './config.ts';
 import { createUsersContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** Learns of revoked tokens from the table of events, whichever process or hand has written them (ADR 10). */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Events } from '@trestle/chassis/events';
-import { listenTo } from '@trestle/chassis/listening';
+import type { Events } from '@trestle/chassis/events/events';
+import { listenTo } from '@trestle/chassis/events/listening';
 import { REVOCATION_SECONDS, type Revocation, type Revocations, readRevocation } from '@trestle/identity/revocations';
 import type { Log } from '@trestle/log';
 

@@ -1,5 +1,5 @@
 /** What events tell of (spec §6): accounts, and tokens that hold no longer. */
-import { type Topics, loadByEntityId } from '@trestle/chassis/events';
+import { type Topics, loadByEntityId } from '@trestle/chassis/events/events';
 import { toRevocation } from './revocation-feed.ts';
 import type { UserStore } from './user-store.ts';
 

@@ -1,8 +1,8 @@
 /** Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, openDatabase } from '@trestle/chassis/database';
-import { createIds } from '@trestle/chassis/ids';
-import { readWindow } from '@trestle/chassis/window';
+import { type Database, openDatabase } from '@trestle/chassis/database/database';
+import { createIds } from '@trestle/chassis/values/ids';
+import { readWindow } from '@trestle/chassis/paging/window';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { Registry } from 'prom-client';
 import { USER_SORTING, type UserStore, openUserStore } from './user-store.ts';

@@ -1,10 +1,10 @@
 /** Accounts in PostgreSQL. Every write is one statement, so that it happens whole or not at all. */
-import type { Clock } from '@trestle/chassis/clock';
-import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database';
-import { createIdempotency } from '@trestle/chassis/idempotency';
-import type { CreateId } from '@trestle/chassis/ids';
-import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/page-query';
-import type { Sorting, Window } from '@trestle/chassis/window';
+import type { Clock } from '@trestle/chassis/values/clock';
+import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database/database';
+import { createIdempotency } from '@trestle/chassis/stores/idempotency';
+import type { CreateId } from '@trestle/chassis/values/ids';
+import { type Sql, containing, countRows, given, selectPage, sql } from '@trestle/chassis/paging/page-query';
+import type { Sorting, Window } from '@trestle/chassis/paging/window';
 import { ROLES } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import { Prisma, PrismaClient } from './generated/prisma/client.ts';

@@ -1,6 +1,6 @@
 /** The rules of accounts (contract §3). Pure: no database, no clock. */
-import { prefixOf } from '@trestle/chassis/ids';
-import { checkText } from '@trestle/chassis/text';
+import { prefixOf } from '@trestle/chassis/values/ids';
+import { checkText } from '@trestle/chassis/values/text';
 import { type Caller, type Role, hasRole } from '@trestle/identity';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';

@@ -2,8 +2,8 @@
  * What can be changed of content (contract §3). Each answers in this order: NOT_FOUND or GONE for what the caller can't see, FORBIDDEN,
  * VALIDATION_ERROR, and from the store PRECONDITION_FAILED and BUSINESS_RULE_VIOLATION.
  */
-import { requireCaller } from '@trestle/chassis/context';
-import { prefixOf } from '@trestle/chassis/ids';
+import { requireCaller } from '@trestle/chassis/request/context';
+import { prefixOf } from '@trestle/chassis/values/ids';
 import type { Caller } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import { allowCommentChange, readCommentText } from '../comment.ts';

@@ -1,6 +1,6 @@
 /** What can be read of content (contract §3). */
-import { toConnection } from '@trestle/chassis/connection';
-import { readWindow } from '@trestle/chassis/window';
+import { toConnection } from '@trestle/chassis/paging/connection';
+import { readWindow } from '@trestle/chassis/paging/window';
 import { COMMENT_SORTING } from '../comment-store.ts';
 import type { QueryResolvers } from '../generated/resolvers.ts';
 import { CHANNEL_SORTING } from '../message-store.ts';

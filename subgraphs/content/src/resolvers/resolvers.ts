@@ -1,6 +1,6 @@
 /** All resolvers of the content subgraph. */
-import { connectionResolvers } from '@trestle/chassis/connection';
-import { MAX_PAGE_SIZE } from '@trestle/chassis/window';
+import { connectionResolvers } from '@trestle/chassis/paging/connection';
+import { MAX_PAGE_SIZE } from '@trestle/chassis/paging/window';
 import { type GraphQLResolveInfo, Kind } from 'graphql';
 import type { Account } from '../account.ts';
 import type { Resolvers } from '../generated/resolvers.ts';

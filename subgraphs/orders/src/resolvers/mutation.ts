@@ -1,5 +1,5 @@
 /** What can be changed of orders, payments and products (contract §3). */
-import { requireCaller } from '@trestle/chassis/context';
+import { requireCaller } from '@trestle/chassis/request/context';
 import type { MutationResolvers } from '../generated/resolvers.ts';
 import { allowPayment, readPayment } from '../payment.ts';
 import { readNewProduct, readProductChange, requireProductId } from '../product.ts';

@@ -1,6 +1,6 @@
 /** What can be read of products, orders and payments (contract §3). */
-import { toConnection } from '@trestle/chassis/connection';
-import { readWindow } from '@trestle/chassis/window';
+import { toConnection } from '@trestle/chassis/paging/connection';
+import { readWindow } from '@trestle/chassis/paging/window';
 import type { QueryResolvers } from '../generated/resolvers.ts';
 import { ORDER_SORTING } from '../order-store.ts';
 import { PAYMENT_SORTING } from '../payment-store.ts';

@@ -1,5 +1,5 @@
 /** All resolvers of the orders subgraph. */
-import { connectionResolvers } from '@trestle/chassis/connection';
+import { connectionResolvers } from '@trestle/chassis/paging/connection';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { Invoice, Order, OrderItem, Payment, Product } from './entities.ts';
 import { Mutation } from './mutation.ts';

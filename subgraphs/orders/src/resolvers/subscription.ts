@@ -1,6 +1,6 @@
 /** What can be listened to of orders (contract §3): one's own, or all for administrators. */
-import { requireCaller } from '@trestle/chassis/context';
-import { listenTo } from '@trestle/chassis/listening';
+import { requireCaller } from '@trestle/chassis/request/context';
+import { listenTo } from '@trestle/chassis/events/listening';
 import { fail } from '@trestle/schema/errors';
 import type { SubscriptionResolvers } from '../generated/resolvers.ts';
 import type { Order } from '../order.ts';

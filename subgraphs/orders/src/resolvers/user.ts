@@ -1,6 +1,6 @@
 /** What this subgraph adds to accounts (spec §2.5): their orders, as far as the caller may know of them. */
-import { toConnection } from '@trestle/chassis/connection';
-import { readWindow } from '@trestle/chassis/window';
+import { toConnection } from '@trestle/chassis/paging/connection';
+import { readWindow } from '@trestle/chassis/paging/window';
 import { fail } from '@trestle/schema/errors';
 import type { UserResolvers } from '../generated/resolvers.ts';
 import { ORDER_SORTING } from '../order-store.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
-import { createIds } from '@trestle/chassis/ids';
+import { createIds } from '@trestle/chassis/values/ids';
 import { createPasswords } from '../passwords.ts';
 import { createAdmin } from './create-admin.ts';
 import { type PasswordInput, readPassword } from './read-password.ts';

@@ -1,5 +1,5 @@
 /** Makes an administrator: a new account, or an existing one that is promoted. */
-import type { CreateId } from '@trestle/chassis/ids';
+import type { CreateId } from '@trestle/chassis/values/ids';
 import { fail } from '@trestle/schema/errors';
 import type { Passwords } from '../passwords.ts';
 import type { UserStore } from '../user-store.ts';

@@ -1,8 +1,8 @@
 /** `npm run admin:create`: makes the first administrator of a deployment, which has no demo accounts. */
-import { systemClock } from '@trestle/chassis/clock';
-import { openDatabase } from '@trestle/chassis/database';
-import { createIds } from '@trestle/chassis/ids';
-import { migrate } from '@trestle/chassis/migrate';
+import { systemClock } from '@trestle/chassis/values/clock';
+import { openDatabase } from '@trestle/chassis/database/database';
+import { createIds } from '@trestle/chassis/values/ids';
+import { migrate } from '@trestle/chassis/database/migrate';
 import { Fault } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
 import { readAdminConfig } from '../config.ts';

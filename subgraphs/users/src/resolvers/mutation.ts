@@ -1,5 +1,5 @@
 /** What can be changed of accounts (spec §4.5, contract §3). */
-import { requireCaller } from '@trestle/chassis/context';
+import { requireCaller } from '@trestle/chassis/request/context';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { UsersContext } from '../context.ts';
 import type { MutationResolvers } from '../generated/resolvers.ts';

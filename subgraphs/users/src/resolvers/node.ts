@@ -1,5 +1,5 @@
 /** `node(id:)`: any resource by its id, whichever subgraph owns it (contract §2). */
-import { prefixOf } from '@trestle/chassis/ids';
+import { prefixOf } from '@trestle/chassis/values/ids';
 import type { UsersContext } from '../context.ts';
 import type { NodeResolvers } from '../generated/resolvers.ts';
 import type { User } from '../user.ts';

@@ -1,7 +1,7 @@
 /** What can be read of accounts (spec §4.5, contract §3). */
-import { toConnection } from '@trestle/chassis/connection';
-import { checkText } from '@trestle/chassis/text';
-import { MAX_PAGE_SIZE, readWindow } from '@trestle/chassis/window';
+import { toConnection } from '@trestle/chassis/paging/connection';
+import { checkText } from '@trestle/chassis/values/text';
+import { MAX_PAGE_SIZE, readWindow } from '@trestle/chassis/paging/window';
 import { fail, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';
 import type { QueryResolvers } from '../generated/resolvers.ts';

@@ -1,7 +1,7 @@
 /** All resolvers of the users subgraph, and who may read its guarded fields. */
-import type { AuthRules } from '@trestle/chassis/auth-directive';
-import { connectionResolvers } from '@trestle/chassis/connection';
-import { JSONScalar } from '@trestle/chassis/scalars';
+import type { AuthRules } from '@trestle/chassis/graphql/auth-directive';
+import { connectionResolvers } from '@trestle/chassis/paging/connection';
+import { JSONScalar } from '@trestle/chassis/graphql/scalars';
 import type { Resolvers } from '../generated/resolvers.ts';
 import type { User } from '../user.ts';
 import { Mutation } from './mutation.ts';

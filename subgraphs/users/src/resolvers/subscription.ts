@@ -1,5 +1,5 @@
 /** What can be listened to of accounts (spec §6). */
-import { listenTo } from '@trestle/chassis/listening';
+import { listenTo } from '@trestle/chassis/events/listening';
 import type { SubscriptionResolvers } from '../generated/resolvers.ts';
 import type { User } from '../user.ts';
 

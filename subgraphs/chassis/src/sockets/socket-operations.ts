@@ -13,12 +13,12 @@ import {
   execute,
 } from 'graphql';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RequestContext } from './context.ts';
-import { completeErrors, formatError, logUnexpected } from './errors.ts';
-import type { Happening } from './event-hub.ts';
-import type { EventStream } from './event-stream.ts';
-import type { Events } from './events.ts';
-import { Listening } from './listening.ts';
+import type { RequestContext } from '../request/context.ts';
+import { completeErrors, formatError, logUnexpected } from '../graphql/errors.ts';
+import type { Happening } from '../events/event-hub.ts';
+import type { EventStream } from '../events/event-stream.ts';
+import type { Events } from '../events/events.ts';
+import { Listening } from '../events/listening.ts';
 import type { Resume } from './resume.ts';
 import type { Session } from './session.ts';
 

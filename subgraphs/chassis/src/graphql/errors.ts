@@ -4,8 +4,8 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import type { Log } from '@trestle/log';
 import { type ErrorCode, Fault } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import type { Denial, RequestContext } from './context.ts';
-import { toDatabaseFault } from './database-faults.ts';
+import type { Denial, RequestContext } from '../request/context.ts';
+import { toDatabaseFault } from '../database/database-faults.ts';
 
 /** Apollo's own codes; all of them are the client's fault. */
 const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {

@@ -1,4 +1,5 @@
 /** The table `events` (ADR 8): reads it in order, and sweeps what is old. Its rows are written by triggers in the writer's transaction. */
+import type { Query } from '../database/query.ts';
 import type { Listening } from './listening.ts';
 
 export interface StoredEvent {
@@ -8,8 +9,6 @@ export interface StoredEvent {
   readonly entityId: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
-
-export type Query = <Row extends object>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
 /** What is kept: nothing has happened since `newest`; what happened before `oldest` is forgotten. Without any event they are 1 and 0. */
 export interface Bounds {

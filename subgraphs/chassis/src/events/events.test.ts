@@ -4,8 +4,9 @@ import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { type Database, openDatabase } from './database.ts';
-import { type Query, sweepEvents } from './event-log.ts';
+import { type Database, openDatabase } from '../database/database.ts';
+import type { Query } from '../database/query.ts';
+import { sweepEvents } from './event-log.ts';
 import { type Events, createEvents, loadByEntityId } from './events.ts';
 import { listenTo } from './listening.ts';
 

@@ -14,7 +14,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { RequestContext } from './context.ts';
+import type { RequestContext } from '../request/context.ts';
 
 export interface AuthRules {
   /** By field coordinate: who may read the field whatever his role, e.g. the account its own e-mail address. */

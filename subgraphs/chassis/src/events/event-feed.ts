@@ -2,7 +2,7 @@
 import type { Log } from '@trestle/log';
 import { fail } from '@trestle/schema/errors';
 import pg from 'pg';
-import type { Query } from './event-log.ts';
+import type { Query } from '../database/query.ts';
 
 const CONNECT_MS = 3000;
 const QUERY_MS = 5000;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { LIST_LENGTH, NAMED_LENGTHS } from '@trestle/schema/lengths';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { buildSchema, execute, isInputObjectType, isObjectType, parse } from 'graphql';
-import { applyArgumentChecks } from './arguments.ts';
+import { applyArgumentChecks } from './argument-checks.ts';
 
 const SDL = `
   type Query { find(id: ID, after: String, filter: UserFilter, names: [String!], searchUsers: Int): Int, searchUsers(query: String!): Int }

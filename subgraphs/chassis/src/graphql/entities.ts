@@ -6,7 +6,7 @@ import { type FieldFault, fail } from '@trestle/schema/errors';
 import { ID_LENGTH } from '@trestle/schema/lengths';
 import { REFERENCE_FIELD } from '@trestle/schema/references';
 import { type GraphQLObjectType, type GraphQLResolveInfo, type GraphQLSchema, defaultFieldResolver, isObjectType } from 'graphql';
-import { checkText } from './text.ts';
+import { checkText } from '../values/text.ts';
 
 /** More than any operation within the gateway's limits asks for at once. */
 const MAX_REPRESENTATIONS = 100_000;

@@ -4,7 +4,7 @@ import { ApolloServer, HeaderMap } from '@apollo/server';
 import { createLog } from '@trestle/log';
 import { fail } from '@trestle/schema/errors';
 import { GraphQLError } from 'graphql';
-import type { RequestContext } from './context.ts';
+import type { RequestContext } from '../request/context.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
 
 async function ask(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@trestle/schema/errors';
 import { buildSchema, execute, parse } from 'graphql';
-import { type MutationLimits, applyMutationLimits } from './mutations.ts';
+import { type MutationLimits, applyMutationLimits } from './mutation-limits.ts';
 
 const LIMITS: MutationLimits = { atOnce: 2, waiting: 3, allowed: { startMs: 60_000, commitMs: 60_000 } };
 

@@ -1,6 +1,6 @@
 /** Reads paging arguments and cursors into a window on a sorted list (spec §2.3, contract §3). No I/O. */
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
-import { readDateTime } from './scalars.ts';
+import { readDateTime } from '../graphql/scalars.ts';
 
 export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 10;

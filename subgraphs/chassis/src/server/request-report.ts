@@ -8,7 +8,7 @@ import type { Scope, Tracing } from '@trestle/telemetry';
 import { currentScope, enter, runWithin } from '@trestle/telemetry/current';
 import { endServerSpan } from '@trestle/telemetry/http';
 import { Histogram, type Registry } from 'prom-client';
-import { type RequestContext, type RequestReport, readRequestId } from './context.ts';
+import { type RequestContext, type RequestReport, readRequestId } from '../request/context.ts';
 
 export interface RequestReports {
   /** A step of Express, before all others. It leaves the report in `response.locals`. */

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createIds, prefixOf } from './ids.ts';
+import { createIds, prefixOf } from '../values/ids.ts';
 import { formatDateTime, readDateTime } from './scalars.ts';
 
 it('writes moments in the shape of spec §2.1 and reads them back', () => {

@@ -17,7 +17,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import { checkText } from './text.ts';
+import { checkText } from '../values/text.ts';
 
 /** Says what is wrong with a value; `place` is its dotted path. */
 type Check = (value: unknown, place: string) => FieldFault[];

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, buildSchema, createSourceEventStream, graphql, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
-import type { RequestContext } from './context.ts';
-import { Listening, listenTo } from './listening.ts';
+import type { RequestContext } from '../request/context.ts';
+import { Listening, listenTo } from '../events/listening.ts';
 import { applyUpper } from './upper-directive.ts';
 
 const SDL = `

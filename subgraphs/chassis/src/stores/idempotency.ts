@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ApolloServerPlugin } from '@apollo/server';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Clock } from './clock.ts';
-import type { IdempotencyKey, RequestContext } from './context.ts';
-import { type Sql, sql } from './page-query.ts';
+import type { Clock } from '../values/clock.ts';
+import type { IdempotencyKey, RequestContext } from '../request/context.ts';
+import { type Sql, sql } from '../paging/page-query.ts';
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const SWEEP_ROWS = 1000;

@@ -5,5 +5,5 @@ import type { SubgraphName } from '@trestle/schema/subgraphs';
 
 /** Applies what is missing of `prisma/<name>/migrations` and returns the names applied; safe when several processes do it at once. */
 export function migrate(name: SubgraphName, url: string): Promise<string[]> {
-  return applyMigrations({ url, directory: fileURLToPath(new URL(`../../../prisma/${name}/migrations`, import.meta.url)) });
+  return applyMigrations({ url, directory: fileURLToPath(new URL(`../../../../prisma/${name}/migrations`, import.meta.url)) });
 }

@@ -1,8 +1,8 @@
 /** How mutations share the database with reads: at most some at once, each within its time, and again after a collision. */
 import { fail } from '@trestle/schema/errors';
 import { type GraphQLField, type GraphQLSchema, defaultFieldResolver } from 'graphql';
-import { isCollision } from './database-faults.ts';
-import { type TimeAllowed, runWithDeadline } from './deadline.ts';
+import { isCollision } from '../database/database-faults.ts';
+import { type TimeAllowed, runWithDeadline } from '../database/deadline.ts';
 
 /** How often a mutation is run again whose transaction collided with another one; it has changed nothing until then. */
 const RETRIES = 2;

@@ -1,10 +1,11 @@
 /** The live events of a subgraph: read once from its database, handed to every subscriber of this process (ADR 8). */
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
-import type { Database } from './database.ts';
+import type { Database } from '../database/database.ts';
 import { createEventFeed } from './event-feed.ts';
 import { createEventHub } from './event-hub.ts';
-import { type Query, type StoredEvent, readBounds, readEvents, readHistory, readRecent, sweepEvents } from './event-log.ts';
+import type { Query } from '../database/query.ts';
+import { type StoredEvent, readBounds, readEvents, readHistory, readRecent, sweepEvents } from './event-log.ts';
 import { type EventStream, createEventStream } from './event-stream.ts';
 import type { Listening } from './listening.ts';
 

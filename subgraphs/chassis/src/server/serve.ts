@@ -18,23 +18,23 @@ import { type ServiceSettings, toServiceOptions } from '@trestle/service/setting
 import { createTracing } from '@trestle/telemetry';
 import express, { type Response } from 'express';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
-import { applyArgumentChecks } from './arguments.ts';
-import { type AuthRules, applyAuth } from './auth-directive.ts';
-import type { RequestContext, RequestReport } from './context.ts';
-import { type Database, type DatabaseLimits, openDatabase } from './database.ts';
-import { createDocumentCache } from './document-cache.ts';
-import { applyEntities } from './entities.ts';
-import { createErrorPlugin, formatError } from './errors.ts';
-import { type Events, type Topics, createEvents } from './events.ts';
-import { readIdempotencyKey, replayPlugin } from './idempotency.ts';
+import { applyArgumentChecks } from '../graphql/argument-checks.ts';
+import { type AuthRules, applyAuth } from '../graphql/auth-directive.ts';
+import type { RequestContext, RequestReport } from '../request/context.ts';
+import { type Database, type DatabaseLimits, openDatabase } from '../database/database.ts';
+import { createDocumentCache } from '../document-cache.ts';
+import { applyEntities } from '../graphql/entities.ts';
+import { createErrorPlugin, formatError } from '../graphql/errors.ts';
+import { type Events, type Topics, createEvents } from '../events/events.ts';
+import { readIdempotencyKey, replayPlugin } from '../stores/idempotency.ts';
 import { createInHand } from './in-hand.ts';
 import { createRequestReports } from './request-report.ts';
-import { type MutationLimits, applyMutationLimits } from './mutations.ts';
-import { DateTime } from './scalars.ts';
-import { createSocketOperations } from './socket-operations.ts';
-import { type SocketDoor, MAX_TOKENS, createSocketDoor } from './socket.ts';
-import { migrate } from './migrate.ts';
-import { applyUpper } from './upper-directive.ts';
+import { type MutationLimits, applyMutationLimits } from '../graphql/mutation-limits.ts';
+import { DateTime } from '../graphql/scalars.ts';
+import { createSocketOperations } from '../sockets/socket-operations.ts';
+import { type SocketDoor, MAX_TOKENS, createSocketDoor } from '../sockets/socket.ts';
+import { migrate } from '../database/migrate.ts';
+import { applyUpper } from '../graphql/upper-directive.ts';
 
 export interface Subgraph<Context extends RequestContext> {
   readonly resolvers: object;

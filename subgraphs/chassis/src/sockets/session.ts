@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
-import { type RequestContext, readRequestId } from './context.ts';
+import { type RequestContext, readRequestId } from '../request/context.ts';
 
 export interface Session {
   /** The context of one more operation, or of one more event. */

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import pg from 'pg';
 import { hasDeadline, lateness } from './deadline.ts';
-import type { Query } from './event-log.ts';
+import type { Query } from './query.ts';
 import { createHealthCheck } from './health-check.ts';
 import { type Send, TransactionState, runInTransaction } from './own-transaction.ts';
 import { ContextPool, withStatementSpans } from './statement-span.ts';
