@@ -1,9 +1,10 @@
-/** The settings that every subgraph has, to be spread into its own config.ts. */
+/** The settings that every subgraph has; each config.ts spreads them into its own. */
 import { setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { serviceSettings } from '@trestle/service/settings';
 import { DATABASE_LIMITS } from './database/database.ts';
 
+/** The settings of a subgraph that publishes revoked tokens itself. */
 export const chassisSettings = {
   ...serviceSettings,
   HOST: setting.string().default('127.0.0.1'),
@@ -17,7 +18,8 @@ export const chassisSettings = {
   MUTATION_TIMEOUT_MS: setting.integer(200, 300_000).default(9000),
 };
 
-/** For those that do not know of revoked tokens by themselves. */
+/** The settings of a subgraph that subscribes to revoked tokens. */
 export const watcherSettings = { ...chassisSettings, REVOCATIONS_URL: setting.url('http:', 'https:').optional() };
 
+/** Returns the setting of a database's address. */
 export const databaseSetting = () => setting.url('postgres:', 'postgresql:');

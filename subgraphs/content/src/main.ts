@@ -1,11 +1,11 @@
 /** The content process. */
+import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
-import { runSubgraph } from '@trestle/chassis/server/serve';
 import { readConfig } from './config.ts';
-import { openContentStores } from './content-store.ts';
 import { createContentContext } from './context.ts';
-import { resolvers } from './resolvers/resolvers.ts';
+import { resolvers } from './resolvers.ts';
+import { openContentStores } from './stores.ts';
 import { createTopics } from './topics.ts';
 
 const config = readConfig();

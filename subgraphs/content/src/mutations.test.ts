@@ -1,7 +1,7 @@
 /** Who may change what, and which refusal comes first (contract §2, §3). Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
-import { type TestContent, callerOf, openTestContent } from './test-store.ts';
+import { type TestContent, callerOf, openTestContent } from './test-content.ts';
 
 let content: TestContent;
 
@@ -17,7 +17,7 @@ const CALLERS: Record<string, readonly [id: string, role: Role]> = {
   administrator: ['usr_admin', 'ADMIN'],
 };
 
-/** Runs a single mutation; gives its result, or the code of its error. */
+/** Runs a single mutation. Returns its result, or the code of its error. */
 async function mutate(name: string, mutation: string): Promise<unknown> {
   const caller = CALLERS[name];
   const { data, codes } = await content.run<Record<string, unknown> | null>(`mutation { it: ${mutation} }`, {
@@ -26,7 +26,7 @@ async function mutate(name: string, mutation: string): Promise<unknown> {
   return codes['it'] ?? data?.['it'];
 }
 
-/** What there is one of, made afresh by each call; `may` says who may change it besides its owner. */
+/** The types of content; `may` lists who may change a resource besides its owner. */
 const KINDS = {
   Post: { change: '{ title: "New" }', text: 'title', may: ['moderator', 'administrator'] },
   Comment: { change: '{ body: "New" }', text: 'body', may: ['moderator', 'administrator'] },
@@ -40,7 +40,7 @@ const make: Record<Kind, () => Promise<string>> = {
   Post: async () => (await content.createPost('usr_owner')).id,
   async Comment() {
     const { id: postId } = await content.createPost('usr_somebody');
-    return (await content.stores.comments.create({ postId, authorId: 'usr_owner', body: 'Hi' }, 'everything'))?.id ?? '';
+    return (await content.stores.comments.create({ postId, authorId: 'usr_owner', body: 'Hi' }, 'all'))?.id ?? '';
   },
   async Video() {
     const video = { id: content.createId('vid'), ownerId: 'usr_owner', title: 'T', status: 'PUBLISHED' } as const;
@@ -60,20 +60,20 @@ describe.each(kinds)('%s', (kind) => {
     `update${kind}(id: "${id}", input: ${input}${versions && `, expectedVersions: ${versions}`}) { ${text} version }`;
   const remove = (id: string, versions = '') => `delete${kind}(id: "${id}"${versions && `, expectedVersions: ${versions}`})`;
 
-  it.each(Object.keys(CALLERS))('is changed and deleted by its owner and those in charge, not by another: %s', async (name) => {
+  it.each(Object.keys(CALLERS))('is changed and deleted by its owner and by the roles that may: %s', async (name) => {
     const id = await make[kind]();
     const allowed = name === 'owner' || (may as readonly string[]).includes(name);
     expect(await mutate(name, update(id))).toEqual(allowed ? { [text]: 'New', version: 2 } : 'FORBIDDEN');
     expect(await mutate(name, remove(id))).toBe(allowed ? true : 'FORBIDDEN');
   });
 
-  it('is for callers who are logged in', async () => {
+  it('is changed by callers who are logged in only', async () => {
     const id = await make[kind]();
     expect(await mutate('anonymous', update(id))).toBe('UNAUTHORIZED');
     expect(await mutate('anonymous', remove(id))).toBe('UNAUTHORIZED');
   });
 
-  it('keeps still where the version is another than expected', async () => {
+  it('does not change with an unexpected version', async () => {
     const id = await make[kind]();
     expect(await mutate('owner', update(id, { versions: '[2, 3]' }))).toBe('PRECONDITION_FAILED');
     expect(await mutate('owner', update(id, { versions: '[]' }))).toBe('PRECONDITION_FAILED');
@@ -82,14 +82,14 @@ describe.each(kinds)('%s', (kind) => {
     expect(await mutate('owner', remove(id, '[2]'))).toBe(true);
   });
 
-  it('is refused to another before its version or its text is looked at', async () => {
+  it('is FORBIDDEN for other callers before its version or the input is checked', async () => {
     const id = await make[kind]();
     expect(await mutate('other', update(id, { versions: '[9]' }))).toBe('FORBIDDEN');
     expect(await mutate('other', update(id, { input: `{ ${text}: "" }` }))).toBe('FORBIDDEN');
     expect(await mutate('owner', update(id, { input: `{ ${text}: "" }` }))).toBe('VALIDATION_ERROR');
   });
 
-  it('once deleted is GONE to read and to change, and NOT_FOUND to delete again; what never was is not there', async () => {
+  it('is GONE for reads and changes after its deletion, and NOT_FOUND for another deletion', async () => {
     const id = await make[kind]();
     await mutate('owner', remove(id));
     expect(await mutate('owner', update(id))).toBe('GONE');
@@ -103,7 +103,7 @@ describe.each(kinds)('%s', (kind) => {
     }
   });
 
-  it('by the id of another kind is not there, even when that was deleted', async () => {
+  it('is not found by the id of another type, even of a deleted one', async () => {
     const another = kind === 'Post' ? 'Video' : 'Post';
     const id = await make[another]();
     await mutate('owner', `delete${another}(id: "${id}")`);
@@ -115,7 +115,7 @@ describe.each(kinds)('%s', (kind) => {
 describe('a post', () => {
   const create = (input: string) => `createPost(input: ${input}) { status tags version author { id } }`;
 
-  it('is made as a draft or published, by whoever is logged in', async () => {
+  it('is created as a draft or published by callers who are logged in', async () => {
     const made = { status: 'DRAFT', tags: ['a', 'b'], version: 1, author: { id: 'usr_other' } };
     expect(await mutate('other', create('{ title: "T", tags: ["B", "a", "b"] }'))).toEqual(made);
     expect(await mutate('other', create('{ title: "T", status: PUBLISHED }'))).toMatchObject({ status: 'PUBLISHED' });
@@ -124,7 +124,7 @@ describe('a post', () => {
     expect(await mutate('anonymous', create('{ title: "T" }'))).toBe('UNAUTHORIZED');
   });
 
-  it('is made for another account by administrators only', async () => {
+  it('is created for another account by administrators only', async () => {
     const by = (id: string) => `createPost(input: { title: "T", authorId: "${id}" }) { author { id } }`;
     expect(await mutate('other', by('usr_other'))).toEqual({ author: { id: 'usr_other' } });
     expect(await mutate('moderator', by('usr_other'))).toBe('FORBIDDEN');
@@ -132,13 +132,13 @@ describe('a post', () => {
     expect(await mutate('administrator', by('\\u0000'))).toBe('VALIDATION_ERROR');
   });
 
-  it('that is hidden is NOT_FOUND to another, whatever else is wrong', async () => {
+  it('is NOT_FOUND for callers who may not see it, whatever else is invalid', async () => {
     const { id } = await content.createPost('usr_owner', { status: 'DRAFT' });
     expect(await mutate('other', `updatePost(id: "${id}", input: { title: "" }, expectedVersions: [9]) { id }`)).toBe('NOT_FOUND');
     expect(await mutate('other', `deletePost(id: "${id}", expectedVersions: [9])`)).toBe('NOT_FOUND');
   });
 
-  it('of another version is PRECONDITION_FAILED before its state is looked at', async () => {
+  it('is PRECONDITION_FAILED with an unexpected version before its status is checked', async () => {
     const { id } = await content.createPost('usr_owner');
     const toDraft = (versions: string) => `updatePost(id: "${id}", input: { status: DRAFT }${versions}) { id }`;
     expect(await mutate('owner', toDraft(', expectedVersions: [9]'))).toBe('PRECONDITION_FAILED');
@@ -167,7 +167,7 @@ describe('a comment and a message', () => {
   });
 });
 
-it('several mutations of one request see what the earlier ones did', async () => {
+it('the mutations of one request see the changes of earlier ones', async () => {
   const { id } = await content.createPost('usr_owner', { status: 'DRAFT' });
   const { data, codes } = await content.run(
     `mutation ($id: ID!) {

@@ -1,7 +1,7 @@
 /** Lists by cursor, against a real PostgreSQL and through the real schema. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Post } from './post.ts';
-import { type TestContent, callerOf, openTestContent } from './test-store.ts';
+import type { Post } from './post/rules.ts';
+import { type TestContent, callerOf, openTestContent } from './test-content.ts';
 
 let content: TestContent;
 
@@ -44,7 +44,7 @@ async function walk(direction: 'forward' | 'backward', orderBy: string, meanwhil
   return direction === 'forward' ? ids.flat() : ids.reverse().flat();
 }
 
-describe('posts', () => {
+describe('a connection of posts', () => {
   let posts: Post[];
   beforeEach(async () => {
     await content.prisma.post.deleteMany();
@@ -54,7 +54,7 @@ describe('posts', () => {
       posts.push(await content.createPost('usr_a', { title: `T${String(i % 3)}`, createdAt: new Date(Date.UTC(2026, 0, 1 + (i % 4))) }));
   });
 
-  it('come newest first by default', async () => {
+  it('is sorted from the newest by default', async () => {
     const byTime = posts.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1));
     expect(idsOf(await pageOfPosts('first: 100'))).toEqual(byTime.map(({ id }) => id));
   });
@@ -65,7 +65,7 @@ describe('posts', () => {
     '{ field: TITLE, direction: DESC }, { field: CREATED_AT }',
     '{ field: STATUS }, { field: UPDATED_AT, direction: DESC }',
     '{ field: ID, direction: DESC }',
-  ])('come once each, and in the same order forward and backward: %s', async (orderBy) => {
+  ])('returns each post once, in the same order forward and backward: %s', async (orderBy) => {
     const all = idsOf(await pageOfPosts(`first: 100, orderBy: [${orderBy}]`));
     expect([...all].sort()).toEqual(posts.map(({ id }) => id).sort());
     expect(await walk('forward', orderBy)).toEqual(all);
@@ -73,7 +73,7 @@ describe('posts', () => {
   });
 
   it.each(['forward', 'backward'] as const)(
-    'stay in place going %s while others are made and deleted, even the one of the cursor',
+    'keeps its place going %s while posts are created and deleted, even the one of the cursor',
     async (direction) => {
       const orderBy = '{ field: CREATED_AT }';
       const all = idsOf(await pageOfPosts(`first: 100, orderBy: [${orderBy}]`));
@@ -90,7 +90,7 @@ describe('posts', () => {
     },
   );
 
-  it('by offset jump; a page says what is before and behind', async () => {
+  it('skips rows by offset, and says whether there are rows before and after the page', async () => {
     const all = idsOf(await pageOfPosts('first: 100'));
     const page = await pageOfPosts('first: 3, offset: 8');
     expect(idsOf(page)).toEqual(all.slice(8));
@@ -99,11 +99,11 @@ describe('posts', () => {
 });
 
 describe('Post.comments', () => {
-  it('come oldest first, from behind a comment that is named by cursor or id, even if it was deleted meanwhile', async () => {
+  it('returns the oldest first, after a comment given by cursor or id, even a deleted one', async () => {
     const { id: postId } = await content.createPost('usr_a');
     const ids: string[] = [];
     for (let i = 0; i < 12; i++)
-      ids.push((await content.stores.comments.create({ postId, authorId: 'usr_a', body: 'Hi' }, 'everything'))?.id ?? '');
+      ids.push((await content.stores.comments.create({ postId, authorId: 'usr_a', body: 'Hi' }, 'all'))?.id ?? '');
     const read = async (args = '') => {
       const { data } = await content.run<{ post: { comments: Page } }>(
         `query ($id: ID!) { post(id: $id) { comments${args} { ${PAGE} } } }`,
@@ -124,15 +124,15 @@ describe('Post.comments', () => {
     expect(await read('(limit: 100)')).toMatchObject({ pageInfo: { hasNextPage: false }, totalCount: 11 });
   });
 
-  it.each(['limit: 0', 'limit: 101', 'after: "nonsense"'])('refuse %s', async (args) => {
+  it.each(['limit: 0', 'limit: 101', 'after: "nonsense"'])('refuses %s', async (args) => {
     const { id } = await content.createPost('usr_a');
     const { codes } = await content.run(`{ post(id: "${id}") { comments(${args}) { totalCount } } }`);
     expect(codes).toEqual({ 'post.comments': 'VALIDATION_ERROR' });
   });
 });
 
-describe('channels and messages', () => {
-  it('come by name, and newest first', async () => {
+describe('connections of channels and messages', () => {
+  it('are sorted by name, and from the newest', async () => {
     const make = (name: string) => content.prisma.channel.create({ data: { id: content.createId('chn'), name } });
     const [random, general] = [await make('random'), await make('general')];
     const ids: string[] = [];

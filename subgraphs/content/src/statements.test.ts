@@ -1,6 +1,6 @@
 /** The number of SQL statements of a request depends on its shape, never on its row count. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type TestContent, callerOf, openTestContent } from './test-store.ts';
+import { type TestContent, callerOf, openTestContent } from './test-content.ts';
 
 let content: TestContent;
 const authors = Array.from({ length: 50 }, (_, i) => `usr_${String(i)}`);
@@ -39,7 +39,7 @@ async function count(document: string, variables: Record<string, unknown>) {
 const references = (typename: string, ids: readonly string[]) => ({ refs: ids.map((id) => ({ __typename: typename, id })) });
 const entities = (selection: string) => `query ($refs: [_Any!]!) { _entities(representations: $refs) { ${selection} } }`;
 
-it('the posts of 50 accounts with their comments and authors take two statements, as those of one account do', async () => {
+it('the posts of 50 accounts with their comments and authors need two statements, like those of one account', async () => {
   const document = entities('... on User { id posts { id title comments { edges { node { body author { id } } } } } }');
   const many = await count(document, references('User', authors));
   const one = await count(document, references('User', authors.slice(0, 1)));
@@ -48,7 +48,7 @@ it('the posts of 50 accounts with their comments and authors take two statements
   expect(users.flatMap(({ posts }) => posts.flatMap(({ comments }) => comments.edges))).toHaveLength(50 * 6 * 4);
 });
 
-it('totals take one statement more for each list, and none when nobody asks', async () => {
+it('totals need one statement for each list, and none when they are not selected', async () => {
   const document = entities(
     '... on User { postsConnection(first: 2) { totalCount edges { node { comments(limit: 1) { totalCount edges { cursor } } } } } }',
   );
@@ -61,12 +61,12 @@ it.each([
   ['posts', 'Post', () => postIds, '... on Post { title author { id } comments { edges { node { post { title } } } } }', 2],
   ['comments', 'Comment', () => commentIds, '... on Comment { body post { title } }', 2],
   ['messages', 'Message', () => messageIds, '... on Message { body channel { name messagesConnection(first: 2) { totalCount } } }', 4],
-] as const)('%s by reference are one batch a level', async (_, typename, ids, selection, statements) => {
+] as const)('%s by reference are one batch for each level', async (_, typename, ids, selection, statements) => {
   expect((await count(entities(selection), references(typename, ids().slice(0, 1)))).statements).toBe(statements);
   expect((await count(entities(selection), references(typename, ids()))).statements).toBe(statements);
 });
 
-it('the same list asked for with two sets of arguments takes one statement for each', async () => {
+it('a list with two sets of arguments needs one statement for each', async () => {
   const document = entities('... on Post { a: comments(limit: 1) { edges { cursor } } b: comments(limit: 2) { edges { cursor } } }');
   expect((await count(document, references('Post', postIds))).statements).toBe(3);
 });

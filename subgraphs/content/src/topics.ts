@@ -1,7 +1,7 @@
-/** The messages that events tell of (spec §6). */
+/** The rows that events are about (spec §6): messages. */
 import { type Topics, loadByEntityId } from '@trestle/chassis/events/events';
-import type { ContentStores } from './content-store.ts';
+import type { ContentStores } from './stores.ts';
 
 export function createTopics({ messages }: Pick<ContentStores, 'messages'>): Topics {
-  return { messageAdded: loadByEntityId(messages.findByIds) };
+  return { messageAdded: loadByEntityId((ids) => messages.findByIds(ids)) };
 }

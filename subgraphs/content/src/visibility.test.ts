@@ -1,8 +1,8 @@
-/** Who may see what (contract §3): hidden things are not there, in no look-up, list or total. Against a real PostgreSQL. */
+/** Who may see what (contract §3): hidden content is in no lookup, list or total. Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Caller } from '@trestle/identity';
-import { type Post, type PostStatus } from './post.ts';
-import { type TestContent, callerOf, openTestContent } from './test-store.ts';
+import { type Post, type PostStatus } from './post/rules.ts';
+import { type TestContent, callerOf, openTestContent } from './test-content.ts';
 
 let content: TestContent;
 
@@ -33,14 +33,14 @@ describe('posts and their comments', () => {
   beforeAll(async () => {
     for (const status of statuses) {
       const post = await content.createPost('usr_author', { status, body: 'word' });
-      const comment = await content.stores.comments.create({ postId: post.id, authorId: 'usr_other', body: 'Hi' }, 'everything');
+      const comment = await content.stores.comments.create({ postId: post.id, authorId: 'usr_other', body: 'Hi' }, 'all');
       posts[status] = post;
       comments[status] = comment?.id ?? '';
     }
   });
 
   it.each(names.flatMap((name) => statuses.map((status) => [name, status] as const)))(
-    'are found by %s, %s ones, only if he may see them',
+    'are found by callers who may see them: %s, %s',
     async (name, status) => {
       const visible = status === 'PUBLISHED' || insiders.includes(name);
       const variables = {
@@ -71,7 +71,7 @@ describe('posts and their comments', () => {
     },
   );
 
-  it.each(names)('are listed and counted for %s only if he may see them', async (name) => {
+  it.each(names)('are listed and counted for callers who may see them: %s', async (name) => {
     const expected = insiders.includes(name) ? statuses.map((status) => posts[status].id) : [posts.PUBLISHED.id];
     const connection = 'totalCount edges { node { id } }';
     const { data } = await runAs<{
@@ -103,7 +103,7 @@ describe('posts and their comments', () => {
     expect(user.others).toEqual({ totalCount: 0, edges: [] });
   });
 
-  it.each(names.slice(1))('can be commented on by %s only if he may see them', async (name) => {
+  it.each(names.slice(1))('accept comments of callers who may see them: %s', async (name) => {
     for (const status of statuses) {
       const { codes } = await runAs(name, `mutation ($id: ID!) { createComment(input: { postId: $id, body: "Hi" }) { id } }`, {
         id: posts[status].id,
@@ -114,7 +114,7 @@ describe('posts and their comments', () => {
 });
 
 describe('videos', () => {
-  it.each(names)('that are not published yet are there for their owner and administrators: %s', async (name) => {
+  it.each(names)('are found by their owner and administrators before they are published: %s', async (name) => {
     const ids: string[] = [];
     await content.prisma.video.deleteMany();
     for (const status of ['UPLOADED', 'PUBLISHING', 'PUBLISHED', 'FAILED'] as const) {
@@ -136,7 +136,7 @@ describe('videos', () => {
 });
 
 describe('channels and messages', () => {
-  it.each(names)('are there for whoever is logged in: %s', async (name) => {
+  it.each(names)('are found by callers who are logged in: %s', async (name) => {
     const channel = await content.prisma.channel.create({ data: { id: content.createId('chn'), name: `channel-${name}` } });
     const message = await content.stores.messages.create({ channelId: channel.id, authorId: 'usr_author', body: 'Hi' });
     const { data, codes } = await runAs(

@@ -1,18 +1,18 @@
-/** What clients are told when a real PostgreSQL refuses, stalls or ends, and that the pool recovers by itself (spec §7.3: 503, 504). */
+/** The errors for clients when a real PostgreSQL refuses, stalls or ends, and how the pool recovers (spec §7.3: 503, 504). */
 import { once } from 'node:events';
 import { type Socket, createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type DatabaseLimits, openDatabase } from '@trestle/chassis/database/database';
-import { isCollision, toDatabaseFault } from '@trestle/chassis/database/database-faults';
+import { isSerializationFailure, toDatabaseFault } from '@trestle/chassis/database/database-faults';
 import { runWithDeadline } from '@trestle/chassis/database/deadline';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { openPrisma } from './prisma-store.ts';
+import { openPrisma } from './stores.ts';
 
 let testDatabase: TestDatabase;
 let outside: pg.Client;
-/** Looks on from outside of any transaction: within one, `pg_stat_activity` does not change. */
+/** Queries `pg_stat_activity` outside of any transaction: within one its rows do not change. */
 let watcher: pg.Client;
 let productId: number;
 const closing: (() => Promise<void>)[] = [];
@@ -55,7 +55,7 @@ const nameOf = async (id = productId) =>
   (await outside.query<{ name: string }>('SELECT name FROM products WHERE id = $1', [id])).rows[0]?.name;
 const at = (change: object) => Object.assign(new URL(testDatabase.url), change).href;
 
-describe('a database that can not be used', () => {
+describe('a database that is not available', () => {
   it('is SERVICE_UNAVAILABLE when nothing listens there, for statements and for transactions', async () => {
     const { prisma } = open({}, at({ port: '1' }));
     expect(await faultOf(prisma.product.findMany())).toBe('SERVICE_UNAVAILABLE');
@@ -63,7 +63,7 @@ describe('a database that can not be used', () => {
     expect(await faultOf(prisma.$transaction((transaction) => transaction.product.count()))).toBe('SERVICE_UNAVAILABLE');
   });
 
-  it('is SERVICE_UNAVAILABLE when it accepts connections and says nothing, and not reachable', async () => {
+  it('is SERVICE_UNAVAILABLE and not reachable when it accepts connections and does not respond', async () => {
     const sockets = new Set<Socket>();
     const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -78,7 +78,7 @@ describe('a database that can not be used', () => {
     await expect(database.isReachable()).rejects.toThrow();
   });
 
-  it('is SERVICE_UNAVAILABLE when it has no connection left for us (53300)', async () => {
+  it('is SERVICE_UNAVAILABLE when it refuses more connections (53300)', async () => {
     await outside.query(`CREATE ROLE crowded LOGIN PASSWORD 'crowded' CONNECTION LIMIT 0`);
     closing.push(() => outside.query('DROP ROLE crowded').then(() => undefined));
     const { prisma } = open({}, at({ username: 'crowded', password: 'crowded' }));
@@ -96,7 +96,7 @@ describe('a database that can not be used', () => {
     expect(await database.isReachable()).toBe(true);
   });
 
-  it('is SERVICE_UNAVAILABLE for a statement whose connection is killed (57P01), and serves the next one', async () => {
+  it('is SERVICE_UNAVAILABLE for a statement whose connection is terminated (57P01), and serves the next one', async () => {
     const opened = open({ lockTimeoutMs: 5000 });
     await outside.query('BEGIN');
     await outside.query('UPDATE products SET stock = 2 WHERE id = $1', [productId]);
@@ -111,7 +111,7 @@ describe('a database that can not be used', () => {
 });
 
 describe('a statement that takes too long', () => {
-  it('is SERVICE_UNAVAILABLE when a row stays locked (55P03), changes nothing, and holds up no other row', async () => {
+  it('is SERVICE_UNAVAILABLE when a row stays locked (55P03), changes nothing, and does not block other rows', async () => {
     const opened = open();
     await outside.query('BEGIN');
     await outside.query('UPDATE products SET stock = 2 WHERE id = $1', [productId]);
@@ -121,13 +121,13 @@ describe('a statement that takes too long', () => {
     expect(await nameOf()).toBe('Rope');
   });
 
-  it('is UPSTREAM_TIMEOUT when PostgreSQL ends it (57014)', async () => {
+  it('is UPSTREAM_TIMEOUT when PostgreSQL cancels it (57014)', async () => {
     const { prisma } = open({ statementTimeoutMs: 200 });
     expect(await faultOf(prisma.$queryRaw`SELECT pg_sleep(20)::text`)).toBe('UPSTREAM_TIMEOUT');
     expect(await faultOf(prisma.$transaction([prisma.$queryRaw`SELECT pg_sleep(20)::text`]))).toBe('UPSTREAM_TIMEOUT');
   });
 
-  it('is not begun after the time of its mutation to start, and not committed after its end', async () => {
+  it('is not sent after the start limit of its mutation, and not committed after its deadline', async () => {
     const opened = open();
     const { prisma } = opened;
     const pause = () => prisma.$queryRaw`SELECT pg_sleep(0.3)::text`;
@@ -147,7 +147,7 @@ describe('a statement that takes too long', () => {
     expect(await faultOf(rename(opened, 'Rope'))).toBe('done');
   });
 
-  it('is not committed after the end of its mutation when it is the only one of its transaction', async () => {
+  it('is not committed after the deadline of its mutation when it is a single write', async () => {
     const opened = open({ lockTimeoutMs: 5000 });
     await outside.query('BEGIN');
     await outside.query('UPDATE products SET stock = 2 WHERE id = $1', [productId]);
@@ -172,8 +172,8 @@ function signal() {
   };
 }
 
-describe('a collision of transactions', () => {
-  it('is told from other faults, so that it can be run again (40P01)', async () => {
+describe('a serialization failure', () => {
+  it('is distinguished from other errors, so that the mutation can be retried (40P01)', async () => {
     const { prisma } = open({ lockTimeoutMs: 5000 });
     const both = (first: number, second: number, reached: () => void, other: Promise<void>) =>
       prisma.$transaction(async (transaction) => {
@@ -188,8 +188,8 @@ describe('a collision of transactions', () => {
       both(productId + 1, productId, two.resolve, one.promise),
     ]);
     const failed = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
-    expect(failed.map((error) => [isCollision(error), toDatabaseFault(error)?.code])).toEqual([[true, 'SERVICE_UNAVAILABLE']]);
-    expect(isCollision(new Error('nothing of the kind'))).toBe(false);
+    expect(failed.map((error) => [isSerializationFailure(error), toDatabaseFault(error)?.code])).toEqual([[true, 'SERVICE_UNAVAILABLE']]);
+    expect(isSerializationFailure(new Error('another error'))).toBe(false);
     expect(toDatabaseFault(new TypeError('x is not a function'))).toBeUndefined();
   });
 });

@@ -1,22 +1,21 @@
 /** The orders subgraph on a database of its own, for tests: its stores, its real schema, and a count of the SQL that it sends. */
 import type { Clock } from '@trestle/chassis/values/clock';
-import type { IdempotencyKey } from '@trestle/chassis/request/context';
+import type { IdempotencyKey } from '@trestle/chassis/request/idempotency-key';
 import { openDatabase } from '@trestle/chassis/database/database';
-import { type Idempotency, createIdempotency } from '@trestle/chassis/stores/idempotency';
+import type { Idempotency } from '@trestle/chassis/stores/idempotency';
 import { type CreateId, createIds } from '@trestle/chassis/values/ids';
-import { createSubgraphSchema } from '@trestle/chassis/server/serve';
+import { createSubgraphSchema } from '@trestle/chassis/graphql/schema';
 import type { Caller, Role } from '@trestle/identity';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, execute, parse } from 'graphql';
 import { Registry } from 'prom-client';
 import { createOrdersContext } from './context.ts';
-import type { OrderStatus } from './order.ts';
-import { type OrdersStores, createOrdersStores } from './orders-stores.ts';
-import { openPrisma } from './prisma-store.ts';
-import type { Product } from './product.ts';
-import type { Purchase, PurchaseLine } from './purchase.ts';
-import { resolvers } from './resolvers/resolvers.ts';
+import type { OrderStatus } from './order/rules.ts';
+import { type OrdersStores, openOrdersStores, openPrisma } from './stores.ts';
+import type { Product } from './product/rules.ts';
+import type { Purchase, PurchaseLine } from './order/purchase.ts';
+import { resolvers } from './resolvers.ts';
 
 export interface TestOrders extends OrdersStores {
   readonly idempotency: Idempotency<OrdersStores>;
@@ -59,11 +58,7 @@ export async function openTestOrders(
   const database = openDatabase({ url: testDatabase.url, metrics });
   const prisma = openPrisma(database);
   const createId = createIds({ now: createTicks() });
-  const idempotency = createIdempotency({
-    prisma,
-    createStores: (client) => createOrdersStores({ prisma: client, createId, clock }),
-    clock,
-  });
+  const { idempotency, close } = openOrdersStores({ database, createId, clock });
   const schema = createSubgraphSchema('orders', { resolvers });
 
   return {
@@ -96,6 +91,7 @@ export async function openTestOrders(
       return Number(/^trestle_sql_statements_total (\d+)$/m.exec(text)?.[1]);
     },
     async close() {
+      await close();
       await prisma.$disconnect();
       await database.close();
       await testDatabase.drop();

@@ -1,18 +1,19 @@
 /** The users process. */
-import { systemClock } from '@trestle/chassis/values/clock';
-import type { RequestContext } from '@trestle/chassis/request/context';
 import type { Events } from '@trestle/chassis/events/events';
+import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
+import type { Background } from '@trestle/chassis/server/subgraph';
+import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
-import { runSubgraph } from '@trestle/chassis/server/serve';
 import { createTokenIssuer } from '@trestle/identity/tokens';
 import { readConfig } from './config.ts';
 import { createUsersContext } from './context.ts';
-import { createPasswords } from './passwords.ts';
-import { authRules, resolvers } from './resolvers/resolvers.ts';
-import { createRevocationDoor } from './revocation-door.ts';
-import { followRevocations } from './revocation-feed.ts';
+import { resolvers } from './resolvers.ts';
+import { readRevocations } from './revocation/event-source.ts';
+import { RevocationPublisher } from './revocation/publisher.ts';
+import { openUsersStores } from './stores.ts';
 import { createTopics } from './topics.ts';
-import { openUserStore } from './user-store.ts';
+import { createPasswords } from './user/passwords.ts';
+import { authRules } from './user/resolvers.ts';
 
 const config = readConfig();
 
@@ -22,22 +23,29 @@ await runSubgraph({
   databaseUrl: config.USERS_DATABASE_URL,
   settings: config,
   create: ({ database, revocations, log }) => {
-    const { idempotency, close } = openUserStore({ database, createId: createIds({ now: Date.now }), clock: systemClock });
-    const revocationDoor = createRevocationDoor(revocations);
+    const { idempotency, close } = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
+    const publisher = new RevocationPublisher({ revocations });
     const dependencies = {
       passwords: createPasswords(),
       tokens: createTokenIssuer({ privateKeyPem: config.TOKEN_PRIVATE_KEY_FILE }),
-      revoke: revocationDoor.revoke,
+      revoke: publisher.revoke.bind(publisher),
     };
-    const createContext = (request: RequestContext) => createUsersContext(request, idempotency, dependencies);
-    const begin = (events: Events) => {
-      const stopFeed = followRevocations({ events, revocations, log, onKnown: revocationDoor.open });
+    const startBackground = (events: Events): Background => {
+      const stopReading = readRevocations({ events, revocations, log, onComplete: publisher.open.bind(publisher) });
       const stop = () => {
-        stopFeed();
-        revocationDoor.stop();
+        stopReading();
+        publisher.stop();
       };
-      return { doors: { '/revocations': revocationDoor.upgrade }, stop };
+      return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
     };
-    return { resolvers, authRules, createContext, topics: createTopics(idempotency.stores), begin, sweep: idempotency.sweep, close };
+    return {
+      resolvers,
+      authRules,
+      createContext: (request) => createUsersContext(request, idempotency, dependencies),
+      topics: createTopics(idempotency.stores),
+      startBackground,
+      sweep: idempotency.sweep,
+      close,
+    };
   },
 });

@@ -1,11 +1,11 @@
-/** What events tell of (spec §6): accounts, and tokens that hold no longer. */
+/** The rows that events are about (spec §6): accounts, and revoked tokens. */
 import { type Topics, loadByEntityId } from '@trestle/chassis/events/events';
-import { toRevocation } from './revocation-feed.ts';
-import type { UserStore } from './user-store.ts';
+import { toRevocation } from './revocation/event-source.ts';
+import type { UsersStores } from './stores.ts';
 
-export function createTopics({ findByIds }: Pick<UserStore, 'findByIds'>): Topics {
+export function createTopics({ users }: Pick<UsersStores, 'users'>): Topics {
   return {
-    userCreated: loadByEntityId(findByIds),
+    userCreated: loadByEntityId(users.findByIds),
     tokensRevoked: (events) => Promise.resolve(events.map((event) => toRevocation(event) ?? null)),
   };
 }

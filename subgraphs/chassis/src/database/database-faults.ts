@@ -1,17 +1,17 @@
-/** Tells a fault of the database from a fault of ours: the first is 503 or 504 (spec §7.3, contract §5), the second stays INTERNAL_ERROR. No I/O. */
+/** Distinguishes errors of the database, which are 503 or 504 (spec §7.3, contract §5), from our own, which stay INTERNAL_ERROR. No I/O. */
 import { type ErrorCode, type Fault, fail } from '@trestle/schema/errors';
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** By SQLSTATE, or the first characters of it; the longest match counts. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** By SQLSTATE, or its first characters; the longest match counts. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const BY_SQLSTATE: Readonly<Record<string, ErrorCode>> = {
-  // Connection exceptions, insufficient resources, operator intervention, system errors; a standby that takes no writes.
+  // Connection exceptions, insufficient resources, operator intervention, system errors; a standby, which refuses writes.
   '08': 'SERVICE_UNAVAILABLE',
   '25006': 'SERVICE_UNAVAILABLE',
   '53': 'SERVICE_UNAVAILABLE',
   '57P': 'SERVICE_UNAVAILABLE',
   '58': 'SERVICE_UNAVAILABLE',
-  // Nothing was changed: a lock was not free in time, or another transaction came first.
+  // Nothing was changed: a lock was not available in time, or a concurrent transaction came first.
   '55P03': 'SERVICE_UNAVAILABLE',
   '40001': 'SERVICE_UNAVAILABLE',
   '40P01': 'SERVICE_UNAVAILABLE',
@@ -40,7 +40,7 @@ const BY_CODE: Readonly<Record<string, ErrorCode>> = {
   P2037: 'SERVICE_UNAVAILABLE',
 };
 
-/** What pg and Prisma say without a code of its own. */
+/** Messages of pg and Prisma that come without a code. */
 const BY_MESSAGE: readonly (readonly [RegExp, ErrorCode])[] = [
   [/Query read timeout|Transaction already closed|expired transaction/i, 'UPSTREAM_TIMEOUT'],
   [/timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/i, 'SERVICE_UNAVAILABLE'],
@@ -48,14 +48,14 @@ const BY_MESSAGE: readonly (readonly [RegExp, ErrorCode])[] = [
 ];
 
 const MESSAGES = {
-  SERVICE_UNAVAILABLE: 'The database is not available. Retry after 1 second; with the same Idempotency-Key a change is made only once.',
-  UPSTREAM_TIMEOUT: 'The database did not answer in time. With the same Idempotency-Key a change can be repeated and is made only once.',
+  SERVICE_UNAVAILABLE: 'The database is not available. Retry after 1 second; with the same Idempotency-Key a mutation runs only once.',
+  UPSTREAM_TIMEOUT: 'The database did not respond in time. Retry after 1 second; with the same Idempotency-Key a mutation runs only once.',
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
 /** An error may be wrapped several times: by Prisma, and by its driver adapter. */
 const MAX_DEPTH = 6;
 
-/** Returns the fault that a client is told of, or undefined for an error that is not the database's. */
+/** Returns the error for the client, or undefined for an error that is not of the database. */
 export function toDatabaseFault(error: unknown): Fault | undefined {
   for (const each of chainOf(error)) {
     const code = codeOf(each);
@@ -65,8 +65,8 @@ export function toDatabaseFault(error: unknown): Fault | undefined {
   return undefined;
 }
 
-/** Returns whether a transaction was rolled back only because of others at the same time, so that it can be run again at once. */
-export function isCollision(error: unknown): boolean {
+/** Returns whether a transaction was rolled back only because of concurrent ones, so that it can be retried at once. */
+export function isSerializationFailure(error: unknown): boolean {
   return chainOf(error).some((each) => codesOf(each).some((code) => ['40001', '40P01', 'P2034'].includes(code)));
 }
 

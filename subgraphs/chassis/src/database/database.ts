@@ -1,42 +1,44 @@
-/** One pool of connections to the subgraph's own database, with time limits below the gateway's, and every SQL statement counted. */
+/** The pool of connections to the subgraph's own database, with time limits below the gateway's; it counts every SQL statement. */
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { Registry } from 'prom-client';
 import { Counter } from 'prom-client';
 import pg from 'pg';
 import { hasDeadline, lateness } from './deadline.ts';
-import type { Query } from './query.ts';
 import { createHealthCheck } from './health-check.ts';
-import { type Send, TransactionState, runInTransaction } from './own-transaction.ts';
+import type { Query } from './query.ts';
+import { type Send, TransactionState, runInTransaction } from './write-transaction.ts';
 import { ContextPool, withStatementSpans } from './statement-span.ts';
 
+/** Limits of the pool and of its statements. */
 export interface DatabaseLimits {
   /** The most connections of the pool. */
   readonly connections: number;
   /** How long a statement may wait for a connection, in milliseconds. */
   readonly connectTimeoutMs: number;
-  /** How long a statement may take, in milliseconds; PostgreSQL ends it then. */
+  /** How long a statement may take, in milliseconds; then PostgreSQL cancels it. */
   readonly statementTimeoutMs: number;
   /** How long a statement may wait for a lock, in milliseconds. */
   readonly lockTimeoutMs: number;
 }
 
-/** What holds unless settings say otherwise. All that one mutation can wait for ends before the gateway's `SUBGRAPH_TIMEOUT_MS`. */
+/** The defaults. Everything that one mutation can wait for ends before the gateway's `SUBGRAPH_TIMEOUT_MS`. */
 export const DATABASE_LIMITS: DatabaseLimits = { connections: 10, connectTimeoutMs: 3000, statementTimeoutMs: 5000, lockTimeoutMs: 2000 };
 
-/** For Prisma's transactions: the pool's own limit ends the wait for a connection, PostgreSQL's the statements; this is the bound of the whole. */
+/** The limits of Prisma's transactions as a whole, in milliseconds; the limits of the pool and of PostgreSQL end waits and statements. */
 export const TRANSACTION_LIMITS = { maxWait: 4000, timeout: 8000 };
 
-/** How much later than PostgreSQL itself the driver gives a statement up: then PostgreSQL does not answer at all. */
+/** How much later than PostgreSQL the driver abandons a statement: by then PostgreSQL does not respond at all. */
 const SILENCE_MS = 500;
 
+/** A subgraph's database. */
 export interface Database {
-  /** What a Prisma client is built on. */
+  /** The driver adapter for a Prisma client. */
   readonly adapter: PrismaPg;
-  /** Runs a statement of the chassis' own. */
+  /** Runs a statement of the chassis. */
   readonly query: Query;
-  /** Resolves with whether the database answers. It has a connection of its own, so that it does not wait for one of the pool. */
-  isReachable(): Promise<boolean>;
-  close(): Promise<void>;
+  /** Resolves when the database responds, and rejects when it does not. It uses a connection of its own, so it does not wait for the pool. */
+  readonly isReachable: () => Promise<boolean>;
+  readonly close: () => Promise<void>;
 }
 
 export interface DatabaseOptions extends Partial<DatabaseLimits> {
@@ -44,7 +46,7 @@ export interface DatabaseOptions extends Partial<DatabaseLimits> {
   readonly metrics: Registry;
 }
 
-/** Opens the pool; it connects when first used. The metric `trestle_sql_statements_total` counts what is sent. */
+/** Opens the pool. It connects when it is first used. The metric `trestle_sql_statements_total` counts the statements sent. */
 export function openDatabase({ url, metrics, ...given }: DatabaseOptions): Database {
   const limits = { ...DATABASE_LIMITS, ...given };
   const statements = new Counter({ name: 'trestle_sql_statements_total', help: 'SQL statements sent.', registers: [metrics] });
@@ -60,7 +62,7 @@ export function openDatabase({ url, metrics, ...given }: DatabaseOptions): Datab
       statements.inc();
     }),
   });
-  // A connection that dies while idle is replaced by the pool; without a listener it would end the process.
+  // The pool replaces a connection that is lost while idle; without a listener the error would end the process.
   pool.on('error', () => undefined);
   const health = createHealthCheck(url);
   return {
@@ -74,8 +76,8 @@ export function openDatabase({ url, metrics, ...given }: DatabaseOptions): Datab
 }
 
 /**
- * A client that counts its statements, keeps to the deadline of the mutation that they belong to, runs each write of a mutation in a
- * transaction, and is given up when PostgreSQL is silent.
+ * Creates the class of a client that counts its statements, keeps to the deadline of their mutation, runs each single write of a mutation
+ * in a transaction, and closes when PostgreSQL does not respond.
  */
 function createClientClass(address: URL, count: () => void): typeof pg.Client {
   return class extends pg.Client {
@@ -87,7 +89,7 @@ function createClientClass(address: URL, count: () => void): typeof pg.Client {
       const sendCounted = (...args: readonly unknown[]): unknown => {
         count();
         const sent = send(...args);
-        if (sent instanceof Promise) return sent.catch((error: unknown) => this.#giveUpIfSilent(error));
+        if (sent instanceof Promise) return sent.catch((error: unknown) => this.#closeIfSilent(error));
         return sent;
       };
       const query = (...args: unknown[]): unknown => {
@@ -101,8 +103,8 @@ function createClientClass(address: URL, count: () => void): typeof pg.Client {
       Object.assign(this, { query });
     }
 
-    /** A statement that was not answered is still there: the connection can't be used again, and its transaction must not go on. */
-    #giveUpIfSilent(error: unknown): never {
+    /** A statement without a response may still run: the connection must not be used again, and its transaction must not continue. */
+    #closeIfSilent(error: unknown): never {
       if (error instanceof Error && error.message === 'Query read timeout') this.end().catch(() => undefined);
       throw error;
     }
@@ -113,7 +115,7 @@ function textOf(statement: unknown): string {
   return typeof statement === 'string' ? statement : ((statement as { text?: string } | undefined)?.text ?? '');
 }
 
-/** PostgreSQL's own codes: 53400 for what is not begun any more, 57014 for what is not committed any more. */
+/** PostgreSQL's own codes: 53400 for a statement that is not sent, 57014 for a transaction that is not committed. */
 const CODES = { late: '53400', expired: '57014' } as const;
 
 function checkCommit(): void {
@@ -122,10 +124,13 @@ function checkCommit(): void {
 }
 
 function toLateError(late: keyof typeof CODES): Error {
-  return Object.assign(new pg.DatabaseError('The time of the mutation is over', 0, 'error'), { code: CODES[late], severity: 'ERROR' });
+  return Object.assign(new pg.DatabaseError('The deadline of the mutation has passed', 0, 'error'), {
+    code: CODES[late],
+    severity: 'ERROR',
+  });
 }
 
-/** Gives a result as the driver does: to the callback that is the last argument, or else by the promise. */
+/** Delivers a result as the driver does: to the callback that is the last argument, or else by the promise. */
 function settle(running: Promise<unknown>, last: unknown): unknown {
   if (typeof last !== 'function') return running;
   const callback = last as (error: unknown, result?: unknown) => void;

@@ -1,11 +1,11 @@
 /**
- * The time that a mutation has: what is not begun in time is not begun at all, and what is not done by the end is not committed. So a
- * client that was answered 504 by the gateway does not find its change made afterwards.
+ * The deadline of a mutation: a statement that would start too late is not sent, and a transaction that ends too late is not committed.
+ * So a mutation that the gateway answered with 504 is not carried out afterwards.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 interface Deadline {
-  /** Milliseconds as `performance.now()` counts them. */
+  /** In milliseconds of `performance.now()`. */
   readonly startBy: number;
   readonly commitBy: number;
 }
@@ -20,18 +20,18 @@ export interface TimeAllowed {
   readonly commitMs: number;
 }
 
-/** Runs `work` under a deadline; statements that it sends through the pool of `database.ts` keep to it. */
+/** Runs `work` with a deadline for the statements that it sends through the pool of `database.ts`. */
 export function runWithDeadline<T>({ startMs, commitMs }: TimeAllowed, work: () => T): T {
   const now = performance.now();
   return deadlines.run({ startBy: now + startMs, commitBy: now + commitMs }, work);
 }
 
-/** Returns whether a deadline holds here: whether this is the work of a mutation. */
+/** Returns whether the current code runs with a deadline, that is, for a mutation. */
 export function hasDeadline(): boolean {
   return deadlines.getStore() !== undefined;
 }
 
-/** Returns why a statement must not be sent any more: `late` when it would begin too late, `expired` for a COMMIT after the end. */
+/** Returns why a statement must not be sent any more: `late` for one that would start too late, `expired` for a COMMIT that comes too late. */
 export function lateness(statement: string): 'late' | 'expired' | undefined {
   const deadline = deadlines.getStore();
   if (!deadline || statement === 'ROLLBACK') return undefined;

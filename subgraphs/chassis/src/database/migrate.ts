@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { applyMigrations } from '@trestle/postgres/migrate';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 
-/** Applies what is missing of `prisma/<name>/migrations` and returns the names applied; safe when several processes do it at once. */
+/** Applies the missing migrations of `prisma/<name>/migrations` and returns their names. Several processes may do it at once. */
 export function migrate(name: SubgraphName, url: string): Promise<string[]> {
   return applyMigrations({ url, directory: fileURLToPath(new URL(`../../../../prisma/${name}/migrations`, import.meta.url)) });
 }

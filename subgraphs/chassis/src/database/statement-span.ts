@@ -21,8 +21,8 @@ const POSTGRES_PORT = 5432;
 const FIRST_WORD = /^\s*([a-z]+)/i;
 
 /**
- * Wraps the `query` method of a connection to the database at `url`. Every statement that is sent while a request is worked on gets a span with its text;
- * the values are parameters of their own and are not recorded.
+ * Wraps the `query` method of a connection to the database at `url`. A statement that is sent during a request gets a span with its text;
+ * its parameters are not recorded.
  */
 export function withStatementSpans(query: Query, url: URL): Query {
   const attributes = {
@@ -45,7 +45,7 @@ export function withStatementSpans(query: Query, url: URL): Query {
   };
 }
 
-/** A pool whose callbacks run in the asynchronous context of their caller, also when another request's connection is handed on to them. */
+/** A pool whose callbacks run in the asynchronous context of their caller, also when they get a connection that another request has released. */
 export class ContextPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Parameters<pg.Pool['connect']>[0]): void;
@@ -62,7 +62,7 @@ function textOf(statement: unknown): string | undefined {
   return typeof text === 'string' ? text : undefined;
 }
 
-/** The SQLSTATE of what PostgreSQL refused; `error` for what never reached it. */
+/** The SQLSTATE of a statement that PostgreSQL refused; `error` for one that did not reach it. */
 function sqlStateOf(error: unknown): string {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' ? code : 'error';

@@ -1,42 +1,47 @@
-/** The table `events` (ADR 8): reads it in order, and sweeps what is old. Its rows are written by triggers in the writer's transaction. */
+/** The table `events` (ADR 8): reads it in order, and deletes old rows. Triggers write its rows in the transaction of the change. */
 import type { Query } from '../database/query.ts';
-import type { Listening } from './listening.ts';
+import type { EventSelection } from './event-selection.ts';
 
+/** A row of the table. */
 export interface StoredEvent {
-  /** Counts up by one with each event, in the order in which their transactions were committed. */
+  /** Grows by one with each event, in the order in which their transactions were committed. */
   readonly position: number;
   readonly topic: string;
   readonly entityId: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What is kept: nothing has happened since `newest`; what happened before `oldest` is forgotten. Without any event they are 1 and 0. */
+/** The positions that are stored: `newest` is the last event, and events before `oldest` have been deleted. An empty table has 1 and 0. */
 export interface Bounds {
   readonly oldest: number;
   readonly newest: number;
 }
 
+/** A page of events, and the bounds at the moment when it was read. */
+export type History = Bounds & { readonly events: readonly StoredEvent[] };
+
 const BOUNDS = `coalesce((SELECT min("position") FROM "events"), 1)::float8 AS "oldest", coalesce((SELECT max("position") FROM "events"), 0)::float8 AS "newest"`;
 const COLUMNS = `"position"::float8 AS "position", "topic", "entityId", "data"`;
 const SWEEP_ROWS = 1000;
 
+/** Reads the bounds of the table. */
 export async function readBounds(query: Query): Promise<Bounds> {
   const [bounds] = await query<Bounds>(`SELECT ${BOUNDS}`);
   return bounds ?? { oldest: 1, newest: 0 };
 }
 
-/** Up to `limit` events behind a position, whatever they are about. */
+/** Reads up to `limit` events behind a position, of all topics. */
 export function readEvents(query: Query, { after, limit }: { after: number; limit: number }): Promise<StoredEvent[]> {
   return query<StoredEvent>(`SELECT ${COLUMNS} FROM "events" WHERE "position" > $1 ORDER BY "events"."position" LIMIT $2`, [after, limit]);
 }
 
-/** Up to `limit` events of one kind behind a position, and what was kept at that very moment. */
+/** Reads up to `limit` selected events behind a position, and the bounds at the same moment. */
 export async function readHistory(
   query: Query,
-  { topic, where }: Pick<Listening, 'topic' | 'where'>,
+  { topic, where }: Pick<EventSelection, 'topic' | 'where'>,
   { after, limit }: { after: number; limit: number },
-): Promise<Bounds & { readonly events: readonly StoredEvent[] }> {
-  const [page] = await query<Bounds & { events: StoredEvent[] }>(
+): Promise<History> {
+  const [page] = await query<History>(
     `SELECT ${BOUNDS}, coalesce((SELECT json_agg(e ORDER BY e."position") FROM (
        SELECT ${COLUMNS} FROM "events" WHERE "position" > $1 AND "topic" = $2 AND "data" @> $3::jsonb ORDER BY "events"."position" LIMIT $4
      ) e), '[]') AS "events"`,
@@ -45,7 +50,7 @@ export async function readHistory(
   return page ?? { oldest: 1, newest: 0, events: [] };
 }
 
-/** All events of a topic that happened within the last seconds, up to this moment. */
+/** Reads all events of a topic that were written within the last seconds. */
 export function readRecent(query: Query, topic: string, seconds: number): Promise<StoredEvent[]> {
   return query<StoredEvent>(
     `SELECT ${COLUMNS} FROM "events" WHERE "topic" = $1 AND "createdAt" > now() - $2::int * interval '1 second' ORDER BY "events"."position"`,
@@ -54,8 +59,8 @@ export function readRecent(query: Query, topic: string, seconds: number): Promis
 }
 
 /**
- * Forgets what is older than 24 hours, some rows at a time, from the oldest on: what is kept has no holes. The newest event stays
- * however old it is, since positions are counted on from it.
+ * Deletes events that are older than `hours` in batches, oldest first, so that the remaining positions have no gaps.
+ * The newest event stays whatever its age, since positions are counted from it.
  */
 export async function sweepEvents(query: Query, hours = 24): Promise<void> {
   const [first] = await query<{ position: number | null }>(

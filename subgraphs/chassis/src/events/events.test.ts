@@ -1,4 +1,4 @@
-/** Against a real PostgreSQL: what triggers write, and what becomes of it. */
+/** Events from the triggers of a real PostgreSQL to their subscribers. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../database/database.ts';
 import type { Query } from '../database/query.ts';
 import { sweepEvents } from './event-log.ts';
 import { type Events, createEvents, loadByEntityId } from './events.ts';
-import { listenTo } from './listening.ts';
+import { selectEvents } from './event-selection.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 let testDatabase: TestDatabase;
@@ -29,12 +29,12 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-const open = (url = testDatabase.url, patienceMs = 10_000): Events => {
+const open = (url = testDatabase.url, outageMs = 10_000): Events => {
   const load = loadByEntityId((ids) => {
     loads.push(ids);
     return Promise.resolve(ids.map((id) => ({ id })));
   });
-  const events = createEvents({ url, database, topics: { userCreated: load }, log, patienceMs });
+  const events = createEvents({ url, database, topics: { userCreated: load }, log, outageMs });
   opened.push(events);
   return events;
 };
@@ -54,8 +54,8 @@ async function inTransaction(work: (client: pg.Client) => Promise<unknown>): Pro
 const stored = () =>
   database.query<{ position: string; topic: string; entityId: string; data: object }>('SELECT * FROM events ORDER BY position');
 
-describe('the table', () => {
-  it('holds what was committed and nothing else, without personal data', async () => {
+describe('the table of events', () => {
+  it('stores the events of committed changes only, without personal data', async () => {
     await inTransaction(async (client) => {
       await insert(['usr_kept'], queryOf(client));
       await client.query('SAVEPOINT s');
@@ -66,7 +66,7 @@ describe('the table', () => {
     expect(await stored()).toMatchObject([{ position: '1', topic: 'userCreated', entityId: 'usr_kept', data: {} }]);
   });
 
-  it('is told nothing by who loads many rows at once', async () => {
+  it('stores nothing while trestle.events is off', async () => {
     await inTransaction(async (client) => {
       await client.query("SET LOCAL trestle.events = 'off'");
       await client.query(`INSERT INTO users (id, email, name) SELECT 'usr_bulk' || i, 'bulk' || i, 'X' FROM generate_series(1, 1000) i`);
@@ -74,12 +74,12 @@ describe('the table', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  it('counts without a hole, however many write at a time', async () => {
+  it('assigns positions without gaps to concurrent writes', async () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => insert([`usr_at_once${String(i)}`])));
     expect((await stored()).map(({ position }) => Number(position))).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
   });
 
-  it('is swept from the oldest on, and keeps the newest', async () => {
+  it('keeps the newest event when old ones are swept', async () => {
     await database.query(`UPDATE events SET "createdAt" = now() - interval '25 hours' WHERE position <= 40`);
     await sweepEvents(database.query);
     expect((await stored())[0]?.position).toBe('41');
@@ -91,9 +91,9 @@ describe('the table', () => {
 });
 
 describe('live events', () => {
-  it('load each row once for all subscribers, in one statement for all that came together', async () => {
+  it('load each row once for all subscribers, and the rows of events that come together in one statement', async () => {
     const events = open();
-    const streams = Array.from({ length: 20 }, () => events.open(listenTo('userCreated')));
+    const streams = Array.from({ length: 20 }, () => events.open(selectEvents('userCreated')));
     await Promise.all(streams.map((stream) => stream.start()));
     const ids = Array.from({ length: 30 }, (_, i) => `usr_once${String(i)}`);
     await insert(ids);
@@ -101,32 +101,32 @@ describe('live events', () => {
     expect(loads).toEqual([ids]);
   });
 
-  it('tell nothing that was there before', async () => {
+  it('start with the first event after the subscription', async () => {
     const events = open();
-    const first = events.open(listenTo('userCreated'));
+    const first = events.open(selectEvents('userCreated'));
     await first.start();
     first.stop();
     await insert(['usr_between']);
-    const stream = events.open(listenTo('userCreated'));
+    const stream = events.open(selectEvents('userCreated'));
     await stream.start();
     await insert(['usr_now']);
     expect((await stream.next())?.row).toEqual({ id: 'usr_now' });
   });
 
-  it('end with a code when the database can not be reached for long', async () => {
+  it('end with SERVICE_UNAVAILABLE when the database cannot be reached for long', async () => {
     const events = open('postgres://nobody@127.0.0.1:9/none', 50);
-    const streams = [events.open(listenTo('userCreated')), events.open(listenTo('userCreated'))];
+    const streams = [events.open(selectEvents('userCreated')), events.open(selectEvents('userCreated'))];
     for (const stream of streams) await expect(stream.start()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 
-  it('end with a code when the process stops', async () => {
+  it('end with SERVICE_UNAVAILABLE when the process stops', async () => {
     const events = open();
-    const stream = events.open(listenTo('userCreated'));
+    const stream = events.open(selectEvents('userCreated'));
     await stream.start();
     const next = stream.next();
     const closed = events.close();
     await expect(next).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     await closed;
-    await expect(events.open(listenTo('userCreated')).start()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(events.open(selectEvents('userCreated')).start()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
   });
 });

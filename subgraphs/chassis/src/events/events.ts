@@ -1,21 +1,21 @@
-/** The live events of a subgraph: read once from its database, handed to every subscriber of this process (ADR 8). */
+/** The live events of a subgraph: read once from its database, dispatched to every subscriber of this process (ADR 8). */
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { Database } from '../database/database.ts';
-import { createEventFeed } from './event-feed.ts';
-import { createEventHub } from './event-hub.ts';
 import type { Query } from '../database/query.ts';
+import { type Dispatcher, createDispatcher } from './dispatcher.ts';
 import { type StoredEvent, readBounds, readEvents, readHistory, readRecent, sweepEvents } from './event-log.ts';
-import { type EventStream, createEventStream } from './event-stream.ts';
-import type { Listening } from './listening.ts';
+import { EventReader, stopping, unavailable } from './event-reader.ts';
+import type { EventSelection } from './event-selection.ts';
+import { SourceStream } from './source-stream.ts';
 
-/**
- * By topic, which is the name of the subscription's field if there is one: loads what events tell of, in one statement; null where it is no longer
- * there, and then nobody is told.
- */
-export type Topics = Readonly<Record<string, (events: readonly StoredEvent[]) => Promise<readonly (object | null)[]>>>;
+/** Loads the rows that events are about, in one statement; null for a row that no longer exists, whose event is not delivered. */
+export type LoadTopic = (events: readonly StoredEvent[]) => Promise<readonly (object | null)[]>;
 
-/** Loads a topic's rows by the ids that its events carry. */
+/** How to load the rows of each topic. A topic is named after the subscription's field, if there is one. */
+export type Topics = Readonly<Record<string, LoadTopic>>;
+
+/** Creates the function that loads the rows of a topic by the entity ids of its events. */
 export function loadByEntityId<Row extends { readonly id: string }>(findByIds: (ids: readonly string[]) => Promise<readonly Row[]>) {
   return async (events: readonly StoredEvent[]): Promise<(Row | null)[]> => {
     const rows = new Map((await findByIds([...new Set(events.map(({ entityId }) => entityId))])).map((row) => [row.id, row]));
@@ -23,14 +23,15 @@ export function loadByEntityId<Row extends { readonly id: string }>(findByIds: (
   };
 }
 
+/** The events of a subgraph. */
 export interface Events {
-  /** What somebody who listens is to be told, from behind the position `after`, or from now on. Nothing happens before its `start`. */
-  open(listening: Listening, after?: number): EventStream;
-  /** What happened of a topic within the last seconds. Throws SERVICE_UNAVAILABLE. */
+  /** Creates the stream of the selected events, from behind the position `after`, or from now on. It begins with its `start`. */
+  readonly open: (selection: EventSelection, after?: number) => SourceStream;
+  /** Returns the events of a topic of the last seconds. Throws SERVICE_UNAVAILABLE. */
   readonly recent: (topic: string, seconds: number) => Promise<StoredEvent[]>;
-  /** Forgets what is older than 24 hours. */
-  sweep(): Promise<void>;
-  close(): Promise<void>;
+  /** Deletes events that are older than 24 hours. */
+  readonly sweep: () => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface EventsOptions {
@@ -38,70 +39,79 @@ export interface EventsOptions {
   readonly database: Pick<Database, 'query'>;
   readonly topics: Topics;
   readonly log: Log;
-  /** How long subscribers are left waiting for a database that can't be reached. */
-  readonly patienceMs?: number;
+  /** How long subscribers wait for a database that cannot be reached, in milliseconds. */
+  readonly outageMs?: number;
 }
 
 const PAGE = 500;
 
-/** Connects when the first subscriber comes. */
-export function createEvents({ url, database, topics, ...feedOptions }: EventsOptions): Events {
-  const hub = createEventHub();
-  /** Everything up to here has been handed out. */
+/** Creates the events of a subgraph. It connects when the first subscriber comes. */
+export function createEvents({ url, database, topics, ...readerOptions }: EventsOptions): Events {
+  const dispatcher = createDispatcher();
+  /** The position up to which everything was dispatched. */
   let last = 0;
 
-  const feed = createEventFeed({
-    ...feedOptions,
+  const reader = new EventReader({
+    ...readerOptions,
     url,
-    onLost: hub.end,
+    onOutage: dispatcher.end,
     async read(query) {
       const { newest } = await readBounds(query);
-      // A database that was set back, by a restored backup say, counts again what was counted before.
-      if (newest < last) hub.end(fail('SERVICE_UNAVAILABLE', 'Positions have been set back', { retryAfterSeconds: 1 }));
-      // Asked only now: somebody may have come while the bounds were read.
-      if (newest < last || hub.isEmpty()) last = newest;
-      while (last < newest) await handOut(query);
+      // In a database that was reset, for example by a restored backup, positions are counted again.
+      if (newest < last)
+        dispatcher.end(fail('SERVICE_UNAVAILABLE', 'Positions were reset. Subscribe without a position.', { retryAfterSeconds: 1 }));
+      // Checked after the bounds were read, since a subscriber may have come meanwhile.
+      if (newest < last || dispatcher.isEmpty()) last = newest;
+      while (last < newest) last = await dispatchPage({ query, after: last, newest, topics, dispatcher });
     },
   });
 
-  async function handOut(query: Query): Promise<void> {
-    const events = await readEvents(query, { after: last, limit: PAGE });
-    const rows = new Map<StoredEvent, object>();
-    const looked = new Set<StoredEvent>();
-    // While rows are loaded somebody may come who wants others.
-    for (let missing = events.filter(hub.isWanted); missing.length > 0;) {
-      for (const [event, row] of await loadRows(topics, missing)) rows.set(event, row);
-      for (const event of missing) looked.add(event);
-      missing = events.filter((event) => !looked.has(event) && hub.isWanted(event));
-    }
-    for (const event of events) {
-      const row = rows.get(event);
-      if (row) hub.handOut(event, row);
-      last = event.position;
-    }
-  }
-
   return {
-    open: (listening, after) =>
-      createEventStream({
-        listening,
+    open: (selection, after) =>
+      new SourceStream({
         after,
-        history: (position, limit) => orUnavailable(readHistory(database.query, listening, { after: position, limit })),
+        readHistory: (position, limit) => orUnavailable(readHistory(database.query, selection, { after: position, limit })),
         loadRows: (events) => orUnavailable(loadRows(topics, events)),
-        catchUp: feed.catchUp,
+        catchUp: () => reader.catchUp(),
         position: () => last,
-        attach: (receiver) => hub.attach(listening, receiver),
+        subscribe: (subscriber) => dispatcher.subscribe(selection, subscriber),
       }),
     recent: (topic, seconds) => orUnavailable(readRecent(database.query, topic, seconds)),
     sweep: () => sweepEvents(database.query),
     async close() {
-      hub.end(fail('SERVICE_UNAVAILABLE', 'The service is stopping', { retryAfterSeconds: 1 }));
-      await feed.close();
+      dispatcher.end(stopping());
+      await reader.close();
     },
   };
 }
 
-/** One statement a topic. What is no longer there is left out. */
+interface DispatchOptions {
+  readonly query: Query;
+  readonly after: number;
+  readonly newest: number;
+  readonly topics: Topics;
+  readonly dispatcher: Dispatcher;
+}
+
+/** Reads a page of events, loads the rows of those that have subscribers, and dispatches them. Resolves with the last position. */
+async function dispatchPage({ query, after, newest, topics, dispatcher }: DispatchOptions): Promise<number> {
+  const events = await readEvents(query, { after, limit: PAGE });
+  const rows = new Map<StoredEvent, object>();
+  const loaded = new Set<StoredEvent>();
+  // While rows are loaded, a subscriber may come who needs others.
+  for (let missing = events.filter(dispatcher.hasSubscribers); missing.length > 0;) {
+    for (const [event, row] of await loadRows(topics, missing)) rows.set(event, row);
+    for (const event of missing) loaded.add(event);
+    missing = events.filter((event) => !loaded.has(event) && dispatcher.hasSubscribers(event));
+  }
+  for (const event of events) {
+    const row = rows.get(event);
+    if (row) dispatcher.dispatch(event, row);
+  }
+  return events.at(-1)?.position ?? newest;
+}
+
+/** Runs one statement for each topic. Events whose row no longer exists are left out. */
 async function loadRows(topics: Topics, events: readonly StoredEvent[]): Promise<Map<StoredEvent, object>> {
   const rows = new Map<StoredEvent, object>();
   for (const topic of new Set(events.map((event) => event.topic))) {
@@ -117,8 +127,6 @@ async function loadRows(topics: Topics, events: readonly StoredEvent[]): Promise
 
 async function orUnavailable<T>(reading: Promise<T>): Promise<T> {
   return reading.catch((cause: unknown) => {
-    throw cause instanceof Fault
-      ? cause
-      : fail('SERVICE_UNAVAILABLE', 'Events can not be read at the moment', { cause, retryAfterSeconds: 1 });
+    throw cause instanceof Fault ? cause : unavailable(cause);
   });
 }

@@ -38,13 +38,13 @@ describe('the arguments of a field', () => {
     expect(await faultsOf(FIND, variables)).toEqual(fields);
   });
 
-  it('are taken up to their limits, counted in characters', async () => {
+  it('are accepted up to their limits, counted in characters', async () => {
     const filter = { search: '😀'.repeat(200), email: 'x'.repeat(254), ids: Array.from({ length: LIST_LENGTH.max }, () => 'a') };
     expect(await faultsOf(FIND, { id: 'x'.repeat(100), after: 'x'.repeat(4096), filter, names: null })).toEqual([]);
     expect(await faultsOf('{ searchUsers(query: "a") }')).toEqual([]);
   });
 
-  it('of a mutation leave the strings of its input to the rules of the domain, and name ids without `input`', async () => {
+  it('of a mutation are refused for ids only, named without `input.`; other strings are left to the rules of the domain', async () => {
     const change = 'mutation ($input: Change!) { change(id: "a", input: $input) }';
     expect(await faultsOf(change, { input: { text: 'x'.repeat(100_000) } })).toEqual([]);
     expect(await faultsOf(change, { input: { ownerId: '\0' } })).toEqual(['ownerId']);
@@ -52,7 +52,7 @@ describe('the arguments of a field', () => {
 });
 
 describe('the table of lengths', () => {
-  it('names arguments and input fields that the API has', async () => {
+  it('names only arguments and input fields of the API', async () => {
     const schema = buildSchema(readApiSdl());
     const known = Object.values(schema.getTypeMap()).flatMap((type) => {
       if (isInputObjectType(type)) return Object.keys(type.getFields()).map((field) => `${type.name}.${field}`);

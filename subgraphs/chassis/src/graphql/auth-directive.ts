@@ -1,4 +1,4 @@
-/** `@auth(requires:)` as a schema transform: wraps the resolvers of guarded fields (spec §5.8, contract §3). */
+/** Enforces `@auth(requires:)`: wraps the resolvers of guarded fields (spec §5.8, contract §3). */
 import { type Caller, type Role, hasRole } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import {
@@ -16,14 +16,15 @@ import {
 } from 'graphql';
 import type { RequestContext } from '../request/context.ts';
 
+/** What `@auth` does not say in the SDL. */
 export interface AuthRules {
-  /** By field coordinate: who may read the field whatever his role, e.g. the account its own e-mail address. */
+  /** By field coordinate: whether the caller may read the field whatever the role, e.g. an account its own e-mail address. */
   readonly owners?: Readonly<Record<string, (source: never, caller: Caller | null) => boolean>>;
-  /** By field coordinate: what a denied non-null field shows. Without a mask it throws. */
+  /** By field coordinate: the value of a denied non-null field. Without a mask the field throws. */
   readonly masks?: Readonly<Record<string, string>>;
 }
 
-/** Guards every field that has the directive. Throws at start for a rule that fits no guarded field or a mask that can't be shown. */
+/** Guards every field that has the directive. Throws at start for a rule of a field without `@auth`, or a mask that the type does not allow. */
 export function applyAuth(schema: GraphQLSchema, rules: AuthRules = {}): void {
   const guarded = new Set<string>();
   for (const type of Object.values(schema.getTypeMap())) {
@@ -36,7 +37,7 @@ export function applyAuth(schema: GraphQLSchema, rules: AuthRules = {}): void {
     }
   }
   for (const coordinate of Object.keys({ ...rules.owners, ...rules.masks })) {
-    if (!guarded.has(coordinate)) throw new Error(`There is a rule for ${coordinate}, which has no @auth`);
+    if (!guarded.has(coordinate)) throw new Error(`There is an auth rule for ${coordinate}, which has no @auth.`);
   }
 }
 
@@ -50,7 +51,7 @@ function guard(
   const isOwner = rules.owners?.[coordinate] as ((source: unknown, caller: Caller | null) => boolean) | undefined;
   const resolve = field.resolve ?? defaultFieldResolver;
   if (mask !== undefined && !(isNonNullType(field.type) && isLeafType(getNamedType(field.type)))) {
-    throw new Error(`A mask needs a non-null leaf: ${coordinate}`);
+    throw new Error(`The mask of ${coordinate} needs a non-null leaf type.`);
   }
   field.resolve = (source, args, context, info) => {
     const { caller } = context;
@@ -62,12 +63,12 @@ function guard(
   return coordinate;
 }
 
-/** Of a subscription its beginning is guarded: whoever may listen may have each event. */
+/** Guards the start of a subscription: a caller who may subscribe may receive each event. */
 function guardStream(type: GraphQLObjectType, field: GraphQLField<unknown, RequestContext>, requires: Role): string {
   const coordinate = `${type.name}.${field.name}`;
   const { subscribe } = field;
-  // A subgraph without the resolver can't be listened to at all.
-  if (!subscribe) throw new Error(`There is no resolver for ${coordinate}`);
+  // Without a resolver nobody could subscribe.
+  if (!subscribe) throw new Error(`${coordinate} has no resolver.`);
   field.subscribe = (source, args, context, info) => {
     if (!hasRole(context.caller, requires)) throw denied(context, coordinate);
     return subscribe(source, args, context, info);
@@ -76,7 +77,7 @@ function guardStream(type: GraphQLObjectType, field: GraphQLField<unknown, Reque
 }
 
 function denied({ caller }: RequestContext, coordinate: string): Error {
-  return caller ? fail('FORBIDDEN', `You may not use ${coordinate}`) : fail('UNAUTHORIZED', 'Authentication is required');
+  return caller ? fail('FORBIDDEN', `${coordinate} requires another role.`) : fail('UNAUTHORIZED', 'Authentication is required.');
 }
 
 function countDenial(
@@ -94,7 +95,7 @@ function toPath(path: GraphQLResolveInfo['path']): (string | number)[] {
   return keys;
 }
 
-/** The SDL's default is USER; the schema has been validated, so any other value is a Role. */
+/** The SDL's default is USER; the schema has been validated, so an enum value is a role. */
 function requiredRole({ arguments: [argument] = [] }: ConstDirectiveNode): Role {
   return argument?.value.kind === Kind.ENUM ? (argument.value.value as Role) : 'USER';
 }

@@ -3,7 +3,7 @@ import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, buildSchema, createSourceEventStream, graphql, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import type { RequestContext } from '../request/context.ts';
-import { Listening, listenTo } from '../events/listening.ts';
+import { EventSelection, selectEvents } from '../events/event-selection.ts';
 import { applyUpper } from './upper-directive.ts';
 
 const SDL = `
@@ -46,7 +46,7 @@ const codes = ({ errors }: ExecutionResult) =>
   errors?.map(({ originalError }) => (originalError instanceof Fault ? originalError.code : ''));
 
 describe('@auth', () => {
-  it('shows the registered mask of a non-null field, once noted per coordinate with its count; the owner sees his own', async () => {
+  it('shows the mask of a denied non-null field and counts it by coordinate; the owner sees the value', async () => {
     const { data, errors, denials } = await run('{ people { email } }', 'USER');
     expect(data).toEqual({ people: [{ email: 'a@x.y' }, { email: 'masked' }] });
     expect(errors).toBeUndefined();
@@ -54,14 +54,14 @@ describe('@auth', () => {
     expect((await run('{ people { email } }')).denials.get('Person.email')?.count).toBe(2);
   });
 
-  it('makes a denied nullable field null with FORBIDDEN, and throws for a non-null field without a mask', async () => {
+  it('returns null and FORBIDDEN for a denied nullable field, and throws for a non-null field without a mask', async () => {
     const denied = await run('{ secret }', 'USER');
     expect([denied.data, codes(denied)]).toEqual([{ secret: null }, ['FORBIDDEN']]);
     const anonymous = await run('{ hard }');
     expect([anonymous.data, codes(anonymous)]).toEqual([null, ['UNAUTHORIZED']]);
   });
 
-  it('lets through whoever has the role or a higher one', async () => {
+  it('allows callers with the role or a higher one', async () => {
     expect((await run('{ hard secret people { email } }', 'ADMIN')).data).toMatchObject({
       secret: 'open',
       hard: 'yes',
@@ -70,10 +70,10 @@ describe('@auth', () => {
     expect((await run('{ hard }', 'USER')).data).toEqual({ hard: 'yes' });
   });
 
-  it('guards the beginning of a subscription, and not its events', async () => {
+  it('guards the start of a subscription, not each event', async () => {
     const schema = buildSchema(`${SDL} type Subscription { news: String! @auth(requires: ADMIN) }`);
     const field = schema.getSubscriptionType()?.getFields()['news'];
-    if (field) field.subscribe = () => listenTo('news');
+    if (field) field.subscribe = () => selectEvents('news');
     applyAuth(schema, rules);
     const subscribe = (caller: RequestContext['caller']) =>
       createSourceEventStream({
@@ -84,11 +84,11 @@ describe('@auth', () => {
     const caller = { userId: 'a', tokenId: 't', generation: 0, expiresAt: 0 };
     expect(codes((await subscribe(null)) as ExecutionResult)).toEqual(['UNAUTHORIZED']);
     expect(codes((await subscribe({ ...caller, role: 'USER' })) as ExecutionResult)).toEqual(['FORBIDDEN']);
-    expect(await subscribe({ ...caller, role: 'ADMIN' })).toBeInstanceOf(Listening);
+    expect(await subscribe({ ...caller, role: 'ADMIN' })).toBeInstanceOf(EventSelection);
     expect(field?.resolve).toBeUndefined();
   });
 
-  it('refuses at start a rule for a field that is not guarded, and a mask that can not be shown', () => {
+  it('throws at start for a rule of a field without @auth, and for a mask of a nullable field', () => {
     const schema = buildSchema(SDL);
     expect(() => {
       applyAuth(schema, { masks: { 'Person.id': 'x' } });
@@ -99,12 +99,14 @@ describe('@auth', () => {
   });
 });
 
-it('@upper writes text in upper case, in lists too, and leaves null', async () => {
-  const { data } = await run('{ people { code codes } }');
-  expect(data).toEqual({
-    people: [
-      { code: 'ABC', codes: ['D', 'E'] },
-      { code: null, codes: null },
-    ],
+describe('@upper', () => {
+  it('converts strings to upper case, in lists too, and leaves null', async () => {
+    const { data } = await run('{ people { code codes } }');
+    expect(data).toEqual({
+      people: [
+        { code: 'ABC', codes: ['D', 'E'] },
+        { code: null, codes: null },
+      ],
+    });
   });
 });

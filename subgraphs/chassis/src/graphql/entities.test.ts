@@ -1,4 +1,4 @@
-/** One faulty representation takes nothing from the others. */
+/** An invalid representation does not affect the others. */
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { describe, expect, it } from '@jest/globals';
 import { fail } from '@trestle/schema/errors';
@@ -51,8 +51,8 @@ describe('_entities', () => {
     ['of a name that every object has', { __typename: 'constructor', id: 'a' }],
     ['that is a string', 'Place'],
     ['that is a list', [{ __typename: 'Place', id: 'a' }]],
-    ['that can not be read', { __typename: 'Place', id: 'broken' }],
-  ])('gives null and one error with a path for a representation %s, and the others as they are', async (_, faulty) => {
+    ['whose resolver fails', { __typename: 'Place', id: 'broken' }],
+  ])('returns null and one error with a path for a representation %s, and resolves the others', async (_, faulty) => {
     const result = await run([
       { __typename: 'Place', id: 'a' },
       faulty,

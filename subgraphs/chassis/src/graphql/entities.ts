@@ -1,14 +1,14 @@
 /**
- * Resolves `_entities` so that each representation succeeds or fails by itself: Apollo's resolver fails for all of them when one is
- * faulty. Federation subgraph specification, "Query._entities": the list has an entity or null for each representation, in their order.
+ * Resolves `_entities` so that each representation succeeds or fails on its own: Apollo's resolver fails for all of them when one is
+ * invalid. Federation subgraph specification, "Query._entities": the list has an entity or null for each representation, in their order.
  */
 import { type FieldFault, fail } from '@trestle/schema/errors';
 import { ID_LENGTH } from '@trestle/schema/lengths';
 import { REFERENCE_FIELD } from '@trestle/schema/references';
 import { type GraphQLObjectType, type GraphQLResolveInfo, type GraphQLSchema, defaultFieldResolver, isObjectType } from 'graphql';
-import { checkText } from '../values/text.ts';
+import { checkString } from '../values/strings.ts';
 
-/** More than any operation within the gateway's limits asks for at once. */
+/** More than any operation within the gateway's limits sends at once. */
 const MAX_REPRESENTATIONS = 100_000;
 
 interface Representation {
@@ -18,54 +18,59 @@ interface Representation {
 
 type ResolveReference = (reference: Representation, context: unknown, info: GraphQLResolveInfo) => unknown;
 
+interface Entity {
+  readonly type: GraphQLObjectType;
+  /** Absent for an entity type that another subgraph resolves. */
+  readonly resolve: ResolveReference | undefined;
+}
+
 /**
- * Replaces the resolver of `_entities`, and gives every `reference` field the value of its `id`. All entities have the key `id`; those
- * with a `reference` can be found by it as well. Throws at start for an entity without a field `id`.
+ * Replaces the resolver of `_entities`, and resolves every `reference` field to the `id`. All entities have the key `id`; those with a
+ * `reference` can be found by it as well. Throws at start for an entity without a field `id`.
  */
 export function applyEntities(schema: GraphQLSchema): void {
   const field = schema.getQueryType()?.getFields()['_entities'];
   if (!field) return;
-  const resolvers = new Map<string, { type: GraphQLObjectType; resolve: ResolveReference | undefined }>();
+  const entities = new Map<string, Entity>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) || !type.astNode?.directives?.some(({ name }) => name.value === 'key')) continue;
-    resolvers.set(type.name, { type, resolve: toResolveReference(type) });
-    resolveReferenceField(type);
+    entities.set(type.name, { type, resolve: resolveReferenceOf(type) });
+    applyReferenceField(type);
   }
 
   const resolveOne = (sent: unknown, context: unknown, info: GraphQLResolveInfo): unknown => {
     const typename = typeof sent === 'object' && sent !== null ? (sent as Partial<Representation>).__typename : undefined;
-    const entity = typeof typename === 'string' ? resolvers.get(typename) : undefined;
-    if (!entity?.resolve) return invalid([{ field: '__typename', message: 'must name an entity of this subgraph' }]);
-    const id = readKey(sent as Record<string, unknown>);
+    const entity = typeof typename === 'string' ? entities.get(typename) : undefined;
+    if (!entity?.resolve) return invalid([{ field: '__typename', message: 'must be an entity type of this subgraph' }]);
+    const id = parseKey(sent as Record<string, unknown>);
     const faults = id === undefined ? [{ field: 'id', message: 'must be a string' }] : checkKey(id);
     if (faults.length > 0) return invalid(faults);
     return withTypename(entity.resolve({ __typename: entity.type.name, id: id ?? '' }, context, info), entity.type.name);
   };
 
   field.resolve = (_, { representations }: { representations: readonly unknown[] }, context, info) => {
-    if (representations.length > MAX_REPRESENTATIONS)
-      throw fail(
-        'VALIDATION_ERROR',
-        `There are ${String(representations.length)} representations; at most ${String(MAX_REPRESENTATIONS)} are resolved at once`,
-      );
+    const { length } = representations;
+    if (length > MAX_REPRESENTATIONS)
+      throw fail('VALIDATION_ERROR', `${String(length)} representations exceed the limit of ${String(MAX_REPRESENTATIONS)}.`);
     return representations.map((sent) => resolveOne(sent, context, info));
   };
 }
 
-/** An error in the place of an entity: graphql-js reports it at the path of that entity alone. */
+/** Returned in place of an entity, so that graphql-js reports the error at the path of that entity alone. */
 function invalid(details: readonly FieldFault[]): Error {
-  return fail('VALIDATION_ERROR', 'The representation is not valid', { details });
+  const [first] = details;
+  return fail('VALIDATION_ERROR', `The representation is invalid: \`${first?.field ?? ''}\` ${first?.message ?? ''}.`, { details });
 }
 
-/** An id is coerced as GraphQL does (§3.5.5): a whole number stands for its digits. */
-function readKey({ id, [REFERENCE_FIELD]: reference }: Record<string, unknown>): string | undefined {
+/** An id is coerced as in GraphQL (§3.5.5): a whole number stands for its digits. */
+function parseKey({ id, [REFERENCE_FIELD]: reference }: Record<string, unknown>): string | undefined {
   const key = id ?? reference;
   if (typeof key === 'number' && Number.isSafeInteger(key)) return String(key);
   return typeof key === 'string' ? key : undefined;
 }
 
 function checkKey(id: string): FieldFault[] {
-  return checkText(id, { field: 'id', ...ID_LENGTH });
+  return checkString(id, { field: 'id', ...ID_LENGTH });
 }
 
 async function withTypename(resolving: unknown, typename: string): Promise<unknown> {
@@ -74,15 +79,15 @@ async function withTypename(resolving: unknown, typename: string): Promise<unkno
   return { ...entity, __typename: typename };
 }
 
-/** Apollo keeps `__resolveReference` here. */
-function toResolveReference({ extensions }: GraphQLObjectType): ResolveReference | undefined {
+/** Apollo stores `__resolveReference` here. */
+function resolveReferenceOf({ extensions }: GraphQLObjectType): ResolveReference | undefined {
   const { apollo } = extensions as { apollo?: { subgraph?: { resolveReference?: ResolveReference } } };
   return apollo?.subgraph?.resolveReference;
 }
 
-function resolveReferenceField(type: GraphQLObjectType): void {
+function applyReferenceField(type: GraphQLObjectType): void {
   const { [REFERENCE_FIELD]: reference, id } = type.getFields();
-  if (!id) throw new Error(`The entity ${type.name} has no field id`);
+  if (!id) throw new Error(`The entity type ${type.name} has no field id.`);
   if (reference)
     reference.resolve = (source, args, context, info) =>
       (id.resolve ?? defaultFieldResolver)(source, args, context, { ...info, fieldName: 'id' });

@@ -40,7 +40,7 @@ async function ask(
 }
 
 describe('an error', () => {
-  it('has its code, its details, when to come back and the id of the request; what is not meant for the client is masked', async () => {
+  it('has its code, details, retryAfter and the request id, and is masked unless it is meant for the client', async () => {
     const { errors } = await ask(() => ({ caller: null, requestId: 'r1', denials: new Map(), idempotency: null }));
     const details = [{ field: 'id', message: 'is unknown' }];
     expect(errors).toMatchObject([
@@ -51,14 +51,14 @@ describe('an error', () => {
   });
 
   it.each(['{ bug', '{ nothing }', 'query ($a: Int!) { bug(a: $a) }', 'query A { bug } query B { bug }'])(
-    'of a document or its variables is the client’s fault: %s',
+    'of a document or its variables has the code VALIDATION_ERROR: %s',
     async (query) => {
       const { errors } = await ask(() => ({ caller: null, requestId: 'r1', denials: new Map(), idempotency: null }), query);
       expect(errors).toMatchObject([{ extensions: { code: 'VALIDATION_ERROR', requestId: 'r1' } }]);
     },
   );
 
-  it('of a refused credential keeps its code, its status and the id of the request', async () => {
+  it('of a refused credential has its code, its status and the request id', async () => {
     const refused = fail('UNAUTHORIZED', 'The token is not valid');
     const { status, errors } = await ask(() => {
       const extensions = { code: refused.code, requestId: 'r2', http: { status: 401 } };

@@ -1,4 +1,4 @@
-/** How errors leave a subgraph: coded, with the request's id, and masked unless they were meant for the client (contract §3). */
+/** Formats the errors of a subgraph: with a code and the request id, and masked unless they are meant for the client (contract §3). */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { unwrapResolverError } from '@apollo/server/errors';
 import type { Log } from '@trestle/log';
@@ -7,7 +7,10 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Denial, RequestContext } from '../request/context.ts';
 import { toDatabaseFault } from '../database/database-faults.ts';
 
-/** Apollo's own codes; all of them are the client's fault. */
+/** In place of the message of an error that is not meant for the client. */
+export const INTERNAL_MESSAGE = 'Something went wrong on our side';
+
+/** Apollo's own codes; all of them stand for an error of the client. */
 const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {
   GRAPHQL_PARSE_FAILED: 'VALIDATION_ERROR',
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_ERROR',
@@ -16,7 +19,7 @@ const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {
   OPERATION_RESOLUTION_FAILURE: 'VALIDATION_ERROR',
 };
 
-/** Writes an error for the client; what is not meant for the client becomes INTERNAL_ERROR. */
+/** Formats an error for the client. An error that is not meant for the client becomes INTERNAL_ERROR. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const cause = causeOf(error);
   const place = { ...(formatted.path && { path: formatted.path }), ...(formatted.locations && { locations: formatted.locations }) };
@@ -33,10 +36,10 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   }
   const code = isClientError(error) ? APOLLO_CODES[String(formatted.extensions?.['code'])] : undefined;
   if (code) return { message: formatted.message, ...place, extensions: { code } };
-  return { message: 'Something went wrong on our side', ...place, extensions: { code: 'INTERNAL_ERROR' } };
+  return { message: INTERNAL_MESSAGE, ...place, extensions: { code: 'INTERNAL_ERROR' } };
 }
 
-/** A plugin that logs unexpected errors, and gives every error of a response the request's id and every denial its error. */
+/** Creates the plugin that logs unexpected errors and completes the errors of each response: see `completeErrors`. */
 export function createErrorPlugin(log: Log): ApolloServerPlugin<RequestContext> {
   return {
     requestDidStart: () =>
@@ -55,9 +58,9 @@ export function createErrorPlugin(log: Log): ApolloServerPlugin<RequestContext> 
   };
 }
 
-/** Logs the errors that no client is told of. */
+/** Logs the errors that clients see as INTERNAL_ERROR. */
 export function logUnexpected(log: Log, errors: readonly GraphQLError[], requestId: string): void {
-  // A fault of the database fails every entity of a batch by the same error.
+  // An error of the database fails every entity of a batch: it is logged once.
   const causes = new Map(errors.map((error) => [causeOf(error), error]));
   for (const [cause, error] of causes) {
     if (cause instanceof Fault ? cause.code === 'INTERNAL_ERROR' : !isClientError(error))
@@ -65,7 +68,7 @@ export function logUnexpected(log: Log, errors: readonly GraphQLError[], request
   }
 }
 
-/** Adds an error for each mask that was shown, and to every error the request's id. */
+/** Returns the errors with the request id, and one more for each field that was masked. */
 export function completeErrors(
   errors: readonly GraphQLFormattedError[],
   { requestId, denials }: Pick<RequestContext, 'requestId' | 'denials'>,
@@ -76,12 +79,12 @@ export function completeErrors(
   }));
 }
 
-/** A refused credential has no path, as it comes before any field; Apollo would not look for its cause. It brings its request's id along. */
+/** The error of a refused credential has no path, so Apollo does not look for its cause; it has the request id already. */
 function causeOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError instanceof Fault ? error.originalError : unwrapResolverError(error);
 }
 
-/** What graphql-js finds wrong with documents and variables is a plain GraphQLError, which Apollo wraps into one with a code; a resolver's error has another original. */
+/** Faults of documents and variables are plain GraphQLErrors, which Apollo wraps into one with a code. An error of a resolver has another original. */
 function isClientError(error: unknown): boolean {
   if (!(error instanceof GraphQLError) || APOLLO_CODES[String(error.extensions['code'])] === undefined) return false;
   return error.originalError === undefined || error.originalError instanceof GraphQLError;

@@ -3,7 +3,7 @@ import { Fault } from '@trestle/schema/errors';
 import { buildSchema, execute, parse } from 'graphql';
 import { type MutationLimits, applyMutationLimits } from './mutation-limits.ts';
 
-const LIMITS: MutationLimits = { atOnce: 2, waiting: 3, allowed: { startMs: 60_000, commitMs: 60_000 } };
+const LIMITS: MutationLimits = { concurrency: 2, queueLength: 3, allowed: { startMs: 60_000, commitMs: 60_000 } };
 
 function createRun(resolve: () => unknown, limits: Partial<MutationLimits> = {}): () => Promise<string> {
   const schema = buildSchema('type Query { a: Int } type Mutation { change: Int }');
@@ -18,7 +18,7 @@ function createRun(resolve: () => unknown, limits: Partial<MutationLimits> = {})
 }
 
 describe('mutations', () => {
-  it('run so many at once; others wait for their turn, and those beyond the queue are SERVICE_UNAVAILABLE', async () => {
+  it('run up to the limit at once, wait in a queue beyond it, and are SERVICE_UNAVAILABLE when the queue is full', async () => {
     const open: (() => void)[] = [];
     let most = 0;
     let running = 0;
@@ -40,9 +40,12 @@ describe('mutations', () => {
     expect(most).toBe(2);
   });
 
-  it('are SERVICE_UNAVAILABLE when their turn does not come in time, and leave the queue', async () => {
+  it('are SERVICE_UNAVAILABLE when they do not start in time, and leave the queue', async () => {
     let finish: () => void = () => undefined;
-    const run = createRun(() => new Promise<void>((resolve) => (finish = resolve)), { atOnce: 1, allowed: { startMs: 50, commitMs: 50 } });
+    const run = createRun(() => new Promise<void>((resolve) => (finish = resolve)), {
+      concurrency: 1,
+      allowed: { startMs: 50, commitMs: 50 },
+    });
     const first = run();
     expect(await run()).toBe('SERVICE_UNAVAILABLE');
     finish();
@@ -53,7 +56,7 @@ describe('mutations', () => {
     expect(await next).toBe('done');
   });
 
-  it('are run again twice after a collision of transactions, and not after any other error', async () => {
+  it('are retried twice after a serialization failure, and not after another error', async () => {
     let calls = 0;
     const failing = (times: number, code: string) => () => {
       if (++calls <= times) throw Object.assign(new Error('failed'), { code });

@@ -1,28 +1,28 @@
-/** How mutations share the database with reads: at most some at once, each within its time, and again after a collision. */
+/** Limits how mutations use the database: a maximum at once, each within its time, and a retry after a serialization failure. */
 import { fail } from '@trestle/schema/errors';
 import { type GraphQLField, type GraphQLSchema, defaultFieldResolver } from 'graphql';
-import { isCollision } from '../database/database-faults.ts';
+import { isSerializationFailure } from '../database/database-faults.ts';
 import { type TimeAllowed, runWithDeadline } from '../database/deadline.ts';
 
-/** How often a mutation is run again whose transaction collided with another one; it has changed nothing until then. */
+/** How often a mutation is retried whose transaction was rolled back because of a concurrent one; it has changed nothing until then. */
 const RETRIES = 2;
 
 export interface MutationLimits {
-  /** The most mutations at once. Fewer than the connections of the pool, so that writers that wait for a locked row leave connections to reads. */
-  readonly atOnce: number;
-  /** How many may wait for their turn. */
-  readonly waiting: number;
+  /** The most mutations at once. Fewer than the pool's connections, so that writers that wait for a locked row leave some to reads. */
+  readonly concurrency: number;
+  /** The most mutations that wait for their turn. */
+  readonly queueLength: number;
   readonly allowed: TimeAllowed;
 }
 
-/** Wraps the resolvers of all mutations. One that does not get its turn in time throws SERVICE_UNAVAILABLE and has changed nothing. */
+/** Wraps the resolvers of all mutations. A mutation that does not start in time throws SERVICE_UNAVAILABLE and has changed nothing. */
 export function applyMutationLimits(schema: GraphQLSchema, limits: MutationLimits): void {
-  const turns = createTurns(limits);
+  const queue = new MutationQueue(limits);
   const fields = Object.values(schema.getMutationType()?.getFields() ?? {}) as GraphQLField<unknown, unknown>[];
   for (const field of fields) {
     const { resolve = defaultFieldResolver } = field;
     field.resolve = (source, args: Record<string, unknown>, context, info) =>
-      runWithDeadline(limits.allowed, () => turns.run(() => retry(() => resolve(source, args, context, info))));
+      runWithDeadline(limits.allowed, () => queue.run(() => retry(() => resolve(source, args, context, info))));
   }
 }
 
@@ -31,46 +31,55 @@ async function retry(work: () => unknown): Promise<unknown> {
     try {
       return await work();
     } catch (error) {
-      if (left === 0 || !isCollision(error)) throw error;
+      if (left === 0 || !isSerializationFailure(error)) throw error;
     }
   }
 }
 
-/** A queue in which so many run at once and the others wait, in their order and for a limited time. */
-function createTurns({ atOnce, waiting, allowed: { startMs } }: MutationLimits) {
-  const queue: (() => void)[] = [];
-  let running = 0;
-  const busy = () => fail('SERVICE_UNAVAILABLE', 'Too many changes are waiting. Nothing was changed; try again.', { retryAfterSeconds: 1 });
+/** Runs up to `concurrency` tasks at once; the others wait in their order, for a limited time. */
+class MutationQueue {
+  readonly #limits: MutationLimits;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
 
-  const wait = () =>
-    new Promise<void>((resolve, reject) => {
-      if (queue.length >= waiting) {
-        reject(busy());
+  constructor(limits: MutationLimits) {
+    this.#limits = limits;
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    // A task that ends passes its place on to the next one, so the place is not counted twice.
+    if (this.#running < this.#limits.concurrency) this.#running++;
+    else await this.#wait();
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running--;
+    }
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length >= this.#limits.queueLength) {
+        reject(overloaded());
         return;
       }
-      const enter = () => {
+      const start = () => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(() => {
-        queue.splice(queue.indexOf(enter), 1);
-        reject(busy());
-      }, startMs);
-      queue.push(enter);
+        this.#waiting.splice(this.#waiting.indexOf(start), 1);
+        reject(overloaded());
+      }, this.#limits.allowed.startMs);
+      this.#waiting.push(start);
     });
+  }
+}
 
-  return {
-    async run<T>(work: () => Promise<T>): Promise<T> {
-      // Who leaves hands the place on, so that it is not counted twice.
-      if (running < atOnce) running++;
-      else await wait();
-      try {
-        return await work();
-      } finally {
-        const next = queue.shift();
-        if (next) next();
-        else running--;
-      }
-    },
-  };
+function overloaded(): Error {
+  return fail('SERVICE_UNAVAILABLE', 'Too many mutations are waiting. Nothing was changed. Retry after 1 second.', {
+    retryAfterSeconds: 1,
+  });
 }

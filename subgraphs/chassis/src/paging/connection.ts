@@ -1,6 +1,7 @@
 /** Relay connections from rows that were read by page-query.ts (spec §2.3). No I/O. */
 import { type Window, toCursor } from './window.ts';
 
+/** Where a page begins and ends, and whether there are rows before and behind it (Relay cursor connections §5). */
 export interface PageInfo {
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
@@ -8,14 +9,14 @@ export interface PageInfo {
   readonly endCursor: string | null;
 }
 
-/** What a resolver gives for a connection type; `totalCount` is counted only when a client asks for it. */
+/** The value behind a connection type; the rows are counted only when a client selects `totalCount`. */
 export interface Connection<Row> {
   readonly edges: readonly { readonly cursor: string; readonly node: Row }[];
   readonly pageInfo: PageInfo;
   readonly countTotal: () => Promise<number>;
 }
 
-/** `rows` as read for the window: up to one more than its limit, in reverse for a window from the end. */
+/** Converts `rows` as read for the window (up to one more than its limit, reversed for a window from the end) to a connection. */
 export function toConnection<Row extends object>(rows: readonly Row[], window: Window, countTotal: () => Promise<number>): Connection<Row> {
   const more = rows.length > window.limit;
   const page = rows.slice(0, window.limit);
@@ -33,7 +34,12 @@ export function toConnection<Row extends object>(rows: readonly Row[], window: W
   };
 }
 
-/** The resolvers of every connection type. */
+/** Returns the rows of a connection, for fields that are plain lists. */
+export function nodesOf<Row>({ edges }: Pick<Connection<Row>, 'edges'>): Row[] {
+  return edges.map(({ node }) => node);
+}
+
+/** The resolvers that every connection type has. */
 export const connectionResolvers = {
   totalCount: (connection: Pick<Connection<unknown>, 'countTotal'>): Promise<number> => connection.countTotal(),
 };

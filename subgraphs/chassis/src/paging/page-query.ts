@@ -1,94 +1,101 @@
-/** Writes the one SQL statement that reads a window of a table, for one list or for many at once. No I/O. */
-import { type Sql, join, raw, sqltag as sql } from '@prisma/client/runtime/client';
+/** Builds the one SQL statement that reads a window of a table, for one list or for the lists of many parents. No I/O. */
+import { type Sql, all, any, given, join, name, raw, sql } from '../database/sql.ts';
 import type { Position, SortKey, Window } from './window.ts';
 
-export { sql, join, raw, type Sql };
-
-export interface PageQuery {
+/** The rows of a list: a table, whose alias is `t`, and the conditions that all of them meet. */
+export interface RowSet {
   readonly table: string;
-  /** Conditions that must all hold; the table goes by the name `t`. */
+  /** The columns to read, by default all; they contain every column of the order. */
+  readonly columns?: readonly string[];
   readonly where: readonly Sql[];
-  /** A condition on words, which may be anywhere or nowhere; PostgreSQL can't know how rare they are. */
+  /** A full-text condition. It stands apart because PostgreSQL cannot estimate how many rows match it. */
   readonly search?: Sql | undefined;
+}
+
+/** A window on the rows of a list. */
+export interface PageQuery extends RowSet {
   readonly window: Window;
 }
 
-type Rows = Omit<PageQuery, 'window'>;
+/** The parents of many lists that are read at once: the column that holds a row's parent, and the parents' keys. */
+export interface Parents {
+  readonly by: string;
+  readonly keys: readonly string[];
+}
 
-/** Up to so many rows of a search are found first and then sorted; of more, some are met soon on a walk along the order. */
+/** Up to this many matches of a search are found first and then sorted; with more, a scan in sort order soon meets some. */
 const FEW = 1000;
 
 /**
- * Reads the window's rows and one more, which tells whether there is a further page (see connection.ts). Behind a cursor the rows lie in
- * several stretches of the index, such as "the same role and a later id" and "a later role": each is read from its own beginning, so
- * that a page deep inside costs what the first one does.
+ * Returns the statement that reads the rows of the window and one more, which shows whether there is a further page (see connection.ts).
+ * Behind a cursor the rows lie in several ranges of the index, such as "the same role and a greater id" and "a greater role". Each
+ * range is read from its own start, so that a page deep inside costs what the first one does.
  */
-export function selectPage({ table, where, search, window }: PageQuery): Sql {
-  if (!search) return selectWindow({ table, where, window });
+export function selectPage({ search, window, ...rows }: PageQuery): Sql {
+  const { table, where } = rows;
+  if (!search) return selectWindow({ ...rows, window });
   const few = sql`SELECT t."id" FROM ${name(table)} t WHERE ${search} LIMIT ${FEW + 1}::int`;
-  const found = sql`t."id" IN (SELECT "id" FROM few) AND (SELECT count(*) FROM few) <= ${FEW}::int`;
-  const met = sql`${search} AND (SELECT count(*) FROM few) > ${FEW}::int`;
-  const pages = [found, met].map((way) => sql`(SELECT * FROM (${selectWindow({ table, where: [way, ...where], window })}) t)`);
-  return sql`WITH few AS MATERIALIZED (${few}) SELECT t.* FROM (${join(pages, ' UNION ALL ')}) t ORDER BY ${ordering(window)}`;
+  const sorted = sql`t."id" IN (SELECT "id" FROM few) AND (SELECT count(*) FROM few) <= ${FEW}::int`;
+  const scanned = sql`${search} AND (SELECT count(*) FROM few) > ${FEW}::int`;
+  const pages = [sorted, scanned].map(
+    (condition) => sql`(SELECT * FROM (${selectWindow({ ...rows, where: [condition, ...where], window })}) t)`,
+  );
+  return sql`WITH few AS MATERIALIZED (${few}) SELECT t.* FROM (${join(pages, ' UNION ALL ')}) t ORDER BY ${orderBy(window)}`;
 }
 
-function selectWindow({ table, where, window }: Omit<PageQuery, 'search'>): Sql {
+function selectWindow({ window, ...rows }: Omit<PageQuery, 'search'>): Sql {
   const { after, before, order, limit, offset } = window;
   const count = sql`${limit + 1}::int`;
-  const read = (stretch: readonly Sql[]) =>
-    sql`SELECT t.* FROM ${name(table)} t WHERE ${all([...stretch, ...where])} ORDER BY ${ordering(window)}`;
+  const read = (range: readonly Sql[]) => sql`${selectFrom(rows)} WHERE ${all([...range, ...rows.where])} ORDER BY ${orderBy(window)}`;
   const position = after ?? before;
   if (!position) return sql`${read([])} LIMIT ${count} OFFSET ${offset}::int`;
   const most = sql`${limit + 1 + offset}::int`;
-  const limits = after && before ? [any(stretches(order, before, true))] : [];
-  const parts = stretches(order, position, !after).map((stretch) => sql`(${read([stretch, ...limits])} LIMIT ${most})`);
-  return sql`SELECT t.* FROM (${join(parts, ' UNION ALL ')}) t ORDER BY ${ordering(window)} LIMIT ${count} OFFSET ${offset}::int`;
+  const limits = after && before ? [any(rangesBehind(order, before, true))] : [];
+  const parts = rangesBehind(order, position, !after).map((range) => sql`(${read([range, ...limits])} LIMIT ${most})`);
+  return sql`SELECT t.* FROM (${join(parts, ' UNION ALL ')}) t ORDER BY ${orderBy(window)} LIMIT ${count} OFFSET ${offset}::int`;
 }
 
 /**
- * Reads the same window for many parents in one statement (no N+1): each row has its parent's key in the column `by`.
- * The index on (`by`, order) serves each parent by itself.
+ * Returns the statement that reads the same window for many parents (no N+1): each row has its parent's key in the column `by`.
+ * An index on (`by`, order) serves each parent on its own.
  */
-export function selectPages({ table, where, search, window }: PageQuery, { by, keys }: { by: string; keys: readonly string[] }): Sql {
-  const page = selectWindow({ table, where: [sql`t.${name(by)} = parent.key`, ...where, ...given(search, (words) => words)], window });
-  return sql`SELECT t.* FROM unnest(${keys}::text[]) WITH ORDINALITY AS parent(key, place) CROSS JOIN LATERAL (${page}) t ORDER BY parent.place, ${ordering(window)}`;
+export function selectPages({ window, ...rows }: PageQuery, { by, keys }: Parents): Sql {
+  const where = [sql`t.${name(by)} = parent.key`, ...conditionsOf(rows)];
+  const page = selectWindow({ ...rows, where, window });
+  return sql`SELECT t.* FROM unnest(${keys}::text[]) WITH ORDINALITY AS parent(key, place) CROSS JOIN LATERAL (${page}) t ORDER BY parent.place, ${orderBy(window)}`;
 }
 
-/** Counts all rows that hold, whatever the window. */
-export function countRows({ table, where, search }: Rows): Sql {
-  return sql`SELECT count(*)::int AS count FROM ${name(table)} t WHERE ${all([...where, ...given(search, (words) => words)])}`;
+/** Returns the statement that reads the rows with these ids. */
+export function selectByIds(rows: RowSet, ids: readonly string[]): Sql {
+  return sql`${selectFrom(rows)} WHERE ${all([sql`t."id" = ANY(${ids}::text[])`, ...conditionsOf(rows)])}`;
 }
 
-/** Counts all rows that hold for each parent; a parent without any has no row. */
-export function countRowsBy({ table, where, search }: Rows, { by, keys }: { by: string; keys: readonly string[] }): Sql {
-  return sql`SELECT t.${name(by)} AS key, count(*)::int AS count FROM ${name(table)} t WHERE ${all([sql`t.${name(by)} = ANY(${keys}::text[])`, ...where, ...given(search, (words) => words)])} GROUP BY 1`;
+/** Returns the statement that counts all rows of a list, whatever the window. */
+export function countRows(rows: RowSet): Sql {
+  return sql`SELECT count(*)::int AS count FROM ${name(rows.table)} t WHERE ${all(conditionsOf(rows))}`;
 }
 
-/** Quotes the name of a table or column. Names come from our own code; nothing of a client's ever gets here. */
-export function name(identifier: string): Sql {
-  return raw(`"${identifier.replaceAll('"', '""')}"`);
+/** Returns the statement that counts the rows of each parent; it returns no row for a parent without rows. */
+export function countRowsBy(rows: RowSet, { by, keys }: Parents): Sql {
+  return sql`SELECT t.${name(by)} AS key, count(*)::int AS count FROM ${name(rows.table)} t WHERE ${all([sql`t.${name(by)} = ANY(${keys}::text[])`, ...conditionsOf(rows)])} GROUP BY 1`;
 }
 
-/** A condition for each part of a filter that was given. */
-export function given<T>(value: T | null | undefined, condition: (value: T) => Sql): Sql[] {
-  return value === null || value === undefined ? [] : [condition(value)];
+function selectFrom({ table, columns }: RowSet): Sql {
+  const selected = columns
+    ? join(
+        columns.map((column) => sql`t.${name(column)}`),
+        ', ',
+      )
+    : sql`t.*`;
+  return sql`SELECT ${selected} FROM ${name(table)} t`;
 }
 
-/** A pattern for `ILIKE` that finds the text itself wherever it stands. */
-export function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+function conditionsOf({ where, search }: RowSet): Sql[] {
+  return [...where, ...given(search, (condition) => condition)];
 }
 
-function all(where: readonly Sql[]): Sql {
-  return where.length > 0 ? join([...where], ' AND ') : sql`true`;
-}
-
-function any(conditions: readonly Sql[]): Sql {
-  return conditions.length > 0 ? sql`(${join([...conditions], ' OR ')})` : sql`false`;
-}
-
-/** A window from the end is read in reverse order; connection.ts turns it round again. */
-function ordering({ order, backward }: Window): Sql {
+/** A window from the end is read in reverse order; connection.ts reverses it again. */
+function orderBy({ order, backward }: Window): Sql {
   const keys = order.map(({ column, descending, nullable }) => {
     const direction = descending === backward ? 'ASC' : 'DESC';
     const nulls = nullable ? (backward ? ' NULLS FIRST' : ' NULLS LAST') : '';
@@ -98,17 +105,17 @@ function ordering({ order, backward }: Window): Sql {
 }
 
 /**
- * The rows that stand behind a position in the order, or before it when `reversed`, as conditions that exclude each other: equal in the
- * first keys and beyond in the next. Rows without a value stand last.
+ * Returns the rows behind a position in the order, or before it when `reversed`, as conditions that exclude each other: equal in the
+ * first keys and beyond in the next. Rows without a value come last.
  */
-function stretches(order: readonly SortKey[], position: Position, reversed: boolean): Sql[] {
+function rangesBehind(order: readonly SortKey[], position: Position, reversed: boolean): Sql[] {
   return order.flatMap((key, i) => {
-    const equal = order.slice(0, i).map((earlier, at) => same(earlier, position[at]));
+    const equal = order.slice(0, i).map((earlier, at) => equals(earlier, position[at]));
     return beyond(key, position[i], reversed).map((past) => all([...equal, past]));
   });
 }
 
-function same({ column, type }: SortKey, value: Position[number] | undefined): Sql {
+function equals({ column, type }: SortKey, value: Position[number] | undefined): Sql {
   return value === null || value === undefined ? sql`t.${name(column)} IS NULL` : sql`t.${name(column)} = ${value}::${raw(type)}`;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Sorting, readWindow, toCursor } from './window.ts';
+import { type Sorting, parseWindow, toCursor } from './window.ts';
 
 const sorting: Sorting<'AGE' | 'NAME' | 'ROLE' | 'TIME'> = {
   columns: {
@@ -25,39 +25,39 @@ const row = fc.record({
 });
 
 describe('a cursor', () => {
-  it('leads back to the place of its row, in the order it was made for', () => {
+  it('holds the position of its row in the order that it was made for', () => {
     fc.assert(
       fc.property(orderBy, row, (order, data) => {
-        const { order: keys } = readWindow({ orderBy: order }, sorting);
-        const { after } = readWindow({ orderBy: order, after: toCursor(data, keys) }, sorting);
+        const { order: keys } = parseWindow({ orderBy: order }, sorting);
+        const { after } = parseWindow({ orderBy: order, after: toCursor(data, keys) }, sorting);
         const values = keys.map(({ column }) => data[column as keyof typeof data]);
         expect(after).toEqual(values.map((value) => (value instanceof Date ? value.toISOString() : value)));
       }),
     );
   });
 
-  it('of another order, or of nobody, is refused and never read', () => {
-    const { order } = readWindow({}, sorting);
+  it('is refused when it is of another order or no cursor at all', () => {
+    const { order } = parseWindow({}, sorting);
     const cursor = toCursor({ createdAt: new Date(0), id: 'x' }, order);
-    expect(() => readWindow({ after: cursor, orderBy: [{ field: 'NAME' }] }, sorting)).toThrow('not valid');
+    expect(() => parseWindow({ after: cursor, orderBy: [{ field: 'NAME' }] }, sorting)).toThrow('not valid');
     fc.assert(
       fc.property(fc.string(), (text) => {
-        expect(() => readWindow({ after: text }, sorting)).toThrow('not valid');
+        expect(() => parseWindow({ after: text }, sorting)).toThrow('not valid');
       }),
     );
   });
 
-  it('that was tampered with to hold other types is refused', () => {
+  it('is refused when its values have other types than the columns', () => {
     for (const values of [[1, 'x'], ['never', 'x'], ['2026-01-01T00:00:00Z', 5], ['2026-01-01T00:00:00Z'], [null, 'x'], [{}, []]]) {
       const forged = Buffer.from(JSON.stringify(['createdAt-id-', ...values])).toString('base64url');
-      expect(() => readWindow({ after: forged }, sorting)).toThrow('not valid');
+      expect(() => parseWindow({ after: forged }, sorting)).toThrow('not valid');
     }
   });
 });
 
 describe('the arguments of a connection', () => {
-  it('give 10 rows in the default order, ties broken by id', () => {
-    expect(readWindow({}, sorting)).toMatchObject({
+  it('default to 10 rows in the default order, ties broken by id', () => {
+    expect(parseWindow({}, sorting)).toMatchObject({
       limit: 10,
       offset: 0,
       backward: false,
@@ -76,10 +76,10 @@ describe('the arguments of a connection', () => {
     [{ offset: -1 }, 'offset'],
     [{ offset: 1, last: 2 }, 'offset'],
     [{ first: 5, before: 'x' }, 'before'],
-  ])('%j is refused and names %s', (args, field) => {
+  ])('are refused when they are %j, naming %s', (args, field) => {
     let faults: readonly { field: string }[] | undefined;
     try {
-      readWindow(args, sorting);
+      parseWindow(args, sorting);
     } catch (error) {
       faults = (error as { details?: readonly { field: string }[] }).details;
     }

@@ -1,40 +1,45 @@
-/** Reads paging arguments and cursors into a window on a sorted list (spec §2.3, contract §3). No I/O. */
+/** Parses paging arguments and cursors into a window on a sorted list (spec §2.3, contract §3). No I/O. */
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
-import { readDateTime } from '../graphql/scalars.ts';
+import { parseDateTime } from '../values/date-time.ts';
 
+/** The most rows of a page (contract §3). */
 export const MAX_PAGE_SIZE = 100;
+/** The rows of a page where a client names no number. */
 export const DEFAULT_PAGE_SIZE = 10;
 const MAX_OFFSET = 1_000_000;
 
-/** A column that clients may sort by, and what its values look like in a cursor. */
+/** A column that clients may sort by, and the type of its values in a cursor. */
 export interface SortColumn {
   readonly column: string;
   /** PostgreSQL's name of the type, e.g. `timestamptz` or `"Role"`. */
   readonly type: string;
-  /** Rows without a value come last in either direction. */
+  /** Whether the column may be null; rows without a value come last in either direction. */
   readonly nullable?: boolean;
   /** All values of an enum type. */
   readonly values?: readonly string[];
 }
 
+/** A column of an order, with its direction. */
 export interface SortKey extends SortColumn {
   readonly descending: boolean;
 }
 
-/** The values of a row's sort keys: where it stands in the order. */
+/** The position of a row in an order: the values of its sort keys. */
 export type Position = readonly (string | number | boolean | null)[];
 
+/** A section of a sorted list. */
 export interface Window {
-  /** Ends with the id, so that no two rows stand in the same place. */
+  /** Ends with the id, so that no two rows have the same position. */
   readonly order: readonly SortKey[];
   readonly limit: number;
   readonly offset: number;
-  /** Whether it was asked for from the end (`last`). */
+  /** Whether it is counted from the end (`last`). */
   readonly backward: boolean;
   readonly after: Position | undefined;
   readonly before: Position | undefined;
 }
 
+/** The arguments of a connection field. */
 export interface WindowArguments<Field extends string> {
   readonly first?: number | null;
   readonly after?: string | null;
@@ -44,68 +49,69 @@ export interface WindowArguments<Field extends string> {
   readonly orderBy?: readonly { readonly field: Field; readonly direction?: 'ASC' | 'DESC' }[] | null;
 }
 
+/** The orders that a list can have. */
 export interface Sorting<Field extends string> {
   readonly columns: Readonly<Record<Field, SortColumn>>;
   readonly default: { readonly field: Field; readonly direction: 'ASC' | 'DESC' };
-  /** The type of the id column; `text` unless told otherwise. */
+  /** The PostgreSQL type of the id column, by default `text`. */
   readonly idType?: string;
 }
 
-/** Reads the arguments of a connection field. Throws VALIDATION_ERROR that names every faulty argument at once. */
-export function readWindow<Field extends string>(args: WindowArguments<Field>, sorting: Sorting<Field>): Window {
-  const order = readOrder(args.orderBy, sorting);
+/** Parses the arguments of a connection field. Throws VALIDATION_ERROR that names every faulty argument at once. */
+export function parseWindow<Field extends string>(args: WindowArguments<Field>, sorting: Sorting<Field>): Window {
+  const order = parseOrder(args.orderBy, sorting);
   const faults: FieldFault[] = [];
   const backward = typeof args.last === 'number';
-  const limit = readCount(args, faults);
+  const limit = parseCount(args, faults);
   const offset = args.offset ?? 0;
   if (offset < 0 || offset > MAX_OFFSET) faults.push({ field: 'offset', message: `must be 0 to ${String(MAX_OFFSET)}` });
   if (offset > 0 && (backward || args.after != null || args.before != null))
-    faults.push({ field: 'offset', message: 'goes with first only' });
+    faults.push({ field: 'offset', message: 'must not be combined with last, after or before' });
   const window = {
     order,
     limit,
     offset,
     backward,
-    after: readCursor('after', args.after, { order, faults }),
-    before: readCursor('before', args.before, { order, faults }),
+    after: parseCursor('after', args.after, { order, faults }),
+    before: parseCursor('before', args.before, { order, faults }),
   };
   rejectFaults(faults);
   return window;
 }
 
-/** Writes a row's place in the order as an opaque cursor. */
+/** Converts the position of a row to an opaque cursor. */
 export function toCursor(row: object, order: readonly SortKey[]): string {
   const position = order.map(({ column }) => toPositionValue((row as Record<string, unknown>)[column]));
   return Buffer.from(JSON.stringify([signatureOf(order), ...position])).toString('base64url');
 }
 
-function readOrder<Field extends string>(
+function parseOrder<Field extends string>(
   orderBy: WindowArguments<Field>['orderBy'],
   { columns, default: fallback, idType = 'text' }: Sorting<Field>,
 ): SortKey[] {
-  const asked = orderBy?.length ? orderBy : [fallback];
-  const keys: SortKey[] = asked.map(({ field, direction }) => ({ ...columns[field], descending: direction === 'DESC' }));
+  const requested = orderBy?.length ? orderBy : [fallback];
+  const keys: SortKey[] = requested.map(({ field, direction }) => ({ ...columns[field], descending: direction === 'DESC' }));
   const unique = keys.filter(({ column }, i) => keys.findIndex((key) => key.column === column) === i);
   const end = unique.findIndex(({ column }) => column === 'id');
   if (end >= 0) return unique.slice(0, end + 1);
   return [...unique, { column: 'id', type: idType, descending: unique.at(-1)?.descending ?? false }];
 }
 
-function readCount({ first, last }: WindowArguments<string>, faults: FieldFault[]): number {
-  if (first != null && last != null) faults.push({ field: 'last', message: 'goes without first' });
+function parseCount({ first, last }: WindowArguments<string>, faults: FieldFault[]): number {
+  if (first != null && last != null) faults.push({ field: 'last', message: 'must not be combined with first' });
   const [field, count] = last != null ? ['last', last] : ['first', first ?? DEFAULT_PAGE_SIZE];
   if (count < 1 || count > MAX_PAGE_SIZE) faults.push({ field, message: `must be 1 to ${String(MAX_PAGE_SIZE)}` });
   return count;
 }
 
-function readCursor(
+function parseCursor(
   field: string,
   cursor: string | null | undefined,
   { order, faults }: { order: readonly SortKey[]; faults: FieldFault[] },
 ): Position | undefined {
   if (cursor == null) return undefined;
   const position = decodeCursor(cursor, order);
-  if (!position) faults.push({ field, message: 'is not a cursor of this list in this order' });
+  if (!position) faults.push({ field, message: 'is not a cursor of this list and sort order' });
   return position;
 }
 
@@ -119,10 +125,10 @@ function decodeCursor(cursor: string, order: readonly SortKey[]): Position | und
   if (!Array.isArray(decoded)) return undefined;
   const [signature, ...values] = decoded as unknown[];
   if (signature !== signatureOf(order) || values.length !== order.length) return undefined;
-  return order.every((key, i) => fits(values[i], key)) ? (values as Position) : undefined;
+  return order.every((key, i) => isValueOf(values[i], key)) ? (values as Position) : undefined;
 }
 
-function fits(value: unknown, { type, values, nullable }: SortKey): boolean {
+function isValueOf(value: unknown, { type, values, nullable }: SortKey): boolean {
   if (value === null) return nullable === true;
   if (values) return typeof value === 'string' && values.includes(value);
   switch (type) {
@@ -131,15 +137,15 @@ function fits(value: unknown, { type, values, nullable }: SortKey): boolean {
     case 'boolean':
       return typeof value === 'boolean';
     case 'timestamptz':
-      return isMoment(value);
+      return isDateTime(value);
     default:
       return typeof value === 'string' && !value.includes('\0');
   }
 }
 
-function isMoment(value: unknown): boolean {
+function isDateTime(value: unknown): boolean {
   try {
-    return Boolean(readDateTime(value));
+    return Boolean(parseDateTime(value));
   } catch {
     return false;
   }
@@ -148,7 +154,7 @@ function isMoment(value: unknown): boolean {
 function toPositionValue(value: unknown): Position[number] {
   if (value instanceof Date) return value.toISOString();
   if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
-  throw fail('INTERNAL_ERROR', 'A sort key is missing from the row');
+  throw fail('INTERNAL_ERROR', 'A sort key is missing from the row.');
 }
 
 function signatureOf(order: readonly SortKey[]): string {

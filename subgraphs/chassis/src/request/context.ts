@@ -1,8 +1,9 @@
-/** What every resolver is told of the request it works for. */
+/** The context of a GraphQL request: what every resolver gets besides its arguments. */
 import type { Caller } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
+import type { IdempotencyKey } from './idempotency-key.ts';
 
-/** A guarded field that showed its mask in this response: where first, and how often. */
+/** A guarded field that was masked in this response: where first, and how often (contract §3). */
 export interface Denial {
   readonly coordinate: string;
   readonly requires: string;
@@ -10,41 +11,35 @@ export interface Denial {
   count: number;
 }
 
-/** A client's word that a request with the same key is the same request (spec §8). */
-export interface IdempotencyKey {
-  readonly key: string;
-  /** Method and path of the client's own request, as the bridge tells them, e.g. `POST /payments`; else empty. */
-  readonly scope: string;
-  /** Whether anything of the response was kept from an earlier request; told to the client at the end. */
-  replayed: boolean;
-}
-
+/** The context of an operation, and of each event of a subscription. */
 export interface RequestContext {
-  /** Who is calling; null for anonymous callers. */
+  /** The identity behind the request; null for anonymous callers. */
   readonly caller: Caller | null;
   readonly requestId: string;
-  /** By field coordinate; filled by the auth directive, told to the client at the end. */
+  /** By field coordinate: filled by `@auth`, sent to the client as errors at the end. */
   readonly denials: Map<string, Denial>;
   readonly idempotency: IdempotencyKey | null;
-  /** What the process reports of an HTTP request; absent for operations of a WebSocket. */
+  /** What the process logs of an HTTP request; absent for operations of a WebSocket. */
   readonly report?: RequestReport | undefined;
+  /** Discards the rows that were read so far, so that resolvers read them again. Called before and after each mutation. */
+  readonly forgetReads?: () => void;
 }
 
-/** What is learnt of a request while it is worked on, for its line in the log. */
+/** What becomes known of a request while it is executed, for its line in the log. */
 export interface RequestReport {
   readonly requestId: string;
   operation: string | undefined;
 }
 
-/** The caller of a request that needs one. Throws UNAUTHORIZED for anonymous callers (spec §5.7). */
+/** Returns the caller of a request that needs one. Throws UNAUTHORIZED for anonymous callers (spec §5.7). */
 export function requireCaller({ caller }: RequestContext): Caller {
-  if (!caller) throw fail('UNAUTHORIZED', 'Authentication is required');
+  if (!caller) throw fail('UNAUTHORIZED', 'Authentication is required.');
   return caller;
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A request's id as a client sent it, or undefined for what is no UUID. */
-export function readRequestId(sent: unknown): string | undefined {
+/** Parses the request id that a client sent. Returns undefined for what is not a UUID. */
+export function parseRequestId(sent: unknown): string | undefined {
   return typeof sent === 'string' && UUID.test(sent) ? sent : undefined;
 }

@@ -1,17 +1,19 @@
-/** Reads how a subscriber wants to go on after a lost connection: `extensions.resume` of a `subscribe` message (ADR 8). No I/O. */
+/** Parses how a subscriber resumes after a lost connection: `extensions.resume` of a `subscribe` message (ADR 8). No I/O. */
 import { rejectFaults } from '@trestle/schema/errors';
 
-/** Asked for with positions; `after` is the last one that the subscriber has seen. After `first` events it completes: the subscriber asks for more when it wants more. */
+/** Present for a subscriber that wants positions. */
 export interface Resume {
+  /** The last position that the subscriber has received. */
   readonly after?: number;
+  /** After this many events the subscription completes; the subscriber subscribes again for more. */
   readonly first?: number;
 }
 
-/** Positions are whole numbers, far below what a double can't tell apart. */
+/** Positions are whole numbers, small enough that a double represents each exactly. */
 const POSITION = /^(?:0|[1-9]\d{0,14})$/;
 
-/** Undefined for a subscriber that knows nothing of positions. Throws VALIDATION_ERROR. */
-export function readResume(extensions: Readonly<Record<string, unknown>> | null | undefined): Resume | undefined {
+/** Returns undefined for a subscriber that does not want positions. Throws VALIDATION_ERROR. */
+export function parseResume(extensions: Readonly<Record<string, unknown>> | null | undefined): Resume | undefined {
   const resume = extensions?.['resume'];
   if (resume === undefined) return undefined;
   if (typeof resume !== 'object' || resume === null || Array.isArray(resume)) {
@@ -20,8 +22,8 @@ export function readResume(extensions: Readonly<Record<string, unknown>> | null 
   }
   const { after, first } = resume as { readonly after?: unknown; readonly first?: unknown };
   if (after !== undefined && (typeof after !== 'string' || !POSITION.test(after)))
-    rejectFaults([{ field: 'extensions.resume.after', message: 'must be a position that was given' }]);
+    rejectFaults([{ field: 'extensions.resume.after', message: 'must be a position from an earlier response' }]);
   if (first !== undefined && !(Number.isSafeInteger(first) && Number(first) > 0))
-    rejectFaults([{ field: 'extensions.resume.first', message: 'must be a whole number from 1 on' }]);
+    rejectFaults([{ field: 'extensions.resume.first', message: 'must be a whole number of at least 1' }]);
   return { ...(after !== undefined && { after: Number(after) }), ...(first !== undefined && { first: Number(first) }) };
 }

@@ -1,60 +1,60 @@
-/** Who is at the other end of a socket: one credential, from the upgrade's headers or from `connection_init`, good until its token ends or is revoked. */
+/** The session of a socket: one credential, from the headers of the upgrade or from `connection_init`, valid until its token expires or is revoked. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
-import { type RequestContext, readRequestId } from '../request/context.ts';
+import { type RequestContext, parseRequestId } from '../request/context.ts';
 
+/** The session of a socket. */
 export interface Session {
-  /** The context of one more operation, or of one more event. */
+  /** Creates the context of an operation, or of one event of a subscription. */
   readonly createRequest: () => RequestContext;
-  /** Whether the token has ended since, or was revoked; if so, the socket has been told. */
-  readonly isOver: () => boolean;
-  /** Ends the watch over the token. */
+  /** Returns whether the token has expired or was revoked; if so, `onInvalid` has been called. */
+  readonly isInvalid: () => boolean;
+  /** Stops watching the token. */
   readonly close: () => void;
 }
 
 export interface SessionOptions {
   readonly verifier: TokenVerifier;
-  /** Called once, when the token ends or is revoked. */
-  readonly onOver: () => void;
+  /** Called once, when the token expires or is revoked. */
+  readonly onInvalid: () => void;
 }
 
-/** Throws VALIDATION_ERROR for more than one credential, UNAUTHORIZED for one that is not valid. */
+/** Creates the session of a socket. Throws VALIDATION_ERROR for more than one credential, UNAUTHORIZED for an invalid one. */
 export function openSession(
   request: IncomingMessage,
   params: Readonly<Record<string, unknown>>,
-  { verifier, onOver }: SessionOptions,
+  { verifier, onInvalid }: SessionOptions,
 ): Session {
   const token = readBearerToken([...request.rawHeaders, ...toRawHeaders(params)]);
   const caller = token === undefined ? null : verifier.verify(token);
-  const requestId = readRequestId(params['x-request-id'] ?? request.headers['x-request-id']) ?? randomUUID();
-  const state = { isOver: false };
-  const over = () => {
-    state.isOver = true;
-    onOver();
+  const requestId = parseRequestId(params['x-request-id'] ?? request.headers['x-request-id']) ?? randomUUID();
+  const state = { isInvalid: false };
+  const invalidate = () => {
+    state.isInvalid = true;
+    onInvalid();
   };
-  const ignore = caller ? verifier.watch(caller, over) : () => undefined;
-  const isOver = () => {
-    if (!state.isOver && caller && !verifier.isValid(caller)) {
-      ignore();
-      over();
-    }
-    return state.isOver;
-  };
+  const unwatch = caller ? verifier.watch(caller, invalidate) : () => undefined;
   return {
     createRequest: () => ({ caller, requestId, denials: new Map(), idempotency: null }),
-    isOver,
-    close: ignore,
+    isInvalid() {
+      if (!state.isInvalid && caller && !verifier.isValid(caller)) {
+        unwatch();
+        invalidate();
+      }
+      return state.isInvalid;
+    },
+    close: unwatch,
   };
 }
 
-/** The payload's credentials as headers, so that they are counted and read as those are. */
+/** Returns the credentials of the payload as headers, so that they are counted and parsed like headers. */
 function toRawHeaders(params: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(params).flatMap(([name, value]) => {
     if (name !== 'authorization' && name !== 'Authorization') return [];
-    if (typeof value !== 'string') throw fail('VALIDATION_ERROR', 'A credential must be text');
+    if (typeof value !== 'string') throw fail('VALIDATION_ERROR', `\`${name}\` must be a string.`);
     return [name, value];
   });
 }

@@ -1,30 +1,23 @@
-/** Mutations that happen once however often they are sent with one key (spec §8, contract §4): the key is kept in the transaction of what it protects. */
+/** Runs a mutation once, however often it is sent with one key (spec §8, contract §4). The key is stored in the transaction of the write. */
 import { createHash, createHmac } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
-import type { ApolloServerPlugin } from '@apollo/server';
-import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { fail } from '@trestle/schema/errors';
 import type { GraphQLResolveInfo } from 'graphql';
+import { type SqlClient, sql } from '../database/sql.ts';
+import type { RequestContext } from '../request/context.ts';
+import type { IdempotencyKey } from '../request/idempotency-key.ts';
 import type { Clock } from '../values/clock.ts';
-import type { IdempotencyKey, RequestContext } from '../request/context.ts';
-import { type Sql, sql } from '../paging/page-query.ts';
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const SWEEP_ROWS = 1000;
-
-/** What is used of a Prisma client, inside a transaction or outside. */
-interface Statements {
-  $queryRaw<T>(statement: Sql): PromiseLike<T>;
-  $executeRaw(statement: Sql): PromiseLike<number>;
-}
 
 interface Transactions<Client> {
   $transaction<T>(work: (transaction: Client) => Promise<T>): Promise<T>;
 }
 
-export interface IdempotencyOptions<Client extends Statements, Stores> {
+export interface IdempotencyOptions<Client extends SqlClient, Stores> {
   /** The client of a database with the table `idempotency_keys`. */
   readonly prisma: Client & Transactions<Client>;
-  /** Makes the stores on a client, be it that of a transaction; it must cost next to nothing. */
+  /** Creates the stores on a client, which may be that of a transaction. It is called for each write and must be cheap. */
   readonly createStores: (client: Client) => Stores;
   readonly clock: Clock;
 }
@@ -35,24 +28,26 @@ export interface MutationCall {
   readonly info: Pick<GraphQLResolveInfo, 'fieldName' | 'path'>;
 }
 
+/** The part of a request that decides whether a write is a repetition. */
+export type IdempotentRequest = Pick<RequestContext, 'caller' | 'idempotency'>;
+
+/** The stores of a subgraph, and writes that run once for each key. */
 export interface Idempotency<Stores> {
   /** The stores outside of any transaction. */
   readonly stores: Stores;
   /**
-   * Runs `write`, and without a key nothing else. With one, the row that was written first is given for every repetition within 24 hours, as it was then.
-   * Only what succeeds is kept. `expectedVersions` are no part of what must be equal, since a replay comes before preconditions.
-   * Throws CONFLICT while another request with the key is in hand, BUSINESS_RULE_VIOLATION for a key that was used with other arguments, and what `write` throws.
+   * Runs `write`. With a key, runs it once: every repetition within 24 hours returns the row that the first one wrote, as it was then.
+   * Only successful writes are stored. `expectedVersions` may differ in a repetition, since a replay comes before preconditions.
+   * Throws CONFLICT while another request with the key is in flight, BUSINESS_RULE_VIOLATION for a key that was used with other
+   * arguments, and what `write` throws.
    */
-  readonly once: <Row>(
-    request: Pick<RequestContext, 'caller' | 'idempotency'>,
-    call: MutationCall,
-    write: (stores: Stores) => Promise<Row>,
-  ) => Promise<Row>;
-  /** Deletes what is older than 24 hours, some at a time; resolves when nothing is left to delete. */
+  readonly once: <Row>(request: IdempotentRequest, call: MutationCall, write: (stores: Stores) => Promise<Row>) => Promise<Row>;
+  /** Deletes keys that are older than 24 hours in batches; resolves when there are none. */
   readonly sweep: () => Promise<void>;
 }
 
-export function createIdempotency<Client extends Statements, Stores>({
+/** Creates the stores on `prisma`, and what runs their writes once for each key. */
+export function createIdempotency<Client extends SqlClient, Stores>({
   prisma,
   createStores,
   clock,
@@ -63,91 +58,81 @@ export function createIdempotency<Client extends Statements, Stores>({
   return {
     stores,
 
-    async once<Row>(
-      { caller, idempotency }: Pick<RequestContext, 'caller' | 'idempotency'>,
-      { args, info }: MutationCall,
-      write: (stores: Stores) => Promise<Row>,
-    ): Promise<Row> {
+    async once<Row>({ caller, idempotency }: IdempotentRequest, call: MutationCall, write: (stores: Stores) => Promise<Row>): Promise<Row> {
       if (!idempotency) return write(stores);
-      const { key, scope } = idempotency;
-      const keyHash = createHash('sha256')
-        .update(JSON.stringify([caller?.userId ?? 'anonymous', scope, info.path.key, key]))
-        .digest('hex');
-      const fingerprint = toFingerprint(key, { args, info });
+      const keyHash = toKeyHash(idempotency, caller?.userId ?? 'anonymous', call);
+      const fingerprint = toFingerprint(idempotency.key, call);
       return prisma.$transaction(async (transaction) => {
-        const kept = await claim(transaction, { keyHash, oldest: oldest() });
-        if (kept && kept.fingerprint !== fingerprint)
-          throw fail('BUSINESS_RULE_VIOLATION', 'The Idempotency-Key was used for another request');
-        if (kept) {
+        const stored = await claim(transaction, { keyHash, oldest: oldest() });
+        if (stored && stored.fingerprint !== fingerprint)
+          throw fail('BUSINESS_RULE_VIOLATION', 'The Idempotency-Key was used for another request. Use a new key for each request.');
+        if (stored) {
           idempotency.replayed = true;
-          return toRow(kept.result) as Row;
+          return fromJson(stored.result) as Row;
         }
         const row = await write(createStores(transaction));
-        await transaction.$executeRaw(sql`
-          INSERT INTO "idempotency_keys" ("keyHash", "fingerprint", "result", "createdAt")
-          VALUES (${keyHash}, ${fingerprint}, ${toJson(row)}::jsonb, ${clock()}::timestamptz)
-          ON CONFLICT ("keyHash") DO UPDATE
-          SET "fingerprint" = EXCLUDED."fingerprint", "result" = EXCLUDED."result", "createdAt" = EXCLUDED."createdAt"`);
+        await store(transaction, { keyHash, fingerprint, row, now: clock() });
         return row;
       });
     },
 
-    async sweep() {
-      for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;) {
-        deleted = await prisma.$executeRaw(sql`
-          DELETE FROM "idempotency_keys" WHERE "keyHash" IN (
-            SELECT "keyHash" FROM "idempotency_keys" WHERE "createdAt" <= ${oldest()}::timestamptz
-            ORDER BY "createdAt" LIMIT ${SWEEP_ROWS}::int FOR UPDATE SKIP LOCKED
-          )`);
-      }
-    },
+    sweep: () => sweep(prisma, oldest),
   };
 }
 
-/** Reads the headers `Idempotency-Key` and `Idempotency-Scope` (`<METHOD> <path>`); null without a key. Throws VALIDATION_ERROR. */
-export function readIdempotencyKey({
-  'idempotency-key': key,
-  'idempotency-scope': scope = '',
-}: IncomingHttpHeaders): IdempotencyKey | null {
-  if (key === undefined) return null;
-  const faults: FieldFault[] = [];
-  if (!/^[\x21-\x7e]{1,255}$/.test(String(key)))
-    faults.push({ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' });
-  if (scope !== '' && !/^[A-Z]+ \/[\x21-\x7e]{0,2047}$/.test(String(scope)))
-    faults.push({ field: 'Idempotency-Scope', message: 'must be a method and a path' });
-  rejectFaults(faults);
-  return { key: String(key), scope: String(scope), replayed: false };
-}
-
-/** Tells by a header that something of the response was kept from an earlier request. */
-export const replayPlugin: ApolloServerPlugin<RequestContext> = {
-  requestDidStart: () =>
-    Promise.resolve({
-      willSendResponse: ({ contextValue: { idempotency }, response: { http } }) => {
-        if (idempotency?.replayed) http.headers.set('idempotent-replayed', 'true');
-        return Promise.resolve();
-      },
-    }),
-};
-
-interface Kept {
+interface StoredResult {
   readonly fingerprint: string;
   readonly result: string;
 }
 
-/** Holds the key until the transaction ends, and looks up what was kept under it: in a second statement, which sees what the last holder committed. */
-async function claim(transaction: Statements, { keyHash, oldest }: { keyHash: string; oldest: Date }): Promise<Kept | undefined> {
+/**
+ * Locks the key until the transaction ends, and reads the result that is stored under it: in a second statement, which sees what the
+ * last transaction with the lock committed.
+ */
+async function claim(
+  transaction: SqlClient,
+  { keyHash, oldest }: { readonly keyHash: string; readonly oldest: Date },
+): Promise<StoredResult | undefined> {
   const [lock] = await transaction.$queryRaw<{ held: boolean }[]>(
     sql`SELECT pg_try_advisory_xact_lock(hashtextextended(${keyHash}, 0)) AS held`,
   );
-  if (!lock?.held) throw fail('CONFLICT', 'A request with this Idempotency-Key is still in hand', { retryAfterSeconds: 1 });
-  const [kept] = await transaction.$queryRaw<Kept[]>(
+  if (!lock?.held)
+    throw fail('CONFLICT', 'A request with this Idempotency-Key is still in flight. Retry after 1 second.', { retryAfterSeconds: 1 });
+  const [stored] = await transaction.$queryRaw<StoredResult[]>(
     sql`SELECT "fingerprint", "result"::text FROM "idempotency_keys" WHERE "keyHash" = ${keyHash} AND "createdAt" > ${oldest}::timestamptz`,
   );
-  return kept;
+  return stored;
 }
 
-/** Keyed by the client's key, which is kept nowhere: what is guessable in the arguments, such as a password, can't be found by trying. */
+async function store(
+  transaction: SqlClient,
+  { keyHash, fingerprint, row, now }: { readonly keyHash: string; readonly fingerprint: string; readonly row: unknown; readonly now: Date },
+): Promise<void> {
+  await transaction.$executeRaw(sql`
+    INSERT INTO "idempotency_keys" ("keyHash", "fingerprint", "result", "createdAt")
+    VALUES (${keyHash}, ${fingerprint}, ${toJson(row)}::jsonb, ${now}::timestamptz)
+    ON CONFLICT ("keyHash") DO UPDATE
+    SET "fingerprint" = EXCLUDED."fingerprint", "result" = EXCLUDED."result", "createdAt" = EXCLUDED."createdAt"`);
+}
+
+async function sweep(client: SqlClient, oldest: () => Date): Promise<void> {
+  for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;) {
+    deleted = await client.$executeRaw(sql`
+      DELETE FROM "idempotency_keys" WHERE "keyHash" IN (
+        SELECT "keyHash" FROM "idempotency_keys" WHERE "createdAt" <= ${oldest()}::timestamptz
+        ORDER BY "createdAt" LIMIT ${SWEEP_ROWS}::int FOR UPDATE SKIP LOCKED
+      )`);
+  }
+}
+
+/** A key stands for one field of one caller's request. */
+function toKeyHash({ key, scope }: IdempotencyKey, callerId: string, { info }: MutationCall): string {
+  return createHash('sha256')
+    .update(JSON.stringify([callerId, scope, info.path.key, key]))
+    .digest('hex');
+}
+
+/** Keyed by the client's key, which is not stored, so that a guessable argument such as a password cannot be found by trying. */
 function toFingerprint(key: string, { args, info }: MutationCall): string {
   const compared = Object.entries(args).filter(([name]) => name !== 'expectedVersions');
   return createHmac('sha256', key)
@@ -155,7 +140,7 @@ function toFingerprint(key: string, { args, info }: MutationCall): string {
     .digest('hex');
 }
 
-/** Equal values are written alike, in whatever order their fields came. */
+/** Equal values have equal JSON, whatever the order of their fields. */
 function toCanonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -164,14 +149,14 @@ function toCanonicalJson(value: unknown): string {
   );
 }
 
-/** Moments are marked, so that they come back as what they were. */
+/** Dates are marked, so that `fromJson` returns dates. */
 function toJson(row: unknown): string {
   return JSON.stringify(row, function (this: Readonly<Record<string, unknown>>, name, shown: unknown) {
     return this[name] instanceof Date ? { $date: shown } : shown;
   });
 }
 
-function toRow(json: string): unknown {
+function fromJson(json: string): unknown {
   return JSON.parse(json, (_, part: unknown) =>
     typeof part === 'object' && part !== null && '$date' in part ? new Date(String(part.$date)) : part,
   );

@@ -1,4 +1,4 @@
-/** The first administrator: by the command itself, on a real database, and what it is told at a terminal. */
+/** The first administrator: the command itself on a real database, and its prompts at a terminal. */
 import { spawn } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { createIds } from '@trestle/chassis/values/ids';
-import { createPasswords } from '../passwords.ts';
+import { createPasswords } from '../user/passwords.ts';
 import { createAdmin } from './create-admin.ts';
 import { type PasswordInput, readPassword } from './read-password.ts';
 
@@ -55,7 +55,7 @@ async function find(email: string) {
 }
 
 describe('npm run admin:create', () => {
-  it('makes an active administrator with the password from standard input, and refuses the same address again', async () => {
+  it('creates an active administrator with the password from standard input, and refuses the same address again', async () => {
     const made = await run(['--email', 'root@example.org', '--name', 'Root'], `${PASSWORD}\n`);
     expect(made).toMatchObject({ code: 0, stderr: '' });
     expect(made.stdout).toMatch(/^root@example\.org \(usr_\w{26}\) is an administrator\.$/m);
@@ -65,7 +65,7 @@ describe('npm run admin:create', () => {
 
     const again = await run(['--email', 'ROOT@example.org'], 'another-Passw0rd');
     expect(again.code).toBe(1);
-    expect(again.stderr).toContain('already has the e-mail address ROOT@example.org. With --promote it becomes an administrator');
+    expect(again.stderr).toContain('already has the e-mail address ROOT@example.org. Use --promote to make it an administrator');
     const rows = await find('root@example.org');
     expect(rows).toHaveLength(1);
     expect(await createPasswords().matches(PASSWORD, rows[0]?.passwordHash ?? null)).toBe(true);
@@ -81,14 +81,14 @@ describe('npm run admin:create', () => {
     expect(await find('root@example.org')).toMatchObject([{ role: 'ADMIN', isActive: true, passwordHash: before?.passwordHash }]);
   });
 
-  it('takes no password as an argument', async () => {
+  it('accepts no password as an argument', async () => {
     const refused = await run(['--email', 'a@example.org', '--password', PASSWORD]);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toMatch(/Unknown option '--password'[\s\S]*Usage: npm run admin:create/);
   });
 });
 
-describe('the maker of an administrator', () => {
+describe('createAdmin', () => {
   /** A store that nothing gets as far as. */
   const nothing = () => Promise.reject(new Error('The store was asked'));
   const dependencies = {
@@ -109,10 +109,10 @@ describe('the maker of an administrator', () => {
     await expect(make(email, password)).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });
 
-  it('refuses more on standard input than any password has', async () => {
+  it('refuses a password on standard input that is too long', async () => {
     const input = new PassThrough();
     input.end('x'.repeat(5000));
-    await expect(readPassword(input, new PassThrough())).rejects.toThrow('longer than 4096 bytes');
+    await expect(readPassword(input, new PassThrough())).rejects.toThrow('exceeds the limit of 4096 bytes');
   });
 });
 
@@ -132,19 +132,19 @@ describe('a password at a terminal', () => {
     return { asked, modes, shown };
   };
 
-  it('is typed twice without being shown, and may be corrected', async () => {
+  it('is typed twice, not shown, and may be corrected', async () => {
     const { asked, modes, shown } = type('secreT-1\x7f2\r|secreT-2\r');
     const output: string[] = [];
     shown.on('data', (chunk: Buffer) => output.push(chunk.toString()));
     expect(await asked).toBe('secreT-2');
-    expect(output.join('')).toBe('Password: \nAgain: \n');
+    expect(output.join('')).toBe('Password: \nRepeat password: \n');
     expect(modes).toEqual([true, false, true, false]);
   });
 
-  it('is refused when the two differ or when the person gives up, and the terminal is itself again', async () => {
-    await expect(type('one\r|two\r').asked).rejects.toThrow('The two passwords differ');
+  it('is refused when the two differ or the user cancels, and the terminal is restored', async () => {
+    await expect(type('one\r|two\r').asked).rejects.toThrow('The passwords differ');
     const { asked, modes } = type('on\x03');
-    await expect(asked).rejects.toThrow('No password was given');
+    await expect(asked).rejects.toThrow('No password was entered');
     expect(modes).toEqual([true, false]);
   });
 });

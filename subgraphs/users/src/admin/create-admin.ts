@@ -1,9 +1,9 @@
-/** Makes an administrator: a new account, or an existing one that is promoted. */
+/** Creates an administrator: a new account, or an existing one that is promoted. */
 import type { CreateId } from '@trestle/chassis/values/ids';
 import { fail } from '@trestle/schema/errors';
-import type { Passwords } from '../passwords.ts';
-import type { UserStore } from '../user-store.ts';
-import { type User, checkNewUser } from '../user.ts';
+import type { Passwords } from '../user/passwords.ts';
+import type { UserStore } from '../user/store.ts';
+import { type User, checkNewUser } from '../user/rules.ts';
 
 export interface AdminDependencies {
   readonly users: Pick<UserStore, 'findForLogin' | 'createAt' | 'update'>;
@@ -14,7 +14,7 @@ export interface AdminDependencies {
 export interface NewAdmin {
   readonly email: string;
   readonly name: string;
-  /** Is asked for the password only when a new account is made. */
+  /** Called only when a new account is created. */
   readonly readPassword: () => Promise<string>;
 }
 
@@ -26,11 +26,11 @@ export async function createAdmin(
   { users, passwords, createId }: AdminDependencies,
   { email, name, readPassword }: NewAdmin,
 ): Promise<User> {
-  // What can be refused without the password is refused before it is typed.
-  checkNewUser({ email, name, password: 'not given yet' });
+  // Faults of the other fields are reported before the user types a password.
+  checkNewUser({ email, name, password: 'to be typed' });
   const existing = await users.findForLogin(email);
   if (existing) {
-    const message = `The account ${existing.id} already has the e-mail address ${email}. With --promote it becomes an administrator and keeps its password.`;
+    const message = `Account ${existing.id} already has the e-mail address ${email}. Use --promote to make it an administrator.`;
     throw fail('CONFLICT', message);
   }
   const password = await readPassword();
@@ -38,10 +38,10 @@ export async function createAdmin(
   return users.createAt(createId('usr'), { email, name, password, role: 'ADMIN' }, await passwords.hash(password));
 }
 
-/** Gives an existing account the role ADMIN, activates it, and returns it; its password stays, its tokens end. Throws NOT_FOUND. */
+/** Gives an existing account the role ADMIN, activates it and revokes its tokens; its password stays. Throws NOT_FOUND. */
 export async function promoteToAdmin({ users }: Pick<AdminDependencies, 'users'>, email: string): Promise<User> {
   const existing = await users.findForLogin(email);
-  if (!existing) throw fail('NOT_FOUND', `No account has the e-mail address ${email}. Without --promote a new one is made.`);
+  if (!existing) throw fail('NOT_FOUND', `No account has the e-mail address ${email}. Omit --promote to create one.`);
   if (existing.role === 'ADMIN' && existing.isActive) return existing;
-  return users.update(existing.id, { role: 'ADMIN', isActive: true }, [existing.version]);
+  return users.update(existing.id, { role: 'ADMIN', isActive: true }, { expectedVersions: [existing.version] });
 }

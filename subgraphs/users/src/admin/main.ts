@@ -1,4 +1,4 @@
-/** `npm run admin:create`: makes the first administrator of a deployment, which has no demo accounts. */
+/** `npm run admin:create`: creates the first administrator of a deployment without demo accounts. */
 import { systemClock } from '@trestle/chassis/values/clock';
 import { openDatabase } from '@trestle/chassis/database/database';
 import { createIds } from '@trestle/chassis/values/ids';
@@ -6,13 +6,13 @@ import { migrate } from '@trestle/chassis/database/migrate';
 import { Fault } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
 import { readAdminConfig } from '../config.ts';
-import { createPasswords } from '../passwords.ts';
-import { openUserStore } from '../user-store.ts';
+import { createPasswords } from '../user/passwords.ts';
+import { openUsersStores } from '../stores.ts';
 import { type AdminArguments, USAGE, parseArguments } from './arguments.ts';
 import { createAdmin, promoteToAdmin } from './create-admin.ts';
 import { readPassword } from './read-password.ts';
 
-/** The exit codes: 1 when nothing was changed for a reason that is told, 2 when the command line is wrong. */
+/** Exit codes: 1 when nothing was changed, 2 for invalid arguments. */
 try {
   const args = parseArguments(process.argv.slice(2));
   if (args === 'help') process.stdout.write(`${USAGE}\n`);
@@ -25,12 +25,12 @@ try {
 
 async function run({ email, name, isPromotion }: AdminArguments): Promise<void> {
   const { USERS_DATABASE_URL: url } = readAdminConfig();
-  // The command may be the first that meets a new database.
+  // The command may be the first to use a new database.
   await migrate('users', url);
   const database = openDatabase({ url, metrics: new Registry(), connections: 1 });
   const createId = createIds({ now: Date.now });
-  const { idempotency, close } = openUserStore({ database, createId, clock: systemClock });
-  const dependencies = { users: idempotency.stores, passwords: createPasswords(), createId };
+  const { idempotency, close } = openUsersStores({ database, createId, clock: systemClock });
+  const dependencies = { users: idempotency.stores.users, passwords: createPasswords(), createId };
   const ask = () => readPassword(process.stdin, process.stderr);
   try {
     const admin = await (isPromotion ? promoteToAdmin(dependencies, email) : createAdmin(dependencies, { email, name, readPassword: ask }));

@@ -1,0 +1,172 @@
+/** Reads new events when PostgreSQL notifies: one connection that LISTENs, opened when first needed and again whenever it is lost. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '@trestle/log';
+import { type Fault, fail } from '@trestle/schema/errors';
+import pg from 'pg';
+import type { Query } from '../database/query.ts';
+
+const CONNECT_MS = 3000;
+const QUERY_MS = 5000;
+/** How often new events are read without a notification: this also detects a connection that was lost without an error. */
+const POLL_MS = 5000;
+const BACKOFF_MS = { first: 50, most: 1000 };
+/** How long subscribers wait for a database that cannot be reached. */
+const OUTAGE_MS = 10_000;
+const DISCONNECT_MS = 1000;
+
+export interface EventReaderOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Reads new events. Called again and again, never twice at a time. */
+  readonly read: (query: Query) => Promise<void>;
+  /** Called when the database could not be reached for `outageMs`. */
+  readonly onOutage: (error: Error) => void;
+  readonly outageMs?: number;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Keeps the reads of one process up to date with its database. */
+export class EventReader {
+  readonly #options: EventReaderOptions;
+  readonly #waiting: Waiter[] = [];
+  #isClosed = false;
+  #isOutage = false;
+  /** Whether a notification has come since the last read began. */
+  #isNotified = false;
+  #backoffMs = BACKOFF_MS.first;
+  #wake: () => void = () => undefined;
+  #running: Promise<void> | undefined;
+  #outageTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: EventReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when everything has been read that was committed before the call. Rejects with SERVICE_UNAVAILABLE. */
+  catchUp(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) {
+        reject(stopping());
+        return;
+      }
+      this.#waiting.push({ resolve, reject });
+      this.#notify();
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Closes the connection. Rejects those who wait in `catchUp`. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#outageTimer);
+    this.#rejectAll(stopping());
+    this.#wake();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      await this.#readUntilLost().catch((error: unknown) => {
+        this.#onFailure(error);
+      });
+      await delay(this.#backoffMs);
+      this.#backoffMs = Math.min(this.#backoffMs * 2, BACKOFF_MS.most);
+    }
+  }
+
+  /** Connects, and reads until the connection fails or the reader is closed. */
+  async #readUntilLost(): Promise<void> {
+    const { url: connectionString } = this.#options;
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_MS, query_timeout: QUERY_MS, keepAlive: true });
+    const connection: { failure?: Error } = {};
+    client.on('error', (error) => {
+      connection.failure = error;
+      this.#notify();
+    });
+    client.on('notification', () => {
+      this.#notify();
+    });
+    try {
+      await client.connect();
+      await client.query('LISTEN trestle_events');
+      while (!this.#isClosed) {
+        if (connection.failure) throw connection.failure;
+        await this.#readOnce(client);
+        // A notification may have come during the read.
+        if (!this.#isNotified) await this.#sleep();
+      }
+    } finally {
+      const ended = client.end().catch(() => undefined);
+      await Promise.race([ended, delay(DISCONNECT_MS, undefined, { ref: false })]);
+    }
+  }
+
+  async #readOnce(client: pg.Client): Promise<void> {
+    this.#isNotified = false;
+    const due = this.#waiting.splice(0);
+    const query: Query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+      (await client.query<Row>(text, [...values])).rows;
+    try {
+      await this.#options.read(query);
+    } catch (error) {
+      this.#waiting.unshift(...due);
+      throw error;
+    }
+    clearTimeout(this.#outageTimer);
+    this.#outageTimer = undefined;
+    this.#isOutage = false;
+    this.#backoffMs = BACKOFF_MS.first;
+    for (const { resolve } of due) resolve();
+  }
+
+  #onFailure(error: unknown): void {
+    if (this.#isClosed) return;
+    const { log, outageMs = OUTAGE_MS } = this.#options;
+    log.error('live events are interrupted', { error });
+    if (this.#isOutage) this.#reportOutage();
+    else
+      this.#outageTimer ??= setTimeout(() => {
+        this.#reportOutage();
+      }, outageMs).unref();
+  }
+
+  #reportOutage(): void {
+    this.#isOutage = true;
+    const error = unavailable();
+    this.#rejectAll(error);
+    this.#options.onOutage(error);
+  }
+
+  #rejectAll(error: Error): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(error);
+  }
+
+  #notify(): void {
+    this.#isNotified = true;
+    this.#wake();
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, POLL_MS);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+/** Returns the error of a process that stops. */
+export function stopping(): Fault {
+  return fail('SERVICE_UNAVAILABLE', 'The service is shutting down. Retry after 1 second.', { retryAfterSeconds: 1 });
+}
+
+/** Returns the error while events cannot be read from the database. */
+export function unavailable(cause?: unknown): Fault {
+  return fail('SERVICE_UNAVAILABLE', 'Events are not available. Retry after 1 second.', { cause, retryAfterSeconds: 1 });
+}

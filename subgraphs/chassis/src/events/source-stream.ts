@@ -1,0 +1,152 @@
+/** The source stream of one subscriber (GraphQL specification §6.2.3): first what it missed, from the table, then new events, each once and in order. */
+import { fail } from '@trestle/schema/errors';
+import type { LoadedEvent, Subscriber } from './dispatcher.ts';
+import type { History, StoredEvent } from './event-log.ts';
+
+/** The most events that are queued for a slow subscriber; with more, its stream ends. */
+export const QUEUE_LIMIT = 1000;
+const PAGE = 200;
+/** How often a subscriber without events gets its position: else the position would be deleted one day, though it missed nothing. */
+const PROGRESS_MS = 10 * 60 * 1000;
+
+/** The position that a stream has reached, after a while without an event. */
+export interface Progress {
+  readonly position: number;
+  readonly row?: undefined;
+}
+
+export interface SourceStreamOptions {
+  /** The last position that the subscriber has received; without it the stream begins now. */
+  readonly after: number | undefined;
+  /** Reads a page of the selected events behind a position. */
+  readonly readHistory: (after: number, limit: number) => Promise<History>;
+  readonly loadRows: (events: readonly StoredEvent[]) => Promise<ReadonlyMap<StoredEvent, object>>;
+  /** Resolves when everything was dispatched that was committed before the call. */
+  readonly catchUp: () => Promise<void>;
+  /** Returns the position up to which everything was dispatched in this process. */
+  readonly position: () => number;
+  /** How long the stream may be without an event before `next` returns the position, in milliseconds. */
+  readonly progressMs?: number;
+  readonly subscribe: (subscriber: Subscriber) => () => void;
+}
+
+/** A stream of events for one subscriber. */
+export class SourceStream {
+  readonly #options: SourceStreamOptions;
+  #isStopped = false;
+  #failure: Error | undefined;
+  #queue: LoadedEvent[] = [];
+  /** Everything up to here was queued, or is not selected. */
+  #position: number;
+  /** Whether all events before the subscription have been read. */
+  #isLive: boolean;
+  /** New events that are dispatched while older ones are still to be read. */
+  #early: LoadedEvent[] = [];
+  #unsubscribe: (() => void) | undefined;
+  #wake: () => void = () => undefined;
+
+  constructor(options: SourceStreamOptions) {
+    this.#options = options;
+    this.#position = options.after ?? 0;
+    this.#isLive = options.after === undefined;
+  }
+
+  /** Resolves with the position from which on nothing will be missed. Throws GONE when events behind `after` were deleted, or SERVICE_UNAVAILABLE. */
+  async start(): Promise<number> {
+    const { after, catchUp, position } = this.#options;
+    if (after !== undefined) {
+      await this.#readHistory();
+      return after;
+    }
+    await catchUp();
+    this.#position = position();
+    if (!this.#isStopped) this.#subscribe();
+    return this.#position;
+  }
+
+  /** Resolves with the next event, with the position after a while without one, or with undefined after the end. Throws what ended the stream. */
+  async next(): Promise<LoadedEvent | Progress | undefined> {
+    for (;;) {
+      if (this.#failure) throw this.#failure;
+      if (this.#isStopped) return undefined;
+      const event = this.#queue.shift();
+      if (event) return event;
+      if (!this.#isLive) await this.#readHistory();
+      else if (await this.#isQuiet()) return { position: this.#options.position() };
+    }
+  }
+
+  /** Ends the stream at once, also while it waits. */
+  stop(): void {
+    this.#end();
+  }
+
+  #end(failure?: Error): void {
+    this.#isStopped = true;
+    if (failure) this.#failure = failure;
+    this.#unsubscribe?.();
+    this.#queue = [];
+    this.#early = [];
+    this.#wake();
+  }
+
+  #subscribe(): void {
+    this.#unsubscribe = this.#options.subscribe({
+      push: (event) => {
+        this.#push(event);
+      },
+      end: (error) => {
+        this.#end(error);
+      },
+    });
+  }
+
+  #push(event: LoadedEvent): void {
+    const queue = this.#isLive ? this.#queue : this.#early;
+    if (queue.length >= QUEUE_LIMIT) {
+      const message = `More than ${String(QUEUE_LIMIT)} events are waiting for the subscriber. Subscribe again, and read events faster.`;
+      this.#end(fail('SERVICE_UNAVAILABLE', message));
+    } else if (event.position > this.#position) {
+      queue.push(event);
+      this.#wake();
+    }
+  }
+
+  /** Reads a page of older events. After the last page it subscribes to new ones, and reads once more what was committed in between. */
+  async #readHistory(): Promise<void> {
+    const { readHistory, loadRows, catchUp } = this.#options;
+    const { events, oldest, newest } = await readHistory(this.#position, PAGE);
+    if (this.#position < oldest - 1 || this.#position > newest)
+      throw fail('GONE', `Position ${String(this.#position)} is no longer available. Subscribe without a position.`);
+    const rows = await loadRows(events);
+    if (this.#isStopped) return;
+    for (const event of events) {
+      const row = rows.get(event);
+      if (row) this.#queue.push({ position: event.position, row });
+    }
+    const isLast = events.length < PAGE;
+    this.#position = isLast ? newest : (events.at(-1)?.position ?? this.#position);
+    if (!isLast) return;
+    if (this.#unsubscribe) {
+      this.#isLive = true;
+      this.#queue.push(...this.#early.filter(({ position }) => position > this.#position));
+      this.#early = [];
+    } else {
+      await catchUp();
+      if (!(this.#isStopped as boolean)) this.#subscribe();
+    }
+  }
+
+  /** Resolves with false when an event has come or the stream has ended, with true after `progressMs` without either. */
+  #isQuiet(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        resolve(true);
+      }, this.#options.progressMs ?? PROGRESS_MS).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve(false);
+      };
+    });
+  }
+}

@@ -1,0 +1,28 @@
+/** Builds the executable schema of a subgraph from its SDL file, with everything that all subgraphs enforce. */
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import { readSubgraphSdl } from '@trestle/schema/sdl';
+import type { SubgraphName } from '@trestle/schema/subgraphs';
+import { type GraphQLSchema, parse } from 'graphql';
+import { applyArgumentChecks } from './argument-checks.ts';
+import { type AuthRules, applyAuth } from './auth-directive.ts';
+import { applyEntities } from './entities.ts';
+import { applyMutationReads } from './mutation-reads.ts';
+import { DateTime } from './scalars.ts';
+import { applyUpper } from './upper-directive.ts';
+
+/** What a subgraph adds to its SDL. */
+export interface SubgraphSchema {
+  readonly resolvers: object;
+  readonly authRules?: AuthRules;
+}
+
+/** Creates the schema: resolvers, `_entities`, limits of arguments, `@upper` and `@auth`. Throws at start for rules that fit no field. */
+export function createSubgraphSchema(name: SubgraphName, { resolvers, authRules }: SubgraphSchema): GraphQLSchema {
+  const schema = buildSubgraphSchema([{ typeDefs: parse(readSubgraphSdl(name)), resolvers: { DateTime, ...resolvers } }]);
+  applyMutationReads(schema);
+  applyEntities(schema);
+  applyArgumentChecks(schema);
+  applyUpper(schema);
+  applyAuth(schema, authRules);
+  return schema;
+}

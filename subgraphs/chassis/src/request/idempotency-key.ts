@@ -1,0 +1,27 @@
+/** Parses the headers of idempotent requests (spec §8, contract §4). No I/O. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
+
+/** The key by which a client marks requests as repetitions of one request (spec §8). */
+export interface IdempotencyKey {
+  readonly key: string;
+  /** Method and path of the client's own request, as the bridge sends them, e.g. `POST /payments`; empty without a bridge. */
+  readonly scope: string;
+  /** Whether any part of the response is the stored result of an earlier request; the response says so in a header. */
+  replayed: boolean;
+}
+
+/** Parses `Idempotency-Key` and `Idempotency-Scope` (`<METHOD> <path>`). Returns null without a key. Throws VALIDATION_ERROR. */
+export function parseIdempotencyKey({
+  'idempotency-key': key,
+  'idempotency-scope': scope = '',
+}: IncomingHttpHeaders): IdempotencyKey | null {
+  if (key === undefined) return null;
+  const faults: FieldFault[] = [];
+  if (!/^[\x21-\x7e]{1,255}$/.test(String(key)))
+    faults.push({ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' });
+  if (scope !== '' && !/^[A-Z]+ \/[\x21-\x7e]{0,2047}$/.test(String(scope)))
+    faults.push({ field: 'Idempotency-Scope', message: 'must be a method and a path' });
+  rejectFaults(faults);
+  return { key: String(key), scope: String(scope), replayed: false };
+}

@@ -1,0 +1,95 @@
+/** The telemetry of each request: spans, a duration, and a line in the log. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ApolloServerPlugin } from '@apollo/server';
+import { ATTR_GRAPHQL_OPERATION_NAME, ATTR_GRAPHQL_OPERATION_TYPE } from '@opentelemetry/semantic-conventions/incubating';
+import type { Log } from '@trestle/log';
+import type { Scope, Tracing } from '@trestle/telemetry';
+import { currentScope, enter, runWithin } from '@trestle/telemetry/current';
+import { endServerSpan } from '@trestle/telemetry/http';
+import { Histogram, type Registry } from 'prom-client';
+import { type RequestContext, type RequestReport, parseRequestId } from '../request/context.ts';
+
+type LocalResponse = ServerResponse & { locals: Record<string, unknown> };
+
+/** The parts that observe requests. */
+export interface RequestTelemetry {
+  /** A middleware of Express, before all others. It stores the report in `response.locals`. */
+  readonly observe: (request: IncomingMessage, response: LocalResponse, next: () => void) => void;
+  /** Adds the operation's name to the report, and starts the span `GraphQL execute`, the parent of the spans of SQL statements. */
+  readonly plugin: ApolloServerPlugin<RequestContext>;
+}
+
+export interface RequestTelemetryOptions {
+  readonly metrics: Registry;
+  readonly log: Log;
+  readonly tracing: Tracing;
+}
+
+const ROUTE = '/graphql';
+
+/** Creates the telemetry of a process. The metric has the name and labels of OpenTelemetry's HTTP semantic conventions. */
+export function createRequestTelemetry({ metrics, log, tracing }: RequestTelemetryOptions): RequestTelemetry {
+  const durations = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its response.',
+    labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+    registers: [metrics],
+  });
+  return {
+    observe(request, response, next) {
+      const started = performance.now();
+      const scope = tracing.begin(request.headers);
+      const report: RequestReport = { requestId: parseRequestId(request.headers['x-request-id']) ?? randomUUID(), operation: undefined };
+      response.locals['report'] = report;
+      const { method = '', url = '' } = request;
+      // Express changes the URL later.
+      const route = url.split('?', 1)[0] === ROUTE ? ROUTE : undefined;
+      response.once('close', () => {
+        const { statusCode: status } = response;
+        const milliseconds = performance.now() - started;
+        const labels = { http_request_method: method, http_route: route ?? '', http_response_status_code: status };
+        durations.observe(labels, milliseconds / 1000);
+        if (scope) endServerSpan(scope, { method, route, status });
+        const { requestId, operation } = report;
+        const durationMs = Math.round(milliseconds);
+        log.access({ requestId, method, route: route ?? 'unmatched', status, durationMs, ...(operation !== undefined && { operation }) });
+      });
+      if (scope) runWithin(scope, next);
+      else next();
+    },
+    plugin: executionPlugin,
+  };
+}
+
+/** Returns the report that `observe` stored. */
+export function reportOf({ locals }: Pick<LocalResponse, 'locals'>): RequestReport {
+  return locals['report'] as RequestReport;
+}
+
+const executionPlugin: ApolloServerPlugin<RequestContext> = {
+  requestDidStart: () =>
+    Promise.resolve({
+      executionDidStart({ operationName, operation, contextValue: { report } }) {
+        if (report && operationName !== null) report.operation = operationName;
+        // Apollo calls this also for a document with several operations of which the request names none.
+        const type = (operation as typeof operation | undefined)?.operation;
+        const scope = type && startExecution({ name: operationName, type });
+        return Promise.resolve({
+          executionDidEnd: () => {
+            scope?.end();
+            return Promise.resolve();
+          },
+        });
+      },
+    }),
+};
+
+function startExecution({ name, type }: { name: string | null; type: string }): Scope | undefined {
+  const scope = currentScope()?.start('GraphQL execute', {
+    ...(name !== null && { [ATTR_GRAPHQL_OPERATION_NAME]: name }),
+    [ATTR_GRAPHQL_OPERATION_TYPE]: type,
+  });
+  if (scope) enter(scope);
+  return scope;
+}

@@ -1,0 +1,142 @@
+/** Runs a subgraph process: migrates its database, serves its schema over HTTP and WebSocket, and stops in order. */
+import { watchRevocations } from '@trestle/identity/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations';
+import { createTokenVerifier } from '@trestle/identity/tokens';
+import { type Log, type LogLevel, createLog } from '@trestle/log';
+import type { SubgraphName } from '@trestle/schema/subgraphs';
+import { runProcess, startService } from '@trestle/service';
+import { createProbes } from '@trestle/service/probes';
+import { type ServiceSettings, toServiceOptions } from '@trestle/service/settings';
+import { createTracing } from '@trestle/telemetry';
+import type { Registry } from 'prom-client';
+import { type DatabaseLimits, openDatabase } from '../database/database.ts';
+import { migrate } from '../database/migrate.ts';
+import { type Events, createEvents } from '../events/events.ts';
+import { type MutationLimits, applyMutationLimits } from '../graphql/mutation-limits.ts';
+import { createSubgraphSchema } from '../graphql/schema.ts';
+import type { RequestContext } from '../request/context.ts';
+import { createSocketOperations } from '../sockets/operations.ts';
+import { type SocketServer, createSocketServer } from '../sockets/socket-server.ts';
+import { createHttpApp, startApolloServer } from './apollo-server.ts';
+import { createInFlight } from './in-flight.ts';
+import { createRequestTelemetry } from './request-telemetry.ts';
+import type { Background, Chassis, Subgraph } from './subgraph.ts';
+
+/** The settings of every subgraph; see `settings.ts` for their defaults. */
+export type SubgraphSettings = ServiceSettings & {
+  readonly HOST: string;
+  readonly LOG_LEVEL: LogLevel;
+  readonly TOKEN_PUBLIC_KEY_FILE: string;
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
+  readonly DATABASE_CONNECTIONS: number;
+  readonly DATABASE_CONNECT_TIMEOUT_MS: number;
+  readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
+  readonly DATABASE_LOCK_TIMEOUT_MS: number;
+  /** How long a mutation may take until it is committed; less than the gateway's `SUBGRAPH_TIMEOUT_MS`. */
+  readonly MUTATION_TIMEOUT_MS: number;
+  /** Where revoked tokens are published; absent for the subgraph that publishes them. */
+  readonly REVOCATIONS_URL?: string | undefined;
+};
+
+export interface SubgraphOptions<Context extends RequestContext> {
+  readonly name: SubgraphName;
+  readonly port: number;
+  readonly databaseUrl: string;
+  readonly settings: SubgraphSettings;
+  readonly create: (chassis: Chassis) => Subgraph<Context>;
+}
+
+/** The most mutations that wait for their turn; more are refused at once. */
+const MAX_WAITING_MUTATIONS = 1000;
+const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
+
+/** Runs a subgraph process from its `main.ts` until it gets a signal to stop. */
+export async function runSubgraph<Context extends RequestContext>(options: SubgraphOptions<Context>): Promise<void> {
+  const { name, settings } = options;
+  const log = createLog({ service: name, level: settings.LOG_LEVEL });
+  await runProcess(log, () => start(options, log), { delayMs: settings.DRAIN_DELAY_MS });
+}
+
+/** Starts a subgraph. Resolves with how to stop it. */
+async function start<Context extends RequestContext>(
+  { name, port, databaseUrl: url, settings, create }: SubgraphOptions<Context>,
+  log: Log,
+): Promise<() => Promise<void>> {
+  const applied = await migrate(name, url);
+  if (applied.length > 0) log.info('migrated', { count: applied.length });
+
+  const probes = createProbes({ isReady: () => database.isReachable() });
+  const { metrics } = probes;
+  const database = openDatabase({ url, metrics, ...toDatabaseLimits(settings) });
+  const tracing = await createTracing({ service: name, endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT });
+  const telemetry = createRequestTelemetry({ metrics, log, tracing });
+  const revocations = createRevocations();
+  const subgraph = create({ database, revocations, log });
+  const { createContext, topics = {} } = subgraph;
+  const schema = createSubgraphSchema(name, subgraph);
+  applyMutationLimits(schema, toMutationLimits(settings));
+  const server = await startApolloServer({ schema, log, plugin: telemetry.plugin });
+  const verifier = createTokenVerifier({ publicKeyPem: settings.TOKEN_PUBLIC_KEY_FILE, revocations });
+  const inFlight = createInFlight();
+  const handle = createHttpApp({ server, inFlight, telemetry, verifier, createContext });
+  const events = createEvents({ url, database, topics, log });
+  const background = subgraph.startBackground?.(events) ?? watchRevokedTokens({ url: settings.REVOCATIONS_URL, revocations, log, metrics });
+  const operations = createSocketOperations({ schema, server, createContext, events, log, metrics });
+  const sockets = createSocketServer({ schema, operations, verifier, log });
+  const upgrade: SocketServer['upgrade'] = (request, socket, head) => {
+    (background.upgrades[request.url ?? ''] ?? sockets.upgrade)(request, socket, head);
+  };
+  const service = await startService({ log, port, host: settings.HOST, probes, handle, upgrade, ...toServiceOptions(settings) });
+  const stopSweeps = startSweeps(log, [events.sweep, ...(subgraph.sweep ? [subgraph.sweep] : [])]);
+
+  return async () => {
+    stopSweeps();
+    await service.announceStop();
+    const stopped = service.stop();
+    // Requests in flight may need what runs in the background.
+    await Promise.all([inFlight.settle(), sockets.close()]);
+    background.stop();
+    await stopped;
+    for (const close of [events.close, () => server.stop(), subgraph.close, database.close, () => tracing.stop()]) await close?.();
+  };
+}
+
+/** Calls the sweeps regularly. Returns how to stop. */
+function startSweeps(log: Log, sweeps: readonly Events['sweep'][]): () => void {
+  const timer = setInterval(() => {
+    Promise.all(sweeps.map((sweep) => sweep())).catch((error: unknown) => {
+      log.error('sweep failed', { error });
+    });
+  }, SWEEP_INTERVAL_MS).unref();
+  return () => {
+    clearInterval(timer);
+  };
+}
+
+type WatchOptions = Omit<Parameters<typeof watchRevocations>[0], 'url'> & { readonly url: string | undefined; readonly metrics: Registry };
+
+/** Subscribes to the revoked tokens that another subgraph publishes. */
+function watchRevokedTokens({ url, ...options }: WatchOptions): Background {
+  if (url !== undefined) return { upgrades: {}, stop: watchRevocations({ url, ...options }).stop };
+  options.log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
+  return { upgrades: {}, stop: () => undefined };
+}
+
+function toDatabaseLimits(settings: SubgraphSettings): DatabaseLimits {
+  return {
+    connections: settings.DATABASE_CONNECTIONS,
+    connectTimeoutMs: settings.DATABASE_CONNECT_TIMEOUT_MS,
+    statementTimeoutMs: settings.DATABASE_STATEMENT_TIMEOUT_MS,
+    lockTimeoutMs: settings.DATABASE_LOCK_TIMEOUT_MS,
+  };
+}
+
+/** Mutations may use half of the connections. Their last statement starts early enough to end in time. */
+function toMutationLimits({ DATABASE_CONNECTIONS, DATABASE_STATEMENT_TIMEOUT_MS, MUTATION_TIMEOUT_MS }: SubgraphSettings): MutationLimits {
+  const startMs = Math.max(MUTATION_TIMEOUT_MS - DATABASE_STATEMENT_TIMEOUT_MS, MUTATION_TIMEOUT_MS / 10);
+  return {
+    concurrency: Math.floor(DATABASE_CONNECTIONS / 2),
+    queueLength: MAX_WAITING_MUTATIONS,
+    allowed: { startMs, commitMs: MUTATION_TIMEOUT_MS },
+  };
+}

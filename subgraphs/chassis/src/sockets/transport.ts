@@ -1,0 +1,90 @@
+/** Carries the messages of graphql-ws over a WebSocket: sends, receives, pings the peer, closes. Knows nothing of GraphQL. */
+import type { Log } from '@trestle/log';
+import { closeSocket } from '@trestle/service/close-socket';
+import { CloseCode, MessageType } from 'graphql-ws';
+import type { Server } from 'graphql-ws';
+import type { WebSocket } from 'ws';
+
+/** RFC 6455 §7.4.1 */
+const NORMAL = 1000;
+const PING_MS = 12_000;
+/** Above this, messages of the peer are not read, so that the responses to them cannot fill the memory. */
+const HIGH_WATER_BYTES = 1024 * 1024;
+/** A pong repeats the payload of a ping, which the protocol leaves to the server, up to this length. */
+const MAX_ECHOED_CHARACTERS = 16 * 1024;
+const PONG = JSON.stringify({ type: MessageType.Pong });
+/** The most that is buffered for a peer that does not read; above this its socket is terminated. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+
+/** Serves a socket until it is closed. */
+export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, { extra, log }: { extra: Extra; log: Log }): void {
+  const stopPings = startPings(socket);
+  const fail = (error: unknown) => {
+    log.error('socket failed', { error });
+  };
+  // Frames that are too large or malformed: ws has closed the socket with the right code already.
+  socket.on('error', () => undefined);
+
+  const closed = server.opened(
+    {
+      protocol: socket.protocol,
+      send: (data) => send(socket, data),
+      onPing: (payload) => send(socket, toPong(payload)),
+      close: (code, reason) => {
+        closeSocket(socket, code ?? NORMAL, reason ?? '');
+      },
+      onMessage: (receive) => {
+        socket.on('message', (data: Buffer) => {
+          if (socket.bufferedAmount > HIGH_WATER_BYTES) socket.pause();
+          receive(data.toString()).catch((error: unknown) => {
+            fail(error);
+            closeSocket(socket, CloseCode.InternalServerError, 'Internal server error');
+          });
+        });
+      },
+    },
+    extra,
+  );
+  socket.once('close', (code, reason) => {
+    stopPings();
+    closed(code, reason.toString()).catch(fail);
+  });
+}
+
+/** Terminates the socket when the peer does not answer a ping before the next one. Returns how to stop. */
+function startPings(socket: WebSocket): () => void {
+  let isAlive = true;
+  const pings = setInterval(() => {
+    if (!isAlive) {
+      socket.terminate();
+      return;
+    }
+    isAlive = false;
+    socket.ping();
+  }, PING_MS);
+  socket.on('pong', () => (isAlive = true));
+  return () => {
+    clearInterval(pings);
+  };
+}
+
+function toPong(payload: unknown): string {
+  const pong = payload === undefined ? PONG : JSON.stringify({ type: MessageType.Pong, payload });
+  return pong.length > MAX_ECHOED_CHARACTERS ? PONG : pong;
+}
+
+function send(socket: WebSocket, data: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.terminate();
+    if (socket.readyState !== socket.OPEN) {
+      resolve();
+      return;
+    }
+    socket.send(data, (error) => {
+      if (socket.isPaused && socket.bufferedAmount <= HIGH_WATER_BYTES) socket.resume();
+      // An error of a socket that is already closed needs no report.
+      if (error && socket.readyState === socket.OPEN) reject(error);
+      else resolve();
+    });
+  });
+}

@@ -1,0 +1,22 @@
+/** The GraphQL fields that this subgraph adds to accounts (spec §2.5): their posts, as far as the caller may see them. */
+import { nodesOf } from '@trestle/chassis/paging/connection';
+import { MAX_PAGE_SIZE } from '@trestle/chassis/paging/window';
+import type { ContentContext } from '../context.ts';
+import type { Resolvers } from '../generated/resolvers.ts';
+import type { Post } from '../post/rules.ts';
+import type { Account } from './account.ts';
+
+export const userResolvers: Resolvers = {
+  User: {
+    __resolveReference: ({ id }) => ({ id }),
+    posts: async ({ id }, _, { loaders }) => nodesOf(await loaders.postsBy({ first: MAX_PAGE_SIZE }).load(id)),
+    post: (account, { id }, context) => findPostOf(account, id, context),
+    postsConnection: ({ id }, args, { loaders }) => loaders.postsBy(args).load(id),
+  },
+};
+
+/** Throws GONE for a post that was deleted. */
+async function findPostOf(account: Account, id: string, { loaders }: ContentContext): Promise<Post | null> {
+  const post = await loaders.post.findOrGone(id);
+  return post?.authorId === account.id ? post : null;
+}

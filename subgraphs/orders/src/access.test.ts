@@ -1,0 +1,12 @@
+import { expect, it } from '@jest/globals';
+import type { Caller } from '@trestle/identity';
+import { maySee, visibilityOf } from './access.ts';
+
+const caller = (role: Caller['role']): Caller => ({ userId: 'usr_a', role, tokenId: 't', generation: 0, expiresAt: 0 });
+
+it('allows customers to see their own orders, and administrators all of them', () => {
+  expect(maySee(visibilityOf(null), 'usr_a')).toBe(false);
+  expect(maySee(visibilityOf(caller('USER')), 'usr_a')).toBe(true);
+  expect(maySee(visibilityOf(caller('MODERATOR')), 'usr_b')).toBe(false);
+  expect(maySee(visibilityOf(caller('ADMIN')), 'usr_b')).toBe(true);
+});

@@ -1,0 +1,22 @@
+/** The GraphQL fields that this subgraph adds to accounts (spec §2.5): their orders, as far as the caller may see them. */
+import { nodesOf } from '@trestle/chassis/paging/connection';
+import { MAX_PAGE_SIZE } from '@trestle/chassis/paging/window';
+import { fail } from '@trestle/schema/errors';
+import { maySee, visibilityOf } from '../access.ts';
+import type { OrdersContext } from '../context.ts';
+import type { Resolvers } from '../generated/resolvers.ts';
+
+const sees = ({ caller }: OrdersContext, id: string) => maySee(visibilityOf(caller), id);
+
+export const userResolvers: Resolvers = {
+  User: {
+    __resolveReference: ({ id }) => ({ id }),
+    orders: async ({ id }, _, context) =>
+      sees(context, id) ? nodesOf(await context.loaders.ordersOf({ first: MAX_PAGE_SIZE }).load(id)) : [],
+    ordersConnection: ({ id }, args, context) => {
+      if (!sees(context, id)) throw fail('NOT_FOUND', `The orders of account ${id} do not exist.`);
+      return context.loaders.ordersOf(args).load(id);
+    },
+    hasOrders: async ({ id }, _, context) => (sees(context, id) ? (await context.loaders.orderTotals({}).load(id)) > 0 : null),
+  },
+};

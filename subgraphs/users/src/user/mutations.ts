@@ -1,0 +1,65 @@
+/** The mutations of accounts (spec §4.5, contract §3): rules first, then one write. */
+import { requireCaller } from '@trestle/chassis/request/context';
+import type { MutationCall } from '@trestle/chassis/stores/idempotency';
+import { Fault, fail } from '@trestle/schema/errors';
+import type { UsersContext } from '../context.ts';
+import type {
+  MutationCreateUserArgs,
+  MutationDeleteUserArgs,
+  MutationReplaceUserArgs,
+  MutationUpdateUserArgs,
+} from '../generated/resolvers.ts';
+import { type User, allowChange, allowDelete, allowNewAt, checkNewUser, parseNewAt, parseReplacement, parseUserChange } from './rules.ts';
+
+/** Throws VALIDATION_ERROR or CONFLICT. */
+export async function createUser(args: MutationCreateUserArgs, context: UsersContext, info: MutationCall['info']): Promise<User> {
+  const { input } = args;
+  checkNewUser(input);
+  const hash = await context.passwords.hash(input.password);
+  // The result that is stored for a retry does not contain the hash, since the store never returns it.
+  const user = await context.write({ args, info }, ({ users }) => users.create(input, hash));
+  return { ...user, isProven: true };
+}
+
+/** Throws UNAUTHORIZED, NOT_FOUND, GONE, FORBIDDEN, VALIDATION_ERROR, PRECONDITION_FAILED or CONFLICT. */
+export async function updateUser({ id, input, expectedVersions }: MutationUpdateUserArgs, context: UsersContext): Promise<User> {
+  const caller = requireCaller(context);
+  const user = await context.loaders.user.need(id);
+  const change = allowChange(caller, user, parseUserChange(input));
+  return revokeTokens(context, user, await context.stores.users.update(id, change, { expectedVersions }));
+}
+
+/** Replaces an account, or creates it at this id. Throws what `updateUser` throws. */
+export async function replaceUser({ id, input, expectedVersions }: MutationReplaceUserArgs, context: UsersContext): Promise<User> {
+  const caller = requireCaller(context);
+  const user = await context.loaders.user.findOrGone(id);
+  if (user) {
+    const change = allowChange(caller, user, parseReplacement(input));
+    return revokeTokens(context, user, await context.stores.users.update(id, change, { expectedVersions }));
+  }
+  allowNewAt(caller, id);
+  const created = parseNewAt(input);
+  if (expectedVersions && !expectedVersions.includes(0))
+    throw fail('PRECONDITION_FAILED', `Account ${id} does not exist, but the request expects a version of it.`);
+  const hash = await context.passwords.hash(created.password);
+  return context.stores.users.createAt(id, created, hash).catch((error: unknown) => {
+    // A concurrent request was first: a request without a precondition has failed none.
+    const isConflict = error instanceof Fault && error.code === 'PRECONDITION_FAILED' && !expectedVersions;
+    throw isConflict ? fail('CONFLICT', `Account ${id} was created by another request at the same time. Retry the request.`) : error;
+  });
+}
+
+/** Throws UNAUTHORIZED, NOT_FOUND, FORBIDDEN or PRECONDITION_FAILED. */
+export async function deleteUser({ id, expectedVersions }: MutationDeleteUserArgs, context: UsersContext): Promise<true> {
+  const caller = requireCaller(context);
+  await context.loaders.user.needToDelete(id);
+  allowDelete(caller, id);
+  await context.revoke({ userId: id, generation: await context.stores.users.delete(id, expectedVersions) });
+  return true;
+}
+
+/** Publishes that a change of what tokens contain has revoked them (ADR 10). */
+async function revokeTokens({ revoke }: Pick<UsersContext, 'revoke'>, { tokenGeneration }: User, changed: User): Promise<User> {
+  if (changed.tokenGeneration !== tokenGeneration) await revoke({ userId: changed.id, generation: changed.tokenGeneration });
+  return changed;
+}

@@ -1,0 +1,41 @@
+/** The GraphQL fields of accounts (spec §4.5, contract §3). */
+import { selectEvents } from '@trestle/chassis/events/event-selection';
+import type { AuthRules } from '@trestle/chassis/graphql/auth-directive';
+import { connectionResolvers, nodesOf } from '@trestle/chassis/paging/connection';
+import type { Resolvers } from '../generated/resolvers.ts';
+import { createUser, deleteUser, replaceUser, updateUser } from './mutations.ts';
+import { type User, allowListing, parsePagination, parseSearch } from './rules.ts';
+import { FIRST_BY_NAME } from './store.ts';
+
+export const userResolvers: Resolvers = {
+  Query: {
+    user: (_, { id }, { loaders }) => loaders.user.findOrGone(id),
+    users: async (_, { pagination, role }, { stores: { users } }) =>
+      nodesOf(await users.connection(parsePagination(pagination), { role: role ?? null })),
+    usersConnection: (_, { filter, ...args }, { stores: { users }, caller }) =>
+      users.connection(args, allowListing(caller, { filter: filter ?? {}, orderBy: args.orderBy })),
+    me: (_, __, { caller, loaders }) => (caller ? loaders.user.find(caller.userId) : null),
+    searchUsers: async (_, { query }, { stores: { users } }) =>
+      nodesOf(await users.connection(FIRST_BY_NAME, { search: parseSearch(query) })),
+  },
+  Mutation: {
+    createUser: (_, args, context, info) => createUser(args, context, info),
+    updateUser: (_, args, context) => updateUser(args, context),
+    replaceUser: (_, args, context) => replaceUser(args, context),
+    deleteUser: (_, args, context) => deleteUser(args, context),
+  },
+  Subscription: {
+    userCreated: { subscribe: () => selectEvents<'userCreated', User>('userCreated') },
+  },
+  User: {
+    __resolveReference: ({ id }, { loaders }) => loaders.user.find(id),
+    oldField: () => null,
+  },
+  UserConnection: connectionResolvers,
+};
+
+/** An account sees its own e-mail address; so does a request that created it or sent its password. Others see the mask (contract §3). */
+export const authRules: AuthRules = {
+  owners: { 'User.email': ({ id, isProven }: User, caller) => isProven === true || id === caller?.userId },
+  masks: { 'User.email': '***@masked.invalid' },
+};

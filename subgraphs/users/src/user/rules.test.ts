@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Caller } from '@trestle/identity';
+import { type User, allowChange, allowDelete, allowListing, checkNewUser, parseUserChange } from './rules.ts';
+
+const user: User = {
+  id: 'usr_a',
+  email: 'a@example.org',
+  name: 'Ada',
+  bio: null,
+  age: null,
+  role: 'USER',
+  isActive: true,
+  createdAt: new Date(0),
+  updatedAt: new Date(0),
+  version: 1,
+  tokenGeneration: 0,
+};
+const caller = (userId: string, role: Caller['role'] = 'USER'): Caller => ({ userId, role, tokenId: 't', generation: 0, expiresAt: 0 });
+const faultsOf = (task: () => unknown): string[] => {
+  try {
+    task();
+    return [];
+  } catch (error) {
+    return (error as { details: { field: string }[] }).details.map(({ field }) => field);
+  }
+};
+
+describe('a new account', () => {
+  const good = { email: 'a@example.org', name: 'Ada', password: 'long enough' };
+
+  it('needs an e-mail address, a name and a password, and every fault is listed', () => {
+    expect(
+      faultsOf(() => {
+        checkNewUser(good);
+      }),
+    ).toEqual([]);
+    expect(
+      faultsOf(() => {
+        checkNewUser({ email: 'a b@c', name: '', password: 'x', bio: 'x'.repeat(2001), age: 151 });
+      }),
+    ).toEqual(['email', 'name', 'password', 'bio', 'age']);
+  });
+
+  it.each(['plain', '@x.y', 'a@b', 'a@@b.c', 'a b@c.de', 'a@b..c', 'a\0@b.cd', `${'x'.repeat(250)}@b.cd`])(
+    'refuses %p as an e-mail address',
+    (email) => {
+      expect(
+        faultsOf(() => {
+          checkNewUser({ ...good, email });
+        }),
+      ).toEqual(['email']);
+    },
+  );
+});
+
+describe('a change of an account', () => {
+  it('accepts null for bio and age only', () => {
+    expect(parseUserChange({ bio: null, age: null })).toEqual({ bio: null, age: null });
+    expect(faultsOf(() => parseUserChange({ email: null, name: null, role: null, isActive: null, age: 151 }))).toEqual([
+      'email',
+      'name',
+      'age',
+      'role',
+      'isActive',
+    ]);
+  });
+
+  it('is allowed for the account itself and for administrators, and of roles for administrators only', () => {
+    expect(allowChange(caller('usr_a'), user, { name: 'A' })).toEqual({ name: 'A' });
+    expect(() => allowChange(caller('usr_b'), user, { name: 'A' })).toThrow('Changing another account');
+    expect(() => allowChange(caller('usr_a'), user, { role: 'ADMIN' })).toThrow('ADMIN');
+    expect(allowChange(caller('usr_b', 'ADMIN'), user, { role: 'ADMIN' })).toEqual({ role: 'ADMIN' });
+  });
+
+  it('may contain the account’s own role unchanged, as a PUT does', () => {
+    expect(allowChange(caller('usr_a'), user, { name: 'A', role: 'USER', isActive: true })).toEqual({ name: 'A' });
+  });
+});
+
+it('allows an account and administrators to delete it', () => {
+  expect(() => {
+    allowDelete(caller('usr_b', 'MODERATOR'), 'usr_a');
+  }).toThrow('ADMIN');
+  expect(() => {
+    allowDelete(caller('usr_a'), 'usr_a');
+    allowDelete(caller('x', 'ADMIN'), 'usr_a');
+  }).not.toThrow();
+});
+
+it('allows administrators only to filter or sort by e-mail address', () => {
+  expect(() => {
+    allowListing(caller('usr_a'), { filter: { email: 'x' } });
+  }).toThrow('ADMIN');
+  expect(() => {
+    allowListing(null, { filter: {}, orderBy: [{ field: 'EMAIL' }] });
+  }).toThrow('ADMIN');
+  expect(() => {
+    allowListing(null, { filter: {}, orderBy: [{ field: 'NAME' }] });
+  }).not.toThrow();
+});

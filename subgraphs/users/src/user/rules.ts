@@ -1,0 +1,173 @@
+/** The rules of accounts (contract §3). Pure: no database, no clock. */
+import { MAX_PAGE_SIZE } from '@trestle/chassis/paging/window';
+import { notFound } from '@trestle/chassis/request/faults';
+import { prefixOf } from '@trestle/chassis/values/ids';
+import { checkString } from '@trestle/chassis/values/strings';
+import { type Caller, type Role, hasRole } from '@trestle/identity';
+import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
+import { lengthOf } from '@trestle/schema/lengths';
+
+/** An account as the store returns it, without the hash of its password. */
+export interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+  readonly bio: string | null;
+  readonly age: number | null;
+  readonly role: Role;
+  readonly isActive: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly version: number;
+  /** Grows when all tokens that were issued so far are revoked (ADR 10). */
+  readonly tokenGeneration: number;
+  /** Set when the request proved that it comes from the owner: it created the account, or sent its password. */
+  readonly isProven?: boolean;
+}
+
+export interface NewUser {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+  readonly bio?: string | null;
+  readonly age?: number | null;
+}
+
+/** A change as a client sends it: absent fields stay, null clears `bio` and `age`. */
+export interface UserInput {
+  readonly email?: string | null;
+  readonly name?: string | null;
+  readonly bio?: string | null;
+  readonly age?: number | null;
+  readonly role?: Role | null;
+  readonly isActive?: boolean | null;
+}
+
+/** A change that can be written. */
+export type UserChange = {
+  readonly [Field in keyof UserInput]?: Field extends 'bio' | 'age' ? UserInput[Field] : NonNullable<UserInput[Field]>;
+};
+
+const EMAIL = /^[^\s@<>()[\],;:\\"]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/;
+const NAME = { field: 'name', ...lengthOf('UpdateUserInput.name') };
+const BIO = { field: 'bio', ...lengthOf('UpdateUserInput.bio') };
+
+/** Throws VALIDATION_ERROR with every fault. */
+export function checkNewUser({ email, name, password, bio, age }: NewUser): void {
+  rejectFaults([
+    ...checkEmail(email),
+    ...checkString(name, NAME),
+    ...checkString(password, { field: 'password', ...lengthOf('CreateUserInput.password') }),
+    ...checkString(bio ?? null, BIO),
+    ...checkAge(age),
+  ]);
+}
+
+/** Parses a change. Throws VALIDATION_ERROR with every fault. */
+export function parseUserChange(input: UserInput): UserChange {
+  const { email, name, bio, age, role, isActive } = input;
+  rejectFaults([
+    ...(email === undefined ? [] : checkEmail(email)),
+    ...(name === undefined ? [] : checkString(name, NAME)),
+    ...(bio === undefined ? [] : checkString(bio, BIO)),
+    ...checkAge(age),
+    ...(role === null ? [{ field: 'role', message: 'must not be null' }] : []),
+    ...(isActive === null ? [{ field: 'isActive', message: 'must not be null' }] : []),
+  ]);
+  return input as UserChange;
+}
+
+/** A complete account, as a PUT sends it (spec §4.1). */
+export interface UserReplacement extends UserInput {
+  readonly email: string;
+  readonly name: string;
+  readonly password?: string | null;
+}
+
+/** Parses the replacement of an account that exists: absent `bio` and `age` are cleared. Throws VALIDATION_ERROR. */
+export function parseReplacement({ password, bio = null, age = null, ...rest }: UserReplacement): UserChange {
+  if (password != null) rejectFaults([{ field: 'password', message: 'must not be sent for an existing account' }]);
+  return parseUserChange({ ...rest, bio, age });
+}
+
+/** Parses a replacement where no account exists yet. Throws VALIDATION_ERROR with every fault. */
+export function parseNewAt({ password, bio = null, age = null, ...rest }: UserReplacement): UserChange & NewUser {
+  if (password == null) rejectFaults([{ field: 'password', message: 'is required for a new account' }]);
+  const user = { email: rest.email, name: rest.name, password: password ?? '', bio };
+  checkNewUser(user);
+  return { ...user, ...parseUserChange({ ...rest, bio, age }) };
+}
+
+/** Administrators may create an account with an id of their choice, if it has the form of our ids. Throws NOT_FOUND for other callers. */
+export function allowNewAt(caller: Caller, id: string): void {
+  if (!hasRole(caller, 'ADMIN') || prefixOf(id) !== 'usr') throw notFound('account', id);
+}
+
+/**
+ * Returns the part of the change that the caller may write. Accounts change themselves, administrators any account. Only administrators
+ * change `role` and `isActive`, but an account may send its own unchanged, as a PUT does. Throws FORBIDDEN.
+ */
+export function allowChange(caller: Caller, user: User, change: UserChange): UserChange {
+  if (hasRole(caller, 'ADMIN')) return change;
+  if (caller.userId !== user.id) throw fail('FORBIDDEN', 'Changing another account requires the role ADMIN.');
+  const { role = user.role, isActive = user.isActive, ...rest } = change;
+  if (role !== user.role || isActive !== user.isActive) throw fail('FORBIDDEN', 'Changing `role` or `isActive` requires the role ADMIN.');
+  return rest;
+}
+
+/** Throws FORBIDDEN unless the account is the caller's own or the caller is an administrator. */
+export function allowDelete(caller: Caller, userId: string): void {
+  if (caller.userId !== userId && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Deleting another account requires the role ADMIN.');
+}
+
+interface Listing<Filter> {
+  readonly filter: Filter;
+  readonly orderBy?: readonly { readonly field: string }[] | null | undefined;
+}
+
+/**
+ * Returns the filter. Only administrators filter or sort by e-mail address, since a client could find hidden addresses that way.
+ * Throws FORBIDDEN.
+ */
+export function allowListing<Filter extends { readonly email?: string | null }>(
+  caller: Caller | null,
+  { filter, orderBy }: Listing<Filter>,
+): Filter {
+  const byEmail = filter.email != null || orderBy?.some(({ field }) => field === 'EMAIL');
+  if (byEmail && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Filtering or sorting by `email` requires the role ADMIN.');
+  return filter;
+}
+
+/** With a greater page number PostgreSQL would skip rows for seconds; cursors reach every row. */
+const MAX_PAGE = 10_000;
+const DEFAULT_LIMIT = 10;
+
+/** Parses page and limit of a plain list. Throws VALIDATION_ERROR with every fault. */
+export function parsePagination(pagination: { readonly page?: number | null; readonly limit?: number | null } | null | undefined): {
+  readonly first: number;
+  readonly offset: number;
+} {
+  const page = pagination?.page ?? 1;
+  const limit = pagination?.limit ?? DEFAULT_LIMIT;
+  rejectFaults([
+    ...(page < 1 || page > MAX_PAGE ? [{ field: 'pagination.page', message: `must be 1 to ${String(MAX_PAGE)}` }] : []),
+    ...(limit < 1 || limit > MAX_PAGE_SIZE ? [{ field: 'pagination.limit', message: `must be 1 to ${String(MAX_PAGE_SIZE)}` }] : []),
+  ]);
+  return { first: limit, offset: (page - 1) * limit };
+}
+
+/** Parses the words of a search. Throws VALIDATION_ERROR. */
+export function parseSearch(query: string): string {
+  rejectFaults(checkString(query, { field: 'query', ...lengthOf('Query.searchUsers(query:)') }));
+  return query;
+}
+
+function checkAge(age: number | null | undefined): FieldFault[] {
+  return age != null && (age < 0 || age > 150) ? [{ field: 'age', message: 'must be 0 to 150' }] : [];
+}
+
+function checkEmail(email: string | null): FieldFault[] {
+  const faults = checkString(email, { field: 'email', ...lengthOf('UpdateUserInput.email') });
+  if (faults.length > 0 || email === null) return faults;
+  return EMAIL.test(email) ? [] : [{ field: 'email', message: 'must be an e-mail address' }];
+}
