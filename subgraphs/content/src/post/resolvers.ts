@@ -1,7 +1,8 @@
 /** The GraphQL fields of posts (contract §3). */
+import { isGiven } from '@trestle/chassis/graphql/is-given';
 import { connectionResolvers } from '@trestle/chassis/paging/connection';
 import type { Resolvers } from '../generated/resolvers.ts';
-import { isGiven } from '../comment/is-given.ts';
+
 import { createPost, deletePost, updatePost } from './mutations.ts';
 import { parsePostFilter, postVisibility } from './rules.ts';
 
