@@ -1,4 +1,4 @@
-/** Starts on a data directory that something happened to: what the person is told, and that no data is lost. */
+/** Starts with damaged data directories: the message helps to recover, and no data is lost. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,13 +43,13 @@ beforeAll(async () => {
 afterEach(stop);
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-describe('a start of the embedded PostgreSQL', () => {
-  it('without PG_VERSION names the file and its content, touches nothing, and works once the file is back', async () => {
+describe('startEmbeddedPostgres', () => {
+  it('names PG_VERSION and its content when the file is missing, changes nothing, and starts after it is restored', async () => {
     const file = join(dataDir, 'PG_VERSION');
     const before = (await readdir(dataDir)).length;
     await rename(file, join(home, 'PG_VERSION'));
     const message = await messageOf(start());
-    expect(message).toContain('holds a PostgreSQL database, but its file PG_VERSION is missing; the data was not touched');
+    expect(message).toContain('contains a PostgreSQL database, but its file PG_VERSION is missing; the data was not changed');
     expect(message).not.toMatch(/empty it|delete|remove|erase/i);
     expect(await readdir(dataDir)).toHaveLength(before - 1);
     const [, command = ''] = /\((echo \d+ > [^)]+)\)/.exec(message) ?? [];
@@ -58,25 +58,25 @@ describe('a start of the embedded PostgreSQL', () => {
     expect(await query('SELECT answer FROM kept')).toEqual([[42]]);
   });
 
-  it('on a directory with files of another kind lists them and leaves them there', async () => {
+  it('lists the files of a directory that is not a database, and keeps them', async () => {
     const other = join(home, 'other');
     await mkdir(other);
     await writeFile(join(other, 'thesis.txt'), 'years of work');
     expect(await messageOf(start(other))).toMatch(
-      /holds 1 files or folders \(thesis\.txt\) that are not a PostgreSQL database\. Move them/,
+      /contains 1 files or folders \(thesis\.txt\) that are not a PostgreSQL database\. Move them/,
     );
     expect(await readFile(join(other, 'thesis.txt'), 'utf8')).toBe('years of work');
   });
 
-  it('without the password file says how to set a new password', async () => {
+  it('reports how to set a new password when the password file is missing', async () => {
     const file = join(dataDir, 'superuser-password');
     await rename(file, join(home, 'aside'));
     const message = await messageOf(start());
     await rename(join(home, 'aside'), file);
-    expect(message).toMatch(/superuser-password is missing: .*Restore it from a copy.*ALTER ROLE/);
+    expect(message).toMatch(/superuser-password is missing: .*Restore it from a backup.*ALTER ROLE/);
   });
 
-  it('works when the process id in postmaster.pid belongs to another program by now, and leaves that program alone', async () => {
+  it('starts when the process id in postmaster.pid belongs to another program, and does not signal that program', async () => {
     const stranger: ChildProcess = spawn('sleep', ['60'], serverUser ?? {});
     const lines = [String(stranger.pid), dataDir, '1700000000', '1', '', '127.0.0.1', '  1  1', 'ready'];
     await writeFile(join(dataDir, 'postmaster.pid'), `${lines.join('\n')}\n`);
@@ -91,7 +91,7 @@ describe('a start of the embedded PostgreSQL', () => {
     }
   });
 
-  it('removes the drafts of killed starts, and leaves those of running processes', async () => {
+  it('removes the drafts of killed processes, and keeps those of running ones', async () => {
     const gone = spawn('true');
     await new Promise((resolve) => gone.once('exit', resolve));
     const names = {
@@ -113,7 +113,7 @@ describe('a start of the embedded PostgreSQL', () => {
 const canMount = process.platform === 'linux' && process.getuid?.() === 0 && tryMount();
 const withSmallDisk = canMount ? describe : describe.skip;
 
-withSmallDisk('a start of the embedded PostgreSQL on a full disk', () => {
+withSmallDisk('startEmbeddedPostgres on a full disk', () => {
   const mount = async (size: string) => {
     const place = await mkdtemp(join(tmpdir(), 'trestle-small-disk-'));
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', place]);
@@ -124,7 +124,7 @@ withSmallDisk('a start of the embedded PostgreSQL on a full disk', () => {
     await rm(place, { recursive: true });
   };
 
-  it('says that the disk is full when the database can not be made, and leaves no draft', async () => {
+  it('reports the full disk when the database cannot be created, and removes its draft', async () => {
     const place = await mount('8m');
     try {
       expect(await messageOf(start(join(place, 'pg')))).toMatch(/^The disk that holds .* is full\. Free some space/);
@@ -134,7 +134,7 @@ withSmallDisk('a start of the embedded PostgreSQL on a full disk', () => {
     }
   });
 
-  it('says so when the server can not write its lock file, instead of naming another server', async () => {
+  it('reports the full disk, not another server, when PostgreSQL cannot write its lock file', async () => {
     const place = await mount('120m');
     try {
       await start(join(place, 'pg'));
@@ -152,16 +152,14 @@ withSmallDisk('a start of the embedded PostgreSQL on a full disk', () => {
   });
 });
 
-it('recognizes a full disk in errors of Node.js and PostgreSQL, and in their causes', () => {
-  const node = Object.assign(new Error('write failed'), { code: 'ENOSPC' });
-  const sql = Object.assign(new Error('could not extend file'), { code: '53100' });
-  expect([node, sql, new Error('outer', { cause: node }), 'could not write lock file: No space left on device'].map(isDiskFull)).toEqual([
-    true,
-    true,
-    true,
-    true,
-  ]);
-  expect([new Error('other'), 'other', undefined].map(isDiskFull)).toEqual([false, false, false]);
+describe('isDiskFull', () => {
+  it('recognizes a full disk in errors of Node.js and PostgreSQL, in their causes and in the output of programs', () => {
+    const node = Object.assign(new Error('write failed'), { code: 'ENOSPC' });
+    const sql = Object.assign(new Error('could not extend file'), { code: '53100' });
+    const failures = [node, sql, new Error('outer', { cause: node }), 'could not write lock file: No space left on device'];
+    expect(failures.map(isDiskFull)).toEqual([true, true, true, true]);
+    expect([new Error('other'), 'other', undefined].map(isDiskFull)).toEqual([false, false, false]);
+  });
 });
 
 function tryMount(): boolean {

@@ -1,4 +1,4 @@
-/** The folder of a database cluster: makes it once, and says what is wrong with one that PostgreSQL could not use. */
+/** The data directory of a database cluster: creates it once, and reports what is wrong with one that PostgreSQL cannot use. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { isDiskFull, toDiskFullError } from './disk-full.ts';
 const PASSWORD_FILE = 'superuser-password';
 
 /**
- * Makes the cluster unless it is there, and returns the superuser's password.
- * Throws, and changes nothing, when the folder holds something else or is incomplete: the message says what was found and how to recover.
+ * Creates the cluster unless it exists, and returns the superuser's password.
+ * Throws without changing anything when the directory contains other files or is incomplete; the message says how to recover.
  */
 export async function ensureCluster(binaries: string, dataDir: string): Promise<string> {
   if (!existsSync(join(dataDir, 'PG_VERSION'))) {
@@ -23,13 +23,13 @@ export async function ensureCluster(binaries: string, dataDir: string): Promise<
   const password = (await readFile(file, 'utf8').catch(() => '')).trim();
   if (password !== '') return password;
   throw new Error(
-    `${file} is ${existsSync(file) ? 'empty' : 'missing'}: it holds the password of PostgreSQL's superuser. Restore it from a copy of the directory. ` +
-      "Without a copy, write a new password into it and give it to the superuser with PostgreSQL's single-user mode, as the owner of the directory: " +
+    `${file} is ${existsSync(file) ? 'empty' : 'missing'}: it contains the password of PostgreSQL's superuser. Restore it from a backup of the directory. ` +
+      "Without a backup, write a new password into it and set it with PostgreSQL's single-user mode, as the owner of the directory: " +
       `echo "ALTER ROLE postgres PASSWORD '<new password>'" | ${join(binaries, 'bin', 'postgres')} --single -D ${dataDir} postgres`,
   );
 }
 
-/** Throws unless the folder is missing or empty. */
+/** Throws unless the directory is missing or empty. */
 async function requireEmpty(dataDir: string): Promise<void> {
   const found = await readdir(dataDir).catch((cause: unknown) => {
     const { code, message } = cause as NodeJS.ErrnoException;
@@ -40,21 +40,21 @@ async function requireEmpty(dataDir: string): Promise<void> {
   const isCluster = existsSync(join(dataDir, 'global', 'pg_control'));
   if (!isCluster) {
     throw new Error(
-      `${dataDir} holds ${String(found.length)} files or folders (${list(found)}) that are not a PostgreSQL database. ` +
-        'Move them to another place, or set DATA_DIR to another directory.',
+      `${dataDir} contains ${String(found.length)} files or folders (${list(found)}) that are not a PostgreSQL database. ` +
+        'Move them to another directory, or set DATA_DIR to another directory.',
     );
   }
   const version = await findVersion(dataDir);
-  const content = version ?? 'the major version of the PostgreSQL that made it';
+  const content = version ?? 'the major version of the PostgreSQL that created it';
   const command = version === undefined ? '' : ` (echo ${version} > ${join(dataDir, 'PG_VERSION')})`;
   throw new Error(
-    `${dataDir} holds a PostgreSQL database, but its file PG_VERSION is missing; the data was not touched. ` +
-      `Make a copy of the directory. Then restore PG_VERSION from a backup, or write it anew: it holds only one line, ${content}${command}. ` +
+    `${dataDir} contains a PostgreSQL database, but its file PG_VERSION is missing; the data was not changed. ` +
+      `Make a copy of the directory. Then restore PG_VERSION from a backup, or write it again: it contains only one line, ${content}${command}. ` +
       'If other files are missing too, restore the whole directory from a backup.',
   );
 }
 
-/** Each database of a cluster keeps the version as well. */
+/** Returns the version from a database of the cluster: each has a PG_VERSION of its own. */
 async function findVersion(dataDir: string): Promise<string | undefined> {
   const databases = await readdir(join(dataDir, 'base')).catch(() => []);
   for (const database of databases) {
@@ -69,7 +69,7 @@ function list(names: readonly string[]): string {
   return names.length > 5 ? `${shown}, …` : shown;
 }
 
-/** Makes the cluster with a password of its own. It appears whole: initdb works on a draft beside it. */
+/** Creates the cluster with a generated password. It appears complete: initdb works in a draft, which is renamed. */
 async function createCluster(binaries: string, dataDir: string): Promise<void> {
   await mkdir(dirname(dataDir), { recursive: true });
   let draft: string | undefined;
@@ -84,10 +84,10 @@ async function createCluster(binaries: string, dataDir: string): Promise<void> {
       cwd: draft,
       encoding: 'utf8',
     });
-    if (status !== 0) throw new Error(`The database could not be made in ${dataDir}: ${stderr || String(error)}`);
+    if (status !== 0) throw new Error(`The database could not be created in ${dataDir}: ${stderr || String(error)}`);
     await rename(passwordFile, join(cluster, PASSWORD_FILE));
     await rename(cluster, dataDir).catch((cause: unknown) => {
-      // Another process that started at the same time was faster.
+      // Another process may have created it in the meantime.
       if (!existsSync(join(dataDir, 'PG_VERSION'))) throw new Error(`The new database could not be moved to ${dataDir}`, { cause });
     });
   } catch (error) {
@@ -97,7 +97,7 @@ async function createCluster(binaries: string, dataDir: string): Promise<void> {
   }
 }
 
-/** Sorts by code point and knows the cases of all letters, alike on every system. */
+/** Returns the arguments of initdb. The locale sorts by code point and maps the case of all letters, on every system alike. */
 function initdbArguments(cluster: string, passwordFile: string): string[] {
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   return ['-D', cluster, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, ...locale, '--no-instructions'];

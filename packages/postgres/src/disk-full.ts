@@ -1,10 +1,10 @@
-/** Recognizes a full disk, whichever program met it, and says so in one way. */
+/** Recognizes the errors of a full disk, and replaces them with one message. */
 
-/** What the C library, Node.js and PostgreSQL (53100) say when a disk, or this user's share of it, is full. */
+/** Messages of the C library, Node.js and PostgreSQL (53100) for a full disk or an exceeded disk quota. */
 const DISK_FULL = /No space left on device|ENOSPC|Disk quota exceeded|EDQUOT|disk full/i;
 const CODES = ['ENOSPC', 'EDQUOT', '53100'];
 
-/** Whether an error, one of its causes, or the output of a program tells of a full disk. */
+/** Returns whether an error, one of its causes, or the output of a program reports a full disk. */
 export function isDiskFull(failure: unknown): boolean {
   if (typeof failure === 'string') return DISK_FULL.test(failure);
   if (!(failure instanceof Error)) return false;
@@ -12,12 +12,12 @@ export function isDiskFull(failure: unknown): boolean {
   return (typeof code === 'string' && CODES.includes(code)) || DISK_FULL.test(failure.message) || isDiskFull(failure.cause);
 }
 
-/** An error for a person: which disk is full, and what to do. */
+/** Reports which disk is full, and what to do. */
 export class DiskFullError extends Error {
   override readonly name = 'DiskFullError';
 }
 
-/** Returns the error for a person; `path` is what could not be written. An error that is one already stays as it is. */
+/** Returns a DiskFullError for a path that could not be written. Returns `cause` itself when it is one already. */
 export function toDiskFullError(path: string, cause: unknown): Error {
   if (cause instanceof DiskFullError) return cause;
   const message = `The disk that holds ${path} is full. Free some space on it, or set DATA_DIR to a directory on another disk, and start again.`;

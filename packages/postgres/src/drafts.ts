@@ -1,24 +1,24 @@
-/** Folders that are being made: each is named after the process that makes it, so that those of killed processes can be told and removed. */
+/** Drafts: folders that are renamed when they are complete. The name contains the process id, so that drafts of killed processes can be removed. */
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** Earlier releases did not name the process; a draft of theirs is given up after this time without a change. */
+/** Drafts of earlier releases have no process id in their name; they are removed after this time without a change. */
 const UNNAMED_MAX_AGE_MS = 60 * 60 * 1000;
 
-/** Creates an empty folder beside `target`, hidden and readable by this user only. Removes first what killed processes left there. */
+/** Creates an empty hidden folder beside `target` that only this user can read, and returns its path. First removes drafts of killed processes. */
 export async function createDraft(target: string): Promise<string> {
   await removeAbandonedDrafts(target);
   return mkdtemp(`${toPrefix(target)}${String(process.pid)}.`);
 }
 
-/** Removes the drafts of `target` whose process has ended; those of processes that run are left alone. Never throws. */
+/** Removes the drafts of `target` whose process has ended. Never throws. */
 export async function removeAbandonedDrafts(target: string): Promise<void> {
   const folder = dirname(target);
   const prefix = basename(toPrefix(target));
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => each.startsWith(prefix))) {
     const path = join(folder, name);
-    // A folder that can't be removed takes room, but does no harm.
+    // A folder that cannot be removed uses disk space but does no other harm.
     if (await isAbandoned(path, name.slice(prefix.length))) await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -40,7 +40,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as another user.
+    // EPERM: the process runs as another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

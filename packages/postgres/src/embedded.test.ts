@@ -31,7 +31,7 @@ describe('the embedded PostgreSQL', () => {
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'trestle-embedded-'));
-    // What mkdtemp makes is closed to others; a server that a root process starts runs as nobody.
+    // Only the owner can access what mkdtemp creates; a server that a root process starts runs as nobody.
     await chmod(home, 0o755);
   });
   beforeEach(() => {
@@ -52,7 +52,7 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(second.url('postgres'), 'SELECT answer FROM kept')).toEqual([[42]]);
   });
 
-  it('listens on loopback only, asks for the password, and knows the cases of all letters', async () => {
+  it('listens on the loopback interface only, requires the password, and maps the case of all letters', async () => {
     const server = await start();
     expect(await query(server.url('postgres'), `SHOW listen_addresses`)).toEqual([['127.0.0.1']]);
     expect(await query(server.url('postgres'), `SELECT lower('ÉŁÖ')`)).toEqual([['éłö']]);
@@ -62,18 +62,18 @@ describe('the embedded PostgreSQL', () => {
     expect((await stat(join(server.dataDir, 'superuser-password'))).mode & 0o077).toBe(0);
   });
 
-  it('says which port is taken and which setting to change', async () => {
+  it('reports the port that is in use and the setting to change', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as AddressInfo;
     try {
-      await expect(start({ port })).rejects.toThrow(new RegExp(`Port ${String(port)} is taken.*PG_PORT`));
+      await expect(start({ port })).rejects.toThrow(new RegExp(`Port ${String(port)} is already in use.*PG_PORT`));
     } finally {
       other.close();
     }
   });
 
-  it('gives two starters at the same instant one server, on a cluster made once', async () => {
+  it('runs one server on one cluster when two processes start it at the same time', async () => {
     const both = await Promise.all([start({ dataDir: join(home, 'new') }), start({ dataDir: join(home, 'new') })]);
     expect(both.map(({ attached }) => attached).sort()).toEqual([false, true]);
     expect(both[0].port).toBe(both[1].port);
@@ -109,21 +109,24 @@ describe('the embedded PostgreSQL', () => {
   });
 
   const asRoot = process.getuid?.() === 0 ? it : it.skip;
-  asRoot('finds a place that its user can enter, the same one each time, and leaves permissions alone', async () => {
-    const closed = join(home, 'closed');
-    await mkdir(closed, { mode: 0o700 });
-    const wanted = join(closed, 'deep', 'pg');
-    const first = await start({ dataDir: wanted });
-    expect(first.dataDir.startsWith(join(tmpdir(), 'trestle-data-'))).toBe(true);
-    await query(first.url('postgres'), 'CREATE TABLE kept AS SELECT 42 AS answer');
-    await first.stop();
-    const second = await start({ dataDir: wanted });
-    try {
-      expect(await query(second.url('postgres'), 'SELECT answer FROM kept')).toEqual([[42]]);
-      expect((await stat(closed)).mode & 0o777).toBe(0o700);
-    } finally {
-      await second.stop();
-      await rm(second.dataDir, { recursive: true, force: true });
-    }
-  });
+  asRoot(
+    'uses the same accessible directory at each start when its user cannot access the configured one, and changes no permissions',
+    async () => {
+      const closed = join(home, 'closed');
+      await mkdir(closed, { mode: 0o700 });
+      const wanted = join(closed, 'deep', 'pg');
+      const first = await start({ dataDir: wanted });
+      expect(first.dataDir.startsWith(join(tmpdir(), 'trestle-data-'))).toBe(true);
+      await query(first.url('postgres'), 'CREATE TABLE kept AS SELECT 42 AS answer');
+      await first.stop();
+      const second = await start({ dataDir: wanted });
+      try {
+        expect(await query(second.url('postgres'), 'SELECT answer FROM kept')).toEqual([[42]]);
+        expect((await stat(closed)).mode & 0o777).toBe(0o700);
+      } finally {
+        await second.stop();
+        await rm(second.dataDir, { recursive: true, force: true });
+      }
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Starts a private PostgreSQL from the binaries of npm, or attaches to one that an earlier process left running. */
+/** Starts a private PostgreSQL server from the binaries of npm, or attaches to one that an earlier process left running. */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
@@ -12,38 +12,41 @@ import { isDiskFull, toDiskFullError } from './disk-full.ts';
 import { removeAbandonedDrafts } from './drafts.ts';
 import { findRunning, ownServer, setAsideForeignLock } from './postmaster.ts';
 
+/** Configures the server. */
 export interface EmbeddedPostgresOptions {
-  /** Where the database cluster lives; made at the first start. One process at a time owns it. */
+  /** Data directory of the cluster, created at the first start. One process at a time owns it. */
   readonly dataDir: string;
-  /** Any free port when absent. */
+  /** Port to listen on; a free one by default. */
   readonly port?: number;
-  /** More arguments for the server, such as `-c`, `fsync=off`. */
+  /** Additional arguments of the server, such as `-c`, `fsync=off`. */
   readonly flags?: readonly string[];
-  /** Is given what the server writes to its log. */
+  /** Receives what the server writes to its log. */
   readonly onLog?: (text: string) => void;
 }
 
+/** Controls a running server. */
 export interface EmbeddedPostgres {
-  /** A URL with the superuser's password: not for logs. */
+  /** Returns the URL of a database. It contains the superuser's password and must not be logged. */
   url(database: string): string;
-  /** Of a server that was attached to, the port that it had from the start. */
+  /** Port that the server listens on; for an attached server it may differ from the configured one. */
   readonly port: number;
-  /** Where the cluster really lives: elsewhere when the server's user can't reach the directory asked for. */
+  /** Data directory that is used: another one than configured when the server's user cannot access that. */
   readonly dataDir: string;
-  /** Whether the server was running already. */
+  /** Whether the server was running before. */
   readonly attached: boolean;
+  /** Resolves with whether the server is running. */
   isRunning(): Promise<boolean>;
-  /** Ends the server, also one that was attached to; open transactions are rolled back. */
+  /** Stops the server, also an attached one, and rolls back open transactions. */
   stop(): Promise<void>;
 }
 
-/** The lock of a server that was killed stays until the system has reaped it. */
-const LOCK_PATIENCE_MS = 10_000;
+/** A killed server holds its lock until the system has reaped the process. */
+const LOCK_TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
 
 /**
- * Starts or attaches; the server listens on loopback only. Throws an error that says what to do when the port is taken, the disk is full,
- * the directory holds no complete cluster, another server holds it, or the binaries don't run here.
+ * Starts the server or attaches to a running one. It listens on the loopback interface only. Throws an error that says what to do when
+ * the port is in use, the disk is full, the directory is not a complete cluster, another server uses it, or the programs do not run.
  */
 export async function startEmbeddedPostgres({
   dataDir: wanted,
@@ -57,7 +60,7 @@ export async function startEmbeddedPostgres({
   const password = await ensureCluster(binaries, dataDir);
   const urlAt = (at: number) => (database: string) => `postgresql://postgres:${password}@127.0.0.1:${String(at)}/${database}`;
 
-  const deadline = Date.now() + LOCK_PATIENCE_MS;
+  const deadline = Date.now() + LOCK_TIMEOUT_MS;
   for (;;) {
     const running = await findRunning(dataDir);
     if (running && (await answers(urlAt(running.port)('postgres')))) {
@@ -68,28 +71,28 @@ export async function startEmbeddedPostgres({
       return { url: urlAt(launched.port), port: launched.port, dataDir, attached: false, ...ownServer(dataDir, launched.pid) };
     }
     if (launched.failure === 'locked' && (await setAsideForeignLock(dataDir))) continue;
-    const mayPass = launched.failure === 'locked' || (launched.failure === 'port taken' && port === undefined);
-    if (!mayPass || Date.now() > deadline) throw startError(launched, dataDir);
+    const isTemporary = launched.failure === 'locked' || (launched.failure === 'port in use' && port === undefined);
+    if (!isTemporary || Date.now() > deadline) throw startError(launched, dataDir);
     await delay(POLL_MS);
   }
 }
 
-/** Whether what listens on the port is the server of this directory, left running by an earlier process: starting would attach to it. */
+/** Returns whether the server of this directory, left running by an earlier process, listens on the port. A start would attach to it. */
 export async function isLeftRunning({ dataDir, port }: { readonly dataDir: string; readonly port: number }): Promise<boolean> {
   const running = await findRunning(await toReachable(resolve(dataDir)));
   return running?.port === port;
 }
 
-/** The directory, or one in the system's temporary place when the server's user could not enter it. */
+/** Returns the directory, or one in the system's temporary directory when the server's user cannot access it. */
 async function toReachable(dataDir: string): Promise<string> {
   if (!serverUser || (await makeParent(dataDir))) return dataDir;
   const elsewhere = join(tmpdir(), `trestle-data-${hashOf(dataDir)}`);
   await isOurs(elsewhere);
   if (await makeParent(elsewhere)) return elsewhere;
-  throw new Error(`The user of the database server (uid ${String(serverUser.uid)}) can enter neither ${dirname(dataDir)} nor ${tmpdir()}`);
+  throw new Error(`The user of the database server (uid ${String(serverUser.uid)}) can access neither ${dirname(dataDir)} nor ${tmpdir()}`);
 }
 
-/** Whether the server's user can get to where the cluster stands. Opens only folders that it makes itself. */
+/** Creates the parent of the data directory, and returns whether the server's user can access it. Changes permissions only of folders that it creates. */
 async function makeParent(dataDir: string): Promise<boolean> {
   const parent = dirname(dataDir);
   const made = await mkdir(parent, { recursive: true });
@@ -118,19 +121,19 @@ interface Launch {
 }
 
 interface Failure {
-  readonly failure: 'disk full' | 'locked' | 'port taken' | 'other';
+  readonly failure: 'disk full' | 'locked' | 'port in use' | 'other';
   readonly port: number;
   readonly log: string;
 }
 
-/** After a crash one call that syncs the file system, in place of one for each of thousands of files: a tenth of a second, not several. */
+/** Recovery after a crash with one sync of the file system instead of one per file: 0.1 s instead of several seconds. */
 const RECOVERY = process.platform === 'linux' ? ['-c', 'recovery_init_sync_method=syncfs'] : [];
 
-/** Resolves when the server is ready, or has ended instead. */
+/** Starts the server. Resolves when it is ready, or with the reason when it ends. */
 function launch(binaries: string, { dataDir, port, flags, onLog }: Launch): Promise<{ pid: number; port: number } | Failure> {
   return new Promise((settle) => {
     const args = ['-D', dataDir, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'log_checkpoints=off', ...RECOVERY, ...flags];
-    // Its own process group: Ctrl-C in a terminal must reach us alone, so that PostgreSQL ends last.
+    // In its own process group, so that Ctrl-C in a terminal does not reach PostgreSQL, which must end last.
     const options = { ...serverUser, cwd: dataDir, detached: true };
     const child = spawn(join(binaries, 'bin', 'postgres'), args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
     let log = '';
@@ -152,17 +155,16 @@ function launch(binaries: string, { dataDir, port, flags, onLog }: Launch): Prom
 }
 
 function toFailure(log: string): Failure['failure'] {
-  // The lock file is the first thing that a server writes, and so the first that a full disk refuses.
+  // On a full disk the lock file fails first, so this check comes before the one for the lock.
   if (isDiskFull(log)) return 'disk full';
   if (log.includes('lock file "postmaster.pid"')) return 'locked';
-  return log.includes('could not bind') ? 'port taken' : 'other';
+  return log.includes('could not bind') ? 'port in use' : 'other';
 }
 
 function startError({ failure, port, log }: Failure, dataDir: string): Error {
   if (failure === 'disk full') return toDiskFullError(dataDir, new Error(log));
-  if (failure === 'port taken')
-    return new Error(`Port ${String(port)} is taken, so PostgreSQL can't listen on it: set PG_PORT to a free one`);
-  if (failure === 'locked') return new Error(`Another PostgreSQL holds ${dataDir} and does not answer:\n${log}`);
+  if (failure === 'port in use') return new Error(`Port ${String(port)} is already in use. Set PG_PORT to another port for PostgreSQL.`);
+  if (failure === 'locked') return new Error(`Another PostgreSQL server uses ${dataDir} and does not respond:\n${log}`);
   return new Error(`PostgreSQL did not start:\n${log}`);
 }
 

@@ -2,13 +2,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { withClient } from './client.ts';
 import { applyMigrations, ensureDatabase } from './migrate.ts';
 
 const ADMIN_URL = process.env['TEST_PG_URL'] ?? '';
 let databases = 0;
 
-describe('migrations', () => {
+describe('database migrations', () => {
   let directory: string;
   let database: string;
   let url: string;
@@ -23,28 +23,20 @@ describe('migrations', () => {
     await query(ADMIN_URL, `DROP DATABASE IF EXISTS "${database}" WITH (FORCE)`);
   });
 
-  const query = async (at: string, sql: string): Promise<Record<string, unknown>[]> => {
-    const client = new pg.Client({ connectionString: at });
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  };
+  const query = (at: string, sql: string) => withClient(at, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);
   const write = async (name: string, sql: string) => {
     await mkdir(join(directory, name), { recursive: true });
     await writeFile(join(directory, name, 'migration.sql'), sql);
   };
   const apply = () => applyMigrations({ url, directory });
 
-  it('make the database once, though several ask for it at the same time', async () => {
+  it('create the database once when several processes create it at the same time', async () => {
     await Promise.all(Array.from({ length: 4 }, () => ensureDatabase({ url })));
     await ensureDatabase({ url });
     expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
   });
 
-  it('are applied once and in order, though several processes start at the same time', async () => {
+  it('are applied once and in order when several processes start at the same time', async () => {
     await ensureDatabase({ url });
     await write('2_fill', 'INSERT INTO things VALUES (1); INSERT INTO things VALUES (2);');
     await write('1_make', 'CREATE TABLE things (id int); SELECT pg_sleep(0.2);');
@@ -75,7 +67,7 @@ describe('migrations', () => {
     ]);
   });
 
-  it('that were edited after they were applied are refused', async () => {
+  it('are rejected when they were edited after they were applied', async () => {
     await ensureDatabase({ url });
     await write('1_make', 'CREATE TABLE things (id int);');
     await apply();
@@ -83,11 +75,11 @@ describe('migrations', () => {
     await expect(apply()).rejects.toThrow('Migration 1_make was edited after it was applied');
   });
 
-  it('that fail change nothing, keep those before them, tell why, and are tried again', async () => {
+  it('are rolled back and recorded with the reason when they fail, keep earlier ones, and are applied again at the next start', async () => {
     await ensureDatabase({ url });
     await write('1_make', 'CREATE TABLE things (id int);');
     await write('2_broken', 'CREATE TABLE others (id int); INSERT INTO missing VALUES (1);');
-    await expect(apply()).rejects.toThrow('Migration 2_broken failed and changed nothing: relation "missing" does not exist');
+    await expect(apply()).rejects.toThrow('Migration 2_broken failed and was rolled back: relation "missing" does not exist');
     expect(await query(url, `SELECT to_regclass('things') IS NOT NULL AS things, to_regclass('others') IS NOT NULL AS others`)).toEqual([
       { things: true, others: false },
     ]);
@@ -98,7 +90,7 @@ describe('migrations', () => {
     expect(await apply()).toEqual(['2_broken']);
   });
 
-  it('that Prisma left half done stop the start with advice', async () => {
+  it('are rejected with advice when Prisma has left one unfinished', async () => {
     await ensureDatabase({ url });
     await write('1_make', 'CREATE TABLE things (id int);');
     await apply();

@@ -3,16 +3,16 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { withClient } from './client.ts';
 
-/** The advisory lock that Prisma's own engine takes: one process migrates, the others wait. */
+/** Key of the advisory lock that Prisma's engine takes as well: one process migrates, the others wait. */
 const PRISMA_LOCK = 72707369;
-const CONNECT_MS = 10_000;
 
-/** PostgreSQL's error codes (Appendix A of its manual); two creators at the same instant meet at the catalog's unique index. */
-const NO_SUCH_DATABASE = '3D000';
-const ALREADY_THERE = ['42P04', '23505'];
+/** Error codes of PostgreSQL (Appendix A of its manual). Concurrent creation of a database may violate a unique index of the catalog. */
+const INVALID_CATALOG_NAME = '3D000';
+const DUPLICATE = ['42P04', '23505'];
 
-const BOOKKEEPING = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
+const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
   "id" VARCHAR(36) PRIMARY KEY NOT NULL, "checksum" VARCHAR(64) NOT NULL, "finished_at" TIMESTAMPTZ,
   "migration_name" VARCHAR(255) NOT NULL, "logs" TEXT, "rolled_back_at" TIMESTAMPTZ,
   "started_at" TIMESTAMPTZ NOT NULL DEFAULT now(), "applied_steps_count" INTEGER NOT NULL DEFAULT 0)`;
@@ -23,12 +23,12 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** Creates the database of the URL unless it is there; safe when several processes do it at once. Needs no more rights than that. */
+/** Creates the database of the URL unless it exists. Several processes may call it at the same time. */
 export async function ensureDatabase({ url }: { readonly url: string }): Promise<void> {
   try {
     await withClient(url, () => Promise.resolve());
   } catch (error) {
-    if (codeOf(error) !== NO_SUCH_DATABASE) throw error;
+    if (codeOf(error) !== INVALID_CATALOG_NAME) throw error;
     await createDatabase(url);
   }
 }
@@ -38,22 +38,22 @@ async function createDatabase(url: string): Promise<void> {
   const database = decodeURIComponent(admin.pathname.slice(1));
   admin.pathname = '/postgres';
   await withClient(admin.href, (client) => client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`)).catch((error: unknown) => {
-    // Another process was faster.
-    if (!ALREADY_THERE.includes(codeOf(error) ?? '')) throw error;
+    // Another process has created it in the meantime.
+    if (!DUPLICATE.includes(codeOf(error) ?? '')) throw error;
   });
 }
 
 /**
- * Applies what is missing of `directory/<name>/migration.sql`, in the order of the names, and gives the names applied.
- * Each migration and its row are one transaction, so that a crash leaves either both or neither; a migration must not end it.
- * Names that only the database knows are left alone: an older release may start while a newer one is rolled out.
- * Throws when a migration fails, was edited after it was applied, or failed under Prisma and awaits `prisma migrate resolve`.
+ * Applies the pending migrations of `directory/<name>/migration.sql` in the order of their names, and returns the names applied.
+ * Each migration and its record are one transaction, so that a crash leaves both or neither; a migration must not commit.
+ * Ignores migrations that only the database knows: an older release may start while a newer one is rolled out.
+ * Throws when a migration fails, was edited after it was applied, or failed under Prisma and requires `prisma migrate resolve`.
  */
 export async function applyMigrations({ url, directory }: { readonly url: string; readonly directory: string }): Promise<string[]> {
   const migrations = await readMigrations(directory);
   return withClient(url, async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [PRISMA_LOCK]);
-    await client.query(BOOKKEEPING);
+    await client.query(MIGRATIONS_TABLE);
     const missing = await findMissing(client, migrations);
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ name }) => name);
@@ -78,8 +78,9 @@ async function findMissing(client: pg.Client, migrations: readonly Migration[]):
   const recorded = new Map(rows.map((row) => [row.migration_name, row]));
   return migrations.filter(({ name, checksum }) => {
     const row = recorded.get(name);
-    if (row && !row.finished_at) throw new Error(`Migration ${name} failed earlier: resolve it with "prisma migrate resolve"`);
-    if (row && row.checksum !== checksum) throw new Error(`Migration ${name} was edited after it was applied`);
+    if (row && !row.finished_at) throw new Error(`Migration ${name} failed earlier. Resolve it with "prisma migrate resolve".`);
+    if (row && row.checksum !== checksum)
+      throw new Error(`Migration ${name} was edited after it was applied. Restore it, and put the change into a new migration.`);
     return !row;
   });
 }
@@ -96,7 +97,7 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     await client.query('COMMIT');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    // Marked as rolled back, which it is, so that it is tried again and blocks neither us nor Prisma.
+    // Recorded as rolled back, so that the next start applies it again and Prisma does not refuse to continue.
     await client
       .query('ROLLBACK')
       .then(() =>
@@ -106,19 +107,7 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
         ),
       )
       .catch(() => undefined);
-    throw new Error(`Migration ${name} failed and changed nothing: ${reason}`, { cause });
-  }
-}
-
-async function withClient<T>(url: string, task: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
-  // A connection that breaks fails the statement in hand; without a listener it would also end the process.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return await task(client);
-  } finally {
-    await client.end().catch(() => undefined);
+    throw new Error(`Migration ${name} failed and was rolled back: ${reason}`, { cause });
   }
 }
 

@@ -1,21 +1,22 @@
-/** The server process of a cluster: finds it by `postmaster.pid`, makes sure that it is one, and ends it. */
+/** The server process of a cluster: finds it by `postmaster.pid`, verifies that it is a PostgreSQL server, and stops it. */
 import { spawnSync } from 'node:child_process';
 import { readFile, readdir, readlink, realpath, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** Identifies a running server. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
 }
 
 const POLL_MS = 50;
-/** A server that has not ended by then is told to drop everything; the next start recovers from its journal. */
-const STOP_PATIENCE_MS = 3000;
-const EXIT_PATIENCE_MS = 1000;
+/** A server that has not stopped after this time is stopped immediately; its next start recovers from the write-ahead log. */
+const STOP_TIMEOUT_MS = 3000;
+const EXIT_TIMEOUT_MS = 1000;
 const EXIT_POLL_MS = 10;
 
-/** Reads the first lines of `postmaster.pid`: process id, data directory, start time, port. It may be left over from a server that was killed. */
+/** Returns process id and port from `postmaster.pid` (lines 1 and 4), or undefined when the file is missing. A killed server leaves the file behind. */
 export async function readPostmaster(dataDir: string): Promise<Postmaster | undefined> {
   const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
   const lines = text.split('\n');
@@ -23,15 +24,15 @@ export async function readPostmaster(dataDir: string): Promise<Postmaster | unde
   return pid > 0 && port > 0 ? { pid, port } : undefined;
 }
 
-/** Returns the running server of this directory; undefined when there is none, also when its process id belongs to another program by now. */
+/** Returns the running server of this directory, or undefined when none runs, also when its process id now belongs to another program. */
 export async function findRunning(dataDir: string): Promise<Postmaster | undefined> {
   const named = await readPostmaster(dataDir);
   return named && (await isServerOf(named.pid, dataDir)) ? named : undefined;
 }
 
 /**
- * Moves `postmaster.pid` to `postmaster.pid.stale` when the process that it names is another program, for which PostgreSQL would
- * refuse to start. Leaves it where any process still works in the directory, and returns whether it was moved.
+ * Renames `postmaster.pid` to `postmaster.pid.stale` when its process id belongs to another program, because PostgreSQL would refuse to
+ * start. Keeps the file while any process of PostgreSQL uses the directory. Returns whether the file was renamed.
  */
 export async function setAsideForeignLock(dataDir: string): Promise<boolean> {
   const named = await readPostmaster(dataDir);
@@ -41,7 +42,7 @@ export async function setAsideForeignLock(dataDir: string): Promise<boolean> {
   return true;
 }
 
-/** A server and all of its processes work in the data directory; a program that got the process id of a dead server does not. */
+/** Returns whether the process is a server of the directory: its working directory is the data directory. */
 async function isServerOf(pid: number, dataDir: string): Promise<boolean> {
   if (!signal(pid, 0)) return false;
   if (process.platform === 'linux') return worksIn(pid, await realpath(dataDir));
@@ -50,7 +51,7 @@ async function isServerOf(pid: number, dataDir: string): Promise<boolean> {
 }
 
 async function hasProcessIn(dataDir: string): Promise<boolean> {
-  // Elsewhere it can't be told: PostgreSQL's own check of its shared memory has to do.
+  // Other systems do not show it; PostgreSQL's own check of its shared memory remains.
   if (process.platform !== 'linux') return false;
   const directory = await realpath(dataDir);
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
@@ -58,10 +59,10 @@ async function hasProcessIn(dataDir: string): Promise<boolean> {
   return found.includes(true);
 }
 
-/** Whether a process of PostgreSQL works in the directory. Where that may not be read, as in containers, every PostgreSQL counts. */
+/** Returns whether the process is a PostgreSQL process of the directory. When its directory cannot be read, as in containers, any PostgreSQL process counts. */
 async function worksIn(pid: number, directory: string): Promise<boolean> {
   const process = `/proc/${String(pid)}`;
-  // Empty for a process that has ended and was not reaped yet.
+  // Empty for a process that has ended and is not reaped yet.
   const command = await readFile(`${process}/cmdline`, 'utf8').catch(() => '');
   const [program = ''] = command.split('\0');
   if (!/(?:^|\/)postgres(?:$|:)/.test(program)) return false;
@@ -69,30 +70,30 @@ async function worksIn(pid: number, directory: string): Promise<boolean> {
   return place === undefined || place === directory;
 }
 
-/** Returns how to watch and end the server with this process id. */
+/** Returns functions that check and stop the server with this process id. Also stops the server when this process exits. */
 export function ownServer(dataDir: string, pid: number): { isRunning(): Promise<boolean>; stop(): Promise<void> } {
-  // An exit in disorder must not leave the server behind; only a kill does, and then the next start attaches.
-  const end = () => signal(pid, 'SIGINT');
-  process.once('exit', end);
-  // A server that ends removes its `postmaster.pid`: that is seen also for one that is not our child, or that nobody reaps.
+  // Only a killed process leaves the server running; the next start attaches to it.
+  const interrupt = () => signal(pid, 'SIGINT');
+  process.once('exit', interrupt);
+  // A server that stops removes its `postmaster.pid`. This also works for a server that is not a child of this process or is not reaped.
   const isRunning = async () => (await findRunning(dataDir))?.pid === pid;
   const stop = async () => {
-    process.off('exit', end);
+    process.off('exit', interrupt);
     if (await isRunning()) signal(pid, 'SIGINT');
-    const patience = Date.now() + STOP_PATIENCE_MS;
-    let urged = false;
+    const stopDeadline = Date.now() + STOP_TIMEOUT_MS;
+    let isForced = false;
     while (await isRunning()) {
-      if (!urged && Date.now() > patience) urged = signal(pid, 'SIGQUIT');
+      if (!isForced && Date.now() > stopDeadline) isForced = signal(pid, 'SIGQUIT');
       await delay(POLL_MS);
     }
-    // It removes its lock file some moments before its process ends.
-    const endsBy = Date.now() + EXIT_PATIENCE_MS;
-    while (signal(pid, 0) && Date.now() < endsBy) await delay(EXIT_POLL_MS);
+    // The process ends shortly after it has removed its lock file.
+    const exitDeadline = Date.now() + EXIT_TIMEOUT_MS;
+    while (signal(pid, 0) && Date.now() < exitDeadline) await delay(EXIT_POLL_MS);
   };
   return { isRunning, stop };
 }
 
-/** Returns whether there was such a process that this user may signal. */
+/** Sends a signal, and returns whether the process exists and this user may signal it. Signal 0 only checks. */
 function signal(pid: number, name: 'SIGINT' | 'SIGQUIT' | 0): boolean {
   try {
     return process.kill(pid, name);

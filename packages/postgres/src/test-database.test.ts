@@ -1,23 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import pg from 'pg';
+import { withClient } from './client.ts';
 import { createTestDatabase } from './test-database.ts';
 
 const adminUrl = process.env['TEST_PG_URL'] ?? '';
 
-async function query(url: string, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Record<string, unknown>>(sql)).rows;
-  } finally {
-    await client.end();
-  }
-}
+const query = (url: string, sql: string) => withClient(url, async (client) => (await client.query<Record<string, unknown>>(sql)).rows);
 
-describe('a test database', () => {
-  it('is migrated, apart from every other, and gone when it is dropped', async () => {
+describe('createTestDatabase', () => {
+  it('creates a migrated database that shares no data with others and does not exist after it is dropped', async () => {
     const [one, two] = await Promise.all([1, 2].map(() => createTestDatabase({ subgraph: 'users', adminUrl })));
-    if (!one || !two) throw new Error('no databases');
+    if (!one || !two) throw new Error('The databases were not created');
     try {
       await query(one.url, `INSERT INTO tombstones (id) VALUES ('usr_1')`);
       expect(await query(one.url, 'SELECT id FROM tombstones')).toEqual([{ id: 'usr_1' }]);

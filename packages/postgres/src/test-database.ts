@@ -1,23 +1,22 @@
-/** Databases for tests: each a clone of a migrated template, made in milliseconds and dropped at the end. */
+/** Databases for tests: each one is a copy of a migrated template, created in milliseconds and dropped after the test. */
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import { withClient } from './client.ts';
 import { applyMigrations } from './migrate.ts';
 
-/** Makes one template at a time, whatever the number of test processes. */
+/** Key of the advisory lock that lets one test process at a time create a template. */
 const TEMPLATE_LOCK = 72707370;
 
+/** Holds a database of one test. */
 export interface TestDatabase {
   readonly url: string;
+  /** Drops the database, and closes connections that are still open. */
   drop(): Promise<void>;
 }
 
-/**
- * Gives a fresh database with the migrations of a subgraph (`users`, `orders` or `content`) on the server of `adminUrl`.
- * Call `drop` when every connection to it is closed.
- */
+/** Creates an empty database with the migrations of a subgraph (`users`, `orders` or `content`) on the server of `adminUrl`. */
 export async function createTestDatabase({
   subgraph,
   adminUrl,
@@ -28,7 +27,7 @@ export async function createTestDatabase({
   const directory = fileURLToPath(new URL(`../../../prisma/${subgraph}/migrations`, import.meta.url));
   const template = `template_${subgraph}_${hashOf(directory)}`;
   const name = `test_${subgraph}_${randomUUID().replaceAll('-', '')}`;
-  await withAdmin(adminUrl, async (admin) => {
+  await withClient(adminUrl, async (admin) => {
     await admin.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
     if (!rowCount) {
@@ -41,7 +40,7 @@ export async function createTestDatabase({
   });
   return {
     url: withDatabase(adminUrl, name),
-    drop: () => withAdmin(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined)),
+    drop: () => withClient(adminUrl, (admin) => admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(() => undefined)),
   };
 }
 
@@ -57,14 +56,4 @@ function withDatabase(url: string, database: string): string {
   const result = new URL(url);
   result.pathname = `/${database}`;
   return result.href;
-}
-
-async function withAdmin(url: string, task: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await task(client);
-  } finally {
-    await client.end();
-  }
 }
