@@ -1,52 +1,53 @@
-/** One run of one process: its output goes to a log, and how it ended is told in words. */
+/** Runs a process once: writes its output to a log and reports how it ended. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { toTerminalLine } from './log-lines.ts';
 import type { ProcessPlan } from './processes.ts';
 
+/** Controls one run of a process. */
 export interface Child {
-  readonly startedAt: number;
-  /** Resolves with how it ended, e.g. `SIGKILL` or `code 1`. */
+  /** Resolves with how the process ended, such as `SIGKILL` or `code 1`. */
   readonly ended: Promise<string>;
-  /** The last of what it complained about. */
-  complaints(): readonly string[];
+  /** Returns the last warnings, errors and lines of standard error, at most six. */
+  lastErrors(): readonly string[];
+  /** Sends a signal to the process. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void;
 }
 
+/** Configures one run of a process. */
 export interface ChildOptions {
   readonly plan: ProcessPlan;
-  /** Takes every line for the log file. */
+  /** Receives every line of output, for the log file. */
   readonly log: (line: string) => void;
-  /** Takes readable warnings and errors for the terminal. */
+  /** Receives warnings and errors in readable form, for the terminal. */
   readonly say: (line: string) => void;
 }
 
-const REMEMBERED_COMPLAINTS = 6;
+const KEPT_ERRORS = 6;
 
-/** Starts the process. It ends by itself when we do, however we end: our side of its channel closes. */
+/** Starts the process. It ends when this process ends in any way, because its IPC channel is then closed. */
 export function startChild({ plan, log, say }: ChildOptions): Child {
-  // Its own process group: Ctrl-C in a terminal must reach us alone, so that all end in order.
+  // In its own process group, so that Ctrl-C in a terminal reaches only the supervisor, which stops the processes in order.
   const child = spawn(process.execPath, [...plan.args], { env: { ...plan.env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
-  const complaints: string[] = [];
-  const complain = (line: string) => {
-    complaints.push(line);
-    if (complaints.length > REMEMBERED_COMPLAINTS) complaints.shift();
+  const errors: string[] = [];
+  const keep = (line: string) => {
+    errors.push(line);
+    if (errors.length > KEPT_ERRORS) errors.shift();
   };
   onLine(child.stdout, (line) => {
     log(line);
     const readable = toTerminalLine(plan.name, line);
     if (readable === undefined) return;
-    complain(readable);
+    keep(readable);
     say(readable);
   });
-  // What does not pass through the log, such as a stack trace from Node itself: told only if the process ends by it.
+  // Standard error has what the log does not, such as a stack trace from Node.js. It is printed only when the process ends.
   onLine(child.stderr, (line) => {
     log(line);
-    if (line.trim() !== '') complain(line);
+    if (line.trim() !== '') keep(line);
   });
   return {
-    startedAt: Date.now(),
     ended: new Promise((resolve) => {
       child.once('error', (error) => {
         resolve(error.message);
@@ -55,11 +56,11 @@ export function startChild({ plan, log, say }: ChildOptions): Child {
         resolve(signal ?? `code ${String(code)}`);
       });
     }),
-    complaints: () => complaints,
+    lastErrors: () => errors,
     signal: (name) => child.kill(name),
   };
 }
 
-function onLine(stream: Readable | null, take: (line: string) => void): void {
-  if (stream) createInterface({ input: stream }).on('line', take);
+function onLine(stream: Readable | null, listener: (line: string) => void): void {
+  if (stream) createInterface({ input: stream }).on('line', listener);
 }

@@ -1,13 +1,13 @@
-/** The settings of `npm start`. */
+/** Reads the settings of `npm start`. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readSettings, setting } from '@trestle/env';
+import { LOG_LEVELS } from '@trestle/log';
 import { SUBGRAPHS, SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf } from '@trestle/schema/subgraphs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
-/** Each process must be told its neighbours' ports before they listen, so "any" is no answer here. */
+/** Ports are passed to other processes before a process listens, so 0 ("any free port") is not allowed here. */
 const port = () => setting.port().refine((value) => value > 0, 'must be at least 1');
 const databaseUrl = () => setting.url('postgres:', 'postgresql:').optional();
 
@@ -20,8 +20,10 @@ const subgraphDatabases = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [datab
   ReturnType<typeof databaseUrl>
 >;
 
+/** Holds the settings of `npm start`. */
 export type Config = ReturnType<typeof readConfig>;
 
+/** Reads the settings from `env`. Throws a SettingsError that names every invalid setting. */
 export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env) {
   const settings = readSettings(
     {
@@ -46,17 +48,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   };
 }
 
-/** What the processes get from the environment of `npm start`, where it is set; they get nothing else of it. `passed-settings.test.ts` compares. */
+/** Settings that `npm start` passes on from its environment to every process. Processes inherit no other variables; `passed-settings.test.ts` compares. */
 const SERVICE_SETTINGS = [
   ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'KEEP_ALIVE_TIMEOUT_MS'] as const),
   ...(['MIN_BODY_BYTES_PER_SECOND', 'BODY_GRACE_MS', 'WRITE_TIMEOUT_MS', 'MAX_RECEIVING_BYTES', 'MAX_SENDING_BYTES'] as const),
   ...(['MAX_CONNECTIONS', 'MAX_CONNECTIONS_PER_ADDRESS', 'DRAIN_DELAY_MS'] as const),
 ] as const;
+/** Names the settings that are passed on to each subgraph. */
 export const SUBGRAPH_SETTINGS = [
   ...SERVICE_SETTINGS,
   ...(['DATABASE_CONNECTIONS', 'DATABASE_CONNECT_TIMEOUT_MS', 'DATABASE_STATEMENT_TIMEOUT_MS', 'DATABASE_LOCK_TIMEOUT_MS'] as const),
   'MUTATION_TIMEOUT_MS',
 ] as const;
+/** Names the settings that are passed on to the gateway. */
 export const GATEWAY_SETTINGS = [
   ...SERVICE_SETTINGS,
   ...([
@@ -77,19 +81,21 @@ export const GATEWAY_SETTINGS = [
   ...(['SUBGRAPH_ERRORS', 'REQUEST_DRAIN_MS'] as const),
   ...(['TRUSTED_DOCUMENTS_FILE', 'TRUSTED_DOCUMENTS_ONLY'] as const),
 ] as const;
+/** Names the settings that are passed on to the REST bridge. */
 export const BRIDGE_SETTINGS = [
   ...SERVICE_SETTINGS,
   ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'PUBLIC_GATEWAY_URL', 'API_VERSIONS_FILE'] as const),
   ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
 ] as const;
 const INHERITED = ['PATH', ...SUBGRAPH_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
+/** Names one variable that processes inherit. */
 export type Inherited = (typeof INHERITED)[number];
 
 function readInherited(env: Readonly<Record<string, string | undefined>>): Partial<Record<Inherited, string>> {
   return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-/** `SUBGRAPH_URL_<NAME>`, `SUBGRAPH_WS_URL_<NAME>` and `SUBGRAPH_ERRORS_<NAME>`: names are those of the supergraph, which may have subgraphs that are started elsewhere. */
+/** Reads `SUBGRAPH_URL_<NAME>`, `SUBGRAPH_WS_URL_<NAME>` and `SUBGRAPH_ERRORS_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
 function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const given = Object.entries(env).flatMap(([name, value]) =>
     /^SUBGRAPH_(?:URL|WS_URL|ERRORS)_/.test(name) && value ? [[name, value]] : [],

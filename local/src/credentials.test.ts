@@ -1,47 +1,52 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { ensureCredentials, readCredentials } from './credentials.ts';
 
-it('makes the API keys of the demo accounts once and keeps them for nobody else to read', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'trestle-credentials-'));
-  try {
-    expect(await readCredentials(home)).toBeUndefined();
-    const made = await ensureCredentials(home);
-    expect(await ensureCredentials(home)).toEqual(made);
-    expect(await readCredentials(home)).toEqual(made);
-    expect((await stat(join(home, 'demo-credentials.json'))).mode & 0o077).toBe(0);
-    expect(made.oauthClients).toEqual([]);
-    expect(made.accounts.map(({ email, password, role, plan }) => [email, password, role, plan])).toEqual([
-      ['admin@example.com', 'admin-Passw0rd!', 'ADMIN', 'enterprise'],
-      ['moderator@example.com', 'moderator-Passw0rd!', 'MODERATOR', 'pro'],
-      ['ada@example.com', 'ada-Passw0rd!', 'USER', 'pro'],
-      ['bob@example.com', 'bob-Passw0rd!', 'USER', 'free'],
-    ]);
-    for (const { userId, apiKey } of made.accounts) {
-      expect(userId).toMatch(/^usr_[0-9a-hjkmnp-tv-z]{26}$/);
-      expect(apiKey).toMatch(/^trestle_[\w-]{43}$/);
+describe('ensureCredentials', () => {
+  it('generates the API keys of the demo accounts once, in a file that only the owner can read', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'trestle-credentials-'));
+    try {
+      expect(await readCredentials(home)).toBeUndefined();
+      const made = await ensureCredentials(home);
+      expect(await ensureCredentials(home)).toEqual(made);
+      expect(await readCredentials(home)).toEqual(made);
+      expect((await stat(join(home, 'demo-credentials.json'))).mode & 0o077).toBe(0);
+      expect(made.oauthClients).toEqual([]);
+      expect(made.accounts.map(({ email, password, role, plan }) => [email, password, role, plan])).toEqual([
+        ['admin@example.com', 'admin-Passw0rd!', 'ADMIN', 'enterprise'],
+        ['moderator@example.com', 'moderator-Passw0rd!', 'MODERATOR', 'pro'],
+        ['ada@example.com', 'ada-Passw0rd!', 'USER', 'pro'],
+        ['bob@example.com', 'bob-Passw0rd!', 'USER', 'free'],
+      ]);
+      for (const { userId, apiKey } of made.accounts) {
+        expect(userId).toMatch(/^usr_[0-9a-hjkmnp-tv-z]{26}$/);
+        expect(apiKey).toMatch(/^trestle_[\w-]{43}$/);
+      }
+    } finally {
+      await rm(home, { recursive: true, force: true });
     }
-  } finally {
-    await rm(home, { recursive: true, force: true });
-  }
-});
+  });
 
-it.each([
-  ['', 'is empty'],
-  ['{"accounts": [', 'is not a list of demo accounts'],
-  ['null', 'is not a list of demo accounts'],
-  ['{"accounts": [null]}', 'is not a list of demo accounts'],
-  ['{"accounts": []}', 'is not a list of demo accounts'],
-])('refuses a credentials file with the text %j, names it, says how to recover and leaves it alone', async (text, fault) => {
-  const home = await mkdtemp(join(tmpdir(), 'trestle-credentials-'));
-  const file = join(home, 'demo-credentials.json');
-  try {
-    await writeFile(file, text);
-    await expect(ensureCredentials(home)).rejects.toThrow(`${file} ${fault}. Restore it from a copy, or move it`);
-    expect(await readFile(file, 'utf8')).toBe(text);
-  } finally {
-    await rm(home, { recursive: true, force: true });
-  }
+  it.each([
+    ['', 'is empty'],
+    ['{"accounts": [', 'is not a list of demo accounts'],
+    ['null', 'is not a list of demo accounts'],
+    ['{"accounts": [null]}', 'is not a list of demo accounts'],
+    ['{"accounts": []}', 'is not a list of demo accounts'],
+  ])(
+    'rejects a credentials file with the content %j with a message that says how to recover, and does not change it',
+    async (text, fault) => {
+      const home = await mkdtemp(join(tmpdir(), 'trestle-credentials-'));
+      const file = join(home, 'demo-credentials.json');
+      try {
+        await writeFile(file, text);
+        await expect(ensureCredentials(home)).rejects.toThrow(`${file} ${fault}. Restore it from a backup, or move it`);
+        expect(await readFile(file, 'utf8')).toBe(text);
+      } finally {
+        await rm(home, { recursive: true, force: true });
+      }
+    },
+  );
 });

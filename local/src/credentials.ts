@@ -1,10 +1,11 @@
-/** The demo accounts with their passwords and API keys (contract §1). The keys are made at the first start and kept. */
+/** Passwords and API keys of the demo accounts (contract §1). The keys are generated at the first start and kept in the data directory. */
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEMO_ACCOUNTS } from './demo/accounts.ts';
 import { writePrivateFile } from './data-directory.ts';
 
+/** Holds the credentials of one demo account. */
 export interface DemoAccountCredentials {
   readonly email: string;
   readonly password: string;
@@ -14,13 +15,13 @@ export interface DemoAccountCredentials {
   readonly apiKey: string;
 }
 
-/** The shape that `npm run demo:credentials -- --json` prints. */
+/** Holds all demo credentials, in the form that `npm run demo:credentials -- --json` prints. */
 export interface DemoCredentials {
   readonly accounts: readonly DemoAccountCredentials[];
   readonly oauthClients: readonly never[];
 }
 
-/** Returns the credentials of a data directory; undefined before its first start with demo data. Throws when the file is not what was written. */
+/** Returns the credentials of a data directory, or undefined before its first start with demo data. Throws when the file is damaged. */
 export async function readCredentials(dataDirectory: string): Promise<DemoCredentials | undefined> {
   const text = await readFile(fileOf(dataDirectory), 'utf8').catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -33,8 +34,8 @@ function parseCredentials(text: string, file: string): DemoCredentials {
   const value = parseJson(text);
   if (isCredentials(value)) return value;
   throw new Error(
-    `${file} ${text.trim() === '' ? 'is empty' : 'is not a list of demo accounts'}. Restore it from a copy, or move it to another place: ` +
-      'the next start then writes it anew, with the same accounts and passwords and with new API keys. All other data stays.',
+    `${file} ${text.trim() === '' ? 'is empty' : 'is not a list of demo accounts'}. Restore it from a backup, or move it to another directory: ` +
+      'the next start then writes it again with the same accounts and passwords and with new API keys. All other data is kept.',
   );
 }
 
@@ -46,7 +47,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Whether each demo account is there with its key. */
+/** Returns whether the value contains the credentials of every demo account. */
 function isCredentials(value: unknown): value is DemoCredentials {
   const { accounts } = (value ?? {}) as { accounts?: unknown };
   if (!Array.isArray(accounts)) return false;
@@ -59,6 +60,7 @@ function isCredentials(value: unknown): value is DemoCredentials {
   });
 }
 
+/** Returns the credentials of a data directory, and generates them when it has none. Throws when the file is damaged. */
 export async function ensureCredentials(dataDirectory: string): Promise<DemoCredentials> {
   const kept = await readCredentials(dataDirectory);
   if (kept) return kept;
@@ -70,12 +72,12 @@ export async function ensureCredentials(dataDirectory: string): Promise<DemoCred
     userId: id,
     apiKey: `trestle_${randomBytes(32).toString('base64url')}`,
   }));
-  const made: DemoCredentials = { accounts, oauthClients: [] };
-  await writePrivateFile(fileOf(dataDirectory), `${JSON.stringify(made, undefined, 2)}\n`);
-  return made;
+  const credentials: DemoCredentials = { accounts, oauthClients: [] };
+  await writePrivateFile(fileOf(dataDirectory), `${JSON.stringify(credentials, undefined, 2)}\n`);
+  return credentials;
 }
 
-/** A table for people, two spaces between the columns. */
+/** Formats the credentials as a table with aligned columns, for the terminal. */
 export function toTable({ accounts }: DemoCredentials): string {
   const rows = [['email', 'password', 'role', 'plan', 'API key']];
   rows.push(...accounts.map(({ email, password, role, plan, apiKey }) => [email, password, role, plan, apiKey]));

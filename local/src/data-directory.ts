@@ -1,42 +1,44 @@
-/** The directory that keeps everything between starts. One supervisor at a time owns it. */
+/** The directory that keeps all data between starts. One supervisor at a time owns it. */
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type Server, connect, createServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
 
+/** Holds the paths of an opened data directory. */
 export interface DataDirectory {
   readonly path: string;
   readonly postgres: string;
   readonly keys: string;
   readonly logs: string;
-  /** Whether the last owner was killed: processes of his may take some seconds to end. */
+  /** Whether the last owner was killed. Its processes may take some seconds to end. */
   readonly wasAbandoned: boolean;
+  /** Gives up the ownership. */
   release(): Promise<void>;
 }
 
-/** A socket's path must fit into 108 bytes, 104 on some systems. */
+/** The path of a Unix socket is limited to 108 bytes, on some systems to 104. */
 const MAX_SOCKET_PATH = 100;
 
-/** Makes what is missing, takes the directory, and removes the drafts of killed owners. Throws when another supervisor has it. */
+/** Creates missing folders, takes ownership of the directory, and removes drafts of killed owners. Throws when another supervisor owns it. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
-  const places = { path, postgres: join(path, 'postgres'), keys: join(path, 'keys'), logs: join(path, 'logs') };
-  // Others may pass through, as the database server's own user must, but see nothing.
+  const folders = { path, postgres: join(path, 'postgres'), keys: join(path, 'keys'), logs: join(path, 'logs') };
+  // The user of the database server must be able to enter the directory, but not to list it.
   if (await mkdir(path, { recursive: true })) await chmod(path, 0o711);
-  for (const place of [places.keys, places.logs]) await mkdir(place, { recursive: true, mode: 0o700 });
-  const taken = await take(path);
-  for (const folder of [path, places.keys]) await removeDrafts(folder);
-  return { ...places, ...taken };
+  for (const folder of [folders.keys, folders.logs]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  const ownership = await takeOwnership(path);
+  for (const folder of [path, folders.keys]) await removeDrafts(folder);
+  return { ...folders, ...ownership };
 }
 
 const DRAFT = '.draft';
 
-/** Removes what a killed owner had not finished to write. The directory has one owner, so that no draft is in use. */
+/** Removes files that a killed owner has not written completely. The directory has one owner, so no draft is in use. */
 async function removeDrafts(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(DRAFT));
   for (const name of names) await rm(join(folder, name), { recursive: true, force: true });
 }
 
-/** Writes a file that only we may read. It appears whole or not at all. */
+/** Writes a file that only its owner can read. The file appears complete or not at all. Throws a DiskFullError when the disk is full. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${String(process.pid)}${DRAFT}`;
   try {
@@ -48,28 +50,28 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   }
 }
 
-/** Who listens on the directory's socket owns it. Unlike a file with a process id, it can't outlive its owner unnoticed. */
-async function take(path: string): Promise<Pick<DataDirectory, 'wasAbandoned' | 'release'>> {
+/** The process that listens on the directory's socket is its owner. Unlike a file with a process id, a listening socket ends with its process. */
+async function takeOwnership(path: string): Promise<Pick<DataDirectory, 'wasAbandoned' | 'release'>> {
   const address = toSocketAddress(path);
   let wasAbandoned = false;
   for (;;) {
     const server = await listen(address);
     if (server) return { wasAbandoned, release: () => close(server) };
-    if (await answers(address)) throw inUse(path);
-    await clearAway(address, path);
+    if (await isListening(address)) throw inUse(path);
+    await removeDeadSocket(address, path);
     wasAbandoned = true;
   }
 }
 
-/** Removes a dead owner's socket. If another supervisor did so first, it is his that was moved away: he gets it back. */
-async function clearAway(address: string, path: string): Promise<void> {
+/** Removes the socket of a dead owner. Another supervisor may have replaced it in the meantime: then its socket is put back, and this throws. */
+async function removeDeadSocket(address: string, path: string): Promise<void> {
   const aside = `${address}.old`;
   const moved = await rename(address, aside).then(
     () => true,
     () => false,
   );
   if (!moved) return;
-  if (await answers(aside)) {
+  if (await isListening(aside)) {
     await rename(aside, address);
     throw inUse(path);
   }
@@ -77,18 +79,19 @@ async function clearAway(address: string, path: string): Promise<void> {
 }
 
 function inUse(path: string): Error {
-  return new Error(`Trestle runs on ${path} already: stop it first, or set DATA_DIR to another directory`);
+  return new Error(`Another instance of Trestle uses ${path}. Stop it, or set DATA_DIR to another directory.`);
 }
 
 function toSocketAddress(path: string): string {
   if (process.platform === 'win32') return `\\\\.\\pipe\\${path.replaceAll(/[\\/:]/g, '_')}`;
   const absolute = join(path, 'supervisor.sock');
   const shortest = [absolute, relative(process.cwd(), absolute)].find(({ length }) => length <= MAX_SOCKET_PATH);
-  if (shortest === undefined) throw new Error(`The path ${path} is too long for a socket: set DATA_DIR to a shorter one`);
+  if (shortest === undefined)
+    throw new Error(`The path ${path} exceeds the limit of ${String(MAX_SOCKET_PATH)} bytes for a socket. Set DATA_DIR to a shorter path.`);
   return shortest;
 }
 
-/** Gives undefined when the address is in use or was left behind. */
+/** Listens on the address. Resolves with undefined when it is in use or a dead owner has left its socket behind. */
 function listen(address: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
@@ -102,7 +105,8 @@ function listen(address: string): Promise<Server | undefined> {
   });
 }
 
-function answers(address: string): Promise<boolean> {
+/** Resolves with whether a process listens on the address. */
+function isListening(address: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(address);
     socket.once('connect', () => {

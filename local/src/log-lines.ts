@@ -1,4 +1,4 @@
-/** What the terminal shows of a process's log: warnings and errors, one readable line each. Everything is in the log file. */
+/** Formats the warnings and errors of a process's log for the terminal. The log file has every line. */
 
 interface LogLine {
   readonly level?: unknown;
@@ -9,7 +9,7 @@ interface LogLine {
   readonly error?: { readonly type?: unknown; readonly message?: unknown };
 }
 
-/** Gives the line for the terminal, or undefined for one that needs nobody's attention. */
+/** Returns the readable form of a warning or error, or undefined for any other line. */
 export function toTerminalLine(service: string, text: string): string | undefined {
   const line = readLine(text);
   if (line?.level !== 'warn' && line?.level !== 'error') return undefined;

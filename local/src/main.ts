@@ -1,13 +1,13 @@
-/** `npm start`: everything on one machine, until Ctrl-C. */
+/** `npm start`: runs the whole system on one machine until Ctrl-C. */
 import { type Config, readConfig } from './config.ts';
 import { toSummary } from './summary.ts';
 import { createSupervisor } from './supervisor.ts';
 
-/** npm passes on the Ctrl-C that the terminal has sent to us as well: only a later one is a second one. */
+/** npm forwards the Ctrl-C that the terminal has sent to this process as well: only a signal after this time is a second Ctrl-C. */
 const SAME_SIGNAL_MS = 500;
 const PARENT_POLL_MS = 200;
 
-// A terminal that was closed must not keep us from stopping in order.
+// A closed terminal must not prevent an orderly stop.
 process.stdout.on('error', () => undefined);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -23,11 +23,11 @@ function stop(signal: NodeJS.Signals): void {
     process.exit(130);
   }
   stoppingSince = Date.now();
-  say(signal === 'SIGINT' ? '\nStopping … (Ctrl-C again to stop at once)' : 'Stopping …');
+  say(signal === 'SIGINT' ? '\nStopping … (press Ctrl-C again to stop immediately)' : 'Stopping …');
   void end(0);
 }
 
-/** npm passes a signal to the shell between us, which ends and leaves us behind without a word. */
+/** Stops when the parent process ends: npm sends a signal only to the shell that runs this process, and the shell does not forward it. */
 function stopWithParent(): void {
   const parent = process.ppid;
   const watch = setInterval(() => {
@@ -41,7 +41,7 @@ function stopWithParent(): void {
 async function end(code: number): Promise<void> {
   try {
     await supervisor.stop();
-    if (code === 0) say('Stopped. Your data is kept for the next start.');
+    if (code === 0) say('Stopped. The data is kept for the next start.');
     process.exit(code);
   } catch (error) {
     process.stderr.write(`${toMessage(error)}\n`);
@@ -56,7 +56,7 @@ try {
   const started = await supervisor.start();
   say(toSummary({ config, started, seconds: (Date.now() - startedAt) / 1000 }));
 } catch (error) {
-  // Whoever stopped us while we were starting has been told so already.
+  // A stop during the start has been reported already.
   if (stoppingSince === undefined) {
     stoppingSince = Date.now();
     process.stderr.write(`\nTrestle could not start.\n${toMessage(error)}\n`);

@@ -1,4 +1,4 @@
-/** Two-way check that `npm start` passes on what each process reads: names come from the processes' own config.ts. */
+/** Compares the settings that `npm start` passes on with those that each process reads in its config.ts. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
@@ -7,22 +7,22 @@ import { readConfig } from './config.ts';
 import { planProcesses } from './processes.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-/** The settings that a room reads by itself, without those that it takes from other rooms. */
-const settingsOf = (room: string) =>
-  [`${room}/src/config.ts`, `${room}/src/settings.ts`]
+/** Returns the settings that a folder reads itself, without those of the packages that it uses. */
+const settingsOf = (folder: string) =>
+  [`${folder}/src/config.ts`, `${folder}/src/settings.ts`]
     .filter((path) => existsSync(root + path))
     .flatMap((path) => [...readFileSync(root + path, 'utf8').matchAll(/(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''));
 
 describe('npm start', () => {
-  /** What it makes by itself for each process, or keeps from all of them; the comments in .env.example say so. */
+  /** Settings that `npm start` sets itself for each process, or passes to none; the comments in .env.example say so. */
   const OWN = new Set([
     ...['HOST', 'PORT', 'METRICS_PORT', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
     ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
     ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name)]),
   ]);
-  const readBy = (room: string) =>
+  const readBy = (folder: string) =>
     new Set(
-      (room.startsWith('subgraphs/') ? [room, 'subgraphs/chassis', 'packages/service'] : [room, 'packages/service'])
+      (folder.startsWith('subgraphs/') ? [folder, 'subgraphs/chassis', 'packages/service'] : [folder, 'packages/service'])
         .flatMap((each) => settingsOf(each))
         .filter((name) => !OWN.has(name)),
     );
@@ -35,21 +35,21 @@ describe('npm start', () => {
     }).flat();
 
   it('passes each setting on to every process that reads it, and to no other', () => {
-    const rooms = { gateway: 'gateway', 'rest-bridge': 'rest-bridge', ...eachSubgraph((name) => `subgraphs/${name}`) };
-    const all = new Set(Object.values(rooms).flatMap((room) => [...readBy(room)]));
+    const folders = { gateway: 'gateway', 'rest-bridge': 'rest-bridge', ...eachSubgraph((name) => `subgraphs/${name}`) };
+    const all = new Set(Object.values(folders).flatMap((folder) => [...readBy(folder)]));
     for (const { name, env } of planWith(marked(all))) {
-      const expected = marked(readBy(rooms[name as keyof typeof rooms]));
-      // PUBLIC_URL is the bridge's address. Subgraphs have no certificate and redirect nothing.
+      const expected = marked(readBy(folders[name as keyof typeof folders]));
+      // PUBLIC_URL is the bridge's URL. Subgraphs have no certificate and do not redirect.
       if (name !== 'rest-bridge') delete expected['PUBLIC_URL'];
       if (name === 'gateway') expected['PUBLIC_URL'] = 'marked:PUBLIC_GATEWAY_URL';
-      // The bridge reaches the gateway at 127.0.0.1, which a certificate need not name.
+      // The bridge calls the gateway at 127.0.0.1, which a certificate need not name.
       if (name === 'rest-bridge') expected['GATEWAY_CERT_FILE'] = 'marked:TLS_CERT_FILE';
       const passed = Object.fromEntries(Object.entries(env).filter(([, value]) => value.startsWith('marked:')));
       expect([name, passed]).toEqual([name, expected]);
     }
   });
 
-  it('passes the settings of single subgraphs on to the gateway, those of other subgraphs too', () => {
+  it('passes settings of single subgraphs only to the gateway, also those of unknown subgraphs', () => {
     const given = {
       SUBGRAPH_URL_USERS: 'http://a/',
       SUBGRAPH_ERRORS_OTHER: 'pass',

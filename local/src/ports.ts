@@ -1,22 +1,23 @@
-/** Finds out, before anything is started, which ports are not to be had. */
+/** Checks that ports are free before any process is started. */
 import { createServer } from 'node:net';
 
+/** Names a port and the setting that configures it. */
 export interface WantedPort {
   readonly setting: string;
   readonly port: number;
 }
 
-/** `localhost` may mean either; a stranger on one of them would get some of our callers. */
+/** `localhost` may resolve to either; another program on one of them would receive some of the requests. */
 const LOOPBACKS = ['127.0.0.1', '::1'];
 
-/** Says what is wrong with the ports, one line for each; an empty list when all are free and each is wanted once. */
+/** Returns one line for each port that is in use or assigned to two settings, and an empty list when every port can be used. */
 export async function findPortFaults(wanted: readonly WantedPort[]): Promise<string[]> {
   const faults = await Promise.all(
     wanted.map(async ({ setting, port }, index) => {
       const rival = wanted.slice(0, index).find((other) => other.port === port);
-      if (rival) return `Port ${String(port)} is wanted twice: set ${rival.setting} or ${setting} to another one`;
+      if (rival) return `Port ${String(port)} is assigned to two settings. Set ${rival.setting} or ${setting} to another port.`;
       const free = await Promise.all(LOOPBACKS.map((host) => isFree(port, host)));
-      return free.every(Boolean) ? undefined : `Port ${String(port)} is taken: free it, or set ${setting} to another one`;
+      return free.every(Boolean) ? undefined : `Port ${String(port)} is already in use. Free it, or set ${setting} to another port.`;
     }),
   );
   return faults.filter((fault) => fault !== undefined);
@@ -25,7 +26,7 @@ export async function findPortFaults(wanted: readonly WantedPort[]): Promise<str
 function isFree(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    // A machine without IPv6 has nobody there.
+    // On a machine without IPv6 no other program can use the port.
     server.once('error', ({ code }: NodeJS.ErrnoException) => {
       resolve(code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT');
     });

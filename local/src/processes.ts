@@ -1,10 +1,11 @@
-/** Which processes there are, and exactly what each may know. */
+/** Plans the processes of the system, and the environment that each of them receives. No I/O. */
 import { join } from 'node:path';
 import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, SUBGRAPH_SETTINGS, type Config, type Inherited } from './config.ts';
 import type { DatabaseUrls } from './databases.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
 
+/** Describes a process to start. */
 export interface ProcessPlan {
   readonly name: string;
   /** Arguments of Node.js: its options, then the entry point. */
@@ -14,20 +15,21 @@ export interface ProcessPlan {
 }
 
 const HOST = '127.0.0.1';
-/** The options of Node.js that every process has, wherever it runs. */
+/** Options of Node.js for every process, also in deployments. */
 const NODE_OPTIONS_FILE = 'packages/service/node.env';
 
+/** Configures the plan. */
 export interface PlanOptions {
   readonly config: Config;
   readonly databaseUrls: DatabaseUrls;
   readonly keys: TokenKeyFiles & { readonly clientIdKeyFile: string };
 }
 
-/** Gives the processes in groups, in the order to start; a group needs only those before it, and is stopped before them. */
+/** Returns the processes in groups, in start order. A group depends only on the groups before it, and is stopped before them. */
 export function planProcesses({ config, databaseUrls, keys }: PlanOptions): ProcessPlan[][] {
   const inherit = (...names: Inherited[]) =>
     Object.fromEntries(names.flatMap((name) => (config.inherited[name] === undefined ? [] : [[name, config.inherited[name]]])));
-  // Nobody but us sends requests: no load balancer has to be waited for.
+  // No load balancer sends requests to these processes, so a stop need not wait for one.
   const shared = {
     DRAIN_DELAY_MS: '0',
     ...inherit('PATH'),
@@ -36,9 +38,9 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile,
     CLIENT_ID_KEY_FILE: keys.clientIdKeyFile,
   };
-  const plan = (name: string, room: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
+  const plan = (name: string, folder: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
     name,
-    args: [`--env-file=${join(config.root, NODE_OPTIONS_FILE)}`, join(config.root, room, 'dist', 'main.js')],
+    args: [`--env-file=${join(config.root, NODE_OPTIONS_FILE)}`, join(config.root, folder, 'dist', 'main.js')],
     port,
     env: { ...shared, ...env },
   });
@@ -47,7 +49,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   const revocations = { REVOCATIONS_URL: `http://${HOST}:${String(portOf('users'))}/revocations` };
   const subgraph = (name: SubgraphName) => {
     const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name] };
-    // Only the owner of the accounts signs tokens, and tells the others which of them are revoked.
+    // The users subgraph signs tokens and sends revocations to the other processes.
     const own = name === 'users' ? { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile } : revocations;
     return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...inherit(...SUBGRAPH_SETTINGS), ...env, ...own } });
   };
@@ -60,7 +62,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       GATEWAY_PORT: String(config.GATEWAY_PORT),
       ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), graphqlAt(portOf(name))])),
       ...config.subgraphSettings,
-      // A process redirects plain HTTP to the host of its own PUBLIC_URL; ours is the bridge's.
+      // A process redirects plain HTTP to the host of its own PUBLIC_URL; PUBLIC_URL of `npm start` is the bridge's.
       ...(publicGatewayUrl !== undefined && { PUBLIC_URL: publicGatewayUrl }),
     },
   });
@@ -71,7 +73,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...inherit(...BRIDGE_SETTINGS),
       REST_PORT: String(config.REST_PORT),
       GATEWAY_URL: graphqlAt(config.GATEWAY_PORT, certificate === undefined ? 'http' : 'https'),
-      // It is called by an address that its certificate need not name.
+      // The bridge calls the gateway by an address that its certificate need not name.
       ...(certificate !== undefined && { GATEWAY_CERT_FILE: certificate }),
     },
   });

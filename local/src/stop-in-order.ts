@@ -1,27 +1,28 @@
-/** Stops groups of processes, the last to start first, in bounded time. */
+/** Stops groups of processes in bounded time, in the reverse of the start order. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SupervisedProcess } from './supervised-process.ts';
 
-/** A group that drains slowly holds up the next one only so long. */
-const GROUP_PATIENCE_MS = 1500;
-/** Whoever is there after this is killed. With PostgreSQL's own patience of 3 s, all is gone within 10 s. */
-const PATIENCE_MS = 6000;
+/** Time after which the next group is stopped although this one still drains. */
+const GROUP_TIMEOUT_MS = 1500;
+/** Time after which running processes are killed. PostgreSQL takes at most 3 s more, so that everything ends within 10 s. */
+const TOTAL_TIMEOUT_MS = 6000;
 
-/** Resolves when all are gone. */
+/** Stops all processes. Resolves when every process has ended. */
 export async function stopInOrder(groups: readonly (readonly SupervisedProcess[])[]): Promise<void> {
-  const killAt = Date.now() + PATIENCE_MS;
+  const killAt = Date.now() + TOTAL_TIMEOUT_MS;
   const stopping: Promise<void>[] = [];
   for (const group of groups.toReversed()) {
-    const gone = Promise.all(group.map((process) => process.stop())).then(() => undefined);
-    stopping.push(gone);
-    await within(GROUP_PATIENCE_MS, gone);
+    const stopped = Promise.all(group.map((process) => process.stop())).then(() => undefined);
+    stopping.push(stopped);
+    await within(GROUP_TIMEOUT_MS, stopped);
   }
-  const allGone = Promise.all(stopping).then(() => undefined);
-  await within(killAt - Date.now(), allGone);
+  const allStopped = Promise.all(stopping).then(() => undefined);
+  await within(killAt - Date.now(), allStopped);
   for (const process of groups.flat()) process.kill();
-  await allGone;
+  await allStopped;
 }
 
+/** Resolves when the task settles, or after the time. */
 async function within(milliseconds: number, task: Promise<void>): Promise<void> {
   const end = new AbortController();
   await Promise.race([task, delay(milliseconds, undefined, { signal: end.signal }).catch(() => undefined)]);

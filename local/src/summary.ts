@@ -1,15 +1,18 @@
-/** What the person at the terminal reads once everything runs: addresses, accounts and three lines to paste. */
+/** Formats what `npm start` prints when the system is ready: addresses, demo accounts and example commands. No I/O. */
 import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
 import type { Config } from './config.ts';
 import { toTable } from './credentials.ts';
 import type { Started } from './supervisor.ts';
 
+/** Holds the values of the summary. */
 export interface SummaryOptions {
   readonly config: Config;
   readonly started: Started;
+  /** Duration of the start. */
   readonly seconds: number;
 }
 
+/** Returns the summary. */
 export function toSummary({ config, started: { credentials, postgresPort }, seconds }: SummaryOptions): string {
   const scheme = config.inherited.TLS_CERT_FILE === undefined ? 'http' : 'https';
   const rest = `${scheme}://localhost:${String(config.REST_PORT)}`;
@@ -17,11 +20,11 @@ export function toSummary({ config, started: { credentials, postgresPort }, seco
   const subgraphs = SUBGRAPH_NAMES.map((name) => `http://localhost:${String(config[portSettingOf(name)])}/graphql`);
   const postgres = postgresPort === undefined ? [] : [`  PostgreSQL 127.0.0.1:${String(postgresPort)}`];
   const accounts = credentials
-    ? ['Demo accounts (npm run demo:credentials prints them again)', '', toTable(credentials), '', ...toTour(rest, graphql)]
+    ? ['Demo accounts (print them again with npm run demo:credentials):', '', toTable(credentials), '', ...toExamples(rest, graphql)]
     : [];
   return [
     '',
-    `Trestle is ready, after ${seconds.toFixed(1)} s.`,
+    `Trestle is ready after ${seconds.toFixed(1)} s.`,
     '',
     `  REST       ${rest}`,
     `  GraphQL    ${graphql}`,
@@ -31,7 +34,7 @@ export function toSummary({ config, started: { credentials, postgresPort }, seco
     `  data       ${config.DATA_DIR} (logs in logs/)`,
     '',
     ...accounts,
-    'Ctrl-C stops everything; the data stays.',
+    'Press Ctrl-C to stop. The data is kept.',
     '',
   ].join('\n');
 }
@@ -39,11 +42,11 @@ export function toSummary({ config, started: { credentials, postgresPort }, seco
 const JSON_BODY = `-H 'content-type: application/json' -d`;
 const QUERY = '{ me { name posts { title comments { totalCount } } orders { status total items { qty product { name } } } } }';
 
-/** A login, a query across three databases, and the same people by REST. */
-function toTour(rest: string, graphql: string): string[] {
+/** Returns commands for a login, a GraphQL query across three databases, and a list of users over REST. */
+function toExamples(rest: string, graphql: string): string[] {
   const login = `curl -s ${rest}/v1/auth/login ${JSON_BODY} '{"email":"ada@example.com","password":"ada-Passw0rd!"}'`;
   return [
-    'Three lines to paste:',
+    'Examples to paste into a terminal:',
     '',
     `TOKEN=$(${login} | sed 's/.*"accessToken":"\\([^"]*\\)".*/\\1/'); echo "$TOKEN"`,
     '',

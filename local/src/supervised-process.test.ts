@@ -1,4 +1,4 @@
-/** Tries the supervision on real processes: small servers that behave as they are told. */
+/** Tests the supervision with real processes: small servers whose behaviour the environment sets. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -21,33 +21,33 @@ const SERVER = `
   process.on('disconnect', () => process.exit(0));
 `;
 
-describe('a supervised process', () => {
-  let home: string;
-  let said: string[];
-  const made: SupervisedProcess[] = [];
+let home: string;
+let said: string[];
+const made: SupervisedProcess[] = [];
 
-  beforeEach(async () => {
-    home = await mkdtemp(join(tmpdir(), 'trestle-supervised-'));
-    await writeFile(join(home, 'main.mjs'), SERVER);
-    said = [];
-  });
-  afterEach(async () => {
-    for (const process of made.splice(0)) {
-      process.kill();
-      await process.stop();
-    }
-    await rm(home, { recursive: true, force: true });
-  });
-
-  async function make(name: string, env: Record<string, string> = {}) {
-    const port = await findFreePort();
-    const plan = { name, args: [join(home, 'main.mjs')], port, env: { PORT: String(port), ...env } };
-    const process = superviseProcess({ plan, logDirectory: home, say: (line) => said.push(line) });
-    made.push(process);
-    return { process, pid: () => fetch(`http://127.0.0.1:${String(port)}/`).then(async (reply) => Number(await reply.text())) };
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-supervised-'));
+  await writeFile(join(home, 'main.mjs'), SERVER);
+  said = [];
+});
+afterEach(async () => {
+  for (const process of made.splice(0)) {
+    process.kill();
+    await process.stop();
   }
+  await rm(home, { recursive: true, force: true });
+});
 
-  it('has started once it can serve, and its lines are in its log', async () => {
+async function make(name: string, env: Record<string, string> = {}) {
+  const port = await findFreePort();
+  const plan = { name, args: [join(home, 'main.mjs')], port, env: { PORT: String(port), ...env } };
+  const process = superviseProcess({ plan, logDirectory: home, say: (line) => said.push(line) });
+  made.push(process);
+  return { process, pid: () => fetch(`http://127.0.0.1:${String(port)}/`).then(async (reply) => Number(await reply.text())) };
+}
+
+describe('superviseProcess', () => {
+  it('starts a process, resolves when it is ready, and writes its output to its log', async () => {
     const { process, pid } = await make('users');
     await process.start();
     expect(await pid()).toBeGreaterThan(0);
@@ -57,12 +57,12 @@ describe('a supervised process', () => {
     expect(said).toEqual([]);
   });
 
-  it('that ends before it can serve fails the start and tells why', async () => {
+  it('rejects the start with the last errors of a process that ends before it is ready', async () => {
     const { process } = await make('users', { FAIL: 'no key' });
     await expect(process.start()).rejects.toThrow('users did not start (code 3):\n  12:00:00 users error: no key');
   });
 
-  it('is restarted when it ends unexpectedly, and prints one line for the end and one for the restart', async () => {
+  it('restarts a process that ends unexpectedly, and prints one line for the end and one for the restart', async () => {
     const { process: supervised, pid } = await make('users');
     await supervised.start();
     const first = await pid();
@@ -71,8 +71,10 @@ describe('a supervised process', () => {
     expect(await pid()).not.toBe(first);
     expect(said).toEqual(['users ended unexpectedly (SIGKILL), restarting in 0.3 s', 'users is ready again']);
   });
+});
 
-  it('is stopped in the reverse order of the start; one that does not listen is killed in time', async () => {
+describe('stopInOrder', () => {
+  it('stops processes in the reverse of the start order, and kills one that ignores SIGTERM within 7 s', async () => {
     const stubborn = await make('users', { STUBBORN: '1' });
     const gateway = await make('gateway');
     await Promise.all([stubborn.process.start(), gateway.process.start()]);
@@ -88,7 +90,7 @@ describe('a supervised process', () => {
 async function until(check: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!check()) {
-    if (Date.now() > deadline) throw new Error('The condition did not come about within 20 s');
+    if (Date.now() > deadline) throw new Error('The condition was not met within 20 s');
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

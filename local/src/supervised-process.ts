@@ -1,4 +1,4 @@
-/** Keeps one process running: starts it, waits until it can serve, and starts it again when it ends by itself. */
+/** Keeps one process running: starts it, waits until it is ready, and restarts it when it ends unexpectedly. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
@@ -6,34 +6,39 @@ import { openLogFile } from './log-file.ts';
 import type { ProcessPlan } from './processes.ts';
 import { type EndedRun, NO_FAILURES, countFailure, toDelay } from './restart-delay.ts';
 
+/** Controls a supervised process. */
 export interface SupervisedProcess {
   readonly name: string;
-  /** Resolves once it can serve. Rejects, with what it complained about, when it ends before. */
+  /** Starts the process. Resolves when it is ready; rejects with its last errors when it ends before that. */
   start(): Promise<void>;
-  /** Tells it to end and resolves when it is gone. */
+  /** Sends SIGTERM and resolves when the process has ended. It is not restarted. */
   stop(): Promise<void>;
+  /** Sends SIGKILL. The process is not restarted. */
   kill(): void;
 }
 
+/** Configures a supervised process. */
 export interface SuperviseOptions {
   readonly plan: ProcessPlan;
+  /** Folder of the log file, `<name>.log`. */
   readonly logDirectory: string;
+  /** Prints a line on the terminal. */
   readonly say: (line: string) => void;
 }
 
 const READY_POLL_MS = 50;
-const READY_PATIENCE_MS = 60_000;
+const READY_TIMEOUT_MS = 60_000;
 
-/** Nothing runs until `start`. */
+/** Creates a supervised process. It does not run until `start` is called. */
 export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions): SupervisedProcess {
-  const end = new AbortController();
-  const isOver = () => end.signal.aborted;
+  const stopping = new AbortController();
+  const isStopping = () => stopping.signal.aborted;
   const log = openLogFile(join(logDirectory, `${plan.name}.log`));
   let child: Child | undefined;
-  /** Starts a run; `whenReady` resolves with the time, or rejects when the run ends before. */
+  /** Starts a run. `whenReady` resolves with the time at which the process is ready, or rejects when it ends before that. */
   const launch = () => {
     const started = (child = startChild({ plan, log: log.write, say }));
-    return { child: started, whenReady: waitUntilReady(started, plan, end.signal).then(Date.now) };
+    return { child: started, whenReady: waitUntilReady(started, plan, stopping.signal).then(Date.now) };
   };
 
   const keepRunning = async (first: ReturnType<typeof launch>) => {
@@ -45,13 +50,13 @@ export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions):
         () => undefined,
       );
       const how = await run.child.ended;
-      if (isOver()) return;
+      if (isStopping()) return;
       ended.endedAt = Date.now();
       failures = countFailure(failures, ended);
       const delayMs = toDelay(failures);
       say(`${plan.name} ended unexpectedly (${how}${toReason(run.child)}), restarting in ${(delayMs / 1000).toFixed(1)} s`);
-      await delay(delayMs, undefined, { signal: end.signal }).catch(() => undefined);
-      if (isOver()) return;
+      await delay(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (isStopping()) return;
       run = launch();
       void run.whenReady.then(
         () => {
@@ -70,31 +75,31 @@ export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions):
       void keepRunning(first);
     },
     async stop() {
-      end.abort();
+      stopping.abort();
       child?.signal('SIGTERM');
       await child?.ended;
       log.close();
     },
     kill() {
-      end.abort();
+      stopping.abort();
       child?.signal('SIGKILL');
     },
   };
 }
 
 function toReason(child: Child): string {
-  const reason = child.complaints().find((line) => /error/i.test(line));
+  const reason = child.lastErrors().find((line) => /error/i.test(line));
   return reason === undefined ? '' : `: ${reason.trim()}`;
 }
 
 async function waitUntilReady(child: Child, { name, port }: ProcessPlan, signal: AbortSignal): Promise<void> {
   const ended: { how?: string } = {};
   void child.ended.then((how) => (ended.how = how));
-  const deadline = Date.now() + READY_PATIENCE_MS;
+  const deadline = Date.now() + READY_TIMEOUT_MS;
   while (!(await isReady(port))) {
     signal.throwIfAborted();
-    if (ended.how !== undefined) throw new Error([`${name} did not start (${ended.how}):`, ...child.complaints()].join('\n  '));
-    if (Date.now() > deadline) throw new Error(`${name} was not ready after ${String(READY_PATIENCE_MS / 1000)} s; see its log`);
+    if (ended.how !== undefined) throw new Error([`${name} did not start (${ended.how}):`, ...child.lastErrors()].join('\n  '));
+    if (Date.now() > deadline) throw new Error(`${name} was not ready within ${String(READY_TIMEOUT_MS / 1000)} s. See its log.`);
     await delay(READY_POLL_MS);
   }
 }

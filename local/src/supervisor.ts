@@ -1,4 +1,4 @@
-/** Brings everything up in order, and takes it down again in the reverse one. */
+/** Starts databases and processes in order, and stops them in the reverse order. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
@@ -16,26 +16,29 @@ import { stopInOrder } from './stop-in-order.ts';
 import { superviseProcess } from './supervised-process.ts';
 import { ensureTokenKeys } from './token-keys.ts';
 
+/** Holds what the summary of a start needs. */
 export interface Started {
-  /** Of the demo accounts; undefined when there are none. */
+  /** Credentials of the demo accounts; undefined without demo accounts. */
   readonly credentials: DemoCredentials | undefined;
-  /** Of the embedded server; undefined when the settings name all databases. */
+  /** Port of the embedded server; undefined when the settings name all databases. */
   readonly postgresPort: number | undefined;
 }
 
+/** Controls the whole system. */
 export interface Supervisor {
-  /** Resolves when every process can serve. */
+  /** Starts the system. Resolves when every process is ready. */
   start(): Promise<Started>;
-  /** Takes down what has been started so far; resolves when nothing is left. */
+  /** Stops everything that has been started. Resolves when it has ended. */
   stop(): Promise<void>;
-  /** Ends all processes at once, without giving them time. */
+  /** Kills all processes immediately. */
   kill(): void;
 }
 
-/** Processes of a supervisor that was killed drain for 5 s and let go of their ports. */
-const ABANDONED_PATIENCE_MS = 8000;
+/** Processes of a killed supervisor drain for up to 5 s before they release their ports. */
+const ABANDONED_TIMEOUT_MS = 8000;
 const POLL_MS = 100;
 
+/** Creates a supervisor. `say` prints a line on the terminal. */
 export function createSupervisor(config: Config, say: (line: string) => void): Supervisor {
   const end = new AbortController();
   const stops: (() => Promise<void>)[] = [];
@@ -48,7 +51,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     await requirePorts(config, directory, end.signal);
     const keys = { ...(await ensureTokenKeys(directory.keys)), clientIdKeyFile: await ensureClientIdKey(directory.keys) };
     const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
-    say('Starting PostgreSQL and bringing the databases up to date …');
+    say('Starting PostgreSQL and migrating the databases …');
     const databases = await openDatabases({
       given: toGiven(config),
       dataDir: directory.postgres,
@@ -92,9 +95,9 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
   };
 }
 
-/** Throws unless all ports are to be had; nothing has been started by then. */
+/** Throws unless all ports are free. Waits for the processes of a killed supervisor to release them. */
 async function requirePorts(config: Config, directory: DataDirectory, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + (directory.wasAbandoned ? ABANDONED_PATIENCE_MS : 0);
+  const deadline = Date.now() + (directory.wasAbandoned ? ABANDONED_TIMEOUT_MS : 0);
   for (;;) {
     const faults = await findPortFaults(await listPorts(config, directory));
     signal.throwIfAborted();
@@ -112,18 +115,19 @@ async function listPorts(config: Config, directory: DataDirectory): Promise<Want
   return isEmbedded && !isOurs ? [...wanted, { setting: 'PG_PORT', port: config.PG_PORT }] : wanted;
 }
 
-/** The databases that the settings name. */
+/** Returns the URLs of the databases that the settings name. */
 function toGiven(config: Config): Partial<DatabaseUrls> {
   const urls = SUBGRAPH_NAMES.map((name) => [name, config[databaseSettingOf(name)]] as const);
   return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
 }
 
+/** Rejects when the signal is aborted. */
 function onAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const refuse = () => {
-      reject(new Error('Stopped while starting', { cause: signal.reason }));
+    const rejectStart = () => {
+      reject(new Error('The start was cancelled', { cause: signal.reason }));
     };
-    if (signal.aborted) refuse();
-    else signal.addEventListener('abort', refuse, { once: true });
+    if (signal.aborted) rejectStart();
+    else signal.addEventListener('abort', rejectStart, { once: true });
   });
 }

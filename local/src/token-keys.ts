@@ -1,4 +1,4 @@
-/** The key pair of the access tokens: made at the first start, kept from then on (contract §1). */
+/** The key pair of the access tokens, generated at the first start and kept in the data directory (contract §1). */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { generateTokenKeys } from '@trestle/identity/tokens';
 import { writePrivateFile } from './data-directory.ts';
 
+/** Holds the paths of the key files. */
 export interface TokenKeyFiles {
   readonly privateKeyFile: string;
   readonly publicKeyFile: string;
 }
 
-/** Makes the pair unless it is there. Both appear at once, so that a kill never leaves half a pair. Throws when the files are no pair of keys. */
+/** Returns the key files, and generates them when they do not exist. Both appear together. Throws when the files are not a pair of keys. */
 export async function ensureTokenKeys(directory: string): Promise<TokenKeyFiles> {
   const pair = join(directory, 'tokens');
   const files = { privateKeyFile: join(pair, 'private.pem'), publicKeyFile: join(pair, 'public.pem') };
@@ -33,11 +34,11 @@ async function checkPair(pair: string, { privateKeyFile, publicKeyFile }: TokenK
   try {
     const own = createPublicKey(createPrivateKey(await readFile(privateKeyFile, 'utf8')));
     if (!own.equals(createPublicKey(await readFile(publicKeyFile, 'utf8'))))
-      throw new Error('The public key belongs to another private key');
+      throw new Error('The public key does not match the private key');
   } catch (cause) {
     throw new Error(
-      `${pair} does not hold a pair of token keys (private.pem, public.pem): ${cause instanceof Error ? cause.message : String(cause)}. ` +
-        'Restore it from a copy, or move the folder to another place: the next start then makes new keys, and everybody has to log in again.',
+      `${pair} does not contain a pair of token keys (private.pem, public.pem): ${cause instanceof Error ? cause.message : String(cause)}. ` +
+        'Restore it from a backup, or move the folder: the next start then generates new keys, and all users must log in again.',
       { cause },
     );
   }

@@ -163,7 +163,7 @@ describe('once it is ready', () => {
   it('refuses a second start on the same directory, and names it', async () => {
     const second = startSupervisor({ ports: await chooseFreePorts(), dataDirectory });
     expect(await second.ended).toBe(1);
-    expect(second.output()).toContain(`Trestle runs on ${dataDirectory} already`);
+    expect(second.output()).toContain(`Another instance of Trestle uses ${dataDirectory}.`);
   });
 
   it('refuses an empty credentials file before it starts anything, and says how to recover', async () => {
@@ -173,7 +173,7 @@ describe('once it is ready', () => {
     const second = startSupervisor({ ports: await chooseFreePorts(), dataDirectory: elsewhere });
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain(
-      `${join(elsewhere, 'demo-credentials.json')} is empty. Restore it from a copy, or move it to another place`,
+      `${join(elsewhere, 'demo-credentials.json')} is empty. Restore it from a backup, or move it to another directory`,
     );
     expect(await readdir(elsewhere)).not.toContain('postgres');
   });
@@ -182,7 +182,8 @@ describe('once it is ready', () => {
     const elsewhere = join(home, 'elsewhere');
     const second = startSupervisor({ ports, dataDirectory: elsewhere });
     expect(await second.ended).toBe(1);
-    for (const setting of PORT_SETTINGS) expect(second.output()).toMatch(new RegExp(`Port ${String(ports[setting])} is taken.*${setting}`));
+    for (const setting of PORT_SETTINGS)
+      expect(second.output()).toMatch(new RegExp(`Port ${String(ports[setting])} is already in use.*${setting}`));
     expect(await readdir(elsewhere)).not.toContain('postgres');
   });
 });

@@ -1,4 +1,4 @@
-/** The accounts that a newcomer logs in with (contract §1). Their passwords are public: demo data only. */
+/** The demo accounts to log in with (contract §1). Their passwords are public. */
 import { createRandom } from './random.ts';
 import { MINUTE, STORY_BEGINS, later } from './timeline.ts';
 
@@ -39,6 +39,7 @@ const ACCOUNTS = [
 
 const random = createRandom('accounts');
 
+/** Lists the demo accounts with their passwords and ids. */
 export const DEMO_ACCOUNTS = ACCOUNTS.map((account, index) => {
   const createdAt = later(STORY_BEGINS, index * MINUTE);
   return { ...account, createdAt, id: random.id('usr', createdAt), keyId: random.id('key', createdAt) };

@@ -1,7 +1,8 @@
-/** What the shop of the demo sells: name, price in cents, first stock, description. */
+/** The products of the demo shop. */
 
 type Row = readonly [name: string, price: number, stock: number, description: string];
 
+/** Lists the products by category: name, price in cents, initial stock, description. */
 export const CATALOGUE: Readonly<Record<string, readonly Row[]>> = {
   tools: [
     ['Torque wrench 40–200 Nm', 8900, 400, 'Clicks at the set torque and stays within four per cent. With a calibration sheet of its own.'],

@@ -15,12 +15,12 @@ const count = <T>(rows: readonly T[], key: (row: T) => string) => {
   return counts;
 };
 
-describe('the demo data', () => {
-  it('is the same each time', () => {
+describe('createDemoData', () => {
+  it('returns the same data each time', () => {
     expect(createDemoData()).toEqual({ users: accounts, orders: shop, content });
   });
 
-  it('has every id that the OpenAPI document gives as an example of a path, so that its requests work as they stand', () => {
+  it('contains every id that the OpenAPI document uses as an example of a path parameter', () => {
     const file = fileURLToPath(new URL('../../../schema/openapi/v1.json', import.meta.url));
     const ids = [...readFileSync(file, 'utf8').matchAll(/"in": "path",[^{}]*\{[^{}]*\},\s*"example": "([^"]+)"/g)].map(
       ([, id]) => id ?? '',
@@ -32,7 +32,7 @@ describe('the demo data', () => {
     expect(ids.filter((id) => !known.has(id))).toEqual([]);
   });
 
-  it('has the amounts of the contract', () => {
+  it('contains at least the numbers of rows and states that contract §1 requires', () => {
     expect(accounts.users.length).toBeGreaterThanOrEqual(50);
     expect(content.posts.length).toBeGreaterThanOrEqual(200);
     expect([...count(content.posts, ({ status }) => status).keys()].sort()).toEqual(['ARCHIVED', 'DRAFT', 'PUBLISHED']);
@@ -45,7 +45,7 @@ describe('the demo data', () => {
     expect([...count(content.messages, ({ channelId }) => channelId).values()].every((messages) => messages >= 10)).toBe(true);
   });
 
-  it('gives Ada and Bob orders and posts of their own', () => {
+  it('contains at least 10 orders and 5 published posts each of Ada and Bob', () => {
     for (const email of ['ada@example.com', 'bob@example.com']) {
       const id = DEMO_ACCOUNTS.find((account) => account.email === email)?.id;
       expect(shop.orders.filter(({ customerId }) => customerId === id).length).toBeGreaterThanOrEqual(10);
@@ -53,7 +53,7 @@ describe('the demo data', () => {
     }
   });
 
-  it('has ids of the shape that the subgraphs give out, each once, in the order of their time', () => {
+  it('contains unique ids in the format of the subgraphs, which sort by the time of creation', () => {
     const tables = [
       ['usr', accounts.users],
       ['ord', shop.orders],
@@ -75,21 +75,21 @@ describe('the demo data', () => {
     expect(posts.toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(posts.toSorted((a, b) => a.time - b.time));
   });
 
-  it('has one e-mail address a person, and names nobody twice', () => {
+  it('contains no e-mail address and no name twice', () => {
     expect(new Set(accounts.users.map(({ email }) => email)).size).toBe(accounts.users.length);
     expect(new Set(accounts.users.map(({ name }) => name)).size).toBe(accounts.users.length);
     for (const { email } of accounts.users) expect(email).toMatch(/^[a-z.-]+@example\.com$/);
   });
 
-  it('lets nobody act before he has joined, and nothing change before it was made', () => {
-    const acts = [
+  it('contains no action before the account was created, and no update before the creation', () => {
+    const actions = [
       ...shop.orders.map(({ customerId, createdAt }) => [customerId, createdAt] as const),
       ...content.posts.map(({ authorId, createdAt }) => [authorId, createdAt] as const),
       ...content.comments.map(({ authorId, createdAt }) => [authorId, createdAt] as const),
       ...content.messages.map(({ authorId, createdAt }) => [authorId, createdAt] as const),
       ...content.videos.map(({ ownerId, createdAt }) => [ownerId, createdAt] as const),
     ];
-    for (const [id, time] of acts) expect(people.get(id)?.createdAt.getTime()).toBeLessThan(time.getTime());
+    for (const [id, time] of actions) expect(people.get(id)?.createdAt.getTime()).toBeLessThan(time.getTime());
     const rows = [...accounts.users, ...Object.values(shop).flat(), ...Object.values(content).flat()];
     for (const row of rows) {
       if (!('createdAt' in row)) continue;
@@ -99,7 +99,7 @@ describe('the demo data', () => {
     }
   });
 
-  it('has no two posts of one title, no comment twice below a post, and comments only on what was published', () => {
+  it('contains no title of a post twice, no comment twice on a post, and comments only on posts that were published', () => {
     expect(new Set(content.posts.map(({ title }) => title)).size).toBe(content.posts.length);
     const posts = new Map(content.posts.map((post) => [post.id, post]));
     for (const comment of content.comments) {
@@ -112,18 +112,18 @@ describe('the demo data', () => {
   });
 });
 
-describe('the orders of the demo', () => {
+describe('orders of the demo data', () => {
   const itemsOf = (order: Order) => items.filter(({ orderId }) => orderId === order.id);
   const paymentsOf = (order: Order) => shop.payments.filter(({ orderId }) => orderId === order.id);
 
-  it('are in every state, a cancelled one with and without a payment', () => {
+  it('have every status, and are cancelled with and without a payment', () => {
     const states: OrderStatus[] = ['PENDING', 'PAID', 'SHIPPED', 'DELIVERED', 'CANCELLED'];
     for (const status of states) expect(shop.orders.some((order) => order.status === status)).toBe(true);
     const cancelled = shop.orders.filter(({ status }) => status === 'CANCELLED').map((order) => paymentsOf(order).length);
     expect(new Set(cancelled)).toEqual(new Set([0, 1]));
   });
 
-  it('cost what their items cost, and are billed once', () => {
+  it('have the total of their items and exactly one invoice', () => {
     for (const order of shop.orders) {
       expect(itemsOf(order).length).toBeGreaterThan(0);
       expect(itemsOf(order).reduce((sum, { total }) => sum + total, 0)).toBe(order.total);
@@ -132,7 +132,7 @@ describe('the orders of the demo', () => {
     for (const item of items) expect(item.total).toBe(item.qty * item.unitPrice);
   });
 
-  it('are paid in full from paid on, refunded when cancelled, and not paid before', () => {
+  it('have no payment while pending, a full payment from paid on, and a refunded one when cancelled', () => {
     for (const order of shop.orders) {
       const payments = paymentsOf(order).map(({ status, amount }) => ({ status, amount }));
       if (order.status === 'PENDING') expect(payments).toEqual([]);
@@ -142,14 +142,14 @@ describe('the orders of the demo', () => {
     }
   });
 
-  it('have the version that their history gives them', () => {
+  it('have the version that follows from their status changes', () => {
     const versions = { PENDING: 1, PAID: 2, SHIPPED: 3, DELIVERED: 4 };
     for (const order of shop.orders) {
       expect(order.version).toBe(order.status === 'CANCELLED' ? 2 + paymentsOf(order).length : versions[order.status]);
     }
   });
 
-  it('took from the stock what was sold and gave back what was cancelled', () => {
+  it('reduce the stock by the quantities sold, without those of cancelled orders', () => {
     const first = Object.values(CATALOGUE).flatMap((rows) => rows.map(([, , stock]) => stock));
     const cancelled = new Set(shop.orders.filter(({ status }) => status === 'CANCELLED').map(({ id }) => id));
     for (const product of shop.products) {

@@ -1,12 +1,13 @@
-/** All demo data, the same on every start: rows for each table, in an order that foreign keys allow (contract §1). */
+/** The demo data, the same on every start (contract §1). No clock, no I/O. */
 import { createPeople } from './people.ts';
 import { createPosts } from './posts.ts';
 import { createShop } from './shop.ts';
 import { createTalk, createVideos } from './talk.ts';
 
-/** By subgraph, then by table. Every row of a table has the same columns. */
+/** Holds the rows by subgraph, then by table. Every row of a table has the same columns. */
 export type DemoData = ReturnType<typeof createDemoData>;
 
+/** Returns the rows of every table. The order of the tables satisfies the foreign keys. */
 export function createDemoData() {
   const users = createPeople();
   const { posts, comments } = createPosts(users);

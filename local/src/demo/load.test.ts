@@ -22,7 +22,7 @@ function makeCredentials(generation: string): DemoCredentials {
   return { accounts, oauthClients: [] };
 }
 
-describe('loading the demo data', () => {
+describe('loadDemoData', () => {
   let databases: Record<keyof DemoData, TestDatabase>;
   let said: string[];
   const load = (credentials = makeCredentials('first')) =>
@@ -56,9 +56,9 @@ describe('loading the demo data', () => {
     await Promise.all(Object.values(databases).map((database) => database.drop()));
   });
 
-  it('happens once, though two do it at the same time', async () => {
+  it('loads the data once when two processes load it at the same time', async () => {
     const loaded = () => said.filter((line) => line.startsWith('Loaded')).length;
-    // Either may be first at some of the three databases, and then says so.
+    // Each of the two prints what it loaded; each may be the first at some of the three databases.
     expect(await Promise.all([load(), load()])).toEqual([true, true]);
     const before = loaded();
     expect(before).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe('loading the demo data', () => {
     expect(await count('content', 'comments')).toBe(0);
   });
 
-  it('gives the accounts passwords and API keys that work', async () => {
+  it('stores verifiable hashes of the passwords and API keys of the accounts', async () => {
     const credentials = makeCredentials('first');
     await load(credentials);
     for (const { email, password, role, plan, apiKey, userId } of credentials.accounts) {
@@ -87,7 +87,7 @@ describe('loading the demo data', () => {
     }
   });
 
-  it('makes new API keys valid when those of the data directory were lost, and brings no revoked key back', async () => {
+  it('replaces the API keys when the data directory has new ones, and does not restore a deleted key', async () => {
     await load();
     const [ada] = DEMO_ACCOUNTS.filter(({ email }) => email === 'ada@example.com');
     await query('users', 'DELETE FROM "api_keys" WHERE "userId" = $1', [ada?.id]);
@@ -98,7 +98,7 @@ describe('loading the demo data', () => {
     expect(hashes.sort()).toEqual(others.map(({ apiKey }) => createHash('sha256').update(apiKey).digest('hex')).sort());
   });
 
-  it('leaves a database alone that has data of its own', async () => {
+  it('does not change a database that contains other data', async () => {
     await query(
       'orders',
       `INSERT INTO products ("name", "description", "category", "price", "currency", "stock") VALUES ('own', '', 'own', 1, 'EUR', 1)`,
@@ -107,10 +107,10 @@ describe('loading the demo data', () => {
     expect(await count('orders', 'products')).toBe(1);
     expect(await count('orders', 'orders')).toBe(0);
     expect(await count('content', 'posts')).toBe(220);
-    expect(said.join()).toContain('The database of orders has data of its own');
+    expect(said.join()).toContain('The database of orders contains other data');
   });
 
-  it('leaves nothing behind when it fails half way, and succeeds the next time', async () => {
+  it('rolls back when it fails, and succeeds the next time', async () => {
     await query('content', 'ALTER TABLE messages ADD CONSTRAINT in_the_way CHECK (false)');
     await expect(load()).rejects.toThrow('in_the_way');
     expect(await count('content', 'posts')).toBe(0);
@@ -120,7 +120,7 @@ describe('loading the demo data', () => {
     expect(await count('users', 'users')).toBe(60);
   });
 
-  it('lets new products and invoices count on behind those of the demo', async () => {
+  it('numbers new products and invoices after those of the demo data', async () => {
     await load();
     const [product] = await query<{ id: number }>(
       'orders',

@@ -1,36 +1,41 @@
-/** Loads the demo data, once: one transaction a database, which also records that it happened. */
+/** Loads the demo data once: in one transaction per database, which also records that the data was loaded. */
 import { createHash } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
-import pg from 'pg';
+import { withClient } from '@trestle/postgres/client';
+import type pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
 import type { DatabaseUrls } from '../databases.ts';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { type DemoData, createDemoData } from './demo-data.ts';
 
-/** As the users subgraph hashes them (OWASP: 19 MiB, 2 passes, 1 lane). */
+/** Parameters with which the users subgraph hashes passwords (OWASP: 19 MiB, 2 passes, 1 lane). */
 const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** Two supervisors on one database take turns. */
+/** Key of the advisory lock that lets one supervisor at a time load the data. */
 const DEMO_LOCK = 72707371;
 
-/** A schema of our own, so that Prisma's tools see no table that they do not know. */
+/** The record is in a schema of its own, so that Prisma's tools do not find an unknown table. */
 const RECORD = `CREATE SCHEMA IF NOT EXISTS "trestle_local";
   CREATE TABLE IF NOT EXISTS "trestle_local"."demo_data" ("loadedAt" TIMESTAMPTZ NOT NULL DEFAULT now())`;
 
-/** A database that has any of these rows is somebody's own and gets no demo data. */
+/** A database that already has a row in this table is not changed. */
 const FIRST_TABLE = { users: 'users', orders: 'products', content: 'posts' } as const;
-/** The subgraphs that have demo data. */
+/** Subgraphs that have demo data. */
 const WITH_DEMO_DATA = ['users', 'orders', 'content'] as const satisfies readonly (keyof DemoData)[];
 
+/** Configures loading. */
 export interface LoadOptions {
   readonly urls: Pick<DatabaseUrls, keyof DemoData>;
   readonly credentials: DemoCredentials;
-  /** Tells the person at the terminal. */
+  /** Prints a line on the terminal. */
   readonly say: (line: string) => void;
 }
 
-type Outcome = 'loaded' | 'was there' | 'not empty';
+type Outcome = 'loaded' | 'loaded before' | 'not empty';
 
-/** Loads what is missing, and makes the API keys of `credentials` valid. Other data is left alone. Gives whether the demo accounts are there. */
+/**
+ * Loads the demo data into databases that do not have it, and stores the API keys of `credentials`. Databases with other data are not
+ * changed. Returns whether the demo accounts exist.
+ */
 export async function loadDemoData({ urls, credentials, say }: LoadOptions): Promise<boolean> {
   let data: DemoData | undefined;
   const create = () => {
@@ -43,32 +48,32 @@ export async function loadDemoData({ urls, credentials, say }: LoadOptions): Pro
         const outcome = await claim(client, FIRST_TABLE[name]);
         const tables: Record<string, readonly object[]> = outcome === 'loaded' ? create()[name] : {};
         for (const [table, rows] of Object.entries(tables)) await insert(client, { table, rows });
-        if (name === 'users' && outcome !== 'not empty') await openAccounts(client, { credentials, isNew: outcome === 'loaded' });
-        if (name === 'orders' && outcome === 'loaded') await countOn(client);
+        if (name === 'users' && outcome !== 'not empty') await setCredentials(client, { credentials, isNew: outcome === 'loaded' });
+        if (name === 'orders' && outcome === 'loaded') await advanceSequences(client);
         return outcome;
       }),
     ),
   );
   WITH_DEMO_DATA.forEach((name, index) => {
-    if (outcomes[index] === 'not empty') say(`The database of ${name} has data of its own, so it gets no demo data`);
+    if (outcomes[index] === 'not empty') say(`The database of ${name} contains other data; demo data was not loaded into it`);
   });
   if (data) say(`Loaded ${describe(data)}`);
   return outcomes[WITH_DEMO_DATA.indexOf('users')] !== 'not empty';
 }
 
-/** Whether the data is to be loaded now; a transaction that fails takes the record back. */
+/** Records the data as loaded when it is to be loaded now. A rollback removes the record. */
 async function claim(client: pg.Client, table: string): Promise<Outcome> {
   await client.query('SELECT pg_advisory_xact_lock($1)', [DEMO_LOCK]);
   await client.query(RECORD);
   const { rowCount: isRecorded } = await client.query('SELECT 1 FROM "trestle_local"."demo_data"');
-  if (isRecorded) return 'was there';
+  if (isRecorded) return 'loaded before';
   const { rowCount: isUsed } = await client.query(`SELECT 1 FROM ${client.escapeIdentifier(table)} LIMIT 1`);
   if (isUsed) return 'not empty';
   await client.query('INSERT INTO "trestle_local"."demo_data" DEFAULT VALUES');
   return 'loaded';
 }
 
-/** One statement a table. Columns that the rows do not name get their defaults. */
+/** Inserts all rows of a table with one statement. Columns that the rows do not have get their defaults. */
 async function insert(client: pg.Client, { table, rows }: { table: string; rows: readonly object[] }): Promise<void> {
   const columns = Object.keys(rows[0] ?? {}).map((column) => client.escapeIdentifier(column));
   const name = client.escapeIdentifier(table);
@@ -78,8 +83,8 @@ async function insert(client: pg.Client, { table, rows }: { table: string; rows:
   ]);
 }
 
-/** Gives the four accounts their passwords once, and their API keys anew when those of the data directory were made anew. */
-async function openAccounts(client: pg.Client, { credentials, isNew }: { credentials: DemoCredentials; isNew: boolean }): Promise<void> {
+/** Sets the passwords of the demo accounts when they are new, and replaces their API keys when those of the data directory have changed. */
+async function setCredentials(client: pg.Client, { credentials, isNew }: { credentials: DemoCredentials; isNew: boolean }): Promise<void> {
   for (const { id, keyId, password, createdAt } of DEMO_ACCOUNTS) {
     const apiKey = credentials.accounts.find(({ userId }) => userId === id)?.apiKey ?? '';
     const keyHash = createHash('sha256').update(apiKey).digest();
@@ -93,27 +98,22 @@ async function openAccounts(client: pg.Client, { credentials, isNew }: { credent
   }
 }
 
-/** What is made from now on counts on behind the demo's own numbers. */
-async function countOn(client: pg.Client): Promise<void> {
+/** Advances the sequences of products and invoices beyond the numbers of the demo data. */
+async function advanceSequences(client: pg.Client): Promise<void> {
   await client.query(`SELECT setval(pg_get_serial_sequence('products', 'id'), (SELECT max("id") FROM "products"))`);
   await client.query(`SELECT setval(pg_get_serial_sequence('invoices', 'number'), (SELECT max("number") FROM "invoices"))`);
 }
 
-async function withTransaction<T>(url: string, task: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+/** Runs the task in a transaction. When the task throws, the connection is closed without a commit. */
+function withTransaction<T>(url: string, task: (client: pg.Client) => Promise<T>): Promise<T> {
+  return withClient(url, async (client) => {
     await client.query('BEGIN');
-    // Demo data is no news to whoever listens.
+    // Subscribers receive no events for demo data.
     await client.query("SET LOCAL trestle.events = 'off'");
     const result = await task(client);
     await client.query('COMMIT');
     return result;
-  } finally {
-    // Without a commit this rolls back.
-    await client.end();
-  }
+  });
 }
 
 function describe({ users, orders, content }: DemoData): string {

@@ -1,8 +1,9 @@
-/** The people of the demo: the four accounts to log in with, and their neighbours from everywhere. */
+/** The accounts of the demo data: the four demo accounts, and others. */
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { createRandom } from './random.ts';
 import { DAY, at, later } from './timeline.ts';
 
+/** Describes a row of the table of users. */
 export interface Person {
   readonly id: string;
   readonly email: string;
@@ -114,14 +115,14 @@ const PASSIONS = [
   'makes tea for the whole crew',
 ];
 
-/** Everybody, the oldest account first. */
+/** Returns all accounts: the demo accounts, then the others from the oldest to the newest. */
 export function createPeople(): Person[] {
   const random = createRandom('people');
-  const known = DEMO_ACCOUNTS.map(({ id, email, name, bio, role, plan, createdAt }, index) => {
+  const demoAccounts = DEMO_ACCOUNTS.map(({ id, email, name, bio, role, plan, createdAt }, index) => {
     const updatedAt = later(createdAt, random.integer(1, 90) * DAY);
     return { id, email, name, bio, age: 29 + index * 6, role, plan, isActive: true, createdAt, updatedAt, version: 2 };
   });
-  const neighbours = random.sample(NAMES, NAMES.length).map((name, index): Person => {
+  const others = random.sample(NAMES, NAMES.length).map((name, index): Person => {
     const createdAt = later(at((0.9 * (index + 1)) / NAMES.length), -random.integer(0, 5 * DAY));
     const changes = random.integer(0, 3);
     return {
@@ -138,14 +139,14 @@ export function createPeople(): Person[] {
       version: 1 + changes,
     };
   });
-  return [...known, ...byTime(neighbours)];
+  return [...demoAccounts, ...byTime(others)];
 }
 
 function byTime(people: readonly Person[]): Person[] {
   return people.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
 }
 
-/** `Siobhán Byrne` → `siobhan.byrne@example.com`. */
+/** Converts a name to an e-mail address: `Siobhán Byrne` → `siobhan.byrne@example.com`. */
 function toEmail(name: string): string {
   const ascii = name
     .toLowerCase()

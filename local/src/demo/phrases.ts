@@ -1,5 +1,6 @@
-/** The sentences around the facts: how a post begins, wanders and ends, and what others say to it. `{s}` is the subject. */
+/** Sentences for the posts and comments of the demo data. `{s}` is replaced by the subject, `{S}` by the capitalized subject. */
 
+/** Titles of posts. */
 export const TITLES = [
   'What {s} taught me this spring',
   'A field note on {s}',
@@ -18,6 +19,7 @@ export const TITLES = [
   'Rethinking {s}',
 ] as const;
 
+/** First paragraphs of posts. */
 export const OPENERS = [
   'It rained all week, so we stayed under the roof of the yard and talked about {s}.',
   'A reader asked about {s}, and the answer grew longer than a letter.',
@@ -37,6 +39,7 @@ export const OPENERS = [
   'Nobody takes pictures of it, and still there is a page to be filled about {s}.',
 ] as const;
 
+/** Sentences that follow the first fact of a post. */
 export const ANECDOTES = [
   'We learned that the slow way, with a crane waiting at the kerb and the meter running.',
   'The apprentice saw it first and was too polite to say so; we have talked about that as well.',
@@ -54,6 +57,7 @@ export const ANECDOTES = [
   'The drawing was right and the ground was wrong, as so often.',
 ] as const;
 
+/** Last paragraphs of posts. */
 export const CLOSERS = [
   'How do you do it where you are?',
   'Next week: the same in drawings, with measurements.',
@@ -69,6 +73,7 @@ export const CLOSERS = [
   'The notebook has eleven pages more, but the tea is cold.',
 ] as const;
 
+/** First sentences of comments. */
 export const REACTIONS = [
   'This is exactly what I needed before Monday.',
   'Thank you for writing it down so plainly.',
@@ -94,6 +99,7 @@ export const REACTIONS = [
   'I would add one thing, out of bitter experience.',
 ] as const;
 
+/** Second sentences of comments. */
 export const REMARKS = [
   'What do you do about it in frost?',
   'With {s}, patience is most of it.',
@@ -119,6 +125,7 @@ export const REMARKS = [
   'We now do it before breakfast, while it is cool.',
 ] as const;
 
+/** Comments of the author of the post. */
 export const ANSWERS = [
   'Thank you! Measurements follow at the weekend.',
   'Good question. In frost we simply wait.',

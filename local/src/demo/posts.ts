@@ -1,4 +1,4 @@
-/** What the people of the demo write, and what others say to it. */
+/** The posts and comments of the demo data. */
 import type { Person } from './people.ts';
 import { ANECDOTES, ANSWERS, CLOSERS, OPENERS, REACTIONS, REMARKS, TITLES } from './phrases.ts';
 import { createRandom, type Random } from './random.ts';
@@ -7,6 +7,7 @@ import { CRAFT } from './subjects-craft.ts';
 import { STRUCTURES } from './subjects-structures.ts';
 import { HOUR, MINUTE, STORY_ENDS, at, later } from './timeline.ts';
 
+/** Describes a row of the table of posts. */
 export interface Post {
   readonly id: string;
   readonly authorId: string;
@@ -19,6 +20,7 @@ export interface Post {
   readonly version: number;
 }
 
+/** Describes a row of the table of comments. */
 export interface Comment {
   readonly id: string;
   readonly postId: string;
@@ -30,15 +32,15 @@ export interface Comment {
 }
 
 const SUBJECTS = [...STRUCTURES, ...CRAFT];
-const POSTS_ON_A_SUBJECT = 5;
+/** Posts about each subject, by different authors and weeks apart. */
+const POSTS_PER_SUBJECT = 5;
 const THREAD_LENGTHS = [0, 1, 2, 3, 3, 4, 5, 8, 13];
-/** Each subject is taken up again by somebody else, weeks later. */
-const POSTS = SUBJECTS.length * POSTS_ON_A_SUBJECT;
+const POSTS = SUBJECTS.length * POSTS_PER_SUBJECT;
 
-/** The posts, the oldest first, each with its comments. People write only after they have joined. */
+/** Returns the posts and their comments, the oldest post first. Authors write only after their account was created. */
 export function createPosts(people: readonly Person[]): { posts: Post[]; comments: Comment[] } {
   const random = createRandom('posts');
-  const rounds = Array.from({ length: POSTS_ON_A_SUBJECT }, (_, round) => SUBJECTS.map((subject) => ({ subject, round })));
+  const rounds = Array.from({ length: POSTS_PER_SUBJECT }, (_, round) => SUBJECTS.map((subject) => ({ subject, round })));
   const threads = rounds.flat().map(({ subject, round }, index) => {
     const createdAt = at(0.02 + (0.95 * index) / POSTS + random.integer(0, 9) / 10_000);
     const author = chooseAuthor(people, { random, index, createdAt });
@@ -48,11 +50,11 @@ export function createPosts(people: readonly Person[]): { posts: Post[]; comment
   return { posts: threads.map(({ post }) => post), comments: threads.flatMap(({ comments }) => comments) };
 }
 
-/** Every tenth post is by one of the four that a newcomer logs in as, so that each of them has some. */
+/** Returns the author of a post. Demo accounts write three of ten posts, so that each of them has some. */
 function chooseAuthor(people: readonly Person[], { random, index, createdAt }: { random: Random; index: number; createdAt: Date }): Person {
-  const known = people.slice(0, 4);
+  const demoAccounts = people.slice(0, 4);
   const present = people.filter((person) => person.createdAt < createdAt);
-  return index % 10 < 2 ? random.pick(known.slice(2)) : random.pick(index % 10 === 2 ? known : present);
+  return index % 10 < 2 ? random.pick(demoAccounts.slice(2)) : random.pick(index % 10 === 2 ? demoAccounts : present);
 }
 
 interface Assignment {
@@ -72,7 +74,7 @@ function writePost(random: Random, { subject, round, index, author, createdAt }:
     `${second ?? ''} ${third ?? ''}`,
     random.pick(CLOSERS),
   ];
-  // Five of each subject's titles differ, and no two posts share one.
+  // The five titles of a subject differ, so that no two posts have the same title.
   const title = about(TITLES[(index + round * 3) % TITLES.length] ?? '');
   const status = random.pick(['DRAFT', 'PUBLISHED', 'PUBLISHED', 'PUBLISHED', 'PUBLISHED', 'PUBLISHED', 'ARCHIVED'] as const);
   const edits = random.integer(0, 2);
@@ -91,7 +93,7 @@ function writePost(random: Random, { subject, round, index, author, createdAt }:
 }
 
 function discuss(random: Random, { subject, post, people }: { subject: Subject; post: Post; people: readonly Person[] }): Comment[] {
-  // Nobody says what somebody else has said already.
+  // Sampled without repetition, so that no sentence occurs twice below a post.
   const length = random.pick(THREAD_LENGTHS);
   const reactions = random.sample(REACTIONS, length);
   const remarks = random.sample(REMARKS, length);

@@ -1,28 +1,30 @@
-/** Chance that is the same on every start: a seeded generator, and ids made from it. */
+/** A pseudorandom generator with a seed, so that the demo data is the same on every start. */
 import { createHash } from 'node:crypto';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
 const CHANCE_CHARACTERS = 16;
 
+/** Generates random values. */
 export interface Random {
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns an integer from `min` to `max`, inclusive. */
   integer(min: number, max: number): number;
-  /** True this often: 0 never, 1 always. */
+  /** Returns true with this probability, 0 to 1. */
   chance(probability: number): boolean;
+  /** Returns one of the values. Throws a RangeError when there are none. */
   pick<T>(values: readonly T[]): T;
-  /** This many different ones, in a random order. */
+  /** Returns `count` different elements in random order, or all when there are fewer. */
   sample<T>(values: readonly T[], count: number): T[];
-  /** An id of the shape that the subgraphs give out: prefix, time, chance (contract §2). */
+  /** Returns an id in the format of the subgraphs: prefix, time, random part (contract §2). */
   id(prefix: string, time: Date): string;
 }
 
-/** Each part of the data has a seed of its own, so that a change to one leaves the others as they are. */
+/** Creates a generator. Each part of the demo data has its own seed, so that a change to one part does not change the others. */
 export function createRandom(seed: string): Random {
   const next = createGenerator(seed);
   const integer = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
   const at = <T>(values: readonly T[], index: number): T => {
-    if (index >= values.length) throw new RangeError('Nothing to choose from');
+    if (index >= values.length) throw new RangeError('The list of values is empty');
     return values[index] as T;
   };
   return {
@@ -51,7 +53,7 @@ function encodeTime(milliseconds: number): string {
   return text;
 }
 
-/** mulberry32: small, quick, and good enough for names and prices. Gives 0 ≤ x < 1. */
+/** Returns a generator of numbers 0 ≤ x < 1, by mulberry32. */
 function createGenerator(seed: string): () => number {
   let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
   return () => {

@@ -1,4 +1,4 @@
-/** What the people of the demo buy. Every order keeps the rules of the orders subgraph: totals, states, payments and stock agree. */
+/** The products, orders and payments of the demo data. They obey the rules of the orders subgraph: totals, statuses, payments and stock agree. */
 import { CATALOGUE } from './catalogue.ts';
 import type { Person } from './people.ts';
 import { type Random, createRandom } from './random.ts';
@@ -7,6 +7,7 @@ import { HOUR, STORY_BEGINS, at, later } from './timeline.ts';
 const CURRENCY = 'EUR';
 const ORDERS = 330;
 
+/** Describes a row of the table of products. */
 export interface Product {
   readonly id: number;
   readonly name: string;
@@ -20,8 +21,10 @@ export interface Product {
   version: number;
 }
 
+/** Names one status of an order. */
 export type OrderStatus = 'PENDING' | 'PAID' | 'SHIPPED' | 'DELIVERED' | 'CANCELLED';
 
+/** Describes a row of the table of orders. */
 export interface Order {
   readonly id: string;
   readonly customerId: string;
@@ -33,6 +36,7 @@ export interface Order {
   readonly version: number;
 }
 
+/** Describes a row of the table of order items. */
 export interface OrderItem {
   readonly id: string;
   readonly orderId: string;
@@ -42,6 +46,7 @@ export interface OrderItem {
   readonly total: number;
 }
 
+/** Describes a row of the table of invoices. */
 export interface Invoice {
   readonly id: string;
   readonly number: number;
@@ -53,6 +58,7 @@ export interface Invoice {
   readonly version: number;
 }
 
+/** Describes a row of the table of payments. */
 export interface Payment {
   readonly id: string;
   readonly customerId: string;
@@ -72,6 +78,7 @@ interface Purchase {
   readonly payment: Payment | undefined;
 }
 
+/** Holds the rows of all tables. */
 export interface Shop {
   readonly products: Product[];
   readonly orders: Order[];
@@ -80,21 +87,21 @@ export interface Shop {
   readonly payments: Payment[];
 }
 
-/** The ways an order can go. Only those of the last weeks are still open. */
-const STORIES = [
+/** Sequences of statuses that an order can have. Only orders of the last weeks have not reached the end. */
+const HISTORIES = [
   ['PENDING', 'PAID', 'SHIPPED', 'DELIVERED'],
   ['PENDING', 'CANCELLED'],
   ['PENDING', 'PAID', 'CANCELLED'],
 ] as const;
 
-/** A year of the shop: products, and orders from the oldest to the newest. */
+/** Returns the products and the orders of one year, from the oldest to the newest. */
 export function createShop(people: readonly Person[]): Shop {
   const random = createRandom('shop');
   const products = createProducts();
   const purchases = Array.from({ length: ORDERS }, (_, index) => {
     const createdAt = at(0.04 + (0.95 * index) / ORDERS + random.integer(0, 9) / 10_000);
     const present = people.filter((person) => person.createdAt < createdAt);
-    // Ada and Bob, whom a newcomer logs in as, are regulars.
+    // The demo accounts Ada and Bob order often.
     const customer = index % 12 < 2 ? people[2 + (index % 2)] : undefined;
     return buy(random, { number: index + 1, createdAt, customerId: (customer ?? random.pick(present)).id, products });
   });
@@ -108,7 +115,7 @@ export function createShop(people: readonly Person[]): Shop {
   };
 }
 
-/** Taken off the shelf at the end of the year: filters, and the rule against overselling, have something to show. */
+/** Ids of products that are sold out at the end of the year, as examples for filters and for orders that fail. */
 const SOLD_OUT = [5, 29, 52];
 
 function sellOut(products: readonly Product[], id: number): void {
@@ -143,7 +150,7 @@ function buy(random: Random, { number, createdAt, customerId, products }: Basket
     return { id, orderId, productId: product.id, qty, unitPrice: product.price, total: qty * product.price };
   });
   const total = items.reduce((sum, item) => sum + item.total, 0);
-  const history = tellStory(random, createdAt);
+  const history = createHistory(random, createdAt);
   const { status, at: changedAt } = history.at(-1) ?? { status: 'PENDING', at: createdAt };
   const paidAt = history.find((step) => step.status === 'PAID')?.at;
 
@@ -162,13 +169,14 @@ interface Step {
   readonly at: Date;
 }
 
-/** The states that an order went through, as far as the story has been told. */
-function tellStory(random: Random, createdAt: Date): Step[] {
-  const story = random.pick([STORIES[0], STORIES[0], STORIES[0], STORIES[0], STORIES[0], STORIES[1], STORIES[2]]);
+/** Returns the statuses of an order with their times. A recent order may have only the first ones. */
+function createHistory(random: Random, createdAt: Date): Step[] {
+  const [delivered, cancelled, refunded] = HISTORIES;
+  const statuses = random.pick([delivered, delivered, delivered, delivered, delivered, cancelled, refunded]);
   const isRecent = createdAt > at(0.85);
-  const length = isRecent ? random.integer(1, story.length) : story.length;
+  const length = isRecent ? random.integer(1, statuses.length) : statuses.length;
   let time = createdAt;
-  return story.slice(0, length).map((status, index) => {
+  return statuses.slice(0, length).map((status, index) => {
     if (index > 0) time = later(time, random.integer(1, 4 * 24) * HOUR);
     return { status, at: time };
   });

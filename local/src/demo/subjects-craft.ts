@@ -1,6 +1,7 @@
-/** Subjects about the work: tools, measuring, sites, and the people there. */
+/** Subjects of posts in the demo data: tools, measuring, building sites and their people. */
 import type { Subject } from './subject.ts';
 
+/** Lists the subjects. */
 export const CRAFT: readonly Subject[] = [
   {
     name: 'bolted splices',

@@ -1,6 +1,7 @@
-/** Subjects about what is built: bridges, their parts, and the forces on them. */
+/** Subjects of posts in the demo data: bridges, their parts, and the forces on them. */
 import type { Subject } from './subject.ts';
 
+/** Lists the subjects. */
 export const STRUCTURES: readonly Subject[] = [
   {
     name: 'timber trestles',

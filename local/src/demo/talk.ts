@@ -1,8 +1,9 @@
-/** Channels with what was said there, and videos. */
+/** The channels, messages and videos of the demo data. */
 import type { Person } from './people.ts';
 import { createRandom } from './random.ts';
 import { HOUR, MINUTE, STORY_BEGINS, at, later } from './timeline.ts';
 
+/** Describes a row of the table of channels. */
 export interface Channel {
   readonly id: string;
   readonly name: string;
@@ -12,6 +13,7 @@ export interface Channel {
   readonly version: number;
 }
 
+/** Describes a row of the table of messages. */
 export interface Message {
   readonly id: string;
   readonly channelId: string;
@@ -22,6 +24,7 @@ export interface Message {
   readonly version: number;
 }
 
+/** Describes a row of the table of videos. */
 export interface Video {
   readonly id: string;
   readonly ownerId: string;
@@ -131,25 +134,25 @@ const VIDEOS = [
   ['Trestle kit “Little Creek”: assembly', 1360],
 ] as const;
 
-/** Three channels; the people who are there take turns, day by day. */
+/** Returns three channels and their messages. No author posts two messages in a row. */
 export function createTalk(people: readonly Person[]): { channels: Channel[]; messages: Message[] } {
   const random = createRandom('talk');
-  const rooms = CHANNELS.map(({ name, topic, lines }, index) => {
+  const withMessages = CHANNELS.map(({ name, topic, lines }, index) => {
     const createdAt = later(STORY_BEGINS, (index + 1) * HOUR);
     const channel = { id: random.id('chn', createdAt), name, topic, createdAt, updatedAt: createdAt, version: 1 };
-    let speaker = '';
+    let authorId = '';
     const messages = lines.map((body, line): Message => {
       const time = later(at(0.1 + (0.88 * line) / lines.length), random.integer(0, 9 * 60) * MINUTE);
-      const others = people.filter((person) => person.createdAt < time && person.id !== speaker);
-      speaker = random.pick(random.chance(0.3) ? others.filter((person) => people.indexOf(person) < 4) : others).id;
-      return { id: random.id('msg', time), channelId: channel.id, authorId: speaker, body, createdAt: time, updatedAt: time, version: 1 };
+      const others = people.filter((person) => person.createdAt < time && person.id !== authorId);
+      authorId = random.pick(random.chance(0.3) ? others.filter((person) => people.indexOf(person) < 4) : others).id;
+      return { id: random.id('msg', time), channelId: channel.id, authorId, body, createdAt: time, updatedAt: time, version: 1 };
     });
     return { channel, messages };
   });
-  return { channels: rooms.map(({ channel }) => channel), messages: rooms.flatMap(({ messages }) => messages) };
+  return { channels: withMessages.map(({ channel }) => channel), messages: withMessages.flatMap(({ messages }) => messages) };
 }
 
-/** Videos in both states: two of three are published. */
+/** Returns the videos. Two of three are published. */
 export function createVideos(people: readonly Person[]): Video[] {
   const random = createRandom('videos');
   return VIDEOS.map(([title, durationSeconds], index) => {
