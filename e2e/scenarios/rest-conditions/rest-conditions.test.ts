@@ -20,8 +20,8 @@ const patch = (headers: Record<string, string>, body: unknown = { bio: 'x' }, to
 const past = new Date(0).toUTCString();
 const future = new Date(Date.now() + 86_400_000).toUTCString();
 
-describe('a read', () => {
-  it('answers 304 with the headers it owes, and nothing else of the representation', async () => {
+describe('a conditional read', () => {
+  it('answers 304 with the validators and caching headers of the 200, and without content headers', async () => {
     const first = await show();
     const second = await show(undefined, { 'if-none-match': `"x", W/${tagOf(first)}` });
     expect([second.status, second.text]).toEqual([304, '']);
@@ -29,7 +29,7 @@ describe('a read', () => {
     expect(second.headers.get('content-type')).toBeNull();
   });
 
-  it('goes by dates only where there is no tag', async () => {
+  it('evaluates dates only without an entity tag condition', async () => {
     const { headers } = await show();
     const changed = headers.get('last-modified') ?? '';
     const statuses = [
@@ -43,11 +43,11 @@ describe('a read', () => {
     expect(statuses).toEqual([304, 200, 200, 412, 200, 412]);
   });
 
-  it('has no date where other resources show through', async () => {
+  it('sends no Last-Modified when the representation includes other resources', async () => {
     expect((await stack.call('GET', `/v1/users/${ada.id}?include=posts`)).headers.get('last-modified')).toBeNull();
   });
 
-  it('is public only when nobody asked by name', async () => {
+  it('sends Cache-Control: public only to anonymous callers', async () => {
     const [anonymous, own] = [await show(), await show(ada.token)];
     expect(anonymous.headers.get('cache-control')).toMatch(/^public/);
     expect(own.headers.get('cache-control')).toMatch(/^private/);
@@ -57,14 +57,14 @@ describe('a read', () => {
   });
 });
 
-describe('a write', () => {
-  it('takes any tag that carries the current version, whatever it was a tag of', async () => {
+describe('a conditional write', () => {
+  it('accepts any entity tag that carries the current version, of any representation', async () => {
     const sparse = await stack.call('GET', `/v1/users/${ada.id}?fields=name`);
     expect((await patch({ 'if-match': tagOf(sparse) })).status).toBe(200);
     expect((await patch({ 'if-match': tagOf(sparse) })).status).toBe(412);
   });
 
-  it('lets exactly one of twenty concurrent changes with one tag through', async () => {
+  it('applies exactly one of twenty concurrent changes with the same entity tag', async () => {
     const etag = tagOf(await show());
     const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => patch({ 'if-match': etag }, { bio: String(i) })));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(412)]);
@@ -77,11 +77,11 @@ describe('a write', () => {
     ['If-None-Match: *', { 'if-none-match': '*' }, 412],
     ['a tag of another version in If-None-Match', { 'if-none-match': '"v999999-x"' }, 200],
     ['a weak tag', { 'if-match': 'W/"v1-x"' }, 412],
-  ])('with %s', async (_, headers, status) => {
+  ])('evaluates the condition: %s', async (_, headers, status) => {
     expect((await patch(headers)).status).toBe(status);
   });
 
-  it('is refused for what is missing, forbidden or of the wrong type before its version, and for its version before its body', async () => {
+  it('answers 404, 403 and 415 before 412, and 412 before 400', async () => {
     const stale = { 'if-match': '"v999999-x"' };
     const wrong = { age: 'old' };
     expect((await patch(stale, wrong)).status).toBe(412);
@@ -94,7 +94,7 @@ describe('a write', () => {
     expect((await patch(stale, { bio: 'x' }, bob.token)).status).toBe(403);
   });
 
-  it('of an action goes by the tag of its order', async () => {
+  it('evaluates the condition of an action against its order', async () => {
     const [product] = await stack.sql<{ id: number }>(
       'orders',
       `INSERT INTO products (name, description, category, price, currency, stock) VALUES ('Rope', '', 'ropes', 100, 'EUR', 10) RETURNING id`,
@@ -108,13 +108,13 @@ describe('a write', () => {
   });
 });
 
-describe('PUT', () => {
+describe('a PUT', () => {
   const id = 'usr_0123456789abcdefghjkmnpqrs';
   const put = (headers: Record<string, string>, body: object, token = admin.token) =>
     stack.call('PUT', `/v1/users/${id}`, { token, headers, body });
   const whole = { email: 'put@example.org', name: 'Put', password: 'a-long-password' };
 
-  it('makes what is missing, for administrators, and only if nothing is there when it is asked for so', async () => {
+  it('creates a missing account for administrators, and with If-None-Match: * only a missing one', async () => {
     expect((await put({}, whole, ada.token)).status).toBe(404);
     expect((await put({ 'if-match': '*' }, whole)).status).toBe(412);
     expect((await put({ 'if-match': '"v1-x"' }, whole)).status).toBe(412);
@@ -132,10 +132,10 @@ describe('PUT', () => {
   });
 });
 
-describe('a range', () => {
+describe('a range request', () => {
   const get = (headers: Record<string, string>) => stack.call('GET', `/v1/users/${ada.id}`, { headers });
 
-  it('of one part, from the end, open, and several', async () => {
+  it('returns one range, a suffix, an open range, and several ranges', async () => {
     const whole = await get({});
     const size = whole.text.length;
     const one = await get({ range: 'bytes=0-9' });
@@ -148,7 +148,7 @@ describe('a range', () => {
     expect(whole.headers.get('accept-ranges')).toBe('bytes');
   });
 
-  it('that nobody has is 416, one that nobody understands is passed over, and 304 comes first', async () => {
+  it('answers 416 outside the representation, ignores an unknown unit, and answers 304 before 206', async () => {
     const { headers, text } = await get({});
     const beyond = await get({ range: 'bytes=99999-' });
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${String(text.length)}`]);
@@ -161,7 +161,7 @@ describe('a range', () => {
   });
 });
 
-describe('an encoding', () => {
+describe('a content coding', () => {
   /** `fetch` would decode it by itself. */
   const raw = async (encoding: string, headers: Record<string, string> = {}) => {
     const { request } = await import('node:http');
@@ -182,7 +182,7 @@ describe('an encoding', () => {
     });
   };
 
-  it('has a tag of its own, which is good for 304', async () => {
+  it('has its own entity tag, which If-None-Match accepts', async () => {
     for (let i = 0; i < 6; i++) await stack.createAccount(`Extra ${String(i)}`);
     const [plain, br, gzip] = [await raw('identity'), await raw('br, gzip;q=0.5'), await raw('gzip')];
     expect([plain, br, gzip].map(({ headers }) => headers['content-encoding'])).toEqual([undefined, 'br', 'gzip']);

@@ -85,7 +85,7 @@ function shapeOf(value: unknown, other: unknown): unknown {
 }
 
 describe.each(['v1', 'v2'])('the OpenAPI document of %s', (version) => {
-  it('shows of every GET what a default answer shows', async () => {
+  it('has examples with exactly the fields of the default representations', async () => {
     const { paths } = await readDocument(version);
     const compared: string[] = [];
     for (const [path, { get }] of Object.entries(paths)) {
@@ -103,7 +103,7 @@ describe.each(['v1', 'v2'])('the OpenAPI document of %s', (version) => {
     expect(compared.length).toBeGreaterThan(20);
   });
 
-  it('names the limits that the system keeps: at each a body is taken, beyond it is 400 that names the field', async () => {
+  it('states the enforced limits: a value at the limit is accepted, one beyond it is 400 with its field', async () => {
     const { paths } = await readDocument(version);
     const checked: string[] = [];
     for (const [path, operations] of Object.entries(paths))
@@ -131,7 +131,7 @@ describe.each(['v1', 'v2'])('the OpenAPI document of %s', (version) => {
     expect(checked.length).toBeGreaterThan(50);
   }, 60_000);
 
-  it('names routes only that are implemented', async () => {
+  it('contains only implemented routes', async () => {
     expect(Object.values((await readDocument(version)).paths).flatMap((operations) => Object.values(operations))).not.toContainEqual(
       expect.objectContaining({ responses: expect.objectContaining({ 501: expect.anything() }) }),
     );
@@ -165,13 +165,13 @@ describe('addresses in documents', () => {
     (await request(`${url}/openapi.json`, { method: 'GET', headers })).body as OpenApi;
 
   // OpenAPI 3.1 §4.8.5: a server's URL is where clients send their requests.
-  it('are those under which the client reached the bridge', async () => {
+  it('use the Host of the request', async () => {
     expect((await read(stack.rest)).servers).toMatchObject([{ url: `${stack.rest}/v1` }]);
     const page = await request(`${stack.rest}/docs`, { method: 'GET' });
     expect(page.text).toContain(`curl -s -i &quot;${stack.rest}/v1/products`);
   });
 
-  it('are those of PUBLIC_URL where it is set', async () => {
+  it('use PUBLIC_URL when it is set', async () => {
     const { url } = await stack.startBridge({
       PUBLIC_URL: 'https://api.example.com/',
       PUBLIC_GATEWAY_URL: 'https://graphql.example.com/graphql',
@@ -187,7 +187,7 @@ describe('addresses in documents', () => {
 describe('GET /', () => {
   const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 
-  it('gives programs an index whose links lead to what they name', async () => {
+  it('returns an index to programs whose links all resolve', async () => {
     const { body, headers } = await stack.call('GET', '/');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     const links = (body as { _links: Record<string, { href: string }> })._links;
@@ -198,7 +198,7 @@ describe('GET /', () => {
       expect([name, (await request(href, { method: 'GET', headers: { accept: accept[name] ?? '*/*' } })).status]).toEqual([name, 200]);
   });
 
-  it('gives browsers a page that runs nothing and fetches nothing', async () => {
+  it('returns a page to browsers without scripts and external resources', async () => {
     const page = await request(`${stack.rest}/`, { method: 'GET', headers: { accept: BROWSER } });
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers.get('vary')).toMatch(/Accept/);
@@ -209,7 +209,7 @@ describe('GET /', () => {
   });
 
   it.each(['a"><script>', "x' onload='", 'evil.example/path', 'user@evil.example', 'a b', '', '[::1', 'a'.repeat(300)])(
-    'takes no address from the Host %j',
+    'returns no address that contains the Host %j',
     async (host) => {
       const reply = await rawGet(host);
       expect(reply).not.toMatch(/<script|onload|evil/);
@@ -233,14 +233,14 @@ async function rawGet(host: string): Promise<string> {
   });
 }
 
-describe('lists in the query string', () => {
+describe('a list parameter', () => {
   // OpenAPI 3.1 §4.8.12.2: `form` with `explode`, the default of clients, repeats the name.
   it.each([
     ['fields=id,name', 'fields=id&fields=name'],
     ['sort=name,-id', 'sort=name&sort=-id'],
     ['', 'fields=&sort=&include='],
     ['include=posts,orders', 'include=posts&include=orders'],
-  ])('may be sent as %s and as %s', async (commas, repeated) => {
+  ])('means the same as %s and as %s', async (commas, repeated) => {
     const [one, other] = await Promise.all(
       [commas, repeated].map((query) => stack.call('GET', `/v1/users?${query}`, { token: admin.token })),
     );

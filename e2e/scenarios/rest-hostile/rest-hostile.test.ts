@@ -31,20 +31,20 @@ function target(text: string): Promise<string> {
   });
 }
 
-describe('a hostile value in a parameter or a field of a body', () => {
-  // Contract §5, spec §7.3: what a client sent wrong is 4xx with a code; 5xx is for faults of the server.
+describe('an invalid value in a parameter or a body', () => {
+  // Contract §5, spec §7.3: errors of clients are 4xx with a code; 5xx is for errors of the server.
   it.each(['/v1', '/v2'])(
-    'never gives 5xx under %s',
+    'is never answered 5xx under %s',
     async (prefix) => {
       const document = (await request(`${stack.rest}${prefix}/openapi.json`, { method: 'GET' })).body as OpenApiDocument;
       const all = [...hostileRequests(document, prefix)];
-      // The same share of each operation, another one in each version.
+      // An equal share of each operation, and different requests in each version.
       const step = Math.ceil(all.length / REQUESTS_PER_VERSION);
       const chosen = all.filter((_, place) => place % step === Number(prefix.slice(2)));
       const queue = chosen.values();
       const failures: object[] = [];
       const send = async ({ method, path, headers, body }: HostileRequest) => {
-        // A logout would end the token that the others are sent with.
+        // A logout would revoke the token of the other requests.
         const token = path.includes('/auth/logout') ? undefined : admin.token;
         const reply = await request(`${stack.rest}${path}`, { method, headers, body, token });
         const { error } = (reply.body ?? {}) as { error?: { code?: string } };
@@ -63,16 +63,16 @@ describe('a hostile value in a parameter or a field of a body', () => {
     120_000,
   );
 
-  // PostgreSQL has no year 0; RFC 3339 §5.6 has no hour 24, and a leap second is no moment that JavaScript knows.
+  // PostgreSQL has no year 0; RFC 3339 §5.6 has no hour 24, and JavaScript has no leap seconds.
   it.each(['0000-01-01T00:00:00Z', '10000-01-01T00:00:00Z', '2026-01-01T24:00:00Z', '2016-12-31T23:59:60Z', '-000001-01-01T00:00:00Z'])(
-    'gives 400 with details for the date %s',
+    'is answered 400 with details: the date %s',
     async (date) => {
       const reply = await stack.call('GET', `/v1/posts?createdAt_gte=${date}`);
       expect(reply.body).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: [{ field: 'createdAt_gte' }] } });
     },
   );
 
-  it('gives an answer of bounded size, however many fields are wrong', async () => {
+  it('is answered with an error of bounded size for any number of fields', async () => {
     const fields = Array.from({ length: 100_000 }, (_, i) => `"${i.toString(36)}":1`);
     const reply = await stack.call('POST', '/v1/users', { body: `{${fields.join(',')}}`, headers: { 'content-type': 'application/json' } });
     expect([reply.status, (reply.body as { error: { details: object[] } }).error.details.length]).toEqual([400, 100]);
@@ -80,7 +80,7 @@ describe('a hostile value in a parameter or a field of a body', () => {
   });
 });
 
-describe('a body near the limit', () => {
+describe('a body near the size limit', () => {
   const body = (bytes: number) => {
     const [start, end] = ['{"title":"Long","body":"', '"}'];
     return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;
@@ -95,7 +95,7 @@ describe('a body near the limit', () => {
     [1_048_500, 413],
     [1_048_576, 413],
     [1_048_577, 413],
-  ])('of %d bytes gives a clear answer: %d', async (bytes, status) => {
+  ])('of %d bytes is answered with %d', async (bytes, status) => {
     const reply = await post(body(bytes));
     expect([reply.status, (reply.body as { error: { code: string } }).error.code]).toEqual([
       status,
@@ -103,7 +103,7 @@ describe('a body near the limit', () => {
     ]);
   });
 
-  it('is taken when each field is within its limit, whatever escapes it is written with', async () => {
+  it('is accepted with any escapes when each field is within its limit', async () => {
     const text = JSON.stringify({ title: 'Escaped', body: '' }).replace('""', `"${'\\u0041'.repeat(100_000)}"`);
     expect((await post(text)).status).toBe(201);
   });
@@ -129,7 +129,7 @@ describe('a redirect', () => {
     'http:\\\\evil.example/',
     'foo://evil.example/',
     '/users/\\evil.example/x/',
-  ])('never follows from %s to another place', async (text) => {
+  ])('is never sent from %s to another host', async (text) => {
     const head = await target(text);
     expect(head).toMatch(/^HTTP\/1\.1 40[04] /);
     expect(head).not.toMatch(/^location:/im);
@@ -142,11 +142,11 @@ describe('a redirect', () => {
     ['http://evil.example/v1/users/', '/v1/users'],
     ['/users/\\evil.example/', '/users/%5Cevil.example'],
     ['/v1/users/me/', '/v1/users/me'],
-  ])('from %s leads to %s of the same origin', async (text, location) => {
+  ])('is sent from %s to %s of the same origin', async (text, location) => {
     expect(await target(text)).toMatch(new RegExp(`^HTTP/1\\.1 301 [\\s\\S]*^location: ${location.replace(/[?.]/g, '\\$&')}$`, 'im'));
   });
 
-  it('is answered even for a target that is no URL', async () => {
+  it('is not sent for a request target that is not a URL, which is answered 404', async () => {
     expect(await target('http://[')).toMatch(/^HTTP\/1\.1 404 /);
   });
 });

@@ -25,7 +25,7 @@ const pay = (key: string, { amount = 500, account = ada, url = stack.rest, path 
 const countPayments = async () => Number((await stack.sql<{ count: string }>('orders', 'SELECT count(*) FROM payments'))[0]?.count);
 
 describe('POST /payments', () => {
-  it('needs a key', async () => {
+  it('answers 400 without an Idempotency-Key', async () => {
     const reply = await stack.call('POST', '/v1/payments', { token: ada.token, body: { amount: 1 } });
     expect(reply.status).toBe(400);
     expect((reply.body as { error: { details: { field: string }[] } }).error.details.map(({ field }) => field)).toEqual(
@@ -34,7 +34,7 @@ describe('POST /payments', () => {
     for (const key of ['a b', 'é', 'x'.repeat(256)]) expect((await pay(key)).status).toBe(400);
   });
 
-  it('gives the stored answer to a retry, at any bridge and under any version prefix of the same shape', async () => {
+  it('returns the stored response to a retry, at any bridge and under any prefix of the same version', async () => {
     const key = randomUUID();
     const first = await pay(key);
     expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([201, null]);
@@ -45,7 +45,7 @@ describe('POST /payments', () => {
     expect((await pay(key)).headers.get('etag')).toBe(first.headers.get('etag'));
   });
 
-  it('takes the money once of fifty requests at the same time', async () => {
+  it('creates one payment for fifty concurrent requests with the same key', async () => {
     const before = await countPayments();
     const key = randomUUID();
     const replies = await Promise.all(Array.from({ length: 50 }, (_, i) => pay(key, { url: i % 2 === 0 ? stack.rest : other })));
@@ -56,7 +56,7 @@ describe('POST /payments', () => {
     expect(replies.every(({ status }) => status === 201 || status === 409)).toBe(true);
   });
 
-  it('refuses a key for another payment, and knows each caller’s keys apart', async () => {
+  it('answers 422 to a key with another payload, and keeps the keys of callers apart', async () => {
     const key = randomUUID();
     expect((await pay(key)).status).toBe(201);
     expect((await pay(key, { amount: 501 })).body).toMatchObject({ error: { code: 'BUSINESS_RULE_VIOLATION' } });
@@ -64,7 +64,7 @@ describe('POST /payments', () => {
     expect([bobs.status, bobs.headers.get('idempotent-replayed')]).toEqual([201, null]);
   });
 
-  it('forgets a key after 24 hours', async () => {
+  it('accepts a key again after 24 hours', async () => {
     const key = randomUUID();
     const first = await pay(key);
     await stack.sql('orders', `UPDATE idempotency_keys SET "createdAt" = "createdAt" - interval '24 hours 1 second'`);
@@ -73,13 +73,13 @@ describe('POST /payments', () => {
     expect((second.body as { id: string }).id).not.toBe((first.body as { id: string }).id);
   });
 
-  it('leaves the key free when nothing came of it', async () => {
+  it('does not store the key of a request that failed', async () => {
     const key = randomUUID();
     expect((await pay(key, { amount: 0 })).status).toBe(400);
     expect((await pay(key)).status).toBe(201);
   });
 
-  it('gives the stored answer when the process was killed between commit and answer', async () => {
+  it('returns the stored response after the process was killed between commit and response', async () => {
     const key = randomUUID();
     const before = await countPayments();
     // The commit is held up in the database until the subgraph is gone: it can't have answered.
@@ -110,8 +110,8 @@ describe('POST /payments', () => {
   });
 });
 
-describe('any other POST', () => {
-  it('takes a key: an order is placed once, and shown as it was placed', async () => {
+describe('a POST to another route', () => {
+  it('accepts a key: creates one order, and returns it as it was created', async () => {
     const [product] = await stack.sql<{ id: number }>(
       'orders',
       `INSERT INTO products (name, description, category, price, currency, stock) VALUES ('Rope', '', 'ropes', 100, 'EUR', 5) RETURNING id`,
@@ -133,7 +133,7 @@ describe('any other POST', () => {
     expect((await stack.sql<{ stock: number }>('orders', 'SELECT stock FROM products WHERE id = $1', [product?.id]))[0]?.stock).toBe(5);
   });
 
-  it('makes one account, one post, one comment however often it is sent', async () => {
+  it('creates one account, post and comment for any number of retries', async () => {
     const twice = async (path: string, body: object, token?: string) => {
       const headers = { 'idempotency-key': randomUUID() };
       const [first, second] = [

@@ -37,7 +37,7 @@ function raw(url: string, text: string): Promise<string> {
   });
 }
 
-describe('a body', () => {
+describe('a request body', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   it.each([
     ['nothing', ''],
@@ -58,12 +58,12 @@ describe('a body', () => {
     ['a bare text', '"a"'],
     ['null', 'null'],
     ['a list', '[]'],
-  ])('of %s is 400', async (_, body) => {
+  ])('with %s is answered 400', async (_, body) => {
     const reply = await post(body, { 'content-type': 'application/json' });
     expect([reply.status, codeOf(reply.body)]).toEqual([400, 'VALIDATION_ERROR']);
   });
 
-  it('that is not UTF-8 is 400', async () => {
+  it('that is not UTF-8 is answered 400', async () => {
     const head = `POST /v1/users HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n`;
     const socketText = await new Promise<string>((resolve, reject) => {
       let answer = '';
@@ -79,7 +79,7 @@ describe('a body', () => {
     expect(socketText).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('of another type, or compressed, is 415 and tells what is taken', async () => {
+  it('of another media type, or compressed, is answered 415 with the accepted types', async () => {
     const xml = await post('<a/>', { 'content-type': 'application/xml' });
     expect([xml.status, xml.headers.get('accept-post')]).toEqual([415, 'application/json']);
     const path = `/v1/users/${ada.id}`;
@@ -95,7 +95,7 @@ describe('a body', () => {
     expect((await post('{}', { 'content-encoding': 'gzip' })).status).toBe(415);
   });
 
-  it('beyond 1 MiB is 413, as is one that says so beforehand', async () => {
+  it('above 1 MiB is answered 413, also when only Content-Length says so', async () => {
     expect((await post({ email: 'big@example.org', name: 'x'.repeat(1024 * 1024), password: 'long-enough' })).status).toBe(413);
     const head = 'POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n';
     expect(await raw(stack.rest, head)).toMatch(/^HTTP\/1\.1 413 [\s\S]*PAYLOAD_TOO_LARGE/);
@@ -103,14 +103,14 @@ describe('a body', () => {
 });
 
 describe('a request', () => {
-  it('that is faulty is told every fault at once', async () => {
+  it('with several faults gets all of them in one response', async () => {
     const list = await stack.call('GET', '/v1/users?age_gte=old&role=king&limit=0&color=red&fields=nose&sort=nose');
     expect((list.body as { error: { details: { field: string }[] } }).error.details.map(({ field }) => field).sort()).toEqual(
       ['age_gte', 'color', 'fields', 'limit', 'role', 'sort'].sort(),
     );
   });
 
-  it('for JSON only as a problem gets errors as problems', async () => {
+  it('that accepts only application/problem+json gets errors as problem details', async () => {
     const problem = await stack.call('GET', '/v1/users/usr_none', { headers: { accept: 'application/problem+json' } });
     expect(problem.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
     expect(problem.body).toMatchObject({ status: 404, title: 'Not Found', code: 'NOT_FOUND', requestId: expect.any(String) });
@@ -119,14 +119,14 @@ describe('a request', () => {
     expect(codeOf(both.body)).toBe('NOT_FOUND');
   });
 
-  it('for what is not there is 406', async () => {
+  it('whose Accept matches no available media type is answered 406', async () => {
     const reply = await stack.call('GET', '/v1/users', { headers: { accept: 'text/html' } });
     expect([reply.status, codeOf(reply.body)]).toEqual([406, 'NOT_ACCEPTABLE']);
     expect((await stack.call('GET', '/v1/users', { headers: { accept: 'text/html, */*;q=0.1' } })).status).toBe(200);
     expect((await stack.call('GET', '/v1/users', { headers: { accept: 'application/json;q=0' } })).status).toBe(406);
   });
 
-  it('by another method is 405 with what is allowed, by one that nobody knows 501', async () => {
+  it('with another method is answered 405 with Allow, and with an unknown method 501', async () => {
     const wrong = await stack.call('DELETE', '/v1/users', { token: admin.token });
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST, OPTIONS']);
     const options = await stack.call('OPTIONS', '/v1/users');
@@ -141,7 +141,7 @@ describe('a request', () => {
     expect(all).toMatch(/^HTTP\/1\.1 200 [\s\S]*allow: GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE/i);
   });
 
-  it('with a URL beyond 8 KiB is 414, with headers beyond 16 KiB 431, twice as long as it says 400', async () => {
+  it('is answered 414 for a URL above 8 KiB, 431 for headers above 16 KiB, and 400 for two lengths', async () => {
     expect((await stack.call('GET', `/v1/users?name=${'x'.repeat(8 * 1024)}`)).status).toBe(414);
     expect(await raw(stack.rest, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 431 [\s\S]*api-version: 1[\s\S]*nosniff[\s\S]*"error":[\s\S]*requestId/,
@@ -152,14 +152,14 @@ describe('a request', () => {
     expect(await raw(stack.rest, smuggled)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('that comes too slowly is 408, headers and body alike', async () => {
+  it('whose headers or body arrive too slowly is answered 408', async () => {
     const { url } = await stack.startBridge({ HEADERS_TIMEOUT_MS: '300', REQUEST_TIMEOUT_MS: '600' });
     expect(await raw(url, 'GET /v1/users HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 408 [\s\S]*REQUEST_TIMEOUT/);
     const head = 'POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{"em';
     expect(await raw(url, head)).toMatch(/^HTTP\/1\.1 408 [\s\S]*REQUEST_TIMEOUT/);
   });
 
-  it('keeps its id when that is a UUID, and gets one otherwise', async () => {
+  it('keeps its X-Request-ID when it is a UUID, and gets a new one otherwise', async () => {
     const id = '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11';
     const [own, other] = [
       await stack.call('GET', '/v1/nothing', { headers: { 'x-request-id': id } }),
@@ -169,7 +169,7 @@ describe('a request', () => {
     expect(other.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
   });
 
-  it('of an administrator, and of nobody else, is told where the time went', async () => {
+  it('of an administrator, and of no other caller, gets Server-Timing', async () => {
     expect((await stack.call('GET', `/v1/users/${ada.id}`, { token: admin.token })).headers.get('server-timing')).toMatch(
       /users;dur=[\d.]+/,
     );
@@ -177,8 +177,8 @@ describe('a request', () => {
   });
 });
 
-describe('the description of the API', () => {
-  it('is there for machines in both versions, and once compressed is not compressed again', async () => {
+describe('the API documents', () => {
+  it('are served as OpenAPI in both versions, and compressed only once', async () => {
     for (const version of [1, 2]) {
       const reply = await stack.call('GET', `/v${String(version)}/openapi.json`);
       expect(reply.body).toMatchObject({ openapi: '3.1.0', info: { version: `${String(version)}.0.0` } });
@@ -190,7 +190,7 @@ describe('the description of the API', () => {
     expect((await stack.call('GET', '/openapi.json')).headers.get('api-version')).toBe('1');
   });
 
-  it('is there as a page that may run and fetch nothing', async () => {
+  it('are served as a page that may not run scripts or load resources', async () => {
     const page = await stack.call('GET', '/docs');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'/);
@@ -199,8 +199,8 @@ describe('the description of the API', () => {
   });
 });
 
-describe('503', () => {
-  it('comes while the maintenance file is there, with when to come back, and probes go on', async () => {
+describe('a 503 response', () => {
+  it('is sent with Retry-After while the maintenance file exists, and probes still answer', async () => {
     const file = join(home, 'maintenance');
     const { url } = await stack.startBridge({ MAINTENANCE_FILE: file });
     const get = (path: string) => request(`${url}${path}`, { method: 'GET' });
@@ -214,7 +214,7 @@ describe('503', () => {
     await until(async () => (await get('/v1/products')).status === 200);
   });
 
-  it('comes when too much is in hand, and only then', async () => {
+  it('is sent only while too many requests are in flight', async () => {
     const { url } = await stack.startBridge({ MAX_IN_FLIGHT: '2' });
     const replies = await Promise.all(Array.from({ length: 30 }, () => request(`${url}/v1/products`, { method: 'GET' })));
     const statuses = replies.map(({ status }) => status);

@@ -32,7 +32,7 @@ async function list(path: string): Promise<List & { link: string | null }> {
 }
 
 describe('GET /users', () => {
-  it('filters, sorts and shapes as the database would', async () => {
+  it('filters, sorts and selects fields', async () => {
     const rows = await stack.sql<{ id: string; name: string }>(
       'users',
       `SELECT id, name FROM users WHERE role = 'USER' AND "isActive" AND age >= 25 AND age <= 50 ORDER BY "createdAt" DESC, id DESC LIMIT 5`,
@@ -52,7 +52,7 @@ describe('GET /users', () => {
     expect(next.pagination).toMatchObject({ limit: 10, hasNextPage: true, hasPrevPage: true });
   });
 
-  it('walks forward and back by cursors and shows every row once, in either direction, also rows without an age', async () => {
+  it('returns every item once in both directions by cursor, also items whose sort field is null', async () => {
     for (const sort of ['age,-name', '-age', 'role,-createdAt', '-id']) {
       const ids: unknown[] = [];
       const pages: string[] = [];
@@ -72,7 +72,7 @@ describe('GET /users', () => {
     }
   });
 
-  it('stays in place when rows are made and deleted while a client pages', async () => {
+  it('neither skips nor repeats items when others are created and deleted between pages', async () => {
     const first = await list('/v1/users?sort=createdAt&limit=5');
     await stack.sql(
       'users',
@@ -84,7 +84,7 @@ describe('GET /users', () => {
     await stack.sql('users', `DELETE FROM users WHERE id = 'usr_early'`);
   });
 
-  it('offers the offset and the page-based variants with their envelopes', async () => {
+  it('supports paging by offset and by perPage with their envelopes', async () => {
     const offset = await list('/v1/users?offset=38&limit=10');
     expect(offset.pagination).toEqual({ total: 40, limit: 10, offset: 38, hasMore: false });
     expect(offset.data).toHaveLength(2);
@@ -114,14 +114,14 @@ describe('GET /users', () => {
     expect((body as { error: { details: { field: string }[] } }).error.details.map((detail) => detail.field)).toContain(field);
   });
 
-  it('keeps e-mail addresses from others also as a filter and as an order', async () => {
+  it('allows filtering and sorting by email to administrators only', async () => {
     expect((await stack.call('GET', '/v1/users?email=p1@example.org')).status).toBe(403);
     expect((await stack.call('GET', '/v1/users?sort=email')).status).toBe(403);
     const { body } = await stack.call('GET', '/v1/users?email=P1@example.org', { token: admin.token });
     expect((body as List).data).toHaveLength(1);
   });
 
-  it('finds text in the middle of a name and takes % and _ for themselves', async () => {
+  it('searches within names and treats % and _ as ordinary characters', async () => {
     expect((await list('/v1/users?q=RSON%2007')).data).toHaveLength(1);
     expect((await list('/v1/users?q=%25')).data).toHaveLength(0);
   });
@@ -141,13 +141,13 @@ describe('GET /products and GET /posts', () => {
     );
   });
 
-  it('takes minPrice and maxPrice, and shows whole numbers as ids', async () => {
+  it('accepts minPrice and maxPrice, and returns integer ids of products', async () => {
     const { data } = await list('/v1/products?category=tools&minPrice=500&maxPrice=1500&sort=-price&limit=3');
     expect(data.map(({ price }) => price)).toEqual([1400, 1200, 1000]);
     expect(typeof data[0]?.['id']).toBe('number');
   });
 
-  it('shows published posts to everybody and drafts to nobody else, with author and tags', async () => {
+  it('returns published posts to all callers and drafts to their authors, with author and tags', async () => {
     const { data, pagination } = await list('/v1/posts?tag=steel&q=trestle&in=title,body&include=author,tags&fields=title,status');
     expect(pagination['total']).toBe(5);
     expect(data[0]).toMatchObject({ status: 'published', tags: ['steel'], author: { id: admin.id, name: 'Root' } });

@@ -20,7 +20,7 @@ interface ErrorBody {
 }
 
 describe('POST /users', () => {
-  it('answers 201 with Location, the user in its REST shape, and its own e-mail address', async () => {
+  it('answers 201 with Location and the representation, including the own email address', async () => {
     const { status, headers, body } = await stack.call('POST', '/v1/users', {
       body: { email: 'Eve@Example.org', name: 'Eve', password: 'long enough' },
     });
@@ -33,7 +33,7 @@ describe('POST /users', () => {
     expect(user['id']).toMatch(/^usr_/);
   });
 
-  it('answers 409 for an e-mail address that is taken, whatever its case', async () => {
+  it('answers 409 for an existing email address in any case', async () => {
     const { status, body } = await stack.call('POST', '/v1/users', {
       body: { email: 'ADA@example.org', name: 'Other', password: 'long enough' },
     });
@@ -41,7 +41,7 @@ describe('POST /users', () => {
     expect((body as ErrorBody).error.code).toBe('CONFLICT');
   });
 
-  it('answers 400 and lists every missing, unknown and mistyped field at once', async () => {
+  it('answers 400 with all missing, unknown and mistyped fields', async () => {
     const { status, body } = await stack.call('POST', '/v1/users', { body: { name: 7, nick: 'x', bio: true } });
     expect(status).toBe(400);
     const { code, details, requestId } = (body as ErrorBody).error;
@@ -50,7 +50,7 @@ describe('POST /users', () => {
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('answers 400 with details for values that break a rule', async () => {
+  it('answers 400 with details for values that violate a rule', async () => {
     const { status, body } = await stack.call('POST', '/v1/users', { body: { email: 'no address', name: ' ', password: 'short' } });
     expect(status).toBe(400);
     expect((body as ErrorBody).error.details?.map(({ field }) => field)).toEqual(['email', 'name', 'password']);
@@ -68,7 +68,7 @@ describe('POST /users', () => {
     ],
     ['XML', '<user/>', { 'content-type': 'application/xml' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
     ['more than 1 MiB', JSON.stringify({ name: 'x'.repeat(1024 * 1024) }), {}, 413, 'PAYLOAD_TOO_LARGE'],
-  ])('answers %s with its code', async (_, body, headers, status, code) => {
+  ])('answers %s with the right status and code', async (_, body, headers, status, code) => {
     const reply = await stack.call('POST', '/v1/users', { body, headers });
     expect(reply.status).toBe(status);
     expect((reply.body as ErrorBody).error.code).toBe(code);
@@ -76,7 +76,7 @@ describe('POST /users', () => {
 });
 
 describe('GET /users/{id}', () => {
-  it('masks the e-mail address from others and lists it in _masked; the owner and administrators see it', async () => {
+  it('masks the email address and lists it in _masked, except for the owner and administrators', async () => {
     const other = await stack.call('GET', `/v1/users/${ada.id}`, { token: bob.token });
     expect(other.body).toMatchObject({ email: '***@masked.invalid', _masked: ['email'] });
     for (const { token } of [ada, admin]) {
@@ -86,7 +86,7 @@ describe('GET /users/{id}', () => {
     }
   });
 
-  it('shows exactly the fields asked for, and what include names', async () => {
+  it('returns exactly the requested fields and inclusions', async () => {
     const { body } = await stack.call('GET', `/v1/users/${ada.id}?fields=id,name&include=posts`);
     expect(body).toEqual({ id: ada.id, name: 'Ada', posts: [] });
   });
@@ -102,20 +102,20 @@ describe('GET /users/{id}', () => {
     expect(first.headers.get('cache-control')).toContain('public');
   });
 
-  it('is private for whoever sends a credential', async () => {
+  it('sends Cache-Control: private to a caller with a credential', async () => {
     const { headers } = await stack.call('GET', `/v1/users/${bob.id}`, { token: bob.token });
     expect(headers.get('cache-control')).toMatch(/private/);
     expect(headers.get('vary')).toMatch(/Authorization/);
   });
 
-  it('answers 404 for an id that never was, and for a path that is not', async () => {
+  it('answers 404 for an unknown id and for an unknown path', async () => {
     for (const path of ['/v1/users/usr_00000000000000000000000000', '/v1/nothing', '/v1/users/%E0%A4%A', '/v1/users/a%00b']) {
       const { status, body } = await stack.call('GET', path);
       expect([status, (body as ErrorBody).error.code]).toEqual([404, 'NOT_FOUND']);
     }
   });
 
-  it('answers 400 for unknown parameters, fields and inclusions, all at once', async () => {
+  it('answers 400 with all unknown parameters, fields and inclusions', async () => {
     const { status, body } = await stack.call('GET', `/v1/users/${ada.id}?fields=id,passwordHash&include=secrets&page=2`);
     expect(status).toBe(400);
     expect((body as ErrorBody).error.details?.map(({ field }) => field).sort()).toEqual(['fields', 'include', 'page']);
@@ -141,14 +141,14 @@ describe('GET /users/{id}', () => {
 });
 
 describe('PATCH, PUT and DELETE /users/{id}', () => {
-  it('merges what PATCH sends, null clears, and the rest stays', async () => {
+  it('changes only the fields that PATCH sends, and clears those that are null', async () => {
     await stack.call('PATCH', `/v1/users/${ada.id}`, { token: ada.token, body: { bio: 'Bridges', age: 36 } });
     const { status, body } = await stack.call('PATCH', `/v1/users/${ada.id}`, { token: ada.token, body: { bio: null } });
     expect(status).toBe(200);
     expect(body).toMatchObject({ name: 'Ada', bio: null, age: 36 });
   });
 
-  it('replaces with PUT: what is left out is cleared, what can not be written is passed over', async () => {
+  it('replaces the account with PUT: clears omitted fields and ignores read-only ones', async () => {
     const { body } = await stack.call('GET', `/v1/users/${ada.id}`, { token: ada.token });
     const { age, bio, ...whole } = body as Record<string, unknown>;
     expect([age, bio]).toEqual([36, null]);
@@ -159,7 +159,7 @@ describe('PATCH, PUT and DELETE /users/{id}', () => {
     expect((missing.body as ErrorBody).error.details).toEqual([{ field: 'email', message: 'is required' }]);
   });
 
-  it('answers 412 when If-Match is stale, also for a tag of another projection, and changes nothing', async () => {
+  it('answers 412 when If-Match is stale, also with a tag of ?fields=, and changes nothing', async () => {
     const { headers } = await stack.call('GET', `/v1/users/${bob.id}?fields=name`);
     const etag = headers.get('etag') ?? '';
     const write = (name: string) =>
@@ -170,7 +170,7 @@ describe('PATCH, PUT and DELETE /users/{id}', () => {
     expect((await stack.call('GET', `/v1/users/${bob.id}?fields=name`)).body).toEqual({ name: 'Bob 2' });
   });
 
-  it('lets exactly one of twenty writers with the same If-Match through', async () => {
+  it('applies exactly one of twenty concurrent writes with the same If-Match', async () => {
     const { headers } = await stack.call('GET', `/v1/users/${bob.id}`);
     const tag = { 'if-match': headers.get('etag') ?? '' };
     const replies = await Promise.all(
@@ -181,7 +181,7 @@ describe('PATCH, PUT and DELETE /users/{id}', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(412)]);
   });
 
-  it('answers 401 to anonymous callers, 403 to others, and 403 to whoever gives himself a role', async () => {
+  it('answers 401 to anonymous callers, and 403 to other accounts and to a change of the own role', async () => {
     const body = { name: 'Mallory' };
     const anonymous = await stack.call('PATCH', `/v1/users/${ada.id}`, { body });
     expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="api"']);
@@ -190,7 +190,7 @@ describe('PATCH, PUT and DELETE /users/{id}', () => {
     expect((await stack.call('DELETE', `/v1/users/${ada.id}`, { token: bob.token })).status).toBe(403);
   });
 
-  it('answers 204 to DELETE, then 404 to another, and 410 to GET', async () => {
+  it('answers 204 to DELETE, then 404 to a second DELETE and 410 to GET', async () => {
     const { id, token } = await stack.createAccount('Gone');
     expect((await stack.call('DELETE', `/v1/users/${id}`, { token })).status).toBe(204);
     expect((await stack.call('DELETE', `/v1/users/${id}`, { token: admin.token })).status).toBe(404);

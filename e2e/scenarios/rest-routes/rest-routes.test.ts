@@ -22,8 +22,8 @@ const write = (title: string, more: object = {}, token = ada.token) =>
   call('POST', `/v1/users/${ada.id}/posts`, { token, body: { title, status: 'published', ...more } });
 const ids = (body: unknown) => (body as { data: { id: string }[] }).data.map(({ id }) => id);
 
-describe('posts', () => {
-  it('are made, shown, replaced, changed and deleted', async () => {
+describe('the routes of posts', () => {
+  it('create, return, replace, update and delete a post', async () => {
     const made = await write('First', { body: 'Text', tags: ['b', 'a'] });
     expect([made.status, made.body]).toMatchObject([201, { title: 'First', status: 'published', tags: ['a', 'b'], authorId: ada.id }]);
     const path = `/v1/posts/${made.body.id}`;
@@ -41,7 +41,7 @@ describe('posts', () => {
     expect([(await call('DELETE', path, { token: ada.token })).status, (await call('GET', path)).status]).toEqual([404, 410]);
   });
 
-  it('belong to their account: shown below it, and made there by itself or an administrator', async () => {
+  it('list the posts of an account, and let the account and administrators create posts there', async () => {
     const { id } = (await write('Below')).body;
     expect((await call('GET', `/v1/users/${ada.id}/posts/${id}`)).body).toMatchObject({ id, title: 'Below' });
     expect((await call('GET', `/v1/users/${bob.id}/posts/${id}`)).status).toBe(404);
@@ -53,7 +53,7 @@ describe('posts', () => {
     expect((await call('GET', `/v1/users/${ada.id}/posts/${draft}`, { token: ada.token })).status).toBe(200);
   });
 
-  it('have comments, in pages of every kind', async () => {
+  it('create, return, update and delete comments, and list them in every paging variant', async () => {
     const { id } = (await write('Talked about')).body;
     const path = `/v1/posts/${id}/comments`;
     const made: string[] = [];
@@ -79,8 +79,8 @@ describe('posts', () => {
   });
 });
 
-describe('a search', () => {
-  it('finds accounts, posts and comments, and leads on by cursor through all of them', async () => {
+describe('GET /search', () => {
+  it('finds accounts, posts and comments, and returns all of them by cursor', async () => {
     await stack.createAccount('Zanzibar One');
     await stack.createAccount('Zanzibar Two');
     const { id } = (await write('About zanzibar')).body;
@@ -105,13 +105,16 @@ describe('a search', () => {
     expect((await search('&type=comment,post')).data.map(({ type }) => type)).toEqual(['post', 'comment']);
   });
 
-  it.each(['', '?q=', '?q=x&type=king', '?q=x&limit=0', '?q=x&cursor=bm90', '?q=x&page=2'])('%s is 400', async (query) => {
-    expect((await call('GET', `/v1/search${query}`)).status).toBe(400);
-  });
+  it.each(['', '?q=', '?q=x&type=king', '?q=x&limit=0', '?q=x&cursor=bm90', '?q=x&page=2'])(
+    'answers 400 to the query string "%s"',
+    async (query) => {
+      expect((await call('GET', `/v1/search${query}`)).status).toBe(400);
+    },
+  );
 });
 
-describe('the rest', () => {
-  it('products are read by everybody and written by administrators', async () => {
+describe('the other routes', () => {
+  it('let all callers read products and administrators write them', async () => {
     const body = { name: 'Anchor', category: 'anchors', price: 9900, currency: 'EUR', stock: 3 };
     expect((await call('POST', '/v1/products', { token: ada.token, body })).status).toBe(403);
     const made = await call('POST', '/v1/products', { token: admin.token, body });
@@ -124,7 +127,7 @@ describe('the rest', () => {
     ]);
   });
 
-  it('payments are shown to who made them', async () => {
+  it('return payments to the customers who made them', async () => {
     const pay = await stack.call('POST', '/v1/payments', {
       token: ada.token,
       headers: { 'idempotency-key': 'routes-1' },
@@ -141,7 +144,7 @@ describe('the rest', () => {
     expect(ids((await call('GET', '/v1/payments', { token: bob.token })).body)).toEqual([]);
   });
 
-  it('an invoice is also a PDF, with a tag and ranges of its own', async () => {
+  it('return an invoice as PDF with its own entity tag and ranges', async () => {
     const product = await call('POST', '/v1/products', {
       token: admin.token,
       body: { name: 'Bolt', category: 'bolts', price: 10, currency: 'EUR', stock: 9 },
@@ -157,7 +160,7 @@ describe('the rest', () => {
     expect((await get({ accept: 'image/png' })).body).toMatchObject({ error: { code: 'NOT_ACCEPTABLE' } });
   });
 
-  it('videos, channels and messages', async () => {
+  it('read and write videos, channels and messages', async () => {
     await stack.sql('content', `INSERT INTO channels (id, name) VALUES ('chn_0123456789abcdefghjkmnpqrs', 'rest-routes')`);
     await stack.sql(
       'content',
@@ -179,7 +182,7 @@ describe('the rest', () => {
     expect((await call('GET', `/v1/videos/${video ?? ''}`)).body).toMatchObject({ title: 'Movie', owner: { id: ada.id } });
   });
 
-  it('/users/me leads to the own account, and slashes at the end away', async () => {
+  it('redirect /users/me to the own account, and paths with a trailing slash', async () => {
     const me = await stack.call('GET', '/v2/users/me?fields=id', { token: ada.token });
     expect([me.status, me.headers.get('location')]).toEqual([307, `/v2/users/${ada.id}?fields=id`]);
     expect((await stack.call('GET', '/v1/users/me')).status).toBe(401);
@@ -197,15 +200,15 @@ describe('the rest', () => {
     ['GET', '/v1/jobs/job_x'],
     ['GET', '/v1/webhooks'],
     ['POST', '/v1/webhooks/whk_x/deliveries/1/replays'],
-  ])('%s %s is announced, and never answered with an invented result', async (method, path) => {
+  ])('answer 501 to %s %s, which is not implemented', async (method, path) => {
     const reply = await call(method, path, { token: ada.token });
     expect([reply.status, reply.body]).toMatchObject([501, { error: { code: 'NOT_IMPLEMENTED' } }]);
   });
 });
 
-describe('orders', () => {
+describe('POST /orders', () => {
   // Spec §9.4: `items` is an addition beside `productId` and `qty`.
-  it.each(['v1', 'v2'])('hold several items when they are placed with several in %s', async (version) => {
+  it.each(['v1', 'v2'])('creates an order with several items in %s', async (version) => {
     const make = async (price: number) =>
       (
         await call('POST', '/v1/products', {
@@ -230,7 +233,7 @@ describe('orders', () => {
     expect([wrong.status, wrong.body]).toMatchObject([400, { error: { details: [{ field: 'items' }] } }]);
   });
 
-  it('are refused with both an item and items, and accounts are made with an age', async () => {
+  it('answers 400 to both productId and items, and POST /users accepts age', async () => {
     const both = await call('POST', '/v1/orders', { token: ada.token, body: { productId: 1, qty: 1, items: [{ productId: 1, qty: 1 }] } });
     expect([both.status, both.body]).toMatchObject([400, { error: { code: 'VALIDATION_ERROR' } }]);
     const body = { email: 'aged@example.org', name: 'Aged', password: 'long-enough', age: 40 };
@@ -239,8 +242,8 @@ describe('orders', () => {
   });
 });
 
-describe('what is not implemented', () => {
-  it('is no failure in the log of the bridge', async () => {
+describe('a 501 response', () => {
+  it('is not logged as an error', async () => {
     const bridge = await stack.startBridge({ LOG_LEVEL: 'info' });
     const get = (path: string) => fetch(`${bridge.url}${path}`, { headers: { authorization: `Bearer ${ada.token}` } });
     expect((await get('/v1/webhooks')).status).toBe(501);
@@ -250,8 +253,8 @@ describe('what is not implemented', () => {
   });
 });
 
-describe('a part that fails', () => {
-  it('is told beside the rest, and a root that is missing is 404', async () => {
+describe('a related resource that fails', () => {
+  it('is listed in _errors beside the rest, and a missing resource is 404', async () => {
     await stack.kill('content');
     const one = await call('GET', `/v1/users/${ada.id}?include=posts,orders`, { token: ada.token });
     expect(one.status).toBe(200);

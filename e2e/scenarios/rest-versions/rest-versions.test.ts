@@ -34,7 +34,7 @@ const version = async (path: string, headers: Record<string, string> = {}) => {
   return reply.status === 200 ? reply.headers.get('api-version') : reply.status;
 };
 
-describe('a version is chosen', () => {
+describe('the API version', () => {
   it.each([
     ['/v1/products', {}, '1'],
     ['/v2/products', {}, '2'],
@@ -60,11 +60,11 @@ describe('a version is chosen', () => {
     ['/products', { 'api-version': '2020-01-01' }, 400],
     ['/products', { 'api-version': '2026-02-30' }, 400],
     ['/products', { 'api-version': 'latest' }, 400],
-  ])('by %s with %j: %s', async (path, headers, expected) => {
+  ])('of %s with the headers %j is %s', async (path, headers, expected) => {
     expect(await version(path, headers)).toBe(expected);
   });
 
-  it('and told by every answer, errors too', async () => {
+  it('is sent in API-Version with every response, including errors', async () => {
     expect((await get('/v2/nothing')).headers.get('api-version')).toBe('2');
     expect((await get('/v3/products')).headers.get('api-version')).toBe('1');
     expect((await stack.call('POST', '/v2/products/1', {})).headers.get('api-version')).toBe('2');
@@ -72,7 +72,7 @@ describe('a version is chosen', () => {
 });
 
 describe('version 2', () => {
-  it('shows money as an object, in every resource that has some', async () => {
+  it('represents money as an object in every resource', async () => {
     const rope = { amount: 1250, currency: 'EUR' };
     const sum = { amount: 2500, currency: 'EUR' };
     const order = (await get(`/v2/orders/${orderId}?include=items,invoice`, {}, ada.token)).body;
@@ -83,7 +83,7 @@ describe('version 2', () => {
     expect((await get(`/v2/products/${String(productId)}?fields=currency`)).status).toBe(400);
   });
 
-  it('takes money as an object', async () => {
+  it('accepts money as an object', async () => {
     const pay = (path: string, body: object, key: string) =>
       stack.call('POST', path, { token: ada.token, body: { customerId: ada.id, ...body }, headers: { 'idempotency-key': key } });
     const paid = await pay('/v2/payments', { amount: { amount: 500, currency: 'EUR' } }, 'v2-object');
@@ -95,7 +95,7 @@ describe('version 2', () => {
     expect((await pay('/v1/payments', { amount: { amount: 500, currency: 'EUR' } }, 'v1-object')).status).toBe(400);
   });
 
-  it('pages lists by cursor when nothing says how', async () => {
+  it('pages lists by cursor without paging parameters', async () => {
     const second = (await get('/v2/products')).body as { pagination: object };
     expect(Object.keys(second.pagination)).toEqual(['limit', 'hasNextPage', 'hasPrevPage', 'nextCursor', 'prevCursor']);
     expect(Object.keys(((await get('/v2/products?page=1')).body as { pagination: object }).pagination)).toContain('totalPages');
@@ -103,7 +103,7 @@ describe('version 2', () => {
   });
 });
 
-describe('the end of a version', () => {
+describe('a deprecated version', () => {
   const withDates = async (dates: object) => {
     const file = join(home, `${String(Math.random()).slice(2)}.json`);
     await writeFile(file, JSON.stringify({ '1': dates }));
@@ -111,7 +111,7 @@ describe('the end of a version', () => {
     return (path: string) => request(`${url}${path}`, { method: 'GET' });
   };
 
-  it('is announced by every answer of it, and by no other', async () => {
+  it('sends Deprecation, Sunset and Link with each of its responses, and other versions do not', async () => {
     const ask = await withDates({ deprecatedAt: '2026-01-01T00:00:00Z', sunsetAt: '2099-01-01T00:00:00Z' });
     for (const path of ['/v1/products', '/v1/nothing', '/products']) {
       const { headers } = await ask(path);
@@ -121,7 +121,7 @@ describe('the end of a version', () => {
     expect((await ask('/v2/products')).headers.get('deprecation')).toBeNull();
   });
 
-  it('is 410 with the link to what comes after it', async () => {
+  it('answers 410 with the link to its successor after the sunset', async () => {
     const ask = await withDates({ deprecatedAt: '2025-01-01T00:00:00Z', sunsetAt: '2026-01-01T00:00:00Z' });
     const gone = await ask('/v1/users/usr_x?fields=id');
     expect([gone.status, gone.body]).toMatchObject([410, { error: { code: 'GONE' } }]);
@@ -129,7 +129,7 @@ describe('the end of a version', () => {
     expect((await ask('/v2/products')).status).toBe(200);
   });
 
-  it('has to be written as it must, or the bridge does not start', async () => {
+  it('with an invalid API_VERSIONS_FILE prevents the start of the bridge', async () => {
     await expect(withDates({ deprecatedAt: 'soon' })).rejects.toThrow(/API_VERSIONS_FILE: must have 1.deprecatedAt as an ISO 8601 time/);
     await expect(withDates({ deprecatedAt: '2026-01-01', sunsetAt: '2025-01-01' })).rejects.toThrow(/sunsetAt before/);
   });

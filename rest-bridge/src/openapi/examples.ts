@@ -89,12 +89,14 @@ const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Video: { id: DEMO_IDS.videos, title: 'A bridge in a day' },
 };
 
-/** Fields that a response has only when something failed or was masked. */
-const RARE = new Set(['_masked', '_errors']);
+/** Optional fields that examples omit: a response has them only after a failure, for masked values, or with `perPage`. */
+const RARE = new Set(['_masked', '_errors', 'meta', 'links']);
 
 /** Fields of the example of an input; undefined removes a field. The demo system accepts the examples unchanged. */
 const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   CreateUserInput: { email: 'grace@example.com', name: 'Grace Hopper' },
+  // An order has either one product or several items.
+  CreateOrderInput: { items: undefined },
   // Only a new account may have a password.
   ReplaceUserInput: { password: undefined },
   // A payment on account has no order.
@@ -169,9 +171,7 @@ export function searchExample(): object {
 }
 
 function exampleOfObject({ properties = {}, required = [] }: JsonSchema, components: Components, owner: string): object {
-  const usual = Object.entries(properties as Components).filter(([name, { description }]) => {
-    return (required as string[]).includes(name) || !(RARE.has(name) || /^(Only with|With|In place of) `/.test(String(description)));
-  });
+  const usual = Object.entries(properties as Components).filter(([name]) => (required as string[]).includes(name) || !RARE.has(name));
   const own = BY_TYPE[owner] ?? {};
   return Object.fromEntries(
     usual.map(([name, property]) => [name, Object.hasOwn(own, name) ? own[name] : exampleOf(property, components, { name })]),
