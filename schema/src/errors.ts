@@ -74,6 +74,14 @@ export function fail(code: ErrorCode, message: string, options?: FaultOptions): 
   return new Fault(code, message, options);
 }
 
+/** What clients read of an error that was not written for them. The cause is in the log, under the request id. */
+export const INTERNAL_ERROR_MESSAGE = 'Something went wrong on our side';
+
+/** Returns a Fault as it is, and INTERNAL_ERROR with the error as its cause for every other error. */
+export function toFault(error: unknown): Fault {
+  return error instanceof Fault ? error : fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: error });
+}
+
 /** Throws one VALIDATION_ERROR with all faults as its details (spec §7.1). Does nothing when `faults` is empty. */
 export function rejectFaults(faults: readonly FieldFault[]): void {
   if (faults.length > 0) throw fail('VALIDATION_ERROR', 'The request is not valid', { details: faults });

@@ -1,0 +1,80 @@
+/**
+ * A Prometheus histogram whose series are opened once and then observed without a lookup. prom-client hashes the labels at every observation,
+ * also with `labels()`: on the hot path of gateway and bridge that is 1 µs of about 100. It writes the same text as prom-client's.
+ */
+import type { Metric, Registry } from 'prom-client';
+
+export interface HistogramOptions<Label extends string> {
+  readonly registry: Registry;
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly Label[];
+  /** Upper bounds in ascending order, in seconds. Default: those of prom-client. */
+  readonly buckets?: readonly number[];
+}
+
+/** The histogram of one combination of label values. */
+export interface HistogramSeries {
+  observe(seconds: number): void;
+}
+
+/** The default of prom-client. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Registers a histogram and returns a function that opens a series by its labels. Callers keep the series that they observe often. */
+export function createHistogram<Label extends string>(
+  options: HistogramOptions<Label>,
+): (labels: Readonly<Record<Label, string>>) => HistogramSeries {
+  const { registry, name, help, buckets = BUCKETS } = options;
+  const opened = new Map<string, BucketCounts>();
+  const get = () =>
+    Promise.resolve({
+      name,
+      help,
+      type: 'histogram',
+      aggregator: 'sum',
+      values: [...opened.values()].flatMap((each) => each.toValues(name)),
+    });
+  // A registry uses nothing else of a metric.
+  registry.registerMetric({ name, get } as unknown as Metric);
+  return (labels) => {
+    const key = options.labelNames.map((label) => labels[label]).join('\n');
+    const series = opened.get(key) ?? new BucketCounts(labels, buckets);
+    opened.set(key, series);
+    return series;
+  };
+}
+
+class BucketCounts implements HistogramSeries {
+  readonly #labels: Readonly<Record<string, string>>;
+  readonly #buckets: readonly number[];
+  /** One more than there are buckets: values above the last bound. */
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  constructor(labels: Readonly<Record<string, string>>, buckets: readonly number[]) {
+    this.#labels = labels;
+    this.#buckets = buckets;
+    this.#counts = new Float64Array(buckets.length + 1);
+  }
+
+  observe(seconds: number): void {
+    const buckets = this.#buckets;
+    let at = 0;
+    while (at < buckets.length && seconds > (buckets[at] as number)) at++;
+    this.#counts[at] = (this.#counts[at] as number) + 1;
+    this.#sum += seconds;
+  }
+
+  toValues(name: string): object[] {
+    let count = 0;
+    const bounds = [...this.#buckets, '+Inf'];
+    const values: object[] = bounds.map((le, at) => {
+      count += this.#counts[at] as number;
+      return { metricName: `${name}_bucket`, labels: { ...this.#labels, le }, value: count };
+    });
+    values.push({ metricName: `${name}_sum`, labels: this.#labels, value: this.#sum });
+    values.push({ metricName: `${name}_count`, labels: this.#labels, value: count });
+    return values;
+  }
+}
