@@ -3,7 +3,7 @@ const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', f
 const WORKSPACES = '^(schema|packages|subgraphs|gateway|rest-bridge|local|e2e)/';
 
 /** Folders of these packages do not import each other in cycles, by whichever files. */
-const FOLDERS_WITHOUT_CYCLES = '^(rest-bridge|subgraphs/chassis)/src/';
+const FOLDERS_WITHOUT_CYCLES = '^(rest-bridge/src/|subgraphs/chassis/src/|gateway/src/(?!fuzz))';
 
 export default {
   forbidden: [
@@ -48,6 +48,18 @@ export default {
       'The bridge speaks HTTP to the gateway.',
       { path: '^rest-bridge/' },
       { path: '^(subgraphs|gateway|local|packages/postgres)/|@prisma/' },
+    ),
+    rule(
+      'request-imports-no-folder',
+      'The vocabulary of a request depends on no other part of the gateway.',
+      { path: '^gateway/src/request/' },
+      { path: '^gateway/src/', pathNot: '^gateway/src/request/' },
+    ),
+    rule(
+      'folders-do-not-import-the-composition-root',
+      'Files beside main.ts put the folders together.',
+      { path: '^gateway/src/[^/]+/', pathNot: '^gateway/src/fuzz/' },
+      { path: '^gateway/src/[^/]+\\.ts$' },
     ),
     rule('local-is-a-leaf', 'No room knows how a laptop runs it.', { pathNot: '^(local|e2e)/' }, { path: '^local/' }),
     rule(

@@ -1,11 +1,11 @@
-/** The command line of `trestle-gateway`: each flag stands for a setting and comes before the environment. */
+/** The command line of `trestle-gateway`: each flag overrides a setting of the environment. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SettingsError } from '@trestle/env';
 
 interface Flag {
   readonly setting: string;
-  /** What stands behind the flag. */
+  /** The placeholder of its value in the help. */
   readonly value: string;
   readonly meaning: string;
 }
@@ -14,27 +14,27 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   supergraph: {
     setting: 'SUPERGRAPH_PATH',
     value: 'FILE',
-    meaning: 'The supergraph to serve; a new version of the file is served without a restart.',
+    meaning: 'The supergraph to serve. A changed file is loaded without a restart.',
   },
-  port: { setting: 'PORT', value: 'N', meaning: 'The port to listen on; 0 for any that is free. Default: 4000.' },
+  port: { setting: 'PORT', value: 'N', meaning: 'The port to listen on; 0 for a free one. Default: 4000.' },
   host: { setting: 'HOST', value: 'ADDRESS', meaning: 'The address to listen on. Default: 127.0.0.1.' },
   auth: {
     setting: 'AUTH',
     value: 'on|off',
-    meaning: 'off: the gateway checks no credentials and passes them on to the subgraphs. Default: on, with TOKEN_PUBLIC_KEY_FILE.',
+    meaning: 'off: the gateway forwards credentials to the subgraphs unchecked. Default: on, with TOKEN_PUBLIC_KEY_FILE.',
   },
-  engine: { setting: 'GATEWAY_ENGINE', value: 'trestle|apollo', meaning: 'What runs the operations. Default: trestle.' },
-  introspection: { setting: 'INTROSPECTION', value: 'on|off', meaning: 'Whether clients may ask for __schema and __type. Default: on.' },
+  engine: { setting: 'GATEWAY_ENGINE', value: 'trestle|apollo', meaning: 'The query engine. Default: trestle.' },
+  introspection: { setting: 'INTROSPECTION', value: 'on|off', meaning: 'Whether clients may query __schema and __type. Default: on.' },
 };
 
-/** Returns what `--help` or `--version` asks to print; undefined when the gateway is to be started. Throws SettingsError for an unknown flag. */
+/** Returns the text that `--help` or `--version` prints; undefined without these flags. Throws SettingsError for an unknown flag. */
 export function readNotice(args: readonly string[]): string | undefined {
   const { help, version } = parse(args);
   if (help === true) return `${writeHelp()}\n`;
   return version === true ? `${readVersion()}\n` : undefined;
 }
 
-/** Returns the settings that flags give, by the settings' names. Throws SettingsError for an unknown flag. */
+/** Returns the settings of the flags, by the settings' names. Throws SettingsError for an unknown flag. */
 export function readFlags(args: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(parse(args)).flatMap(([name, value]) => {
@@ -57,8 +57,8 @@ function parse(args: readonly string[]): Record<string, unknown> {
 function writeHelp(): string {
   const rows: (readonly [string, string])[] = [
     ...Object.entries(FLAGS).map(([name, { value, meaning, setting }]) => [`--${name} ${value}`, `${meaning} [${setting}]`] as const),
-    ['-h, --help', 'Prints this text.'],
-    ['-v, --version', 'Prints the version.'],
+    ['-h, --help', 'Print this help.'],
+    ['-v, --version', 'Print the version.'],
   ];
   const width = Math.max(...rows.map(([flag]) => flag.length));
   return [
@@ -66,10 +66,10 @@ function writeHelp(): string {
     '',
     'Serves a Federation 2 supergraph at /graphql over HTTP, WebSocket, server-sent events and multipart responses.',
     '',
-    'Flags, with the setting of the environment that each comes before:',
+    'Flags, with the environment variable that each overrides:',
     ...rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`),
     '',
-    'All other settings are in the environment; .env.example lists them with their defaults.',
+    'Other settings are environment variables; .env.example lists them with their defaults.',
   ].join('\n');
 }
 

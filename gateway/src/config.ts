@@ -1,4 +1,4 @@
-/** The settings of the gateway's process: from its environment, or from the command line, which comes first. */
+/** The settings of the gateway: from the command line, else from the environment. */
 import { SettingsError, readFamily, readSettings, readTls, setting } from '@trestle/env';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
@@ -6,10 +6,10 @@ import { serviceSettings } from '@trestle/service/settings';
 import { readFlags } from './command-line.ts';
 import { readTrustedDocuments } from './documents/trusted.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
-import { SLOW_POLICIES } from './transports/delivery/send-queue.ts';
 import { DEFAULT_LIMITS } from './limits/limits.ts';
+import { SLOW_POLICIES } from './transports/delivery/send-queue.ts';
 
-/** `args` are those after the program's name; none of both means the process's own. Throws an error that names every bad value at once. */
+/** Reads the settings. `args` are those after the program's name. Throws SettingsError that names every invalid value. */
 export function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
   const env = { ...environment, ...readFlags(args) };
   const isAuthOn = env['AUTH'] !== 'off';
@@ -26,7 +26,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
       SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
       AUTH: setting.onOff().default(true),
-      // Without it nobody's credential could be checked.
+      // Credentials cannot be checked without it.
       TOKEN_PUBLIC_KEY_FILE: isAuthOn ? setting.file() : setting.file().optional(),
       REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
       FORWARD_HEADERS: setting.string().default(''),
@@ -69,8 +69,8 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
     ...settings,
     tls: readTls(settings),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
-    subgraphLiveUrls: readFamily('SUBGRAPH_WS_URL_', env),
-    // A graph of others, whose clients know the codes of its subgraphs.
+    subgraphSubscriptionUrls: readFamily('SUBGRAPH_WS_URL_', env),
+    // Without our credentials the subgraphs are not ours, and clients know the codes of their own subgraphs.
     subgraphErrors: settings.SUBGRAPH_ERRORS ?? (settings.AUTH ? 'mask' : 'pass'),
     subgraphErrorsByName: readPolicies(env),
     port: settings.PORT ?? settings.GATEWAY_PORT,
@@ -103,7 +103,7 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
   };
 }
 
-/** Policies by the subgraph's name. Throws SettingsError that names every bad value. */
+/** Reads the policies by the subgraph's name. Throws SettingsError that names every invalid value. */
 function readPolicies(env: Readonly<Record<string, string | undefined>>): Map<string, SubgraphErrorPolicy> {
   const prefix = 'SUBGRAPH_ERRORS_';
   const policies = new Map<string, SubgraphErrorPolicy>();
@@ -117,12 +117,12 @@ function readPolicies(env: Readonly<Record<string, string | undefined>>): Map<st
   return policies;
 }
 
-/** Names with commas or spaces between. */
+/** Splits names that are separated by commas or spaces. */
 function readList(text: string): string[] {
   return text.split(/[\s,]+/).filter((name) => name !== '');
 }
 
-/** @apollo/gateway reports to its vendor every hour unless its environment says no before it is made. */
+/** Stops @apollo/gateway from reporting to its vendor every hour. Must be called before it is created. */
 export function silenceVendorTelemetry(): void {
   process.env['APOLLO_TELEMETRY_DISABLED'] = 'true';
 }

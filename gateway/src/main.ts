@@ -1,33 +1,36 @@
-/** The gateway's process; also the command \`trestle-gateway\`, which serves any Federation 2 supergraph. */
+/** The process of the gateway; also the command `trestle-gateway`, which serves any Federation 2 supergraph. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
-import { createTokenVerifier } from '@trestle/identity/tokens';
+import { type TokenVerifier, createTokenVerifier } from '@trestle/identity/tokens';
 import { createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
-import { createAdmission } from '@trestle/service/admission';
+import { type Admission, createAdmission } from '@trestle/service/admission';
 import { createProbes } from '@trestle/service/probes';
 import { toServiceOptions } from '@trestle/service/settings';
-import { createTracing } from '@trestle/telemetry';
+import { type Tracing, createTracing } from '@trestle/telemetry';
+import type { Registry } from 'prom-client';
 import { readNotice } from './command-line.ts';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
-import { createHttpDoor } from './transports/http/http-transport.ts';
-import { toRefusalAnswer } from './transports/http/refusal.ts';
-import { createVisitBook } from './transports/http/visit.ts';
 import type { Engine } from './engines/engine.ts';
+import { createTrestleEngine } from './engines/trestle.ts';
 import { createSubgraphErrors } from './errors/format-error.ts';
-import { type TrestleEngine, createTrestleEngine } from './engines/trestle.ts';
-import { createLiveMetrics } from './observability/subscription-metrics.ts';
-import { SendBuffers } from './transports/delivery/send-buffers.ts';
-import { createSocketDoor } from './transports/websocket/websocket-transport.ts';
-import { createStreamDoor } from './transports/delivery/stream-transport.ts';
-import { createGatewayMetrics } from './observability/request-metrics.ts';
+import { createRequestMetrics } from './observability/request-metrics.ts';
+import { createTransportMetrics } from './observability/subscription-metrics.ts';
+import { createPipeline } from './pipeline.ts';
+import type { RunOperation } from './request/operation.ts';
 import { watchSupergraph } from './supergraph/watch.ts';
+import { SendBuffers } from './transports/delivery/send-buffers.ts';
+import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
+import { createHttpTransport } from './transports/http/http-transport.ts';
+import { toRefusalAnswer } from './transports/http/refusal.ts';
+import { ReservedStreams } from './transports/sse/reserved-streams.ts';
+import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
-/** How long everything else may take that is closed once requests are answered. */
+/** How long the engine and the exporters may take to stop once every request has ended. */
 const STOP_MS = 5000;
 
 const notice = readNotice(process.argv.slice(2));
@@ -39,109 +42,125 @@ const config = readConfig();
 const log = createLog({ service: 'gateway', level: config.LOG_LEVEL });
 const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs, DRAIN_DELAY_MS: delayMs } = config;
 const drainMs = subscriptionDrainMs + requestDrainMs;
-/** Subscribers are sent away in the last part of the time in which the process still serves. */
-const subscribersStayMs = Math.max(0, delayMs - subscriptionDrainMs);
+/** Subscriptions end in the last part of the time in which the process still serves. */
+const subscriptionDelayMs = Math.max(0, delayMs - subscriptionDrainMs);
 
 await runProcess(log, start, { stopLimitMs: drainMs + STOP_MS, delayMs });
 
 async function start() {
   const supergraphSdl = await readFile(config.supergraphFile, 'utf8');
-  // The process listens only once a supergraph is loaded, so that ready is all it can be.
+  // The process listens once a supergraph is loaded, so it is always ready.
   const probes = createProbes({ isReady: () => true, tell: () => ({ supergraph: engine.hash }) });
-  const upstreams = createUpstreams({
-    urls: config.subgraphUrls,
-    liveUrls: config.subgraphLiveUrls,
-    timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
-    pingIntervalMs: config.PING_INTERVAL_MS,
-    metrics: probes.metrics,
-  });
-  const engine = await createEngine({ supergraphSdl, upstreams });
+  const engine = await createEngine(supergraphSdl, probes.metrics);
   const supergraph = watchSupergraph(config.supergraphFile, {
     initial: supergraphSdl,
-    take: async (sdl) => {
+    load: async (sdl) => {
       await engine.swap(sdl);
       log.info('serving a new supergraph', { hash: engine.hash });
     },
     refuse: (error) => {
-      log.error('refused a new supergraph and serve on with the old one', { error });
+      log.error('refused a new supergraph; still serving the old one', { error });
     },
   });
-  const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, OTEL_EXPORTER_OTLP_ENDPOINT: collector, REVOCATIONS_URL: revocationsUrl } = config;
-  const tracing = await createTracing({ service: 'gateway', endpoint: collector });
-  const metrics = createGatewayMetrics(probes.metrics, engine);
-  const buffers = new SendBuffers(config.sendBuffers);
-  const liveMetrics = createLiveMetrics(probes.metrics, { counts: (engine as Partial<TrestleEngine>).hub?.counts, buffers });
-  const revocations = createRevocations();
-  const revocationWatch = revocationsUrl && watchRevocations({ url: revocationsUrl, revocations, log, metrics: probes.metrics });
-  // Whoever was sent away before is not let in by a start.
-  if (revocationWatch) await revocationWatch.settled;
-  else if (publicKeyPem !== undefined) log.warn('REVOCATIONS_URL is not set: revoked tokens are taken until they end');
-  const shared = {
-    engine,
-    documents: createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY }),
-    verifier: publicKeyPem === undefined ? undefined : createTokenVerifier({ publicKeyPem, revocations }),
-    forwardHeaders: config.forwardHeaders,
-    log,
-    tracing,
-  };
-  const book = createVisitBook({ metrics, log });
-  const { queue, maxOperations, maxSockets } = config.sockets;
-  const streams = createStreamDoor({
-    verifier: shared.verifier,
-    queue,
-    buffers,
-    maxOperations,
-    maxStreams: maxSockets,
-    metrics: liveMetrics,
-    book,
-  });
+  const tracing = await createTracing({ service: 'gateway', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
+  const { verifier, revocationWatch } = await createVerifier(probes.metrics);
+  const documents = createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
+  const run = createPipeline({ documents, engine, signInFields: config.signInFields });
   const admission = createAdmission();
-  const sockets = createSocketDoor({ ...shared, admission, limits: config.sockets, buffers, requests: metrics, metrics: liveMetrics });
-  const handle = createHttpDoor({
-    ...shared,
-    signInFields: config.signInFields,
-    maxBatch: config.MAX_BATCH,
-    hasPages: config.GRAPHIQL,
-    metrics,
-    book,
-    streams,
-  });
+  const transports = createTransports({ run, verifier, tracing, admission, registry: probes.metrics });
   const service = await startService({
     log,
     port: config.port,
     host: config.HOST,
     tls: config.tls,
     probes,
-    handle,
-    upgrade: sockets.upgrade,
+    handle: transports.handle,
+    upgrade: transports.upgrade,
     admission,
     toRefusalAnswer,
-    drainMs: drainMs - (delayMs - subscribersStayMs),
+    drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),
   });
   return async () => {
     supergraph.stop();
-    if (revocationWatch) revocationWatch.stop();
+    revocationWatch?.stop();
     const stopped = service.stop();
-    await delay(subscribersStayMs);
-    await Promise.all([stopped, sockets.drain(subscriptionDrainMs, drainMs), streams.drain(subscriptionDrainMs)]);
+    await delay(subscriptionDelayMs);
+    await Promise.all([stopped, transports.drain()]);
     await engine.stop();
     await tracing.stop();
   };
 }
 
-/** Only the engine that is used is loaded: Apollo's alone is larger than all the rest. */
-async function createEngine({
-  supergraphSdl,
-  upstreams,
-}: {
-  supergraphSdl: string;
-  upstreams: ReturnType<typeof createUpstreams>;
-}): Promise<Engine> {
+/** Creates the check of credentials; undefined for a gateway that leaves credentials to its subgraphs. */
+async function createVerifier(metrics: Registry) {
+  const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, REVOCATIONS_URL: url } = config;
+  const revocations = createRevocations();
+  const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
+  // A token that was revoked before must not be accepted after a start.
+  if (revocationWatch) await revocationWatch.settled;
+  else if (publicKeyPem !== undefined) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
+  return { verifier: publicKeyPem === undefined ? undefined : createTokenVerifier({ publicKeyPem, revocations }), revocationWatch };
+}
+
+interface TransportDependencies {
+  readonly run: RunOperation;
+  readonly verifier: TokenVerifier | undefined;
+  readonly tracing: Tracing;
+  readonly admission: Admission;
+  readonly registry: Registry;
+}
+
+function createTransports({ run, verifier, tracing, admission, registry }: TransportDependencies) {
+  const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
+  const { forwardHeaders } = config;
+  const requests = createRequestMetrics(registry);
+  const buffers = new SendBuffers(config.sendBuffers);
+  const metrics = createTransportMetrics(registry, buffers);
+  const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
+  const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
+  const sockets = new WebSocketTransport({
+    run,
+    verifier,
+    forwardHeaders,
+    limits: config.sockets,
+    buffers,
+    log,
+    requests,
+    metrics,
+    tracing,
+    admission,
+  });
+  const handle = createHttpTransport({
+    run,
+    verifier,
+    forwardHeaders,
+    maxBatch: config.MAX_BATCH,
+    hasGraphiql: config.GRAPHIQL,
+    responses,
+    reserved,
+    log,
+    metrics: requests,
+    tracing,
+  });
+  return {
+    handle,
+    upgrade: sockets.upgrade,
+    drain: async () => {
+      reserved.stop();
+      await Promise.all([sockets.drain(subscriptionDrainMs, drainMs), responses.drain(subscriptionDrainMs)]);
+    },
+  };
+}
+
+/** Loads only the engine that is used: that of Apollo is larger than everything else. */
+async function createEngine(supergraphSdl: string, metrics: Registry): Promise<Engine> {
+  const { subgraphUrls: urls, subgraphSubscriptionUrls: subscriptionUrls, labels, subscriptions, limits } = config;
+  const { SUBGRAPH_TIMEOUT_MS: timeoutMs, PING_INTERVAL_MS: pingIntervalMs } = config;
+  const upstreams = createUpstreams({ urls, subscriptionUrls, timeoutMs, pingIntervalMs, metrics });
   const subgraphErrors = createSubgraphErrors(config.subgraphErrors, config.subgraphErrorsByName);
-  const options = { supergraphSdl, upstreams, limits: config.limits, log, subgraphErrors };
-  const { labels, subscriptions } = config;
-  if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels, subscriptions });
+  const options = { supergraphSdl, upstreams, limits, log, subgraphErrors };
+  if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels, subscriptions, metrics });
   silenceVendorTelemetry();
   const { createApolloEngine } = await import('./engines/apollo.ts');
   return createApolloEngine(options);

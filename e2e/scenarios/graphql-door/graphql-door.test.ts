@@ -60,8 +60,8 @@ const lists = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const QUERY = '{ productsConnection(filter: { createdAtGte: $at }) { totalCount } }';
 
 it.each([
-  ['a literal', 'the limit is 256', JSON.stringify({ query: QUERY.replace('$at', lists(300)) })],
-  ['a default', 'the limit is 256', JSON.stringify({ query: `query ($at: DateTime = ${lists(300)}) ${QUERY}` })],
+  ['a literal', 'exceeds the limit of 256', JSON.stringify({ query: QUERY.replace('$at', lists(300)) })],
+  ['a default', 'exceeds the limit of 256', JSON.stringify({ query: `query ($at: DateTime = ${lists(300)}) ${QUERY}` })],
   // Written by hand, as JSON.stringify does not go that deep.
   ['a variable', 'the limit of 256', `{ "query": "query ($at: DateTime) ${QUERY}", "variables": { "at": ${lists(100_000)} } }`],
 ])('refuses %s that is nested too deep before it is planned, and serves on', async (_, limit, body) => {

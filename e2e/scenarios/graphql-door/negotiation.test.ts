@@ -65,7 +65,7 @@ it('objects nested deeper than MAX_INPUT_DEPTH are refused with 400 that names l
   const value = JSON.parse(`${'{"a":'.repeat(51)}1${'}'.repeat(51)}`) as unknown;
   const refused = await federation.ask('query ($v: JSON) { json(value: $v) }', { v: value });
   expect(refused.status).toBe(400);
-  expect(refused.body.errors?.[0]?.message).toBe('`variables.v` has input objects nested to level 51; the limit is 50');
+  expect(refused.body.errors?.[0]?.message).toBe('`variables.v`: input object depth 51 exceeds the limit of 50.');
 });
 
 // RFC 8259 §8.1: JSON that is exchanged between systems is UTF-8.
@@ -151,7 +151,7 @@ describe('a request with a wrong parameter', () => {
     expect(refused.body).toMatchObject({
       errors: [
         {
-          message: '`query` must be a string; `variables` must be an object',
+          message: '`query` must be a string; `variables` must be an object.',
           extensions: { code: 'VALIDATION_ERROR', details: [{ field: 'query' }, { field: 'variables' }] },
         },
       ],
@@ -161,7 +161,7 @@ describe('a request with a wrong parameter', () => {
   it('is refused with 400 for an operationName of more than 200 characters', async () => {
     const operationName = 'x'.repeat(201);
     expect((await post(JSON.stringify({ query: QUERY, operationName }))).text).toContain(
-      '`operationName` has 201 characters; the limit is 200',
+      '`operationName` length 201 exceeds the limit of 200.',
     );
   });
 });

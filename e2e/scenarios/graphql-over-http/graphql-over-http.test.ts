@@ -160,7 +160,7 @@ describe('several operations at once', () => {
       'VALIDATION_ERROR',
       'VALIDATION_ERROR',
     ]);
-    expect((await post([{}, {}, {}, {}])).text).toContain('the limit is 3');
+    expect((await post([{}, {}, {}, {}])).text).toContain('exceeds the limit of 3');
     expect((await post([{ query: TEXT }], { to: strict })).status).toBe(400);
   });
 });
@@ -210,7 +210,7 @@ describe('what is told on request', () => {
     const costly = await startFederation(subgraphs, { env: { MAX_COST: '50' } });
     try {
       const reply = await costly.ask('query($n: Int) { list(first: $n) { id } }', { n: 51 });
-      expect([reply.status, reply.body.errors?.[0]?.message]).toEqual([400, 'The operation has an estimated cost of 51; the limit is 50']);
+      expect([reply.status, reply.body.errors?.[0]?.message]).toEqual([400, 'Estimated cost 51 exceeds the limit of 50.']);
       expect((await costly.ask('query($n: Int) { list(first: $n) { id } }', { n: 50 })).status).toBe(200);
     } finally {
       await costly.stop();

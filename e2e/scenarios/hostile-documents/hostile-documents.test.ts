@@ -115,8 +115,8 @@ describe('introspection', () => {
     const query = `{ ${Array.from({ length: 400 }, (_, i) => `a${String(i)}: __schema { types { name } }`).join(' ')} }`;
     const { body } = await federation.ask(query);
     expect(body.errors?.map(({ message }) => message)).toEqual([
-      'The operation has aliases 400; the limit is 30',
-      'The operation has root fields 400; the limit is 20',
+      'Alias count 400 exceeds the limit of 30.',
+      'Root field count 400 exceeds the limit of 20.',
     ]);
   });
 
@@ -143,7 +143,7 @@ describe('a response', () => {
       expect(body.data).toBeNull();
       expect(body.errors).toEqual([
         {
-          message: `The response exceeds the limit of ${String(MAX_RESPONSE_BYTES)} bytes; select fewer fields or smaller pages`,
+          message: `The response exceeds the limit of ${String(MAX_RESPONSE_BYTES)} bytes. Select fewer fields or smaller pages.`,
           extensions: { code: 'VALIDATION_ERROR', requestId: expect.any(String) },
         },
       ]);

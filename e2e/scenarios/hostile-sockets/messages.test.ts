@@ -162,7 +162,7 @@ describe('an HTTP request', () => {
       const search = new URLSearchParams({ query: QUERY, [name]: lists(1000) });
       const refused = await request(`${federation.url}?${search.toString()}`, { method: 'GET' });
       expect(refused).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'VALIDATION_ERROR' } }] } });
-      expect(refused.text).toContain(`${name} is nested deeper than the limit of 256 levels`);
+      expect(refused.text).toContain(`\`${name}\` is nested deeper than the limit of 256 levels`);
     }
   });
 

@@ -34,7 +34,7 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
     const query = 'query ($n: Int, $like: Filter) { items(first: $n, like: $like) { id } }';
     const variables = { like: { not: { not: { name: 'x' } } } };
     expect(await errorsOf(federation, query, { variables })).toEqual([
-      ['`variables.like` has input objects nested to level 3; the limit is 2', [{ line: 1, column: 17 }], 'VALIDATION_ERROR'],
+      ['`variables.like`: input object depth 3 exceeds the limit of 2.', [{ line: 1, column: 17 }], 'VALIDATION_ERROR'],
     ]);
   });
 
@@ -55,7 +55,7 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
   if (engine === 'apollo') return;
 
   it('are the operation whose estimated cost exceeds the limit', async () => {
-    const message = 'The operation has an estimated cost of 1000; the limit is 100';
+    const message = 'Estimated cost 1000 exceeds the limit of 100.';
     expect(await errorsOf(federation, '\n  { items(first: 1000) { id } }')).toEqual([
       [message, [{ line: 2, column: 3 }], 'VALIDATION_ERROR'],
     ]);

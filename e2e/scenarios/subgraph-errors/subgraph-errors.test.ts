@@ -94,7 +94,7 @@ describe('a subgraph that fails', () => {
     expect(data?.['users']).toHaveLength(3);
     expect(errors).toEqual(
       users.map((_, i) => ({
-        message: 'The subgraph shop did not answer',
+        message: 'The request to the subgraph shop failed.',
         path: ['users', i, 'orders'],
         extensions: { code: 'UPSTREAM_ERROR', service: 'shop' },
       })),

@@ -95,7 +95,7 @@ describe('a credential', () => {
     arrivals.publish({ id: 's1', name: 'One' });
     expect((await short.next()).type).toBe('next');
     await long.next();
-    expect(await short.closed).toEqual({ code: 4403, reason: 'Forbidden: the credential holds no longer' });
+    expect(await short.closed).toEqual({ code: 4403, reason: 'Forbidden: the credential has expired or was revoked' });
     arrivals.publish({ id: 's2', name: 'Two' });
     expect((await long.next()).payload).toMatchObject({ data: { arrived: { id: 's2' } } });
     expect(short.waiting).toEqual([]);

@@ -102,7 +102,7 @@ describe('what is measured', () => {
     expect(await metric('trestle_websockets_open')).toBe(3);
     expect(await metric('trestle_subscriptions_open{transport="websocket"}')).toBe(3);
     expect(await metric('trestle_subscriptions_open{transport="sse"}')).toBe(1);
-    expect(await metric('trestle_subscription_feeds')).toBe(1);
+    expect(await metric('trestle_subscription_response_streams')).toBe(1);
     expect(await metric('trestle_subscription_events_received_total')).toBe(1);
     expect(await metric('trestle_subscription_events_delivered_total')).toBe(4);
     expect(await metric('trestle_subscription_event_lag_seconds_count')).toBe(1);
@@ -110,7 +110,7 @@ describe('what is measured', () => {
     stream.close();
     await until(async () => (await metric('trestle_subscriptions_ended_total{transport="websocket",cause="stopped"}')) === 3);
     await until(async () => (await metric('trestle_subscriptions_ended_total{transport="sse",cause="stopped"}')) === 1);
-    expect(await metric('trestle_subscription_feeds')).toBe(0);
+    expect(await metric('trestle_subscription_response_streams')).toBe(0);
   });
 });
 
@@ -130,7 +130,7 @@ it('5,000 comings and goings leave no handle, no heap, and nothing at the subgra
       }
     }
     await listening(0);
-    await until(async () => (await metric('trestle_subscription_feeds')) === 0);
+    await until(async () => (await metric('trestle_subscription_response_streams')) === 0);
   };
   await comeAndGo(1000);
   const handles = await metric('nodejs_active_handles_total');

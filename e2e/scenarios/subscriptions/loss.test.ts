@@ -34,7 +34,7 @@ describe('a subgraph that tells no positions', () => {
         payload: {
           errors: [
             {
-              message: 'The subgraph harbours was lost: events may have been missed',
+              message: 'The connection to the subgraph harbours was lost. Events may have been missed.',
               extensions: { code: 'UPSTREAM_ERROR', service: 'harbours', requestId: expect.any(String) },
             },
           ],

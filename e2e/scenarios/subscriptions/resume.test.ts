@@ -16,12 +16,12 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
-  await until(async () => (await feeds()) === 0);
+  await until(async () => (await responseStreams()) === 0);
 });
 afterAll(() => stack.stop());
 
 const QUERY = 'subscription { userCreated { id name posts { title } } }';
-const feeds = (url = stack.gateway) => readMetric(url, 'trestle_subscription_feeds');
+const responseStreams = (url = stack.gateway) => readMetric(url, 'trestle_subscription_response_streams');
 let count = 0;
 
 /** Makes an account at the database, which tells of it like any other. */
@@ -90,7 +90,7 @@ describe('a client that asks for positions', () => {
     const first = await stack.startGateway();
     const readers = Array.from({ length: 20 }, () => new Reader());
     for (const reader of readers) await reader.connect(first.url);
-    expect(await feeds(first.url)).toBe(1);
+    expect(await responseStreams(first.url)).toBe(1);
     const written: string[] = [];
     const writing = (async () => {
       while (written.length < 600) written.push(await make());
@@ -110,7 +110,7 @@ describe('a client that asks for positions', () => {
     await until(async () => {
       written.push(await make());
       await Promise.all(readers.map((reader) => reader.read(written.length)));
-      return (await feeds()) === 1;
+      return (await responseStreams()) === 1;
     });
     for (const { ids } of readers) expect(ids).toEqual(written);
   }, 120_000);
@@ -125,7 +125,7 @@ describe('a client that asks for positions', () => {
     const two = await make();
     await Promise.all([early.read(2), late.read(1)]);
     expect([early.ids, late.ids]).toEqual([[one, two], [two]]);
-    expect(await feeds()).toBe(1);
+    expect(await responseStreams()).toBe(1);
   });
 
   it('hears what came after its position although others with the same one have moved on, and then listens with them', async () => {
@@ -144,7 +144,7 @@ describe('a client that asks for positions', () => {
     await until(async () => {
       ids.push(await make());
       await Promise.all(again.map((each) => each.read(ids.length)));
-      return (await feeds()) === 1;
+      return (await responseStreams()) === 1;
     });
     for (const each of again) expect(each.ids).toEqual(ids);
   });
@@ -163,7 +163,7 @@ describe('a client that asks for positions', () => {
       await stay.read(ids.length);
     }
     expect(stay.ids).toEqual(ids);
-    await until(async () => (await feeds()) === 1);
+    await until(async () => (await responseStreams()) === 1);
   });
 
   it('by server-sent events has positions as their ids, and goes on by Last-Event-ID as a browser does', async () => {

@@ -1,15 +1,10 @@
-/** The manifest of trusted documents: what each client, by name and version, may run. */
-
-/** Who asks, by the headers that Apollo's clients send. */
-export interface DocumentClient {
-  readonly name: string | undefined;
-  readonly version: string | undefined;
-}
+/** The manifest of trusted documents: those that each client, by name and version, may execute. */
+import type { ClientApplication } from '../request/operation.ts';
 
 export interface TrustedDocuments {
-  find(id: string, client: DocumentClient): string | undefined;
-  /** Whether this very text is one of the client's. */
-  holds(query: string, client: DocumentClient): boolean;
+  find(id: string, client: ClientApplication): string | undefined;
+  /** Returns whether a text is one of the client's documents. */
+  has(query: string, client: ClientApplication): boolean;
 }
 
 interface Client {
@@ -20,12 +15,12 @@ interface Client {
 }
 
 /**
- * Reads `{"clients": [{"name": "web", "version": "1.2", "documents": {"<id>": "<text>"}}]}`; without `name` or `version` an entry is for every
- * client or version. A bare `{"<id>": "<text>"}` is for everybody. Throws for any other JSON.
+ * Parses `{"clients": [{"name": "web", "version": "1.2", "documents": {"<id>": "<text>"}}]}`. An entry without `name` or `version` is for every
+ * client or version; a bare `{"<id>": "<text>"}` is for every client. Throws an Error for any other JSON.
  */
 export function readTrustedDocuments(text: string): TrustedDocuments {
   const clients = readClients(JSON.parse(text));
-  const matching = ({ name, version }: DocumentClient) =>
+  const matching = ({ name, version }: ClientApplication) =>
     clients.filter(
       (client) => (client.name === undefined || client.name === name) && (client.version === undefined || client.version === version),
     );
@@ -37,7 +32,7 @@ export function readTrustedDocuments(text: string): TrustedDocuments {
       }
       return undefined;
     },
-    holds: (query, client) => matching(client).some(({ texts }) => texts.has(query)),
+    has: (query, client) => matching(client).some(({ texts }) => texts.has(query)),
   };
 }
 

@@ -1,17 +1,18 @@
-/** Finishes errors where Apollo Server lets go of a response: request id, merged denials, 401, and a log line for what was not the client's fault. */
+/** A plugin of Apollo Server that completes errors: request id, merged denials, 401, and a log line for each server error. */
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { Log } from '@trestle/log';
-import type { EngineContext } from './engine.ts';
-import { formatError, isOurFault, mergeDenials, needsCredential } from '../errors/format-error.ts';
+import { formatError, isServerError, mergeDenials, needsCredential } from '../errors/format-error.ts';
+import type { RequestContext } from '../request/context.ts';
 
-export function createErrorPlugin(log: Log): ApolloServerPlugin<EngineContext> {
+/** Creates the plugin. */
+export function createErrorPlugin(log: Log): ApolloServerPlugin<RequestContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
         didEncounterErrors: ({ errors, contextValue: { requestId } }) => {
           for (const error of errors) {
             const formatted = formatError(error.toJSON(), error);
-            if (isOurFault(formatted)) {
+            if (isServerError(formatted)) {
               const { extensions } = formatted;
               const service = extensions?.['service'];
               log.error('request failed', {

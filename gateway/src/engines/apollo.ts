@@ -1,21 +1,25 @@
-/** The engine `apollo`: @apollo/gateway under Apollo Server, with our own calls to the subgraphs. */
+/** The engine `apollo`: @apollo/gateway in Apollo Server, with our own fetches from subgraphs. */
 import { createHash } from 'node:crypto';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
-import { ERRORS, type Fault, fail } from '@trestle/schema/errors';
+import { ERRORS, type Fault, fail, toFault } from '@trestle/schema/errors';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
-import type { Engine, EngineContext, EngineReply, EngineRequest, Outcome } from './engine.ts';
 import { type SubgraphErrors, formatError } from '../errors/format-error.ts';
-import { type Limits, limitOperations, limitVariables } from '../limits/limits.ts';
+import { formatFault } from '../errors/format-fault.ts';
+import { limitOperations } from '../limits/limit-operations.ts';
+import { type Limits, limitVariables } from '../limits/limits.ts';
 import { expandOperation } from '../plan/expand-operation.ts';
 import { patchVariableCollector } from '../plan/patch-variables.ts';
+import type { RequestContext } from '../request/context.ts';
+import type { OperationRequest, OperationResult, Outcome } from '../request/operation.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { createErrorPlugin } from './apollo-errors.ts';
+import type { Engine } from './engine.ts';
 
-/** What Apollo Server hands from one of its hooks to the next. */
-interface ApolloContext extends EngineContext {
+/** The context of Apollo Server, which its hooks share. */
+interface ApolloContext extends RequestContext {
   readonly isReadOnly: boolean;
   operation: OperationDefinitionNode | undefined;
 }
@@ -27,11 +31,11 @@ export interface ApolloEngineOptions {
   readonly upstreams: Upstreams;
   readonly limits: Limits;
   readonly log: Log;
-  /** What clients may know of subgraphs' errors. */
+  /** What clients see of subgraphs' errors. */
   readonly subgraphErrors: SubgraphErrors;
 }
 
-/** Throws for a supergraph that is not valid. `APOLLO_TELEMETRY_DISABLED` must be set before: the gateway reports home otherwise. */
+/** Rejects for an invalid supergraph. `APOLLO_TELEMETRY_DISABLED` must be set before: otherwise the library reports to its vendor. */
 export async function createApolloEngine({ supergraphSdl, upstreams, limits, log, subgraphErrors }: ApolloEngineOptions): Promise<Engine> {
   let hash = hashOf(supergraphSdl);
   let update: (sdl: string) => void = () => undefined;
@@ -62,16 +66,11 @@ export async function createApolloEngine({ supergraphSdl, upstreams, limits, log
   });
   await server.start();
   return {
-    respond(request, done) {
-      run(server, request).then(done, (error: unknown) => {
-        log.error('request failed', { requestId: request.context.requestId, error });
+    execute(request, done) {
+      executeOperation(server, request).then(done, (error: unknown) => {
         const { requestId } = request.context;
-        done(
-          toReply(
-            { errors: [{ message: 'Something went wrong on our side', extensions: { code: 'INTERNAL_ERROR', requestId } }] },
-            { outcome: 'failed' },
-          ),
-        );
+        log.error('request failed', { requestId, error });
+        done(toResult({ errors: [formatFault(toFault(error), requestId)] }, { outcome: 'failed' }));
       });
     },
     swap: (sdl) =>
@@ -90,26 +89,26 @@ export async function createApolloEngine({ supergraphSdl, upstreams, limits, log
   };
 }
 
-async function run(server: ApolloServer<ApolloContext>, request: EngineRequest): Promise<EngineReply> {
+async function executeOperation(server: ApolloServer<ApolloContext>, request: OperationRequest): Promise<OperationResult> {
   const { query, operationName, variables, context } = request;
-  const seen: ApolloContext = { ...context, isReadOnly: request.isReadOnly, operation: undefined };
+  const contextValue: ApolloContext = { ...context, isReadOnly: request.isReadOnly, operation: undefined };
   const { body, http } = await server.executeOperation(
     { query, ...(operationName !== undefined && { operationName }), variables },
-    { contextValue: seen },
+    { contextValue },
   );
-  // Chunks come for @defer only, which a gateway's schema does not have.
+  // Only @defer results in chunks, and a gateway's schema does not have it.
   const result = body.kind === 'single' ? body.singleResult : { errors: [] };
   const isRefused = !('data' in result);
   const outcome = isRefused ? 'refused' : result.data === null ? 'failed' : result.errors?.length ? 'partial' : 'complete';
   const errors = result.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId: context.requestId } }));
   const status = http.status === undefined || http.status === 400 || http.status === 200 ? undefined : http.status;
-  return toReply({ ...result, ...(errors && { errors }) }, { outcome, status, operation: seen.operation });
+  return toResult({ ...result, ...(errors && { errors }) }, { outcome, status, operation: contextValue.operation });
 }
 
-function toReply(
+function toResult(
   result: object,
   { outcome, status, operation }: { outcome: Outcome; status?: number | undefined; operation?: ApolloContext['operation'] },
-): EngineReply {
+): OperationResult {
   const bytes = Buffer.from(JSON.stringify(result));
   return {
     outcome,
@@ -133,7 +132,7 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
       new Promise((resolve, reject) => {
         const body = JSON.stringify({ query, operationName, variables });
         const isMutation = query?.startsWith('mutation') ?? false;
-        upstream.send({ body, isMutation, context: context as EngineContext }, (failure, answer) => {
+        upstream.send({ body, isMutation, context: context as RequestContext }, (failure, fetched) => {
           if (failure)
             reject(
               new GraphQLError(failure.message, {
@@ -141,13 +140,13 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
                 extensions: { code: failure.code, service: name },
               }),
             );
-          else resolve(answer as GraphQLResponse);
+          else resolve(fetched as GraphQLResponse);
         });
       }),
   };
 }
 
-/** What a valid document does not tell: subscriptions are in the schema, and Apollo's gateway can't run them; variables come beside it. */
+/** Refuses what validation of the document does not: mutations by GET, subscriptions, which @apollo/gateway cannot execute, and nested variables. */
 const createRefusals = (limits: Limits): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: () =>
     Promise.resolve({
@@ -155,9 +154,9 @@ const createRefusals = (limits: Limits): ApolloServerPlugin<ApolloContext> => ({
         contextValue.operation = operation;
         try {
           if (operation?.operation === OperationTypeNode.MUTATION && contextValue.isReadOnly)
-            throw fail('METHOD_NOT_ALLOWED', 'Send mutations by POST');
+            throw fail('METHOD_NOT_ALLOWED', 'Mutations must be sent by POST.');
           if (operation?.operation === OperationTypeNode.SUBSCRIPTION)
-            throw fail('NOT_IMPLEMENTED', 'This engine has no subscriptions: GATEWAY_ENGINE=trestle has');
+            throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
           limitVariables(request.variables ?? {}, limits, () => undefined);
         } catch (fault) {
           throw toGraphQLError(fault as Fault, operation);
@@ -168,7 +167,7 @@ const createRefusals = (limits: Limits): ApolloServerPlugin<ApolloContext> => ({
     }),
 });
 
-/** Throws VALIDATION_ERROR for what the planner would have to look at too many selections of, as the engine `trestle` does before it plans. */
+/** Throws VALIDATION_ERROR for an operation with too many selections, as the engine `trestle` does before planning. */
 function limitSelections(
   operation: OperationDefinitionNode,
   { schema, document, limits }: { schema: GraphQLSchema; document: DocumentNode; limits: Limits },
@@ -183,7 +182,7 @@ function limitSelections(
   }
 }
 
-/** Its places are the declarations of the variables that the fault names. */
+/** The locations of the error are the definitions of the variables that the fault names. */
 function toGraphQLError(fault: Fault, operation: OperationDefinitionNode | undefined): GraphQLError {
   const { code, message, details = [] } = fault;
   const nodes = (operation?.variableDefinitions ?? []).filter(({ variable }) =>
@@ -193,17 +192,17 @@ function toGraphQLError(fault: Fault, operation: OperationDefinitionNode | undef
   return new GraphQLError(message, { ...(nodes.length > 0 && { nodes }), originalError: fault, extensions });
 }
 
-/** What the library wants to say is for us, not for the terminal, and may quote anything: only that it spoke is told. */
+/** Writes the warnings and errors of the library to our log. */
 function toApolloLog(log: Log) {
   const quiet = () => undefined;
   return {
     debug: quiet,
     info: quiet,
     warn: (message?: unknown) => {
-      log.warn('warning of the engine', { error: new Error(String(message)) });
+      log.warn('warning of the engine apollo', { error: new Error(String(message)) });
     },
     error: (message?: unknown) => {
-      log.error('error of the engine', { error: message instanceof Error ? message : new Error(String(message)) });
+      log.error('error of the engine apollo', { error: message instanceof Error ? message : new Error(String(message)) });
     },
   };
 }

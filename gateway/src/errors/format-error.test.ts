@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { createSubgraphErrors, formatError, mergeDenials, needsCredential } from './format-error.ts';
 
-describe('an error that leaves', () => {
-  it('has a code of ours and nothing that was not meant for the client', () => {
+describe('formatError', () => {
+  it('keeps our code and only the extensions that clients may see', () => {
     const error = {
       message: 'No such order',
       path: ['order'],
@@ -22,20 +22,20 @@ describe('an error that leaves', () => {
     });
   });
 
-  it('is INTERNAL_ERROR and says nothing when nobody gave it a code', () => {
+  it('returns a masked INTERNAL_ERROR for an error without one of our codes', () => {
     const error = { message: 'connect ECONNREFUSED 127.0.0.1:4002', extensions: { code: 'DOWNSTREAM_SERVICE_ERROR' } };
     expect(JSON.stringify(formatError(error, undefined))).not.toContain('ECONN');
     expect(formatError(error, undefined).extensions).toEqual({ code: 'INTERNAL_ERROR' });
   });
 
-  it('is VALIDATION_ERROR for a document or a variable that does not fit', () => {
+  it('returns VALIDATION_ERROR for codes of invalid documents and variables', () => {
     for (const code of ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'BAD_USER_INPUT']) {
       expect(formatError({ message: 'x', extensions: { code } }, undefined).extensions).toEqual({ code: 'VALIDATION_ERROR' });
     }
   });
 });
 
-describe('the setting for errors of subgraphs', () => {
+describe('formatError with a policy for subgraph errors', () => {
   const own = {
     message: 'Order 7 is closed',
     extensions: { code: 'NOT_FOUND', service: 'shop', stacktrace: ['at x'], hint: 1, details: [{ field: 'a', message: 'b' }] },
@@ -50,16 +50,16 @@ describe('the setting for errors of subgraphs', () => {
     extensions: { code: 'NOT_FOUND', service: 'shop', details: [{ field: 'a', message: 'b' }] },
   };
 
-  it('lets errors with known codes through by mask, and nothing of others but where they come from', () => {
+  it('passes errors with our codes by `mask`, and only the name of the subgraph of others', () => {
     expect([own, foreign, nameless].map((error) => format('mask', error))).toEqual([known, { ...masked, path: ['a'] }, masked]);
   });
 
-  it('lets other codes through by codes, without their messages and extensions', () => {
-    const told = { message: 'The subgraph shop reported an error', path: ['a'], extensions: { code: 'ROW_LOCKED', service: 'shop' } };
-    expect([own, foreign, nameless].map((error) => format('codes', error))).toEqual([known, told, masked]);
+  it('passes other codes by `codes`, without their messages and extensions', () => {
+    const reported = { message: 'The subgraph shop reported an error', path: ['a'], extensions: { code: 'ROW_LOCKED', service: 'shop' } };
+    expect([own, foreign, nameless].map((error) => format('codes', error))).toEqual([known, reported, masked]);
   });
 
-  it('lets everything through by pass but stack traces, and says UPSTREAM_ERROR where there is no code', () => {
+  it('passes everything except stack traces by `pass`, with UPSTREAM_ERROR for a missing code', () => {
     const { stacktrace, ...extensions } = own.extensions;
     expect(stacktrace).toHaveLength(1);
     expect([own, foreign, nameless].map((error) => format('pass', error))).toEqual([
@@ -70,7 +70,7 @@ describe('the setting for errors of subgraphs', () => {
   });
 });
 
-it('tells one error a coordinate, whatever the number of fetches that denied it', () => {
+it('merges the denials of each field coordinate into one error', () => {
   const denial = (count: number, coordinate = 'User.email') => ({
     message: 'masked',
     extensions: { code: 'FORBIDDEN', masked: true, coordinate, count },
@@ -83,7 +83,7 @@ it('tells one error a coordinate, whatever the number of fetches that denied it'
   ]);
 });
 
-it('is 401 as a whole only when nothing came of the request but the need of a credential', () => {
+it('requires a credential only for a result without data whose errors are all UNAUTHORIZED', () => {
   const unauthorized = { message: '', extensions: { code: 'UNAUTHORIZED' } };
   expect(needsCredential(null, [unauthorized])).toBe(true);
   expect(needsCredential({ a: 1 }, [unauthorized])).toBe(false);

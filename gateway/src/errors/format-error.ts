@@ -1,9 +1,9 @@
-/** How errors leave the gateway: coded, with the request's id, and masked unless they were meant for the client (contract §3, §5). */
-import { type ErrorCode, Fault, isErrorCode } from '@trestle/schema/errors';
-import type { AnswerError } from '../execute/execution-errors.ts';
+/** Formats errors of subgraphs and engines for clients: with a code and a request id, and masked unless the policy lets them pass (contract §3, §5). */
+import { type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE, isErrorCode } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import type { ResultError } from '../program/result.ts';
 
-/** Codes of Apollo Server and graphql-js, all of them the client's fault. */
+/** Codes of Apollo Server and graphql-js for errors that the client caused. */
 const CLIENT_CODES: Readonly<Record<string, ErrorCode>> = {
   GRAPHQL_PARSE_FAILED: 'VALIDATION_ERROR',
   GRAPHQL_VALIDATION_FAILED: 'VALIDATION_ERROR',
@@ -14,33 +14,33 @@ const CLIENT_CODES: Readonly<Record<string, ErrorCode>> = {
   PERSISTED_QUERY_NOT_SUPPORTED: 'VALIDATION_ERROR',
 };
 
-/** What of an error's extensions a client may see besides its code. */
-const SHOWN = ['details', 'retryAfter', 'masked', 'coordinate', 'requires', 'count', 'service'] as const;
+/** Extensions that a client may see besides the code. */
+const VISIBLE = ['details', 'retryAfter', 'masked', 'coordinate', 'requires', 'count', 'service'] as const;
 
 /**
- * What clients may know of an error that a subgraph reports:
- * - `mask`: code, message and the extensions in `SHOWN` where the code is one of ours; of any other error INTERNAL_ERROR and nothing else.
- * - `codes`: the same, and any code as it is, with a message that says only which subgraph reported it.
- * - `pass`: code, message and extensions as they are, but for stack traces. An error without a code becomes UPSTREAM_ERROR.
+ * What clients see of an error that a subgraph reports:
+ * - `mask`: code, message and the extensions in `VISIBLE` where the code is one of ours; of any other error INTERNAL_ERROR and nothing else.
+ * - `codes`: the same, and any other code unchanged, with a message that only names the subgraph.
+ * - `pass`: code, message and extensions unchanged, without stack traces. An error without a code becomes UPSTREAM_ERROR.
  */
 export const SUBGRAPH_ERROR_POLICIES = ['mask', 'codes', 'pass'] as const;
 export type SubgraphErrorPolicy = (typeof SUBGRAPH_ERROR_POLICIES)[number];
 
-/** Returns the policy for a subgraph by its name. */
+/** Returns the policy of a subgraph by its name. */
 export type SubgraphErrors = (service: string) => SubgraphErrorPolicy;
 
-/** `byName` has names in lower case. */
+/** Creates the policies: `byName`, with names in lower case, overrides `common`. */
 export function createSubgraphErrors(common: SubgraphErrorPolicy, byName: ReadonlyMap<string, SubgraphErrorPolicy>): SubgraphErrors {
   return (service) => byName.get(service.toLowerCase()) ?? common;
 }
 
 const MASK_ALL: SubgraphErrors = () => 'mask';
-/** Longer codes are no codes. */
+/** In characters; a longer code counts as none. */
 const MAX_CODE_LENGTH = 128;
-/** Nothing that a client may see, whatever the policy. */
-const NEVER_SHOWN = new Set(['stacktrace', 'exception', 'serviceName', 'requestId']);
+/** Extensions that no policy lets pass. */
+const NEVER_VISIBLE = new Set(['stacktrace', 'exception', 'serviceName', 'requestId']);
 
-/** Returns an error as the client reads it. What has no code of ours becomes INTERNAL_ERROR and says nothing, unless the subgraph's policy allows more. */
+/** Returns an error for the client. An error without one of our codes becomes a masked INTERNAL_ERROR, unless the subgraph's policy allows more. */
 export function formatError(
   formatted: GraphQLFormattedError,
   error: unknown,
@@ -54,7 +54,7 @@ export function formatError(
   const { service } = extensions;
   const policy = typeof service === 'string' ? subgraphErrors(service) : 'mask';
   if (policy === 'pass') {
-    const passed = Object.entries(extensions).filter(([name]) => !NEVER_SHOWN.has(name));
+    const passed = Object.entries(extensions).filter(([name]) => !NEVER_VISIBLE.has(name));
     return {
       message: formatted.message,
       ...place,
@@ -63,16 +63,16 @@ export function formatError(
   }
   if (!code) return { ...maskError(extensions, policy), ...place };
   const shown: Record<string, unknown> = { code };
-  for (const name of SHOWN) if (extensions[name] !== undefined) shown[name] = extensions[name];
+  for (const name of VISIBLE) if (extensions[name] !== undefined) shown[name] = extensions[name];
   return { message: formatted.message, ...place, extensions: shown };
 }
 
-/** An error whose code is not ours, for a policy that does not let it pass. */
+/** Masks an error whose code is not one of ours. */
 function maskError(extensions: Record<string, unknown>, policy: SubgraphErrorPolicy): GraphQLFormattedError {
   const { service } = extensions;
   const code = policy === 'codes' ? readCode(extensions) : undefined;
   const shown = typeof service === 'string' ? { service } : {};
-  if (code === undefined) return { message: 'Something went wrong on our side', extensions: { code: 'INTERNAL_ERROR', ...shown } };
+  if (code === undefined) return { message: INTERNAL_ERROR_MESSAGE, extensions: { code: 'INTERNAL_ERROR', ...shown } };
   return { message: `The subgraph ${String(service)} reported an error`, extensions: { code, ...shown } };
 }
 
@@ -80,26 +80,26 @@ function readCode({ code }: Record<string, unknown>): string | undefined {
   return typeof code === 'string' && code !== '' && code.length <= MAX_CODE_LENGTH ? code : undefined;
 }
 
-/** Returns the errors of a result as its client reads them. */
-export function finishErrors(
-  errors: readonly AnswerError[],
+/** Returns the errors of a result for the client. */
+export function formatErrors(
+  errors: readonly ResultError[],
   { requestId, subgraphErrors }: { readonly requestId: string; readonly subgraphErrors: SubgraphErrors },
 ): GraphQLFormattedError[] {
-  const told = errors.map(({ message, path, extensions }) =>
+  const formatted = errors.map(({ message, path, extensions }) =>
     formatError({ message, ...(path && { path }), extensions }, undefined, subgraphErrors),
   );
-  return mergeDenials(told).map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  return mergeDenials(formatted).map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
 }
 
-const OUR_FAULT = new Set<unknown>(['INTERNAL_ERROR', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT']);
+const SERVER_CODES = new Set<unknown>(['INTERNAL_ERROR', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT']);
 
-/** Whether an error is for the log: nothing that the client did. */
-export function isOurFault({ extensions }: { readonly extensions?: Readonly<Record<string, unknown>> | undefined }): boolean {
+/** Returns whether an error belongs in the log: the client did not cause it. */
+export function isServerError({ extensions }: { readonly extensions?: Readonly<Record<string, unknown>> | undefined }): boolean {
   const code = toCode(extensions?.['code']);
-  return code === undefined || OUR_FAULT.has(code);
+  return code === undefined || SERVER_CODES.has(code);
 }
 
-/** Several fetches may deny the same field: the response tells one error a coordinate, which counts them all (contract §3). */
+/** Merges the denials of each field coordinate into one error with the sum of their counts (contract §3): several fetches may deny the same field. */
 export function mergeDenials(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError[] {
   const denials = new Map<unknown, GraphQLFormattedError>();
   const merged: GraphQLFormattedError[] = [];
@@ -117,7 +117,7 @@ export function mergeDenials(errors: readonly GraphQLFormattedError[]): GraphQLF
   return merged;
 }
 
-/** Whether nothing came of a request but that it needs a credential: then the whole answer is 401 (spec §5.7). */
+/** Returns whether a result has no data and only UNAUTHORIZED errors: then the response is 401 (spec §5.7). */
 export function needsCredential(data: unknown, errors: readonly GraphQLFormattedError[]): boolean {
   return (
     (data === null || data === undefined) && errors.length > 0 && errors.every(({ extensions }) => extensions?.['code'] === 'UNAUTHORIZED')

@@ -1,35 +1,35 @@
-/** Buffers for answers, used again and again: what is written into them is gone as soon as it was sent. */
+/** A pool of buffers for results: a buffer returns to the pool when its result was sent. */
 
 export interface BufferPool {
-  /** The largest answer that is written, in bytes. */
+  /** The largest result, in bytes. */
   readonly maxBytes: number;
   take(): Buffer;
   give(buffer: Buffer): void;
-  /** Whether a buffer is of a size that is kept. */
+  /** Returns whether a buffer has a size that the pool keeps. */
   isPooled(buffer: Buffer): boolean;
 }
 
 const SIZE = 64 * 1024;
-const LARGEST = 1024 * 1024;
-/** Bytes of all buffers that are kept. */
-const MOST_BYTES = 16 * 1024 * 1024;
+const MAX_SIZE = 1024 * 1024;
+/** Bytes of all buffers in the pool. */
+const MAX_POOLED_BYTES = 16 * 1024 * 1024;
 
-/** `maxBytes` is the largest answer that is written; the pool itself keeps 16 MiB at most. */
+/** Creates a pool that keeps at most 16 MiB. `maxBytes` is the largest result that is written. */
 export function createBufferPool(maxBytes: number): BufferPool {
   const free: Buffer[] = [];
-  let kept = 0;
-  const isPooled = ({ length }: Buffer) => length >= SIZE && length <= LARGEST;
+  let pooled = 0;
+  const isPooled = ({ length }: Buffer) => length >= SIZE && length <= MAX_SIZE;
   return {
     maxBytes,
     take() {
       const buffer = free.pop();
       if (!buffer) return Buffer.allocUnsafeSlow(SIZE);
-      kept -= buffer.length;
+      pooled -= buffer.length;
       return buffer;
     },
     give(buffer) {
-      if (!isPooled(buffer) || kept + buffer.length > MOST_BYTES) return;
-      kept += buffer.length;
+      if (!isPooled(buffer) || pooled + buffer.length > MAX_POOLED_BYTES) return;
+      pooled += buffer.length;
       free.push(buffer);
     },
     isPooled,

@@ -1,17 +1,17 @@
-/** One fetch of entities: which to ask for, each only once, and where to put what comes back. */
-import { merge, rename } from './merge.ts';
+/** One fetch of entities: collects the representations, each once, and merges the results into their places. */
 import type { Compiled, Data, FetchStep, Place, PlaceSegment } from '../program/program.ts';
+import { merge, rename } from './merge.ts';
 
 export interface EntityBatch {
-  /** JSON texts with commas between; empty when there is nothing to ask for. */
+  /** Representations as JSON, separated by commas; empty when no entity is to be fetched. */
   readonly representations: string;
-  /** Puts the answer's entities where they belong. Gives what is wrong with the answer, if anything. */
-  merge(answer: Data): string | undefined;
-  /** Where the entity that has this number in the batch stands in the answer. */
+  /** Merges the entities of a result into their places. Returns what is wrong with the result, if anything. */
+  merge(result: Data): string | undefined;
+  /** Returns the paths of the entity with this index in the batch. */
   placesOf(index: number, data: Data): (string | number)[][];
 }
 
-/** An object that holds no more than its type and key can make way for the fetched one. */
+/** An object with no more than its type and key can be replaced by the fetched one. */
 const STUB_KEYS = 2;
 
 export interface EntitySource {
@@ -20,7 +20,8 @@ export interface EntitySource {
   readonly conditions: Readonly<Record<string, unknown>>;
 }
 
-export function entitiesOf(step: FetchStep, { compiled, data, conditions }: EntitySource): EntityBatch {
+/** Collects the entities of a step from the data so far. */
+export function collectEntities(step: FetchStep, { compiled, data, conditions }: EntitySource): EntityBatch {
   const { represent, key, interfaces, areShared, decides } = step.entities as NonNullable<FetchStep['entities']>;
   const toText = compiled.represent[represent] as Compiled['represent'][number];
   const found: Data[] = [];
@@ -33,7 +34,7 @@ export function entitiesOf(step: FetchStep, { compiled, data, conditions }: Enti
   let count = 0;
   for (let i = 0; i < found.length; i++) {
     const entity = found[i] as Data;
-    // Where objects of several types stand, another may have the same key.
+    // Objects of different types may have the same key.
     const identity = key === undefined ? toText(entity, conditions) : entity['__typename'] === key.type ? entity[key.name] : null;
     if (identity === null || identity === undefined) {
       at[i] = -1;
@@ -58,18 +59,18 @@ export function entitiesOf(step: FetchStep, { compiled, data, conditions }: Enti
   let places: ReadonlyMap<number, (string | number)[][]> | undefined;
   return {
     representations,
-    merge(answer) {
-      const entities = answer['_entities'];
+    merge(result) {
+      const entities = result['_entities'];
       if (!Array.isArray(entities) || entities.length !== count)
-        return `The subgraph ${step.service} did not answer with as many entities as it was asked for`;
+        return `The subgraph ${step.service} did not return one entity for each representation.`;
       for (const each of step.rewrites) rename(entities, each);
       const isPlaced = new Uint8Array(count);
       for (let i = 0; i < found.length; i++) {
         const number = at[i] as number;
         const entity = number < 0 ? null : (entities[number] as Data | null);
-        // What stands there now: another fetch may have put its own object there meanwhile.
+        // The object at this place now: another fetch may have replaced it meanwhile.
         const target = (parents[i] as Data)[keys[i] as string] as Data | null;
-        // Its owner has said that there is none.
+        // The subgraph that decides returned null.
         if (target === null) continue;
         if (number >= 0 && entity === null && decides.includes(target['__typename'] as string))
           (parents[i] as Data)[keys[i] as string] = null;
@@ -93,7 +94,7 @@ export function entitiesOf(step: FetchStep, { compiled, data, conditions }: Enti
   };
 }
 
-/** Places by the number of the entity; none where the result has changed since, so that they can't be told apart. */
+/** Groups the paths by the index of the entity. Returns none when the data has changed since, so that they no longer correspond. */
 function groupPlaces(places: readonly (string | number)[][], numbers: Int32Array): Map<number, (string | number)[][]> {
   const groups = new Map<number, (string | number)[][]>();
   if (places.length !== numbers.length) return groups;
@@ -106,7 +107,7 @@ function groupPlaces(places: readonly (string | number)[][], numbers: Int32Array
   return groups;
 }
 
-/** A subgraph that knows an entity by an interface alone (`@interfaceObject`) must not overwrite what it is. */
+/** Keeps the type of an entity when a subgraph only knows its interface (`@interfaceObject`). */
 function keepType(entity: Data, target: Data, interfaces: readonly string[]): void {
   const type = entity['__typename'];
   if (type === undefined || (interfaces.includes(type as string) && target['__typename'] !== undefined))
@@ -117,11 +118,11 @@ interface Placement {
   readonly target: Data;
   readonly parent: Data | unknown[] | undefined;
   readonly key: string | number | undefined;
-  /** Whether it stands somewhere else already. */
+  /** Whether another place has it already. */
   readonly isShared: boolean;
 }
 
-/** Puts the fetched object in the place of its stub. Equal references then share one object, whose bytes are written once. */
+/** Replaces a stub by the fetched object. Equal references then share one object, which is written once. */
 function place(entity: Data, { target, parent, key, isShared }: Placement): void {
   for (const name in target) if (entity[name] === undefined) entity[name] = target[name];
   if (isShared) entity['$n'] = 1;
@@ -134,7 +135,7 @@ function isStub(target: Data): boolean {
   return true;
 }
 
-/** Where each object at a place stands, in the order in which the generated collector finds them. */
+/** Returns the path of each object at a place, in the order of the generated collector. */
 export function placesOf(place: Place, data: Data): (string | number)[][] {
   const found: (string | number)[][] = [];
   const walk = (value: unknown, depth: number, at: (string | number)[]) => {
@@ -154,7 +155,7 @@ export function placesOf(place: Place, data: Data): (string | number)[][] {
   return found;
 }
 
-/** Whether an object has one of the types that a place demands; where its type is not known it may have. */
+/** Returns whether an object may have one of the types that a place demands. */
 function isOf(value: unknown, segment: PlaceSegment | undefined): boolean {
   const type = segment?.types && (value as Data)['__typename'];
   return type === undefined || (segment?.types?.includes(type as string) ?? true);

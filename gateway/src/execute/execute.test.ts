@@ -1,14 +1,14 @@
-/** Programs are planned and run here without a network, so that what they do with odd data can be seen. */
+/** Plans and executes without a network, so that subgraphs can return anything. */
 import { composeServices } from '@apollo/composition';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'graphql';
-import type { EngineContext } from '../engines/engine.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createPlanner } from '../plan/planner.ts';
-import { type SubgraphAnswer, execute } from './execute.ts';
-import { ExecutionErrors } from './execution-errors.ts';
 import { link } from '../program/operation.ts';
 import type { Data } from '../program/program.ts';
+import type { SubgraphResult } from '../program/result.ts';
+import type { RequestContext } from '../request/context.ts';
+import { type Executed, type ExecutionRequest, execute } from './execute.ts';
 import { readVariables } from './variables.ts';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires"])';
@@ -20,64 +20,66 @@ function compose(sdls: Record<string, string>): string {
   return supergraphSdl;
 }
 
-interface Asked {
+interface SentFetch {
   readonly service: string;
   readonly query: string;
   readonly variables: Record<string, unknown>;
 }
 
-/** Runs a query; `answer` stands for the subgraphs. */
+/** Executes a query; `answer` returns the result of each fetch. */
 function run(
   sdl: string,
-  { query, variables = {}, answer }: { query: string; variables?: Record<string, unknown>; answer: (asked: Asked) => SubgraphAnswer },
+  { query, variables = {}, answer }: { query: string; variables?: Record<string, unknown>; answer: (fetch: SentFetch) => SubgraphResult },
 ) {
   const prepared = createPlanner(sdl, DEFAULT_LIMITS).prepare({ query, operationName: undefined, labels: [] });
   if (!('program' in prepared)) throw new Error(JSON.stringify(prepared.errors));
   const operation = link(prepared.program);
   const conditions = readVariables(prepared.program.variables, variables);
-  const data: Data = {};
-  const told = new ExecutionErrors(prepared.program.shape);
-  const asked: Asked[] = [];
-  const send: Parameters<typeof execute>[0]['send'] = ({ service, body }, done) => {
+  const fetches: SentFetch[] = [];
+  const send: ExecutionRequest['send'] = ({ service, body }, done) => {
     const one = { service, ...(JSON.parse(body) as { query: string; variables: Record<string, unknown> }) };
-    asked.push(one);
-    done(null, JSON.parse(JSON.stringify(answer(one))) as SubgraphAnswer);
+    fetches.push(one);
+    done(null, JSON.parse(JSON.stringify(answer(one))) as SubgraphResult);
   };
-  execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors: told }, () => undefined);
-  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults: [], noteMissing: told.noteMissing };
-  const written = told.hasFailures ? null : operation.compiled.write(data, request);
+  let executed: Executed | undefined;
+  execute({ operation, variables, conditions, context: {} as RequestContext, send }, (done) => {
+    executed = done;
+  });
+  const { data, errors: found } = executed as unknown as Executed;
+  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults: [], noteMissing: found.noteMissing };
+  const written = found.hasFailures ? null : operation.compiled.write(data, request);
   const { bytes, length } = written ?? operation.compiled.explain(data, request);
-  const errors = told.finish(request.faults);
+  const errors = found.finish(request.faults);
   const text = bytes.toString('utf8', 0, length);
-  return { text, data: (JSON.parse(`${text}}`) as { data: Data | null }).data, errors, asked, program: prepared.program };
+  return { text, data: (JSON.parse(`${text}}`) as { data: Data | null }).data, errors, fetches, program: prepared.program };
 }
 
 const PLAIN = compose({
   a: 'type Query { a: A! as: [A!] deep: [[Int!]!] any: Any color: Color id: ID f: Float } type A { n: Int! s: String a: A } scalar Any enum Color { RED }',
 });
 const plain = (query: string, data: object | null, errors?: object[]) =>
-  run(PLAIN, { query, answer: () => ({ data, ...(errors && { errors }) }) as SubgraphAnswer });
+  run(PLAIN, { query, answer: () => ({ data, ...(errors && { errors }) }) as SubgraphResult });
 
-describe('an answer is written', () => {
+describe('execute and the generated writer', () => {
   it.each(['plain', 'with "quotes", \\\\ and \\n', 'ünïcödé 🌉 \\u2028', 'x'.repeat(300), 'y'.repeat(5000), '🌉'.repeat(3000), ''])(
-    'with any text as it came',
+    'write any string unchanged',
     (text) => {
       expect(plain('{ a { s n } }', { a: { s: text, n: 1 } }).data).toEqual({ a: { s: text, n: 1 } });
     },
   );
 
-  it('with any number as it came', () => {
+  it('write any number unchanged', () => {
     for (const n of [0, -1, 9, 10, 2147483647, -2147483648]) expect(plain('{ a { n } }', { a: { n } }).data).toEqual({ a: { n } });
     for (const f of [0.1, -1e-7, 1e300, 5]) expect(plain('{ f }', { f }).data).toEqual({ f });
   });
 
-  it('in the order of the selection, by alias, whatever the order in which it came', () => {
+  it('write fields in the order of the selection, by alias', () => {
     expect(plain('{ x: f color __typename any }', { any: { b: [1, null] }, color: 'RED', x: 1 }).text).toBe(
       '{"data":{"x":1,"color":"RED","__typename":"Query","any":{"b":[1,null]}}',
     );
   });
 
-  it('with null where the schema allows it, and with the reason where it does not', () => {
+  it('propagate null to the nearest nullable field, and report the violation', () => {
     const list = plain('{ as { n s } }', {
       as: [
         { n: 1, s: null },
@@ -97,7 +99,7 @@ describe('an answer is written', () => {
     expect(plain('{ deep }', { deep: [[1], [2, null]] }).data).toEqual({ deep: null });
   });
 
-  it('with the reason of the subgraph alone when it told one', () => {
+  it('report only the error of the subgraph when there is one', () => {
     const { data, errors } = plain('{ as { n } f }', { as: null, f: null }, [
       { message: 'no', path: ['as', 0, 'n'], extensions: { code: 'GONE' } },
     ]);
@@ -109,32 +111,32 @@ describe('an answer is written', () => {
 
   it.each([
     ['an object for a leaf', '{ f }', { f: {} }],
-    ['a text for a number', '{ f }', { f: '1' }],
+    ['a string for a number', '{ f }', { f: '1' }],
     ['a fraction for an Int', '{ as { n } }', { as: [{ n: 1.5 }] }],
     ['a list for an object', '{ as { n } }', { as: 7 }],
     ['a leaf for an object', '{ as { n } }', { as: ['x'] }],
-    ['a value that the enum has not', '{ color }', { color: 'BLUE' }],
+    ['a value that the enum does not have', '{ color }', { color: 'BLUE' }],
     ['a list of numbers for a list of lists', '{ deep }', { deep: [1] }],
-  ])('with null and an error for %s', (_, query, data) => {
-    const answered = plain(query, data);
-    expect(Object.values(answered.data ?? {})).toEqual([null]);
-    expect(answered.errors).toEqual([expect.objectContaining({ extensions: { code: 'UPSTREAM_ERROR' } })]);
+  ])('write null and an error for %s', (_, query, data) => {
+    const result = plain(query, data);
+    expect(Object.values(result.data ?? {})).toEqual([null]);
+    expect(result.errors).toEqual([expect.objectContaining({ extensions: { code: 'UPSTREAM_ERROR' } })]);
   });
 
-  it('as null for fields that have the names of what every object inherits', () => {
+  it('write null for missing fields with names of inherited properties', () => {
     const sdl = compose({ a: 'type Query { constructor: Int toString: String valueOf: V } type V { hasOwnProperty: Int }' });
-    const ask = (query: string, data: object) => run(sdl, { query, answer: () => ({ data }) as SubgraphAnswer }).data;
+    const ask = (query: string, data: object) => run(sdl, { query, answer: () => ({ data }) as SubgraphResult }).data;
     expect(ask('{ constructor toString valueOf { hasOwnProperty } }', {})).toEqual({ constructor: null, toString: null, valueOf: null });
     expect(JSON.stringify(ask('{ __proto__: constructor }', JSON.parse('{"__proto__":7}') as object))).toBe('{"__proto__":7}');
   });
 });
 
-describe('entities', () => {
+describe('execute with entities', () => {
   const sdl = compose({
     a: 'type Query { posts: [Post!]! pinned: Post } type Post { id: ID! author: User reviewer: User } type User @key(fields: "id") { id: ID! }',
     b: 'type User @key(fields: "id") { id: ID! name: String! friends: [User!] }',
   });
-  const answer = ({ service, variables }: Asked): SubgraphAnswer => {
+  const answer = ({ service, variables }: SentFetch): SubgraphResult => {
     const ada = { __typename: 'User', id: 'u1' };
     const bob = { __typename: 'User', id: 'u2' };
     if (service === 'a')
@@ -156,9 +158,9 @@ describe('entities', () => {
     };
   };
 
-  it('are asked for once each, and stand in every place; their errors as well', () => {
-    const { data, errors, asked } = run(sdl, { query: '{ posts { author { name } } }', answer });
-    expect(asked[1]?.variables['representations']).toEqual([
+  it('fetches each entity once, and puts it and its errors in every place', () => {
+    const { data, errors, fetches } = run(sdl, { query: '{ posts { author { name } } }', answer });
+    expect(fetches[1]?.variables['representations']).toEqual([
       { __typename: 'User', id: 'u1' },
       { __typename: 'User', id: 'u2' },
     ]);
@@ -166,7 +168,7 @@ describe('entities', () => {
     expect(errors.map(({ path, extensions }) => [path, extensions['code']])).toEqual([[['posts', 2, 'author', 'name'], 'NOT_FOUND']]);
   });
 
-  it('that are fetched at the same time for two fields are both there', () => {
+  it('merges entities that two fields fetch concurrently', () => {
     const { data } = run(sdl, { query: '{ posts { author { id name } reviewer { id friends { id } } } }', answer });
     expect(data).toEqual({
       posts: [
@@ -177,10 +179,10 @@ describe('entities', () => {
     });
   });
 
-  it('are an error and null when the subgraph gives another number of them', () => {
+  it('reports an error and writes null when the subgraph returns another number of entities', () => {
     const { data, errors } = run(sdl, {
       query: '{ posts { author { name } } }',
-      answer: (asked) => (asked.service === 'a' ? answer(asked) : { data: { _entities: [] } }),
+      answer: (fetch) => (fetch.service === 'a' ? answer(fetch) : { data: { _entities: [] } }),
     });
     expect(data).toEqual({ posts: [{ author: null }, { author: null }, { author: null }] });
     // GraphQL §7.1.2: the path of an error is that of the field that has it.
@@ -189,29 +191,32 @@ describe('entities', () => {
   });
 });
 
-describe('an error of a subgraph', () => {
+describe('execute with errors of subgraphs', () => {
   const sdl = compose({
     a: 'type Query { me: User users: [User!] other: Int } type User @key(fields: "id") { id: ID! role: String }',
     b: 'type User @key(fields: "id") { id: ID! role: String @external karma: String! @requires(fields: "role") zone: String }',
   });
   const user = { __typename: 'User', id: '1' };
   const ask = (query: string, answers: { a: object; b?: object }) => {
-    const { data, errors } = run(sdl, { query, answer: ({ service }) => answers[service as 'a' | 'b'] as SubgraphAnswer });
+    const { data, errors } = run(sdl, { query, answer: ({ service }) => answers[service as 'a' | 'b'] as SubgraphResult });
     return { data, errors: errors.map(({ path, message, extensions }) => [path, message, extensions]) };
   };
 
   // GraphQL §7.1.2: "path" is there where an error belongs to a field of the response; an empty one belongs to none.
-  it('without a path has none at the root, and the path of its fetch below it', () => {
+  it('reports an error without a path: without one at the root, with that of its fetch below', () => {
     const error = { message: 'broken', extensions: { code: 'X' } };
-    const told = [undefined, 'broken', { code: 'X', service: 'a' }];
-    expect(ask('{ me { id } other }', { a: { data: null, errors: [error] } })).toEqual({ data: { me: null, other: null }, errors: [told] });
-    expect(ask('{ other }', { a: { data: { other: null }, errors: [{ ...error, path: [] }] } }).errors).toEqual([told]);
+    const reported = [undefined, 'broken', { code: 'X', service: 'a' }];
+    expect(ask('{ me { id } other }', { a: { data: null, errors: [error] } })).toEqual({
+      data: { me: null, other: null },
+      errors: [reported],
+    });
+    expect(ask('{ other }', { a: { data: { other: null }, errors: [{ ...error, path: [] }] } }).errors).toEqual([reported]);
     expect(
       ask('{ users { zone } }', { a: { data: { users: [user] } }, b: { data: { _entities: [{ zone: 'z' }] }, errors: [error] } }),
     ).toEqual({ data: { users: [{ zone: 'z' }] }, errors: [[['users'], 'broken', { code: 'X', service: 'b' }]] });
   });
 
-  it('that leaves no data of entities stands at each field that is missing because of it, and nothing else is said of these', () => {
+  it('reports an error without entity data once at each field that is missing because of it', () => {
     const error = { message: 'broken', extensions: { code: 'X' } };
     const b = { data: null, errors: [error] };
     const at = (...path: (string | number)[]) => [path, 'broken', { code: 'X', service: 'b' }];
@@ -227,7 +232,7 @@ describe('an error of a subgraph', () => {
     });
   });
 
-  it('stands at a hundred places at most, the last of which counts the others', () => {
+  it('reports an error at a hundred places at most, and counts the others in the last one', () => {
     const users = Array.from({ length: 250 }, (_, i) => ({ __typename: 'User', id: String(i) }));
     const { errors } = ask('{ users { zone } }', { a: { data: { users } }, b: { data: null, errors: [{ message: 'broken' }] } });
     expect(errors).toHaveLength(100);
@@ -237,7 +242,7 @@ describe('an error of a subgraph', () => {
     expect([shared.length, shared.at(-1)]).toEqual([100, [['users', 99, 'zone'], 'broken', { service: 'b', count: 151 }]]);
   });
 
-  it('at a field that the client did not ask for stands at the field that needs it', () => {
+  it('reports an error of a field that the client did not select at the field that requires it', () => {
     const a = { data: { me: { ...user, role: null } }, errors: [{ message: 'no role', path: ['me', 'role'] }] };
     expect(ask('{ me { karma } }', { a, b: { data: { _entities: [null] } } })).toEqual({
       data: { me: null },
@@ -250,29 +255,29 @@ describe('an error of a subgraph', () => {
   });
 
   it.each([[[null]], [[7, 'text', []]], [[{ message: 3, path: 'me', extensions: [] }]], [[{ path: [null, {}] }]]])(
-    'that is no error object is told as one without a message: %j',
+    'reports a value that is not an error object as an error without a message: %j',
     (errors) => {
       expect(ask('{ other }', { a: { data: { other: 1 }, errors } })).toEqual({
         data: { other: 1 },
-        errors: errors.map(() => [undefined, 'The subgraph a reported an error without a message', { service: 'a' }]),
+        errors: errors.map(() => [undefined, 'The subgraph a reported an error without a message.', { service: 'a' }]),
       });
     },
   );
 });
 
-describe('what a client writes', () => {
-  it('enters the generated code as a string literal or not at all', () => {
+describe('text of a client in the generated code', () => {
+  it('is a string literal or absent', () => {
     const hostile = 'alert("x");process.exit()//\\u2028`${1}';
-    const { program, data, asked } = run(PLAIN, {
+    const { program, data, fetches } = run(PLAIN, {
       query: `query($s: Any) { f any x_: f ... @include(if: true) { __typename } } # ${hostile}`.replace('($s: Any)', ''),
       answer: () => ({ data: { f: 1, any: hostile, x_: 2 } }),
     });
     expect(program.code).not.toContain('process');
     expect(data).toMatchObject({ any: hostile });
-    expect(asked).toHaveLength(1);
+    expect(fetches).toHaveLength(1);
   });
 
-  it('can only be a name where it does: no document with anything else is planned', () => {
+  it('is always a name: a document with anything else is not planned', () => {
     for (const query of ['{ a\\u2028: f }', '{ "x": f }', '{ f(x: "\\"}) }") }', '{ x;y: f }'])
       expect(createPlanner(PLAIN, DEFAULT_LIMITS).prepare({ query, operationName: undefined, labels: [] })).toHaveProperty('errors');
   });

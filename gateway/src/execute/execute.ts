@@ -1,200 +1,220 @@
 /**
- * Runs an operation: its plan's steps fetch from the subgraphs into one tree of objects, then the generated writer writes the answer from it.
- * Steps call back instead of promising: nothing waits that need not.
+ * Executes an operation: the steps of its plan fetch from the subgraphs and merge the results into one tree of objects. The steps use
+ * callbacks instead of promises, which would add a turn of the microtask queue to every step of the hot path.
  */
-import type { ErrorCode } from '@trestle/schema/errors';
-import type { EngineContext } from '../engines/engine.ts';
-import { entitiesOf } from './entities.ts';
-import type { ExecutionErrors, SubgraphError } from './execution-errors.ts';
-import { merge, rename } from './merge.ts';
 import type { Operation } from '../program/operation.ts';
 import type { Data, FetchStep, PlanStep } from '../program/program.ts';
-
-export interface SubgraphAnswer {
-  readonly data?: Data | null;
-  readonly errors?: readonly SubgraphError[];
-}
-
-export interface SubgraphFailure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly cause: unknown;
-}
+import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
+import type { RequestContext } from '../request/context.ts';
+import { collectEntities } from './entities.ts';
+import { ExecutionErrors } from './execution-errors.ts';
+import { merge, rename } from './merge.ts';
 
 /** Sends one request to a subgraph and calls back exactly once. */
 export type SendFetch = (request: FetchRequest, done: FetchDone) => void;
-export type FetchDone = (failure: SubgraphFailure | null, answer: SubgraphAnswer) => void;
 
 export interface FetchRequest {
   readonly service: string;
   readonly isMutation: boolean;
+  /** The whole body, as JSON. */
   readonly body: string;
-  readonly context: EngineContext;
+  readonly context: RequestContext;
 }
 
-export interface Execution {
+export interface ExecutionRequest {
   readonly operation: Operation;
-  /** As the client sent them. */
+  /** As the client sent them, and those that fetches know by another name. */
   readonly variables: Readonly<Record<string, unknown>>;
-  /** With the operation's defaults. */
+  /** The same with the operation's defaults, for conditions and costs. */
   readonly conditions: Readonly<Record<string, unknown>>;
-  readonly context: EngineContext;
+  readonly context: RequestContext;
   readonly send: SendFetch;
+  /** Called before and after each fetch, for plan reports. */
+  readonly observe?: ((step: FetchStep, event: 'sent' | 'received') => void) | undefined;
+}
+
+/** An operation whose fetches have ended. */
+export interface Executed extends ExecutionRequest {
   readonly data: Data;
   readonly errors: ExecutionErrors;
-  /** Who else waits for the same fetch, by service and body; made when there is one that may. */
-  pending?: Map<string, FetchDone[]> | undefined;
-  /** JSON texts of variables that were needed before. */
-  texts?: Map<string, string | undefined> | undefined;
-  /** Called before and after each fetch, for whoever wants to see the plan run. */
-  readonly observe?: ((step: FetchStep, event: 'sent' | 'answered') => void) | undefined;
 }
 
-/** Runs the whole plan, or what is left of it for an event; `done` is called once, errors or not. */
-export function execute(execution: Execution, done: () => void): void {
-  const { plan } = execution.operation.program;
-  if (plan) run(plan, execution, done);
-  else done();
+/** Executes the whole plan and calls back once, with or without errors. */
+export function execute(request: ExecutionRequest, done: (executed: Executed) => void): void {
+  new Execution(request).start(done);
 }
 
-/** Takes what the source of a subscription has told, as the fetch that the plan begins with. */
-export function takeEvent(running: Execution, answer: SubgraphAnswer): void {
-  const step = running.operation.program.source;
-  if (!step) return;
-  if (Array.isArray(answer.errors)) running.errors.addAnswered(answer.errors, { step, isWhole: !answer.data });
-  if (answer.data) {
-    for (const each of step.rewrites) rename(answer.data, each);
-    merge(running.data, answer.data);
+/** Executes the remaining plan of a subscription for one event of its source stream (GraphQL §6.2.3.2). */
+export function executeEvent(request: ExecutionRequest, event: SubgraphResult, done: (executed: Executed) => void): void {
+  const execution = new Execution(request);
+  execution.addEvent(event);
+  execution.start(done);
+}
+
+/** The state of one execution, which only its own steps change. */
+class Execution {
+  readonly #request: ExecutionRequest;
+  readonly #data: Data = {};
+  readonly #errors: ExecutionErrors;
+  /** Callbacks that wait for a fetch in flight, by service and body. */
+  #waiting: Map<string, FetchDone[]> | undefined;
+  /** Variables as JSON: each is written once for all fetches. */
+  #variableTexts: Map<string, string | undefined> | undefined;
+
+  constructor(request: ExecutionRequest) {
+    this.#request = request;
+    this.#errors = new ExecutionErrors(request.operation.program.shape);
   }
-}
 
-function run(step: PlanStep, running: Execution, done: () => void): void {
-  switch (step.kind) {
-    case 'fetch':
-      fetch(step, running, done);
-      return;
-    case 'sequence':
-      runAll(step.steps, { running, at: 0 }, done);
-      return;
-    case 'parallel': {
-      let open = step.steps.length;
-      const one = () => {
-        if (--open === 0) done();
-      };
-      if (open === 0) done();
-      for (const each of step.steps) run(each, running, one);
-      return;
-    }
-    case 'condition': {
-      const next = running.conditions[step.variable] === true ? step.then : step.otherwise;
-      if (next) run(next, running, done);
-      else done();
+  start(done: (executed: Executed) => void): void {
+    const request = this.#request;
+    const { plan } = request.operation.program;
+    const finish = () => {
+      done({ ...request, data: this.#data, errors: this.#errors });
+    };
+    if (plan) this.#run(plan, finish);
+    else finish();
+  }
+
+  /** Adds an event as the result of the fetch that the plan begins with. */
+  addEvent(event: SubgraphResult): void {
+    const step = this.#request.operation.program.source;
+    if (!step) return;
+    if (Array.isArray(event.errors)) this.#errors.addReported(event.errors, { step, isWhole: !event.data });
+    if (!event.data) return;
+    for (const each of step.rewrites) rename(event.data, each);
+    merge(this.#data, event.data);
+  }
+
+  #run(step: PlanStep, done: () => void): void {
+    switch (step.kind) {
+      case 'fetch':
+        if (step.entities) this.#fetchEntities(step, done);
+        else this.#fetch(step, done);
+        return;
+      case 'sequence':
+        this.#runSequence(step.steps, 0, done);
+        return;
+      case 'parallel':
+        this.#runParallel(step.steps, done);
+        return;
+      case 'condition': {
+        const next = this.#request.conditions[step.variable] === true ? step.then : step.otherwise;
+        if (next) this.#run(next, done);
+        else done();
+      }
     }
   }
-}
 
-function runAll(steps: readonly PlanStep[], { running, at }: { running: Execution; at: number }, done: () => void): void {
-  const step = steps[at];
-  if (!step) done();
-  else if (at === steps.length - 1) run(step, running, done);
-  else
-    run(step, running, () => {
-      runAll(steps, { running, at: at + 1 }, done);
-    });
-}
+  #runParallel(steps: readonly PlanStep[], done: () => void): void {
+    let open = steps.length;
+    if (open === 0) done();
+    const settle = () => {
+      if (--open === 0) done();
+    };
+    for (const each of steps) this.#run(each, settle);
+  }
 
-function fetch(step: FetchStep, running: Execution, done: () => void): void {
-  const { operation, data, conditions } = running;
-  const { compiled } = operation;
-  if (step.entities) {
-    const batch = entitiesOf(step, { compiled, data, conditions });
+  #runSequence(steps: readonly PlanStep[], at: number, done: () => void): void {
+    const step = steps[at];
+    if (!step) done();
+    else if (at === steps.length - 1) this.#run(step, done);
+    else
+      this.#run(step, () => {
+        this.#runSequence(steps, at + 1, done);
+      });
+  }
+
+  #fetchEntities(step: FetchStep, done: () => void): void {
+    const data = this.#data;
+    const { operation, conditions } = this.#request;
+    const batch = collectEntities(step, { compiled: operation.compiled, data, conditions });
     if (batch.representations === '') {
       done();
       return;
     }
-    const variables = writeVariables(step, running);
+    const variables = this.#writeVariables(step);
     const body = `${step.prefix}${variables}${variables && ','}"representations":[${batch.representations}]}}`;
-    send(step, { running, body }, (answer) => {
-      if (answer?.errors)
-        running.errors.addAnswered(answer.errors, { step, placesOf: (i) => batch.placesOf(i, data), isWhole: !answer.data });
-      const fault = answer?.data ? batch.merge(answer.data) : undefined;
-      if (fault !== undefined) addFailure(step, { running, failure: { code: 'UPSTREAM_ERROR', message: fault, cause: undefined } });
+    this.#send(step, body, (result) => {
+      if (result?.errors)
+        this.#errors.addReported(result.errors, { step, placesOf: (i) => batch.placesOf(i, data), isWhole: !result.data });
+      const fault = result?.data ? batch.merge(result.data) : undefined;
+      if (fault !== undefined) this.#addFailure(step, { code: 'UPSTREAM_ERROR', message: fault, cause: undefined });
       done();
     });
-    return;
   }
-  const found: Data[] = [];
-  if (step.collect === undefined) found.push(data);
-  else compiled.collect[step.collect]?.(data, found, undefined, []);
-  if (found.length === 0) {
-    done();
-    return;
-  }
-  send(step, { running, body: `${step.prefix}${writeVariables(step, running)}}}` }, (answer) => {
-    if (answer?.errors) running.errors.addAnswered(answer.errors, { step, isWhole: !answer.data });
-    if (answer?.data) {
-      for (const each of step.rewrites) rename(answer.data, each);
-      for (const each of found) merge(each, answer.data);
-    }
-    done();
-  });
-}
 
-/** The variables that a fetch uses, as JSON members; each value is written once for all fetches of a request. */
-function writeVariables({ variables }: FetchStep, running: Execution): string {
-  let text = '';
-  for (const name of variables) {
-    running.texts ??= new Map();
-    let value = running.texts.get(name);
-    if (value === undefined && Object.hasOwn(running.variables, name)) {
-      value = JSON.stringify(running.variables[name]);
-      running.texts.set(name, value);
+  #fetch(step: FetchStep, done: () => void): void {
+    const found: Data[] = [];
+    if (step.collect === undefined) found.push(this.#data);
+    else this.#request.operation.compiled.collect[step.collect]?.(this.#data, found, undefined, []);
+    if (found.length === 0) {
+      done();
+      return;
     }
-    if (value !== undefined) text += `${text && ','}${JSON.stringify(name)}:${value}`;
-  }
-  return text;
-}
-
-/** Sends what is not on its way already; a failure becomes an error of the answer. */
-function send(
-  step: FetchStep,
-  { running, body }: { running: Execution; body: string },
-  done: (answer: SubgraphAnswer | undefined) => void,
-): void {
-  const { context, observe } = running;
-  const isMutation = step.operationKind === 'mutation';
-  const settle = (failure: SubgraphFailure | null, answer: SubgraphAnswer) => {
-    observe?.(step, 'answered');
-    if (failure) addFailure(step, { running, failure });
-    done(failure ? undefined : answer);
-  };
-  observe?.(step, 'sent');
-  if (!step.isRepeated || isMutation) {
-    running.send({ service: step.service, isMutation, body, context }, settle);
-    return;
-  }
-  const key = `${step.service}\n${body}`;
-  running.pending ??= new Map();
-  const waiting = running.pending.get(key);
-  if (waiting) {
-    // Its objects would end in two places of one tree, where later fetches differ: each gets its own.
-    waiting.push((failure, answer) => {
-      settle(failure, structuredClone(answer));
+    this.#send(step, `${step.prefix}${this.#writeVariables(step)}}}`, (result) => {
+      if (result?.errors) this.#errors.addReported(result.errors, { step, isWhole: !result.data });
+      if (result?.data) {
+        for (const each of step.rewrites) rename(result.data, each);
+        for (const each of found) merge(each, result.data);
+      }
+      done();
     });
-    return;
   }
-  const others: FetchDone[] = [];
-  running.pending.set(key, others);
-  running.send({ service: step.service, isMutation, body, context }, (failure, answer) => {
-    running.pending?.delete(key);
-    for (const other of others) other(failure, answer);
-    settle(failure, answer);
-  });
-}
 
-function addFailure(
-  step: FetchStep,
-  { running, failure: { code, message, cause } }: { running: Execution; failure: SubgraphFailure },
-): void {
-  running.errors.addFailure(step, { message, extensions: { code, service: step.service }, cause });
+  /** Returns the variables that a fetch uses, as members of a JSON object. */
+  #writeVariables({ variables }: FetchStep): string {
+    const values = this.#request.variables;
+    let text = '';
+    for (const name of variables) {
+      const texts = (this.#variableTexts ??= new Map<string, string | undefined>());
+      let value = texts.get(name);
+      if (value === undefined && Object.hasOwn(values, name)) {
+        value = JSON.stringify(values[name]);
+        texts.set(name, value);
+      }
+      if (value !== undefined) text += `${text && ','}${JSON.stringify(name)}:${value}`;
+    }
+    return text;
+  }
+
+  /** Sends a fetch unless the same one is in flight. A failure becomes an error of the result. */
+  #send(step: FetchStep, body: string, done: (result: SubgraphResult | undefined) => void): void {
+    const { context, observe, send } = this.#request;
+    const isMutation = step.operationKind === 'mutation';
+    const settle = (failure: SubgraphFailure | null, result: SubgraphResult) => {
+      observe?.(step, 'received');
+      if (failure) this.#addFailure(step, failure);
+      done(failure ? undefined : result);
+    };
+    observe?.(step, 'sent');
+    const request = { service: step.service, isMutation, body, context };
+    if (!step.isRepeated || isMutation) send(request, settle);
+    else this.#sendOnce(request, settle);
+  }
+
+  /** Sends a fetch that the plan may repeat: callers with the same request share the result of the one in flight. */
+  #sendOnce(request: FetchRequest, settle: FetchDone): void {
+    const key = `${request.service}\n${request.body}`;
+    const waiting = (this.#waiting ??= new Map<string, FetchDone[]>());
+    const inFlight = waiting.get(key);
+    if (inFlight) {
+      // A copy, since later fetches change the objects of each place in their own way.
+      inFlight.push((failure, result) => {
+        settle(failure, structuredClone(result));
+      });
+      return;
+    }
+    const others: FetchDone[] = [];
+    waiting.set(key, others);
+    this.#request.send(request, (failure, result) => {
+      waiting.delete(key);
+      for (const other of others) other(failure, result);
+      settle(failure, result);
+    });
+  }
+
+  #addFailure(step: FetchStep, { code, message, cause }: SubgraphFailure): void {
+    this.#errors.addFailure(step, { message, extensions: { code, service: step.service }, cause });
+  }
 }

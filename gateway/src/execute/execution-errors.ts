@@ -1,50 +1,33 @@
 /**
- * The errors of an execution: those that subgraphs told, at their places in the result, and those of fetches that failed, at each field that is
+ * The errors of an execution: those that subgraphs report, at their paths in the result, and those of failed fetches, at each field that is
  * missing because of them (GraphQL §7.1.2: a path names the field of the response that has the error).
  */
 import type { FetchStep, Shape, ValueFault } from '../program/program.ts';
 import { TYPENAME_ALIAS, toResponseKey } from '../program/response-key.ts';
+import type { ErrorPath, ResultError, SubgraphError } from '../program/result.ts';
 
-/** An error as it stands in a result, before the transport finishes it. */
-export interface AnswerError {
-  readonly message: string;
-  readonly path?: ErrorPath | undefined;
-  readonly extensions: Record<string, unknown>;
-  /** For the log only. */
-  readonly cause?: unknown;
-}
-
-export type ErrorPath = readonly (string | number)[];
-
-/** What a subgraph told; nothing of it is certain. */
-export interface SubgraphError {
-  readonly message?: unknown;
-  readonly path?: unknown;
-  readonly extensions?: unknown;
-}
-
-/** Fields that are missing stand for so many errors at most; the last one counts the rest. */
+/** The most errors for the missing fields of one failure; the last one counts the others. */
 const MAX_PLACES = 100;
 
 interface Failure {
-  readonly error: AnswerError;
+  readonly error: ResultError;
   readonly keys: ReadonlySet<string>;
-  /** Where it is told when no field is missing because of it. */
+  /** The path of the error when no field is missing because of it. */
   readonly path: ErrorPath | undefined;
   readonly places: ErrorPath[];
   count: number;
 }
 
-/** Where the entity that has this number in its batch stands in the result. */
+/** Returns the paths of the entity with this index in its batch. */
 export type PlacesOf = (index: number) => readonly ErrorPath[];
 
 export class ExecutionErrors {
   readonly #shape: Shape;
-  readonly #told: AnswerError[] = [];
+  readonly #reported: ResultError[] = [];
   readonly #failures = new Set<Failure>();
-  /** By where the objects stand of which fields may be missing; `@` is any element of a list. */
+  /** By the path of the objects whose fields may be missing; `@` is any element of a list. */
   readonly #byPlace = new Map<string, Failure[]>();
-  /** Root fields of which a subgraph told an error without a path. */
+  /** Root fields for which a subgraph reported an error without a path. */
   readonly #unplacedKeys = new Set<string>();
   readonly #missing = new Set<string>();
 
@@ -54,20 +37,20 @@ export class ExecutionErrors {
 
   /** Whether there is no error so far. */
   get isEmpty(): boolean {
-    return this.#told.length === 0 && this.#failures.size === 0;
+    return this.#reported.length === 0 && this.#failures.size === 0;
   }
 
-  /** Whether the writer has to say which fields are missing: a failure has no place of its own. */
+  /** Whether the writer has to report missing fields: they are the paths of failures. */
   get hasFailures(): boolean {
     return this.#failures.size > 0;
   }
 
-  /** Adds what a subgraph told beside its data; `placesOf` for entities. `isWhole` says that no data came with it. */
-  addAnswered(errors: readonly unknown[], { step, placesOf, isWhole }: { step: FetchStep; placesOf?: PlacesOf; isWhole: boolean }): void {
+  /** Adds the errors that a subgraph reported; `placesOf` for entities. `isWhole` means that there was no data. */
+  addReported(errors: readonly unknown[], { step, placesOf, isWhole }: { step: FetchStep; placesOf?: PlacesOf; isWhole: boolean }): void {
     for (const each of errors) {
       const { message, path: own, extensions } = readError(each, step.service);
       const path = own && restoreNames(own, step);
-      const error: AnswerError = { message, extensions: { ...extensions, service: step.service } };
+      const error: ResultError = { message, extensions: { ...extensions, service: step.service } };
       const [first, index, ...rest] = path ?? [];
       if (placesOf && first === '_entities' && typeof index === 'number') {
         const found = extensions['masked'] === true ? placesOf(index).slice(0, 1) : placesOf(index);
@@ -83,8 +66,8 @@ export class ExecutionErrors {
     }
   }
 
-  /** Adds that a fetch brought nothing at all. */
-  addFailure(step: FetchStep, error: AnswerError): void {
+  /** Adds the failure of a whole fetch. */
+  addFailure(step: FetchStep, error: ResultError): void {
     const path = step.path.length > 0 ? toPrefix(step.path) : undefined;
     const failure: Failure = { error, keys: new Set(step.keys), path, places: [], count: 0 };
     for (const place of step.places)
@@ -94,7 +77,7 @@ export class ExecutionErrors {
       );
   }
 
-  /** Notes that a field of the result was never fetched. */
+  /** Notes that a field of the result was not fetched. */
   readonly noteMissing = (path: ErrorPath): void => {
     const key = path.at(-1);
     const pattern = path.slice(0, -1).map((segment) => (typeof segment === 'number' ? '@' : segment));
@@ -112,38 +95,38 @@ export class ExecutionErrors {
     }
   };
 
-  /** Returns the errors of the result; `faults` says why values are null against the schema, of which an error may tell already. */
-  finish(faults: readonly ValueFault[]): AnswerError[] {
+  /** Returns the errors of the result; `faults` are values that violate the schema, unless an error explains them already. */
+  finish(faults: readonly ValueFault[]): ResultError[] {
     return this.#complete(faults).map((error) => (error.path?.includes(TYPENAME_ALIAS) ? toClientPath(error, error.path) : error));
   }
 
-  #complete(faults: readonly ValueFault[]): AnswerError[] {
-    const errors = [...this.#told];
+  #complete(faults: readonly ValueFault[]): ResultError[] {
+    const errors = [...this.#reported];
     for (const { error, places, path, count } of this.#failures)
       errors.push(...toErrors(error, places.length > 0 ? places : [path], count));
     if (faults.length === 0) return errors;
-    const told = new Set<string>();
+    const explained = new Set<string>();
     const above = new Set<string>();
     for (const { path } of errors) {
       if (!path) continue;
-      told.add(toKey(path));
+      explained.add(toKey(path));
       for (let length = 0; length <= path.length; length++) above.add(toKey(path.slice(0, length)));
     }
-    const isTold = (path: ErrorPath) => {
+    const isExplained = (path: ErrorPath) => {
       if (above.has(toKey(path)) || this.#missing.has(toKey(path)) || this.#unplacedKeys.has(String(path[0]))) return true;
-      for (let length = 1; length <= path.length; length++) if (told.has(toKey(path.slice(0, length)))) return true;
+      for (let length = 1; length <= path.length; length++) if (explained.has(toKey(path.slice(0, length)))) return true;
       return false;
     };
-    for (const { message, path } of faults) if (!isTold(path)) errors.push({ message, path, extensions: { code: 'UPSTREAM_ERROR' } });
+    for (const { message, path } of faults) if (!isExplained(path)) errors.push({ message, path, extensions: { code: 'UPSTREAM_ERROR' } });
     return errors;
   }
 
-  /** What the client did not ask for, such as a field that another one requires, has no place in the result: what is missing because of it has. */
-  #addAt(error: AnswerError, paths: readonly ErrorPath[], count: number): void {
+  /** Adds an error at its paths. A field that the client did not select has no path: the error moves to the fields that are missing because of it. */
+  #addAt(error: ResultError, paths: readonly ErrorPath[], count: number): void {
     const [first = []] = paths;
     const visible = this.#visibleLength(first);
     if (visible === first.length) {
-      this.#told.push(...toErrors(error, paths, count));
+      this.#reported.push(...toErrors(error, paths, count));
       return;
     }
     for (const path of paths) {
@@ -152,13 +135,13 @@ export class ExecutionErrors {
     }
   }
 
-  #addUnplaced(error: AnswerError, step: FetchStep, isWhole: boolean): void {
+  #addUnplaced(error: ResultError, step: FetchStep, isWhole: boolean): void {
     if (isWhole && step.path.length > 0) {
       this.addFailure(step, error);
       return;
     }
     if (step.path.length === 0) for (const key of step.keys) this.#unplacedKeys.add(key);
-    this.#told.push(step.path.length > 0 ? { ...error, path: toPrefix(step.path) } : error);
+    this.#reported.push(step.path.length > 0 ? { ...error, path: toPrefix(step.path) } : error);
   }
 
   #fail(failure: Failure, place: ErrorPath): void {
@@ -169,7 +152,7 @@ export class ExecutionErrors {
     else this.#byPlace.set(key, [failure]);
   }
 
-  /** How many segments of a path name what the client asked for. */
+  /** Returns how many segments of a path the client selected. */
   #visibleLength(path: ErrorPath): number {
     if (this.#shape.length === 0) return path.length;
     let at = 0;
@@ -183,26 +166,26 @@ export class ExecutionErrors {
   }
 }
 
-function toClientPath(error: AnswerError, path: ErrorPath): AnswerError {
+function toClientPath(error: ResultError, path: ErrorPath): ResultError {
   return { ...error, path: path.map((segment) => (typeof segment === 'string' ? toResponseKey(segment) : segment)) };
 }
 
-/** One error for each path; where they stand for more places, the last one says for how many. */
-function toErrors(error: AnswerError, paths: readonly (ErrorPath | undefined)[], count: number): AnswerError[] {
+/** Returns one error for each path; when there are more than paths, the last one counts them. */
+function toErrors(error: ResultError, paths: readonly (ErrorPath | undefined)[], count: number): ResultError[] {
   return paths.map((path, i) => {
     const others = i === paths.length - 1 ? count - paths.length : 0;
     return { ...error, ...(path && { path }), extensions: others > 0 ? { ...error.extensions, count: others + 1 } : error.extensions };
   });
 }
 
-/** Returns what can be relied on of an error that a subgraph reports. */
+/** Returns the well-formed parts of an error that a subgraph reports. */
 export function readError(
   error: unknown,
   service: string,
 ): { message: string; path: ErrorPath | undefined; extensions: Record<string, unknown> } {
   const { message, path, extensions } = (typeof error === 'object' && error !== null ? error : {}) as SubgraphError;
   return {
-    message: typeof message === 'string' ? message : `The subgraph ${service} reported an error without a message`,
+    message: typeof message === 'string' ? message : `The subgraph ${service} reported an error without a message.`,
     path:
       Array.isArray(path) && path.length > 0 && path.every((each) => typeof each === 'string' || Number.isInteger(each))
         ? (path as ErrorPath)
@@ -212,7 +195,7 @@ export function readError(
   };
 }
 
-/** The path with the keys under which the client asked for what was fetched under others. */
+/** Replaces the response keys of a fetch by those of the client. */
 function restoreNames(path: ErrorPath, { rewrites }: FetchStep): ErrorPath {
   if (rewrites.length === 0) return path;
   return path.map((segment) => {
@@ -224,7 +207,7 @@ function restoreNames(path: ErrorPath, { rewrites }: FetchStep): ErrorPath {
   });
 }
 
-/** As much of a fetch's path as is the same for all of its objects. */
+/** Returns the part of a fetch's path that all of its objects share. */
 function toPrefix(path: readonly string[]): readonly string[] {
   const list = path.indexOf('@');
   return list < 0 ? path : path.slice(0, list);

@@ -1,6 +1,7 @@
-/** Merges what a fetch brought into what is there. Objects are taken over, not copied: each answer belongs to one request. */
+/** Merges the result of a fetch into the data of an operation. Objects are moved, not copied: each result belongs to one operation. */
 import type { Data, KeyRename, RenameSegment } from '../program/program.ts';
 
+/** Merges `source` into `target`, deeply. */
 export function merge(target: Data, source: Data): void {
   for (const key in source) {
     const next = source[key];
@@ -29,7 +30,7 @@ function mergeLists(target: unknown[], source: readonly unknown[]): void {
   });
 }
 
-/** Applies the planner's output rewrites to what a fetch brought. */
+/** Applies an output rewrite of the planner to the result of a fetch. */
 export function rename(value: unknown, { path, to }: KeyRename, depth = 0): void {
   if (Array.isArray(value)) {
     for (const each of value) rename(each, { path, to }, depth);

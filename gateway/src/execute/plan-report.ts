@@ -1,20 +1,21 @@
-/** The plan of a request as people read it, with when each fetch went out and how long it took. */
+/** Reports the plan of a request, with the start and the duration of each fetch. */
 import type { FetchStep, PlanStep } from '../program/program.ts';
 
 export interface PlanReport {
-  /** To be called as the plan runs. */
-  readonly observe: (step: FetchStep, event: 'sent' | 'answered') => void;
-  /** The plan in JSON; times in milliseconds since the plan began. Fetches that were not needed have none. */
+  /** Called before and after each fetch. */
+  readonly observe: (step: FetchStep, event: 'sent' | 'received') => void;
+  /** Returns the plan for `extensions`; times are in milliseconds since the start of the plan. A fetch that was not needed has none. */
   readonly write: (plan: PlanStep | undefined) => unknown;
 }
 
 interface Times {
   readonly sentMs: number;
-  answeredMs?: number;
+  receivedMs?: number;
 }
 
+/** Creates the report of one execution, which starts now. */
 export function createPlanReport(now: () => number = () => performance.now()): PlanReport {
-  const began = now();
+  const startedAt = now();
   const times = new Map<FetchStep, Times>();
   const round = (milliseconds: number) => Math.round(milliseconds * 100) / 100;
   const write = (step: PlanStep | undefined): unknown => {
@@ -27,7 +28,7 @@ export function createPlanReport(now: () => number = () => performance.now()): P
         return { kind: 'condition', variable: step.variable, then: write(step.then), otherwise: write(step.otherwise) };
       case 'fetch': {
         const { service, path, operation, entities } = step;
-        const { sentMs, answeredMs } = times.get(step) ?? {};
+        const { sentMs, receivedMs } = times.get(step) ?? {};
         return {
           kind: 'fetch',
           service,
@@ -35,7 +36,7 @@ export function createPlanReport(now: () => number = () => performance.now()): P
           isOfEntities: entities !== undefined,
           operation,
           ...(sentMs !== undefined && { sentMs: round(sentMs) }),
-          ...(sentMs !== undefined && answeredMs !== undefined && { durationMs: round(answeredMs - sentMs) }),
+          ...(sentMs !== undefined && receivedMs !== undefined && { durationMs: round(receivedMs - sentMs) }),
         };
       }
     }
@@ -43,8 +44,8 @@ export function createPlanReport(now: () => number = () => performance.now()): P
   return {
     observe(step, event) {
       const known = times.get(step);
-      if (!known) times.set(step, { sentMs: now() - began });
-      else if (event === 'answered') known.answeredMs = now() - began;
+      if (!known) times.set(step, { sentMs: now() - startedAt });
+      else if (event === 'received') known.receivedMs = now() - startedAt;
     },
     write,
   };

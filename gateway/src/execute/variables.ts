@@ -1,13 +1,13 @@
-/** Checks a request's variables against what its operation declares (GraphQL §6.1.2). Their own JSON goes on to the subgraphs, which coerce it. */
+/** Checks the variables of a request against their definitions (GraphQL §6.1.2). Subgraphs get them as sent, and coerce them. */
 import type { FieldFault } from '@trestle/schema/errors';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { InputType, VariableProgram } from '../program/program.ts';
 
 const MAX_FAULTS = 50;
-/** Characters of a value that a message shows. */
+/** The most characters of a value in a message. */
 const MAX_SHOWN = 100;
 
-/** VALIDATION_ERROR of one variable or several; its message tells the first fault as graphql-js does. */
+/** VALIDATION_ERROR for one variable or several; the message is that of graphql-js for the first one. */
 export class VariableFault extends LocatedFault {
   constructor(faults: readonly VariableProblem[]) {
     const [first] = faults;
@@ -15,7 +15,6 @@ export class VariableFault extends LocatedFault {
     const others = rest > 0 ? ` (${String(rest)} more in details)` : '';
     super('VALIDATION_ERROR', `${first?.text ?? ''}${others}`, {
       details: faults.slice(0, MAX_FAULTS).map(({ field, message }) => ({ field, message })),
-      // Where the variables are declared.
       locations: faults.map(({ variable }) => variable.location),
     });
   }
@@ -23,13 +22,13 @@ export class VariableFault extends LocatedFault {
 
 interface VariableProblem extends FieldFault {
   readonly variable: VariableProgram;
-  /** The whole message, for a client that reads messages only. */
+  /** The message of graphql-js. */
   readonly text: string;
 }
 
 /**
- * Returns the variables with the operation's defaults, for conditions and costs. Throws VariableFault, which names every fault. A variable of a
- * condition must not be null, though its type may have a default and allow null (GraphQL §6.4.1).
+ * Returns the variables with the operation's defaults, for conditions and costs. Throws VariableFault that names every invalid variable. A variable
+ * of a condition must not be null, even when its type has a default and is nullable (GraphQL §6.4.1).
  */
 export function readVariables(
   declared: readonly VariableProgram[],
@@ -59,7 +58,7 @@ export function readVariables(
   return addAliases(declared, values);
 }
 
-/** Returns the variables with those too that fetches know by another name; the same object when there are none. */
+/** Adds the variables that have another name in fetches. Returns the same object when there are none. */
 export function addAliases(
   declared: readonly VariableProgram[],
   values: Readonly<Record<string, unknown>>,
@@ -89,11 +88,11 @@ function checkVariable(value: unknown, variable: VariableProgram, faults: Variab
 }
 
 interface Problem {
-  /** Behind the variable's name: `.tags[1]`. */
+  /** After the variable's name: `.tags[1]`. */
   readonly path: string;
   readonly invalid: unknown;
   readonly message: string;
-  /** The same in the words of graphql-js. */
+  /** The same as graphql-js says it. */
   readonly reason: string;
 }
 
@@ -143,7 +142,7 @@ function check(value: unknown, { type, path, report }: Place): void {
   }
 }
 
-/** What graphql-js calls a value that a scalar does not take. */
+/** How graphql-js describes a value that a scalar does not accept. */
 const NOT_A: Readonly<Record<string, string>> = {
   Int: 'non-integer value',
   Float: 'non numeric value',
@@ -196,7 +195,7 @@ function isScalar(name: string, value: unknown): boolean {
     case 'ID':
       return typeof value === 'string' || Number.isInteger(value);
     default:
-      // A custom scalar is checked by the subgraph that knows it.
+      // Subgraphs check their custom scalars.
       return true;
   }
 }
@@ -212,7 +211,7 @@ function print(type: InputType): string {
   }
 }
 
-/** A value as JSON, no more of it than a message should hold. */
+/** Returns a value as JSON, cut to the length of a message. */
 function show(value: unknown): string {
   const text = value === undefined ? 'undefined' : JSON.stringify(value);
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;

@@ -2,14 +2,12 @@
 import { createHash } from 'node:crypto';
 import type { ApolloGateway as Gateway } from '@apollo/gateway';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
-import type { EngineContext } from '../engines/engine.ts';
-import { execute } from '../execute/execute.ts';
-import { ExecutionErrors } from '../execute/execution-errors.ts';
-import { link } from '../program/operation.ts';
-import type { Data } from '../program/program.ts';
+import { type ExecutionRequest, execute } from '../execute/execute.ts';
 import { readVariables } from '../execute/variables.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createPlanner } from '../plan/planner.ts';
+import { link } from '../program/operation.ts';
+import type { RequestContext } from '../request/context.ts';
 import type { FuzzOperation } from './operations.ts';
 import type { Subgraphs } from './subgraphs.ts';
 
@@ -82,16 +80,14 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
         }
         const operation = link(prepared.program);
         const conditions = readVariables(prepared.program.variables, variables);
-        const data: Data = {};
-        const errors = new ExecutionErrors(prepared.program.shape);
-        const send: Parameters<typeof execute>[0]['send'] = ({ service, body }, done) => {
+        const send: ExecutionRequest['send'] = ({ service, body }, done) => {
           subgraphs(service, JSON.parse(body) as { query: string })
             .then((answer) => {
               done(null, answer);
             })
             .catch(reject);
         };
-        execute({ operation, variables, conditions, context: {} as EngineContext, send, data, errors }, () => {
+        execute({ operation, variables, conditions, context: {} as RequestContext, send }, ({ data, errors }) => {
           try {
             const request = {
               conditions,

@@ -1,38 +1,58 @@
-/** What Prometheus reads of subscriptions. */
+/** Prometheus metrics of subscriptions: of clients' connections, and of the streams behind them. */
+import { createHistogram } from '@trestle/service/histogram';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { createHistogram } from './histogram.ts';
-import type { HubCounts } from '../subscriptions/subscription-registry.ts';
-import type { SendBuffers } from '../transports/delivery/send-buffers.ts';
 
 export type Transport = 'websocket' | 'sse' | 'multipart';
 
-export interface LiveMetrics {
+/** What transports report. */
+export interface TransportMetrics {
   readonly sockets: { inc(): void; dec(): void };
-  readonly began: (transport: Transport) => void;
-  readonly ended: (transport: Transport, cause: string) => void;
-  readonly dropped: () => void;
+  readonly subscriptionBegan: (transport: Transport) => void;
+  readonly subscriptionEnded: (transport: Transport, cause: string) => void;
+  /** Called for each event that a slow client missed. */
+  readonly eventDropped: () => void;
 }
 
-/** `counts` are those of the engine, which is the one that knows what runs. */
-export function createLiveMetrics(
-  metrics: Registry,
-  { counts, buffers }: { counts: HubCounts | undefined; buffers: Pick<SendBuffers, 'bytes' | 'clients'> },
-): LiveMetrics {
-  const registers = [metrics];
-  const sockets = new Gauge({ name: 'trestle_websockets_open', help: 'WebSockets of clients.', registers });
+/** Bytes that wait for clients, and the number of these clients. */
+export interface SendBufferCounts {
+  readonly bytes: number;
+  readonly clients: number;
+}
+
+/** Registers the metrics of clients' connections and returns the functions that feed them. */
+export function createTransportMetrics(registry: Registry, buffers: SendBufferCounts): TransportMetrics {
+  const registers = [registry];
+  const sockets = new Gauge({ name: 'trestle_websockets_open', help: 'Open WebSockets of clients.', registers });
   const open = new Gauge({
     name: 'trestle_subscriptions_open',
-    help: 'Subscriptions that clients hold.',
+    help: 'Open subscriptions of clients.',
     labelNames: ['transport'],
     registers,
   });
   const ended = new Counter({
     name: 'trestle_subscriptions_ended_total',
-    help: 'Subscriptions that have ended, by why: complete and stopped are as it should be.',
+    help: 'Subscriptions that ended, by cause; complete and stopped are normal.',
     labelNames: ['transport', 'cause'],
     registers,
   });
   const dropped = new Counter({ name: 'trestle_subscription_events_dropped_total', help: 'Events that slow clients missed.', registers });
+  registerSendBuffers(registry, buffers);
+  return {
+    sockets,
+    subscriptionBegan: (transport) => {
+      open.inc({ transport });
+    },
+    subscriptionEnded: (transport, cause) => {
+      open.dec({ transport });
+      ended.inc({ transport, cause });
+    },
+    eventDropped: () => {
+      dropped.inc();
+    },
+  };
+}
+
+function registerSendBuffers(registry: Registry, buffers: SendBufferCounts): void {
   for (const [name, help] of [
     ['bytes', 'Bytes that wait for clients of WebSockets and event streams.'],
     ['clients', 'Clients of WebSockets and event streams that bytes wait for.'],
@@ -40,48 +60,46 @@ export function createLiveMetrics(
     new Gauge({
       name: `trestle_send_buffer_${name}`,
       help,
-      registers,
+      registers: [registry],
       collect() {
         this.set(buffers[name]);
       },
     });
-  if (counts) registerCounts(counts, metrics);
-  return {
-    sockets,
-    began: (transport) => {
-      open.inc({ transport });
-    },
-    ended: (transport, cause) => {
-      open.dec({ transport });
-      ended.inc({ transport, cause });
-    },
-    dropped: () => {
-      dropped.inc();
-    },
-  };
 }
 
-function registerCounts(counts: HubCounts, registry: Registry): void {
+/** Counts of the streams that the engine runs. */
+export interface StreamCounts {
+  readonly responseStreams: number;
+  /** Events that subgraphs sent. */
+  readonly received: number;
+  /** Events handed to subscribers: one event counts once for each. */
+  readonly delivered: number;
+  /** Events that subgraphs sent and that are not delivered. */
+  readonly waiting: number;
+}
+
+/** Registers the metrics of the streams that the engine runs; `read` returns their counts. */
+export function registerStreams(registry: Registry, read: () => StreamCounts): void {
   const registers = [registry];
   new Gauge({
-    name: 'trestle_subscription_feeds',
-    help: 'Subscriptions that run: those that are the same for several clients run once.',
+    name: 'trestle_subscription_response_streams',
+    help: 'Response streams: subscriptions with the same result share one.',
     registers,
     collect() {
-      this.set(counts.feeds);
+      this.set(read().responseStreams);
     },
   });
   new Gauge({
     name: 'trestle_subscription_events_waiting',
-    help: 'Events that subgraphs told and that are not completed.',
+    help: 'Events that subgraphs sent and that are not delivered.',
     registers,
     collect() {
-      this.set(counts.waiting);
+      this.set(read().waiting);
     },
   });
   for (const [result, help] of [
-    ['received', 'Events that subgraphs told.'],
-    ['delivered', 'Events that were handed to listeners.'],
+    ['received', 'Events that subgraphs sent.'],
+    ['delivered', 'Events handed to subscribers.'],
   ] as const)
     new Counter({
       name: `trestle_subscription_events_${result}_total`,
@@ -89,17 +107,21 @@ function registerCounts(counts: HubCounts, registry: Registry): void {
       registers,
       collect() {
         this.reset();
-        this.inc(counts[result]);
+        this.inc(read()[result]);
       },
     });
-  const lag = createHistogram({
+}
+
+/** Registers the lag of events and returns the function that observes it, in seconds. */
+export function createLagMetric(registry: Registry): (seconds: number) => void {
+  const series = createHistogram({
     registry,
     name: 'trestle_subscription_event_lag_seconds',
-    help: "Time from a subgraph's word to the last listener's socket.",
+    help: "Time from the arrival of a subgraph's event to the last subscriber's socket.",
     labelNames: [],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   })({});
-  counts.observeLag = (seconds) => {
-    lag.observe(seconds);
+  return (seconds) => {
+    series.observe(seconds);
   };
 }

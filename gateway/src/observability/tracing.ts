@@ -1,17 +1,17 @@
-/** What the gateway's spans say of GraphQL requests (OpenTelemetry semantic conventions: HTTP server spans, GraphQL server spans). */
+/** Attributes of the gateway's spans (OpenTelemetry semantic conventions: HTTP server spans, GraphQL server spans). */
 import { ATTR_GRAPHQL_OPERATION_NAME, ATTR_GRAPHQL_OPERATION_TYPE } from '@opentelemetry/semantic-conventions/incubating';
 import type { Scope } from '@trestle/telemetry';
 import { endServerSpan } from '@trestle/telemetry/http';
 
 interface EndedRequest {
-  /** The HTTP method, or `WS` for an operation of a WebSocket. */
+  /** The HTTP method, or `WS` for an operation over a WebSocket. */
   readonly method: string;
   readonly status: number;
   readonly operation: string | undefined;
   readonly kind: string | undefined;
 }
 
-/** Ends the SERVER span of a request. The document itself is left out, as it may hold what a person wrote. */
+/** Ends the SERVER span of a request. The document is left out: it may contain personal data. */
 export function endRequestSpan(scope: Scope, { method, status, operation, kind }: EndedRequest): void {
   endServerSpan(scope, { method, route: '/graphql', status }, toOperationAttributes({ name: operation, kind }));
 }

@@ -12,7 +12,8 @@ import {
   validate,
   visit,
 } from 'graphql';
-import { type Limits, limitOperations, tooExpensive } from '../limits/limits.ts';
+import { limitOperations } from '../limits/limit-operations.ts';
+import { type Limits, tooExpensive } from '../limits/limits.ts';
 import { expandOperation } from './expand-operation.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';

@@ -1,9 +1,9 @@
-/** A fault at a place of the client's document. */
+/** A fault at a position of the client's document (GraphQL §7.1.2). */
 import { type ErrorCode, Fault, type FaultOptions } from '@trestle/schema/errors';
 import type { Location } from './program.ts';
 
 export class LocatedFault extends Fault {
-  /** Places in the document, each once; empty where none is known (GraphQL §7.1.2). */
+  /** Each position once; empty when none is known. */
   readonly locations: readonly Location[];
 
   constructor(

@@ -1,73 +1,72 @@
 /**
- * What the planner thread hands to the thread that serves: one operation, planned and compiled, as plain data. It crosses threads, so it
- * holds no schema and no functions; `code` is the source of those (ADR 7).
+ * The program of an operation: its plan and the source of its generated code, as plain data. The planner thread sends it to the serving
+ * thread, so it contains no schema and no functions (ADR 7).
  */
+import type { OperationKind } from '../request/operation.ts';
 
-export type OperationKind = 'query' | 'mutation' | 'subscription';
-
-/** One operation of one supergraph, ready to run for any variables. */
+/** One operation of one supergraph, for any variables. */
 export interface Program {
   readonly kind: OperationKind;
   readonly name: string | undefined;
-  /** Where the document has it. */
+  /** Its position in the document. */
   readonly location: Location | undefined;
   readonly variables: readonly VariableProgram[];
-  /** Nothing where a client asks for `__typename` alone. For a subscription, what is left to do for each event. */
+  /** Undefined when only `__typename` is selected. For a subscription, the fetches that complete each event. */
   readonly plan: PlanStep | undefined;
-  /** Where the events of a subscription come from. */
+  /** The fetch that subscribes to the source stream of a subscription. */
   readonly source: FetchStep | undefined;
-  /** Source of a function body that gives {@link Compiled}. */
+  /** The source of a function body that returns {@link Compiled}. */
   readonly code: string;
   readonly introspection: IntrospectionProgram | undefined;
-  /** What the client asked for, by which the paths of errors are read. */
+  /** The response keys that the client selected, to check the paths of errors. */
   readonly shape: Shape;
-  /** Whether all that it asks for is marked `@tag(name: "public")`: the same for everybody. */
+  /** Whether every selected field has `@tag(name: "public")`: the result is the same for every caller. */
   readonly isPublic: boolean;
 }
 
 /**
- * The places of an operation's selections, the root first: response keys, each with the number of the place below it, or -1 for a leaf.
- * Objects of all types have one place.
+ * The selection sets of an operation, the root first: response keys, each with the index of the selection set below it, or -1 for a leaf.
+ * Objects of all types at one path share one entry.
  */
 export type Shape = readonly Readonly<Record<string, number>>[];
 
-/** What the generated code gives; arrays are indexed by the numbers in the steps. */
+/** What the generated code returns; the steps of the plan hold indexes into its arrays. */
 export interface Compiled {
-  /** Writes the answer's data; null when it holds anything that the schema forbids: then `explain` has to write it. */
+  /** Writes the data of the result. Returns null when a value violates the schema; then `explain` has to write it. */
   readonly write: WriteData;
-  /** The same, slower: puts null where it belongs and tells why in `faults`. */
+  /** The same, slower: writes null where the schema demands it and adds the reason to `faults`. */
   readonly explain: (...given: Parameters<WriteData>) => Written;
   readonly collect: readonly Collect[];
   readonly represent: readonly Represent[];
   /** The estimated cost by the IBM cost specification, for these variables. */
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
-  /** What an answer has really cost, by the same weights. */
+  /** The cost of a result by the same weights. */
   readonly actualCost: (data: Data, variables: Readonly<Record<string, unknown>>) => number;
 }
 
 export type Data = Record<string, unknown>;
-/** Writes an entity's representation as JSON; null when something that it needs is not there. `conditions` as in {@link WriteRequest}. */
+/** Returns the representation of an entity as JSON; null when a field that it needs is missing. `conditions` as in {@link WriteRequest}. */
 export type Represent = (entity: Data, conditions: Readonly<Record<string, unknown>>) => string | null;
-/** Where an object was found, so that another can be put in its place. */
+/** Collects objects, with the parent and key of each so that it can be replaced. */
 export type Collect = (data: unknown, found: Data[], parents: (Data | unknown[])[] | undefined, keys: (string | number)[]) => void;
 export type WriteData = (data: Data, request: WriteRequest) => Written | null;
 
 export interface WriteRequest {
-  /** Whether each `@skip` and `@include` variable holds. */
+  /** The variables of `@skip` and `@include`, with defaults applied. */
   readonly conditions: Readonly<Record<string, unknown>>;
   /** JSON texts of introspection fields by response key. */
   readonly introspection: Readonly<Record<string, string>>;
   readonly buffer: Buffer;
-  /** The largest answer in bytes: a RangeError with the message {@link TOO_LARGE} is thrown before more are written. */
+  /** The largest result in bytes: the writer throws a RangeError with the message {@link TOO_LARGE} before it writes more. */
   readonly maxBytes: number;
   readonly faults: ValueFault[];
-  /** Called by `explain` for each field that no fetch has brought. The path is its own, and changes afterwards. */
+  /** Called by `explain` for each field that no fetch returned. The writer changes the path afterwards: copy it. */
   readonly noteMissing: (path: readonly (string | number)[]) => void;
 }
 
-export const TOO_LARGE = 'The answer is too large';
+export const TOO_LARGE = 'The result is too large';
 
-/** `bytes` is the buffer that was given or a larger one; its first `length` bytes are `{"data":…`, without the closing brace. */
+/** `bytes` is the buffer of the request or a larger one; its first `length` bytes are `{"data":…`, without the closing brace. */
 export interface Written {
   readonly bytes: Buffer;
   readonly length: number;
@@ -87,50 +86,50 @@ export interface FetchStep {
   readonly kind: 'fetch';
   readonly service: string;
   readonly operationKind: OperationKind;
-  /** The GraphQL document, for subscriptions and for people. */
+  /** The GraphQL document, for subscriptions and plan reports. */
   readonly operation: string;
   readonly operationName: string | undefined;
-  /** The request's body up to the first variable: `{"query":"…","variables":{`. */
+  /** The request body up to the first variable: `{"query":"…","variables":{`. */
   readonly prefix: string;
   readonly variables: readonly string[];
-  /** Where in the answer its objects stand; `@` for each element of a list. Empty for the root. */
+  /** The path of its objects in the result; `@` stands for each element of a list. Empty for the root. */
   readonly path: readonly string[];
-  /** The same with the types that objects on the way must have: one place at least. */
+  /** The same with the types that objects on the path must have; at least one. */
   readonly places: readonly Place[];
   /** Index into `collect`; undefined at the root. */
   readonly collect: number | undefined;
   readonly entities: EntityFetch | undefined;
   readonly rewrites: readonly KeyRename[];
-  /** Response keys at the root of what it fetches. */
+  /** The response keys at the root of its result. */
   readonly keys: readonly string[];
-  /** Whether the same request may be asked for twice by this plan. */
+  /** Whether this plan may send the same request twice. */
   readonly isRepeated: boolean;
 }
 
-/** Where objects stand, segment by segment. */
+/** A path in the result, segment by segment. */
 export type Place = readonly PlaceSegment[];
 
 export interface PlaceSegment {
   /** A response key, or `@` for each element of a list. */
   readonly key: string;
-  /** What `__typename` of the object that is reached may be, where it is known; undefined for anything. */
+  /** The allowed `__typename` values of the object at this segment; undefined for any type. */
   readonly types?: readonly string[];
 }
 
 export interface EntityFetch {
   /** Index into `represent`. */
   readonly represent: number;
-  /** The one type that is asked for and the one leaf that tells its entities apart, or undefined when their whole representation does. */
+  /** The type and the key field that identify the entities; undefined when only the whole representation identifies them. */
   readonly key: { readonly type: string; readonly name: string } | undefined;
-  /** Names that are no object type: a subgraph that only knows an interface must not overwrite what an entity is. */
+  /** Interface names: a subgraph that only knows an interface must not overwrite the type of an entity (`@interfaceObject`). */
   readonly interfaces: readonly string[];
-  /** Whether one object may stand in all places of an entity; false where what is fetched later depends on the objects around it. */
+  /** Whether all places of an entity may share one object; false where later fetches depend on the objects around it. */
   readonly areShared: boolean;
-  /** Types of which this fetch decides whether an entity exists: one that its subgraph gives as null is null in the result, whatever else is known. */
+  /** Types for which this fetch decides whether an entity exists: an entity that its subgraph returns as null is null in the result. */
   readonly decides: readonly string[];
 }
 
-/** Puts a field that had to be fetched under another name back where it belongs. */
+/** Renames a field that was fetched under another response key. */
 export interface KeyRename {
   /** Keys and `... on Type` conditions. */
   readonly path: readonly RenameSegment[];
@@ -144,11 +143,11 @@ export interface VariableProgram {
   readonly type: InputType;
   readonly hasDefault: boolean;
   readonly default: unknown;
-  /** Whether `@skip` or `@include` asks for it, which take no null. */
+  /** Whether `@skip` or `@include` uses it: these do not accept null. */
   readonly isCondition: boolean;
-  /** The name by which fetches know it, where that is another one. */
+  /** Its name in fetches, where that differs. */
   readonly alias: string | undefined;
-  /** Where the document declares it. */
+  /** The position of its definition in the document. */
   readonly location: Location | undefined;
 }
 
@@ -158,7 +157,7 @@ export interface Location {
   readonly column: number;
 }
 
-/** The type of a value that a client sends; `named` refers to {@link InputNames} by name. */
+/** The type of a value that a client sends. */
 export type InputType =
   | { readonly kind: 'nonNull'; readonly of: InputType }
   | { readonly kind: 'list'; readonly of: InputType }
@@ -173,8 +172,8 @@ export interface InputField {
 }
 
 export interface IntrospectionProgram {
-  /** The estimated number of objects in its answer. */
+  /** The estimated number of objects in its result. */
   readonly cost: number;
-  /** Answers by response key, when they depend on no variable. */
+  /** Results by response key, as JSON; undefined when they depend on variables. */
   readonly fixed: Readonly<Record<string, string>> | undefined;
 }

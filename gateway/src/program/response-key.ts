@@ -1,9 +1,9 @@
-/** The keys of a result: those under which subgraphs are asked are those of the client, but for one. */
+/** Response keys in fetches: those of the client, except for one alias. */
 
-/** Stands for the alias `__typename` of another field wherever data of subgraphs are kept: there `__typename` is the type's name. */
+/** Replaces the alias `__typename` of another field in fetches and in their results, where `__typename` must be the name of the type. */
 export const TYPENAME_ALIAS = 'trestle_typename';
 
-/** Returns the key that the client sees. */
+/** Returns the response key that the client sees. */
 export function toResponseKey(key: string): string {
   return key === TYPENAME_ALIAS ? '__typename' : key;
 }

@@ -1,17 +1,16 @@
-/** A client's Idempotency-Key on its way to the subgraphs, which keep it (spec §8, contract §4). No I/O. */
+/** Reads the Idempotency-Key of a request, which subgraphs keep (spec §8, contract §4). No I/O. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
+import { rejectFaults } from '@trestle/schema/errors';
+import { findIdempotencyFaults } from '@trestle/service/idempotency-key';
 
 const NONE: readonly string[] = [];
 
-/** Names and values in turn. Reads the headers that go along with mutations: the key, and its scope where the bridge tells one. Throws VALIDATION_ERROR. */
+/**
+ * Returns the headers that mutations carry, names and values in turn: the key, and the scope that the bridge sends with it.
+ * Throws VALIDATION_ERROR that names every invalid header.
+ */
 export function readIdempotencyHeaders({ 'idempotency-key': key, 'idempotency-scope': scope }: IncomingHttpHeaders): readonly string[] {
   if (key === undefined) return NONE;
-  const faults: FieldFault[] = [];
-  if (!/^[\x21-\x7e]{1,255}$/.test(String(key)))
-    faults.push({ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' });
-  if (scope !== undefined && !/^[A-Z]+ \/[\x21-\x7e]{0,2047}$/.test(String(scope)))
-    faults.push({ field: 'Idempotency-Scope', message: 'must be a method and a path' });
-  rejectFaults(faults);
+  rejectFaults(findIdempotencyFaults({ key, scope }));
   return ['idempotency-key', String(key), ...(scope === undefined ? [] : ['idempotency-scope', String(scope)])];
 }

@@ -1,4 +1,4 @@
-/** Reads the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
+/** Parses the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
 import { type FieldFault, fail } from '@trestle/schema/errors';
 import { JsonTooDeep, parseJson } from './json.ts';
 import { type Resume, readResume } from './position.ts';
@@ -8,25 +8,25 @@ export interface Parameters {
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly extensions: Readonly<Record<string, unknown>>;
-  /** Names a trusted document in place of `query`. */
+  /** The id of a trusted document, in place of `query`. */
   readonly documentId: string | undefined;
-  /** For a subscription: what is asked for of positions. */
+  /** For a subscription: whether events carry positions, and where it continues. */
   readonly resume: Resume | undefined;
 }
 
-/** It stands in logs, metrics and traces, where the document may name the operation as well (see `toOperationLabel`). */
+/** The name appears in logs, metrics and traces. */
 const MAX_NAME_CHARACTERS = 200;
 
 const NONE: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** `body` is one parsed JSON object. Throws VALIDATION_ERROR that names every fault. */
+/** Returns the parameters in a parsed JSON object. Throws VALIDATION_ERROR that names every invalid parameter. */
 export function readParameters(body: Readonly<Record<string, unknown>>): Parameters {
   const { query, operationName, variables, extensions, documentId } = body;
-  if (!isText(query) || !isText(operationName) || !isMap(variables) || !isMap(extensions) || !isText(documentId)) refuse(body);
+  if (!isString(query) || !isString(operationName) || !isMap(variables) || !isMap(extensions) || !isString(documentId)) refuse(body);
   if (typeof operationName === 'string' && operationName.length > MAX_NAME_CHARACTERS)
     throw fail(
       'VALIDATION_ERROR',
-      `\`operationName\` has ${String(operationName.length)} characters; the limit is ${String(MAX_NAME_CHARACTERS)}`,
+      `\`operationName\` length ${String(operationName.length)} exceeds the limit of ${String(MAX_NAME_CHARACTERS)}.`,
     );
   const given = (extensions as Record<string, unknown> | null | undefined) ?? NONE;
   return {
@@ -39,13 +39,13 @@ export function readParameters(body: Readonly<Record<string, unknown>>): Paramet
   };
 }
 
-/** Reads them from a URL's query string: `variables` and `extensions` are JSON there. */
+/** Returns the parameters in the query string of a URL, where `variables` and `extensions` are JSON. Throws VALIDATION_ERROR. */
 export function readSearchParameters(search: string): Parameters {
   const given = new URLSearchParams(search);
   const body: Record<string, unknown> = {};
   for (const name of ['query', 'operationName', 'documentId']) {
     const value = given.get(name);
-    // A form sends what is empty as well.
+    // Forms send empty fields too.
     if (value !== null && value !== '') body[name] = value;
   }
   for (const name of ['variables', 'extensions']) {
@@ -54,13 +54,13 @@ export function readSearchParameters(search: string): Parameters {
     try {
       body[name] = parseJson(value);
     } catch (error) {
-      throw fail('VALIDATION_ERROR', `${name} ${error instanceof JsonTooDeep ? error.message : 'is not well-formed JSON'}`);
+      throw fail('VALIDATION_ERROR', `\`${name}\` ${error instanceof JsonTooDeep ? error.message : 'is not valid JSON'}.`);
     }
   }
   return readParameters(body);
 }
 
-function isText(value: unknown): boolean {
+function isString(value: unknown): boolean {
   return value === undefined || value === null || typeof value === 'string';
 }
 
@@ -72,7 +72,7 @@ function isMap(value: unknown): boolean {
 function refuse(body: Readonly<Record<string, unknown>>): never {
   const details: FieldFault[] = [];
   for (const field of ['query', 'operationName', 'documentId'])
-    if (!isText(body[field])) details.push({ field, message: 'must be a string' });
+    if (!isString(body[field])) details.push({ field, message: 'must be a string' });
   for (const field of ['variables', 'extensions']) if (!isMap(body[field])) details.push({ field, message: 'must be an object' });
-  throw fail('VALIDATION_ERROR', details.map(({ field, message }) => `\`${field}\` ${message}`).join('; '), { details });
+  throw fail('VALIDATION_ERROR', `${details.map(({ field, message }) => `\`${field}\` ${message}`).join('; ')}.`, { details });
 }

@@ -2,31 +2,31 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { readResume, toClientPosition, toSourcePosition } from './position.ts';
 
-describe('a position', () => {
-  it('is given back as it came, in letters that fit into an event id', () => {
+describe('positions of subscriptions', () => {
+  it('returns the position of the subgraph unchanged, encoded in characters of an event id', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 40 }), fc.string({ unit: 'binary', maxLength: 100 }), (service, position) => {
-        const told = toClientPosition(service, position);
-        expect(told).toMatch(/^[\w-]+$/);
-        expect(readResume({ resume: { after: told } })).toEqual({ after: told });
-        expect(toSourcePosition(service, told)).toBe(position);
+        const encoded = toClientPosition(service, position);
+        expect(encoded).toMatch(/^[\w-]+$/);
+        expect(readResume({ resume: { after: encoded } })).toEqual({ after: encoded });
+        expect(toSourcePosition(service, encoded)).toBe(position);
       }),
     );
   });
 
-  it('of another subgraph is GONE', () => {
+  it('throws GONE for a position of another subgraph', () => {
     expect(() => toSourcePosition('orders', toClientPosition('users', '7'))).toThrow(expect.objectContaining({ code: 'GONE' }));
   });
 
-  it('that nobody gave is VALIDATION_ERROR, whatever it is', () => {
-    const refused = (after: unknown) => {
+  it('throws VALIDATION_ERROR for every value that the server cannot have sent', () => {
+    const rejects = (after: unknown) => {
       expect(() => readResume({ resume: { after } })).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
     };
-    fc.assert(fc.property(fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.string()), fc.object()), refused));
-    for (const text of ['', 'x', '[]', 'WyJhIl0', 'WzEsMl0', toClientPosition('users', 'x'.repeat(4000))]) refused(text);
+    fc.assert(fc.property(fc.oneof(fc.integer(), fc.boolean(), fc.constant(null), fc.array(fc.string()), fc.object()), rejects));
+    for (const text of ['', 'x', '[]', 'WyJhIl0', 'WzEsMl0', toClientPosition('users', 'x'.repeat(4000))]) rejects(text);
   });
 
-  it('is asked for by an object only', () => {
+  it('throws VALIDATION_ERROR when extensions.resume is not an object', () => {
     expect(readResume({})).toBeUndefined();
     expect(readResume({ resume: {} })).toEqual({});
     for (const resume of [null, true, 'x', 1, []])

@@ -1,7 +1,7 @@
-/** How far a client has come in a stream: as it is told, and as it tells it to go on from there (ADR 11). No I/O. */
+/** Positions in a subscription: a client that lost its connection continues after the last position that it received (ADR 11). No I/O. */
 import { fail, rejectFaults } from '@trestle/schema/errors';
 
-/** Asked for with positions; `after` is the last one that the client was told. */
+/** A request for positions. `after` is the last position that the client received. */
 export interface Resume {
   readonly after?: string;
 }
@@ -9,7 +9,7 @@ export interface Resume {
 const FIELD = 'extensions.resume';
 const MAX_CHARACTERS = 4000;
 
-/** Reads `extensions.resume` of a request: undefined for a client that knows nothing of positions. Throws VALIDATION_ERROR. */
+/** Parses `extensions.resume` of a request. Returns undefined for a client that does not ask for positions. Throws VALIDATION_ERROR. */
 export function readResume(extensions: Readonly<Record<string, unknown>>): Resume | undefined {
   const { resume } = extensions;
   if (resume === undefined) return undefined;
@@ -18,23 +18,23 @@ export function readResume(extensions: Readonly<Record<string, unknown>>): Resum
     rejectFaults([{ field: FIELD, message: 'must be an object' }]);
   if (after === undefined) return {};
   if (typeof after !== 'string' || after.length > MAX_CHARACTERS || !toPair(after))
-    rejectFaults([{ field: `${FIELD}.after`, message: 'must be a position that was given' }]);
+    rejectFaults([{ field: `${FIELD}.after`, message: 'must be a position that the server sent' }]);
   return { after: after as string };
 }
 
-/** A position of one subgraph, as clients see it: opaque, and fit to be an event's id (no line ends). */
+/** Returns a subgraph's position as clients see it: opaque, and a valid id of a server-sent event (no line ends). */
 export function toClientPosition(service: string, position: string): string {
   return Buffer.from(JSON.stringify([service, position])).toString('base64url');
 }
 
-/** What is to be said to the subgraph. Throws GONE for a position of another one: since then the field has moved. */
+/** Returns the subgraph's own position. Throws GONE for a position of another subgraph: the field has moved since. */
 export function toSourcePosition(service: string, after: string): string {
   const [from, position] = toPair(after) ?? [];
   if (from !== service || position === undefined) throw gone();
   return position;
 }
 
-export const GONE_MESSAGE = 'What happened since that position is no longer known';
+export const GONE_MESSAGE = 'The events after this position are no longer available. Subscribe again without `resume.after`.';
 
 function gone(): Error {
   return fail('GONE', GONE_MESSAGE);

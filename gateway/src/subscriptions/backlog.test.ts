@@ -5,69 +5,69 @@ const fill = (backlog: Backlog, count: number) => {
   for (let i = 0; i < count; i++) backlog.add();
 };
 
-function createAsking(backlog: Backlog) {
+function createRequester(backlog: Backlog) {
   const called: string[] = [];
   return {
     called,
-    ask: (name: string) => {
-      backlog.ask(() => called.push(name));
+    request: (name: string) => {
+      backlog.request(() => called.push(name));
     },
   };
 }
 
-describe('a backlog', () => {
-  it('lets in at once as many as there is room for, and the next when one of them is answered', () => {
+describe('Backlog', () => {
+  it('grants as many requests as there is room for, and the next one when a grant is settled', () => {
     const backlog = new Backlog(1000);
-    const { called, ask } = createAsking(backlog);
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) ask(name);
+    const { called, request } = createRequester(backlog);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) request(name);
     expect(called).toEqual(['a', 'b', 'c', 'd', 'e']);
-    for (let i = 0; i < 3; i++) backlog.answered();
+    for (let i = 0; i < 3; i++) backlog.settle();
     expect(called).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    backlog.answered();
+    backlog.settle();
     expect(called).toHaveLength(7);
   });
 
-  it('is full at its limit, and lets in once half of it is free, nobody before those who ask already', () => {
+  it('is full at its limit, and grants requests in order once half of it is free', () => {
     const backlog = new Backlog(1000);
-    const { called, ask } = createAsking(backlog);
+    const { called, request } = createRequester(backlog);
     fill(backlog, 1000);
     expect(backlog.isFull).toBe(true);
-    ask('a');
-    ask('b');
+    request('a');
+    request('b');
     backlog.remove(400);
-    ask('c');
+    request('c');
     expect([backlog.isFull, called]).toEqual([false, []]);
     backlog.remove(101);
     expect(called).toEqual(['a']);
-    // It has begun to come: the room is that of its events from now on.
+    // The page arrives: its events take the room of the grant.
     fill(backlog, 200);
-    backlog.answered();
+    backlog.settle();
     expect(called).toEqual(['a']);
     backlog.remove(699);
     expect(called).toEqual(['a', 'b', 'c']);
   });
 
-  it('never forgets who asks: when nothing waits and nobody is about to be answered, the next one is let in', () => {
+  it('grants the next request when there are neither events nor grants, whatever the limit', () => {
     const backlog = new Backlog(10);
-    const { called, ask } = createAsking(backlog);
-    for (const name of ['a', 'b', 'c']) ask(name);
+    const { called, request } = createRequester(backlog);
+    for (const name of ['a', 'b', 'c']) request(name);
     expect(called).toEqual(['a']);
-    backlog.answered();
-    backlog.answered();
+    backlog.settle();
+    backlog.settle();
     expect(called).toEqual(['a', 'b', 'c']);
   });
 
-  it('does not call who has gone, and lets somebody ask again while he is called', () => {
+  it('does not grant a request that was cancelled, and accepts a request during a grant', () => {
     const backlog = new Backlog(1000);
-    const { called, ask } = createAsking(backlog);
+    const { called, request } = createRequester(backlog);
     fill(backlog, 1000);
-    const gone = () => called.push('gone');
-    backlog.ask(gone);
-    backlog.ask(() => {
+    const cancelled = () => called.push('cancelled');
+    backlog.request(cancelled);
+    backlog.request(() => {
       called.push('a');
-      ask('b');
+      request('b');
     });
-    backlog.forget(gone);
+    backlog.cancel(cancelled);
     backlog.remove(900);
     expect(called).toEqual(['a', 'b']);
   });

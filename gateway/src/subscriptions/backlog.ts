@@ -1,105 +1,107 @@
 /**
- * Room for the events that wait to be completed, shared by all feeds: clients decide how much of what was missed is told again, and all of them
- * together must not take the process's memory, or every connection to the subgraphs.
+ * Bounds the events that wait to be completed, over all response streams. Clients decide how many missed events are replayed; together they must
+ * not take the memory of the process, or every connection to the subgraphs.
  */
-import { PAGE } from './source-stream.ts';
+import { PAGE_EVENTS } from './source-stream.ts';
 
-/** Beyond so many, feeds ask their sources for nothing more that was missed, and complete one event at a time. */
-const MAX_WAITING = 5000;
+/** At this many events, streams request no more pages of missed events and complete one event at a time. */
+const MAX_EVENTS = 5000;
 
-/** So long the first word of the answer is waited for: who does not answer must not keep the room from others. */
-const ANSWER_MS = 1000;
+/** How long the first event of a page may take: a subgraph that does not respond must not keep the room. */
+const RESPONSE_TIMEOUT_MS = 1000;
 
 export class Backlog {
-  readonly #maxWaiting: number;
-  /** Called when half of the room is free, in the order in which they asked. */
-  readonly #asking = new Set<() => void>();
-  #waiting = 0;
+  readonly #maxEvents: number;
+  /** Called in order when half of the room is free. */
+  readonly #queue = new Set<() => void>();
+  #events = 0;
+  /** Pages that were granted and whose events have not begun to arrive. */
   #granted = 0;
 
-  constructor(maxWaiting = MAX_WAITING) {
-    this.#maxWaiting = maxWaiting;
+  constructor(maxEvents = MAX_EVENTS) {
+    this.#maxEvents = maxEvents;
   }
 
   get size(): number {
-    return this.#waiting;
+    return this.#events;
   }
 
   get isFull(): boolean {
-    return this.#waiting >= this.#maxWaiting;
+    return this.#events >= this.#maxEvents;
   }
 
   add(): void {
-    this.#waiting++;
+    this.#events++;
   }
 
   remove(count = 1): void {
-    this.#waiting -= count;
-    this.#letIn(this.#maxWaiting / 2);
+    this.#events -= count;
+    this.#grantBelow(this.#maxEvents / 2);
   }
 
-  /** Calls once, now or when there is room: whoever has had some waits behind those who ask already. He says `answered` then, once. */
-  ask(go: () => void): void {
-    this.#asking.add(go);
-    if (this.#asking.size === 1) this.#letIn(this.#maxWaiting);
+  /** Calls `start` once, now or when there is room for a page. The caller calls {@link settle} once afterwards. */
+  request(start: () => void): void {
+    this.#queue.add(start);
+    if (this.#queue.size === 1) this.#grantBelow(this.#maxEvents);
   }
 
-  /** What somebody who was let in has asked for has begun to come, or will not. */
-  answered(): void {
+  /** Ends a grant: the events of the page arrive, and count themselves, or will not arrive. */
+  settle(): void {
     this.#granted--;
-    this.#letIn(this.#maxWaiting / 2);
+    this.#grantBelow(this.#maxEvents / 2);
   }
 
-  /** Nobody is to be called any more. */
-  forget(go: () => void): void {
-    this.#asking.delete(go);
+  /** Removes a request that was not granted. */
+  cancel(start: () => void): void {
+    this.#queue.delete(start);
   }
 
-  #letIn(limit: number): void {
-    for (const go of this.#asking) {
-      // The page that somebody was let in for counts until it begins to come, as its events do from then on. Where nothing waits and nobody is about to be answered, nothing would call the next one.
-      if (this.#waiting + this.#granted * PAGE >= limit && this.#waiting + this.#granted > 0) return;
-      this.#asking.delete(go);
+  #grantBelow(limit: number): void {
+    for (const start of this.#queue) {
+      const expected = this.#events + this.#granted * PAGE_EVENTS;
+      // Without events and grants nothing would call this again: the next request is granted then, whatever the limit.
+      if (expected >= limit && this.#events + this.#granted > 0) return;
+      this.#queue.delete(start);
       this.#granted++;
-      go();
+      start();
     }
   }
 }
 
-/** One feed's turns in the backlog: before it asks its source for more of what was missed. */
-export class Turn {
+/** The requests of one response stream for pages of missed events. */
+export class PageRequests {
   readonly #backlog: Backlog;
-  readonly #go: () => void;
+  readonly #start: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `go` is called for every time that was asked for. */
-  constructor(backlog: Backlog, go: () => void) {
+  /** `start` is called for each request that is granted. */
+  constructor(backlog: Backlog, start: () => void) {
     this.#backlog = backlog;
-    this.#go = go;
+    this.#start = start;
   }
 
-  ask(): void {
-    this.#backlog.ask(this.#begin);
+  request(): void {
+    this.#backlog.request(this.#begin);
   }
 
-  /** The source has said something. */
-  answered(): void {
+  /** Called when the source stream has sent something. */
+  settle(): void {
     if (!this.#timer) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#backlog.answered();
+    this.#backlog.settle();
   }
 
-  /** Wants no more. */
-  end(): void {
-    this.#backlog.forget(this.#begin);
-    this.answered();
+  /** Cancels a request and ends a grant. */
+  stop(): void {
+    this.#backlog.cancel(this.#begin);
+    this.settle();
   }
 
   readonly #begin = (): void => {
     this.#timer = setTimeout(() => {
-      this.answered();
-    }, ANSWER_MS).unref();
-    this.#go();
+      this.settle();
+    }, RESPONSE_TIMEOUT_MS).unref();
+    this.#start();
   };
 }

@@ -1,37 +1,36 @@
-/** Makes one event a result: what its subgraph told, the rest of the plan, and the writing of both. */
-import { NO_EXTRAS, type Writing, writeAnswer } from '../execute/answer.ts';
-import { type Execution, type SubgraphAnswer, execute, takeEvent } from '../execute/execute.ts';
-import { ExecutionErrors } from '../execute/execution-errors.ts';
+/** Executes a subscription for one event of its source stream (GraphQL §6.2.3.2): merges the event, executes the rest of the plan, writes the result. */
+import { INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
+import { executeEvent as runPlan } from '../execute/execute.ts';
+import { createSendFetch } from '../execute/send-fetch.ts';
+import { type Writing, NO_EXTRAS, writeResult } from '../execute/write-result.ts';
 import type { Operation } from '../program/operation.ts';
-import { createSend } from '../execute/send.ts';
-import type { EngineContext } from '../engines/engine.ts';
+import type { SubgraphResult } from '../program/result.ts';
+import { type RequestContext, renewContext } from '../request/context.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
-import { createTrail } from '../request/trail.ts';
 
-/** An operation of the snapshot that serves it. */
-export interface Serving {
+/** An operation and the snapshot that it was planned for. */
+export interface PlannedOperation {
   readonly snapshot: Snapshot;
   readonly operation: Operation;
 }
 
 export interface EventRequest {
-  readonly serving: Serving;
-  readonly answer: SubgraphAnswer;
+  readonly planned: PlannedOperation;
+  readonly event: SubgraphResult;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** The variables with their defaults. */
+  /** The variables with the operation's defaults. */
   readonly conditions: Readonly<Record<string, unknown>>;
-  readonly context: EngineContext;
-  /** What is told in `extensions`. */
+  readonly context: RequestContext;
   readonly extensions?: object | undefined;
 }
 
-/** Calls back with the result's own bytes; what goes wrong becomes a result that tells so. */
-export function completeEvent(
-  { serving, answer, variables, conditions, context, extensions }: EventRequest,
+/** Calls back with the result as JSON. A failure becomes a result with an error. */
+export function executeEvent(
+  { planned, event, variables, conditions, context, extensions }: EventRequest,
   writing: Writing,
   done: (bytes: Buffer) => void,
 ): void {
-  const { snapshot, operation } = serving;
+  const { snapshot, operation } = planned;
   const guard = (act: () => void) => {
     try {
       act();
@@ -42,31 +41,18 @@ export function completeEvent(
     }
   };
   guard(() => {
-    const execution: Execution = {
-      operation,
-      variables,
-      conditions,
-      context: { ...context, trail: createTrail() },
-      data: {},
-      errors: new ExecutionErrors(operation.program.shape),
-      send: createSend(snapshot, guard),
-    };
-    takeEvent(execution, answer);
-    execute(execution, () => {
-      done(write(execution, extensions, writing));
+    const send = createSendFetch(snapshot.upstream, guard);
+    runPlan({ operation, variables, conditions, context: renewContext(context), send }, event, (executed) => {
+      const { bytes, length } = writeResult(executed, extensions ? { ...NO_EXTRAS, extensions } : NO_EXTRAS, writing);
+      // A copy, since a slow client may keep the result for long and the buffer returns to the pool.
+      const own = Buffer.from(bytes.subarray(0, length));
+      writing.buffers.give(bytes);
+      done(own);
     });
   });
 }
 
-/** Who is slow may hold the bytes for long: they are no longer the pool's. */
-function write(execution: Execution, extensions: object | undefined, writing: Writing): Buffer {
-  const { bytes, length } = writeAnswer(execution, extensions ? { ...NO_EXTRAS, extensions } : NO_EXTRAS, writing);
-  const own = Buffer.from(bytes.subarray(0, length));
-  writing.buffers.give(bytes);
-  return own;
-}
-
 function toFailedResult(requestId: string, extensions: object | undefined): Buffer {
-  const errors = [{ message: 'Something went wrong on our side', extensions: { code: 'INTERNAL_ERROR', requestId } }];
+  const errors = [{ message: INTERNAL_ERROR_MESSAGE, extensions: { code: 'INTERNAL_ERROR', requestId } }];
   return Buffer.from(JSON.stringify({ data: null, errors, ...(extensions && { extensions }) }));
 }

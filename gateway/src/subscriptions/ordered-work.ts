@@ -1,12 +1,12 @@
-/** Works on several things at a time, and hands the results over in the order in which the things came. */
+/** Works on several inputs concurrently and delivers the outputs in the order of the inputs. */
 
 export interface OrderedWorkOptions<In, Out> {
-  /** How many may run at a time, at this moment. */
+  /** Returns how many inputs may be worked on at this moment. */
   readonly concurrent: () => number;
-  /** Begins the work on one thing and calls back with its result, now or later; further calls are ignored. */
+  /** Starts the work on one input and calls back with the output, now or later. Further calls are ignored. */
   readonly work: (input: In, done: (output: Out) => void) => void;
   readonly deliver: (output: Out) => void;
-  /** Called whenever everything that came has been handed over. */
+  /** Called whenever every output has been delivered. */
   readonly onIdle: () => void;
 }
 
@@ -17,67 +17,67 @@ interface Slot<In, Out> {
 
 export class OrderedWork<In, Out> {
   readonly #options: OrderedWorkOptions<In, Out>;
-  /** Some running, some done and waiting for those before them, the rest not begun. */
+  /** In order of arrival: started ones, with or without a result, then those that are not started. */
   readonly #slots: Slot<In, Out>[] = [];
-  #begun = 0;
+  #started = 0;
   #running = 0;
-  #isBeginning = false;
+  #isStarting = false;
   #isStopped = false;
 
   constructor(options: OrderedWorkOptions<In, Out>) {
     this.#options = options;
   }
 
-  /** How many things have come that are not handed over. */
+  /** The number of inputs whose outputs are not delivered. */
   get size(): number {
     return this.#slots.length;
   }
 
   push(input: In): void {
     this.#slots.push({ input, result: undefined });
-    this.#begin();
+    this.#startNext();
   }
 
-  /** Begins nothing more, and hands over nothing. */
+  /** Starts and delivers nothing more. */
   stop(): void {
     this.#isStopped = true;
     this.#slots.length = 0;
   }
 
-  #begin(): void {
-    // What is done at once leads back here: the loop that runs goes on, rather than one within it.
-    if (this.#isBeginning) return;
-    this.#isBeginning = true;
+  #startNext(): void {
+    // Work that is done at once calls this again: the running loop continues instead of recursing.
+    if (this.#isStarting) return;
+    this.#isStarting = true;
     try {
       for (let slot = this.#next(); slot; slot = this.#next()) this.#start(slot);
     } finally {
-      this.#isBeginning = false;
+      this.#isStarting = false;
     }
   }
 
   #next(): Slot<In, Out> | undefined {
-    return !this.#isStopped && this.#running < this.#options.concurrent() ? this.#slots[this.#begun] : undefined;
+    return !this.#isStopped && this.#running < this.#options.concurrent() ? this.#slots[this.#started] : undefined;
   }
 
   #start(slot: Slot<In, Out>): void {
-    this.#begun++;
+    this.#started++;
     this.#running++;
     this.#options.work(slot.input, (output) => {
       if (slot.result || this.#isStopped) return;
       slot.result = { output };
       this.#running--;
-      this.#handOver();
+      this.#deliver();
     });
   }
 
-  #handOver(): void {
+  #deliver(): void {
     if (this.#isStopped) return;
     for (let next = this.#slots[0]; next?.result; next = this.#slots[0]) {
       this.#slots.shift();
-      this.#begun--;
+      this.#started--;
       this.#options.deliver(next.result.output);
     }
-    this.#begin();
+    this.#startNext();
     if (this.#slots.length === 0) this.#options.onIdle();
   }
 }

@@ -1,283 +1,298 @@
 /**
- * One running subscription with all who listen to it: source → remainder of the plan for each event → one written result, told to every listener.
- * Remainders run side by side, and events leave in the order they came in.
+ * One response stream with its subscribers (GraphQL §6.2.3.2): each event of the source stream is completed by the rest of the plan, written once,
+ * and sent to every subscriber. Events are completed concurrently and sent in the order of their arrival.
  */
-import type { EngineContext, LiveEvent, Listener, StreamEnd } from '../engines/engine.ts';
-import type { Writing } from '../execute/answer.ts';
-import type { SubgraphAnswer } from '../execute/execute.ts';
+import type { Writing } from '../execute/write-result.ts';
 import type { FetchStep } from '../program/program.ts';
-import type { DocumentRequest } from '../supergraph/snapshot.ts';
-import type { Loss } from '../upstream/subgraph-socket.ts';
-import { Audience, type AudienceCounts } from './subscribers.ts';
-import { type Backlog, Turn } from './backlog.ts';
-import { type Serving, completeEvent } from './execute-event.ts';
-import { type Reason, reasonOfLoss, toEnd, toRefusal } from './stream-end.ts';
-import { OrderedWork } from './ordered-work.ts';
+import type { SubgraphResult } from '../program/result.ts';
+import type { RequestContext } from '../request/context.ts';
 import { type Resume, toClientPosition, toSourcePosition } from '../request/position.ts';
-import { type Source, openSource } from './source-stream.ts';
+import type { StreamEnd, Subscriber, SubscriptionEvent } from '../request/subscriber.ts';
+import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
+import type { ConnectionLoss } from '../upstream/subgraph-socket.ts';
+import { type Backlog, PageRequests } from './backlog.ts';
+import { type PlannedOperation, executeEvent } from './execute-event.ts';
+import { OrderedWork } from './ordered-work.ts';
+import { SourceStream, type SourceStreamReceiver } from './source-stream.ts';
+import { type EndReason, toLossReason, toRefusal, toStreamEnd } from './stream-end.ts';
+import { type SubscriberCounts, Subscribers } from './subscribers.ts';
 
-/** So many remainders of one subscription run at the same time. */
+/** Events of one stream that are completed concurrently. */
 const MAX_CONCURRENT = 16;
-/** So many events may wait to be completed. A source that is faster is asked to wait, until there are few; one that can't ends the stream. */
+/** Events of one stream that wait to be completed. A faster source stream is paused until few wait; one that cannot pause is ended. */
 const MAX_WAITING = 1000;
 const FEW_WAITING = 50;
 
-/** What a feed is of: all that decides what its listeners read. */
-export interface FeedRequest {
+/** What a stream is requested with: everything that decides its results. */
+export interface StreamRequest {
   readonly document: DocumentRequest;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** The variables with the operation's defaults. */
   readonly conditions: Readonly<Record<string, unknown>>;
-  /** Whether positions are told, and from behind which it goes on. */
+  /** Whether events carry positions, and after which position the stream begins. */
   readonly resume: Resume | undefined;
-  /** Of the first who asked; nothing of it is told to the others but what all have in common. */
-  readonly context: EngineContext;
+  /** That of the first subscriber; the others share what is the same for all of them. */
+  readonly context: RequestContext;
 }
 
-export interface FeedOptions extends Writing {
-  readonly request: FeedRequest;
+export interface ResponseStreamOptions extends Writing {
+  readonly request: StreamRequest;
   readonly reconnectMs: number;
-  readonly counts: FeedCounts;
+  readonly counts: StreamCounts;
   readonly backlog: Backlog;
-  /** It is told how far it has come: by events of which it knows, or by its subgraph's word. */
-  readonly onReached: () => void;
-  /** The last listener has gone, or the stream has ended. */
-  readonly onOver: () => void;
+  /** Called after each event with a position was sent. */
+  readonly onPosition: () => void;
+  /** Called once, when the last subscriber has left or the stream has ended. */
+  readonly onClosed: () => void;
 }
 
-export interface FeedCounts extends AudienceCounts {
+/** Counts over all streams of a process. */
+export interface StreamCounts extends SubscriberCounts {
   received: number;
-  /** Called for each event that was told, with the seconds since it came. */
+  /** Called for each event that was sent, with the seconds since its arrival. */
   readonly observeLag: (seconds: number) => void;
 }
 
-/** What its subgraph told: an event, or how far it has come without one. */
+/** A message of the source stream: an event, or a position without one. */
 interface Arrival {
   readonly receivedAt: number;
-  readonly answer: SubgraphAnswer | undefined;
+  readonly event: SubgraphResult | undefined;
   readonly position: string | undefined;
-  readonly serving: Serving;
+  readonly planned: PlannedOperation;
 }
 
-export class Feed {
-  readonly #options: FeedOptions;
-  readonly #audience: Audience;
-  readonly #work: OrderedWork<Arrival, LiveEvent>;
-  readonly #turn: Turn;
-  #serving: Serving;
-  #source: Source | undefined;
-  /** The position that everybody was told last. */
-  #reached: string | undefined;
-  /** Told once every event before it is. */
+export class ResponseStream {
+  readonly #options: ResponseStreamOptions;
+  readonly #subscribers: Subscribers;
+  readonly #work: OrderedWork<Arrival, SubscriptionEvent>;
+  readonly #pages: PageRequests;
+  #planned: PlannedOperation;
+  #source: SourceStream | undefined;
+  #position: string | undefined;
+  /** Sent after the last event. */
   #end: StreamEnd | undefined;
   #isPaused = false;
-  #isOver = false;
+  #isClosed = false;
 
-  constructor(options: FeedOptions, serving: Serving) {
+  constructor(options: ResponseStreamOptions, planned: PlannedOperation) {
     this.#options = options;
-    this.#serving = serving;
-    this.#audience = new Audience({
+    this.#planned = planned;
+    this.#subscribers = new Subscribers({
       counts: options.counts,
       pending: () => this.#work.size,
       onEmpty: () => {
-        this.#stop();
+        this.#close();
       },
     });
-    this.#turn = new Turn(options.backlog, () => {
+    this.#pages = new PageRequests(options.backlog, () => {
       this.#isPaused = false;
       if (this.#source) this.#source.resume();
-      else this.#open();
+      else this.#openSource();
     });
     this.#work = new OrderedWork({
       concurrent: () => (options.backlog.isFull ? 1 : MAX_CONCURRENT),
-      work: ({ answer, receivedAt, position, serving: by }, done) => {
-        const extensions = position === undefined ? undefined : { position };
-        const tell = (bytes: Buffer) => {
-          done({ bytes, receivedAt, position });
-        };
-        if (answer) completeEvent({ ...options.request, serving: by, answer, extensions }, options, tell);
-        else tell(Buffer.from(JSON.stringify({ data: null, extensions })));
+      work: (arrival, done) => {
+        this.#complete(arrival, done);
       },
-      deliver: this.#tell,
+      deliver: (event) => {
+        this.#send(event);
+      },
       onIdle: () => {
-        if (this.#end) this.#close(this.#end);
+        if (this.#end) this.#closeWith(this.#end);
       },
     });
   }
 
-  get request(): FeedRequest {
+  get request(): StreamRequest {
     return this.#options.request;
   }
 
-  /** The position that its listeners were told last, if they want to know any. */
-  get reached(): string | undefined {
-    return this.#reached;
+  /** The last position that was sent; undefined for a stream without positions. */
+  get position(): string | undefined {
+    return this.#position;
   }
 
   get size(): number {
-    return this.#audience.size;
+    return this.#subscribers.size;
   }
 
-  /** Whether it tells what has come, and then ends. */
+  /** Whether it accepts no more subscribers: it sends what has arrived and ends. */
   get isEnding(): boolean {
     return this.#end !== undefined;
   }
 
-  add(listener: Listener): void {
-    this.#audience.add(listener, this.#serving.operation.program.name);
-    const position = this.#reached;
+  add(subscriber: Subscriber): void {
+    this.#subscribers.add(subscriber, this.#planned.operation.program.name);
+    const position = this.#position;
     if (position === undefined) return;
-    listener.next({
-      bytes: Buffer.from(JSON.stringify({ data: null, extensions: { position } })),
-      receivedAt: performance.now(),
-      position,
-    });
+    subscriber.next({ bytes: toPositionResult(position), receivedAt: performance.now(), position });
   }
 
   /**
-   * Has all who listen here listen to another feed of the same events, which was told as far as this one: what both have still to tell
-   * is the same. Gives false when that can't be now.
+   * Moves every subscriber to another stream of the same events that has sent the same position: both send the same from then on, and this one
+   * ends. Returns false when that is impossible now.
    */
-  joinTo(other: Feed): boolean {
-    if (this.#end || other.#end || other.#isOver || this.#reached !== other.#reached) return false;
-    if (!this.#audience.moveTo(other.#audience)) return false;
-    this.#stop();
+  mergeInto(other: ResponseStream): boolean {
+    if (this.#end || other.#end || other.#isClosed || this.#position !== other.#position) return false;
+    if (!this.#subscribers.moveTo(other.#subscribers)) return false;
+    this.#close();
     return true;
   }
 
-  /** Opens the source, now or when there is room for what was missed. To be called once, when the first listener is there. */
+  /** Opens the source stream, at once or when the backlog has room for missed events. Called once, after the first subscriber was added. */
   start(): void {
-    if (this.request.resume?.after === undefined) this.#open();
-    else this.#turn.ask();
+    if (this.request.resume?.after === undefined) this.#openSource();
+    else this.#pages.request();
   }
 
-  #open(): void {
-    // Its only listener may have gone before he was let in.
-    if (this.#isOver) return;
-    const { request, reconnectMs, counts } = this.#options;
-    const { snapshot, operation } = this.#serving;
-    const source = operation.program.source as FetchStep;
-    const upstream = snapshot.upstream(source.service);
+  /** Completes later events by another plan. Returns false when the source stream would have to be another one. */
+  adopt(planned: PlannedOperation): boolean {
+    const [now, next] = [identifySource(this.#planned), identifySource(planned)];
+    if (now === undefined || now !== next) return false;
+    // Otherwise results would begin, or cease, to depend on the caller.
+    if (this.#planned.operation.program.isPublic !== planned.operation.program.isPublic) return false;
+    this.#planned = planned;
+    return true;
+  }
+
+  /** Sends what has arrived, then the reason, and ends. */
+  endWith(reason: EndReason): void {
+    this.#endAfterEvents(toStreamEnd(reason, this.request.context.requestId));
+  }
+
+  #openSource(): void {
+    // The only subscriber may have left before the backlog had room.
+    if (this.#isClosed) return;
+    const { request, reconnectMs } = this.#options;
+    const { context, variables, resume } = request;
+    const { snapshot, operation } = this.#planned;
+    const { service, operation: query, operationName, variables: names } = operation.program.source as FetchStep;
+    const upstream = snapshot.upstream(service);
     if (!upstream) {
-      this.endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${source.service} has no address` });
+      this.endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${service} has no address.` });
       return;
     }
-    const { context, variables, resume } = request;
-    const { operation: query, operationName, service } = source;
     const after = resume?.after === undefined ? undefined : toSourcePosition(service, resume.after);
-    this.#source = openSource(
-      {
-        live: upstream.live,
-        identity: context.identity,
-        requestId: context.requestId,
-        payload: { query, operationName, variables: pick(variables, source.variables) },
-        after,
-        reconnectMs,
-      },
-      {
-        next: (answer, position) => {
-          counts.received++;
-          this.#take(answer, resume && position && toClientPosition(service, position));
-        },
-        reached: (position, isKnown) => {
-          if (resume && !isKnown) this.#take(undefined, toClientPosition(service, position));
-          else this.#turn.answered();
-        },
-        full: () => {
-          this.#isPaused = true;
-          this.#askForMore();
-        },
-        complete: () => {
-          this.#finishStream({ cause: 'complete', errors: [] });
-        },
-        refused: (errors) => {
-          this.#finishStream(toRefusal(errors, { service, requestId: context.requestId, subgraphErrors: this.#options.subgraphErrors }));
-        },
-        lost: (loss) => {
-          this.#lose(loss, service);
-        },
-      },
+    const { identity, requestId } = context;
+    const payload = { query, operationName, variables: pick(variables, names) };
+    this.#source = new SourceStream(
+      { upstream: upstream.subscriptions, identity, requestId, payload, after, reconnectMs },
+      this.#receive(service),
     );
   }
 
-  /** Completes events that come from now on by another plan. Gives false when they would have to come from elsewhere. */
-  adopt(serving: Serving): boolean {
-    const [now, next] = [addressOf(this.#serving), addressOf(serving)];
-    if (now === undefined || now !== next) return false;
-    // Who asks may matter now, or no longer.
-    if (this.#serving.operation.program.isPublic !== serving.operation.program.isPublic) return false;
-    this.#serving = serving;
-    return true;
+  /** Returns what the source stream of a subgraph calls. */
+  #receive(service: string): SourceStreamReceiver {
+    const { counts, request, subgraphErrors } = this.#options;
+    const toPosition = (position: string | undefined) =>
+      request.resume && position !== undefined ? toClientPosition(service, position) : undefined;
+    return {
+      next: (event, position) => {
+        counts.received++;
+        this.#push(event, toPosition(position));
+      },
+      reached: (position, isKnown) => {
+        if (request.resume && !isKnown) this.#push(undefined, toPosition(position));
+        else this.#pages.settle();
+      },
+      pageEnded: () => {
+        this.#isPaused = true;
+        this.#requestPage();
+      },
+      complete: () => {
+        this.#endAfterEvents({ cause: 'complete', errors: [] });
+      },
+      refused: (errors) => {
+        this.#endAfterEvents(toRefusal(errors, { service, requestId: request.context.requestId, subgraphErrors }));
+      },
+      lost: (loss) => {
+        this.#lose(loss, service);
+      },
+    };
   }
 
-  /** Tells what came so far, then the reason, and ends. */
-  endWith(reason: Reason): void {
-    this.#finishStream(toEnd(reason, this.request.context.requestId));
-  }
-
-  #take(answer: SubgraphAnswer | undefined, position: string | undefined): void {
-    const { backlog } = this.#options;
-    backlog.add();
-    this.#turn.answered();
-    this.#work.push({ receivedAt: performance.now(), answer, position, serving: this.#serving });
+  #push(event: SubgraphResult | undefined, position: string | undefined): void {
+    this.#options.backlog.add();
+    this.#pages.settle();
+    this.#work.push({ receivedAt: performance.now(), event, position, planned: this.#planned });
     if (this.#work.size < MAX_WAITING || this.#isPaused || this.#end) return;
     if (this.#source?.pause()) this.#isPaused = true;
-    else this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events come faster than they can be completed' });
+    else this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events arrive faster than they can be completed.' });
   }
 
-  readonly #tell = (event: LiveEvent): void => {
-    if (this.#isOver) return;
+  #complete({ event, receivedAt, position, planned }: Arrival, done: (event: SubscriptionEvent) => void): void {
+    if (!event) {
+      done({ bytes: toPositionResult(position), receivedAt, position });
+      return;
+    }
+    const extensions = position === undefined ? undefined : { position };
+    executeEvent({ ...this.request, planned, event, extensions }, this.#options, (bytes) => {
+      done({ bytes, receivedAt, position });
+    });
+  }
+
+  #send(event: SubscriptionEvent): void {
+    if (this.#isClosed) return;
     this.#options.backlog.remove();
-    this.#reached = event.position ?? this.#reached;
-    this.#audience.tell(event);
-    // The last one may have gone with it.
-    if (this.#isOver as boolean) return;
+    this.#position = event.position ?? this.#position;
+    this.#subscribers.send(event);
+    // The last subscriber may have left with this event.
+    if (this.#isClosed as boolean) return;
     this.#options.counts.observeLag((performance.now() - event.receivedAt) / 1000);
-    if (event.position !== undefined) this.#options.onReached();
-    this.#askForMore();
-  };
-
-  /** What was asked for is done, but for a few. */
-  #askForMore(): void {
-    if (this.#isPaused && !this.#isOver && !this.#end && this.#work.size <= FEW_WAITING) this.#turn.ask();
+    if (event.position !== undefined) this.#options.onPosition();
+    this.#requestPage();
   }
 
-  #lose(loss: Loss, service: string): void {
+  /** Requests more of a paused source stream when few events wait. */
+  #requestPage(): void {
+    if (this.#isPaused && !this.#isClosed && !this.#end && this.#work.size <= FEW_WAITING) this.#pages.request();
+  }
+
+  #lose(loss: ConnectionLoss, service: string): void {
     const { log, request } = this.#options;
-    log.warn('lost the source of a subscription', { requestId: request.context.requestId, subgraph: service, error: loss.cause });
-    this.endWith(reasonOfLoss(loss, service));
+    log.warn('lost the source stream of a subscription', {
+      requestId: request.context.requestId,
+      subgraph: service,
+      error: loss.cause,
+    });
+    this.endWith(toLossReason(loss, service));
   }
 
-  #finishStream(end: StreamEnd): void {
+  #endAfterEvents(end: StreamEnd): void {
     this.#source?.close();
     this.#end ??= end;
-    if (this.#work.size === 0) this.#close(this.#end);
+    if (this.#work.size === 0) this.#closeWith(this.#end);
   }
 
-  #close(end: StreamEnd): void {
-    for (const listener of this.#stop()) listener.end(end);
+  #closeWith(end: StreamEnd): void {
+    for (const subscriber of this.#close()) subscriber.end(end);
   }
 
-  /** Gives who was still there. */
-  #stop(): Listener[] {
-    if (this.#isOver) return [];
-    this.#isOver = true;
+  /** Stops everything and returns the subscribers that were left. */
+  #close(): Subscriber[] {
+    if (this.#isClosed) return [];
+    this.#isClosed = true;
     this.#source?.close();
-    const { backlog } = this.#options;
     const { size } = this.#work;
     this.#work.stop();
-    backlog.remove(size);
-    this.#turn.end();
-    const listeners = this.#audience.release();
-    this.#options.onOver();
-    return listeners;
+    this.#options.backlog.remove(size);
+    this.#pages.stop();
+    const subscribers = this.#subscribers.release();
+    this.#options.onClosed();
+    return subscribers;
   }
 }
 
-/** Where events come from and what is asked for there; undefined when there is no such place. */
-function addressOf({ snapshot, operation }: Serving): string | undefined {
+/** Returns a result that only carries a position. */
+function toPositionResult(position: string | undefined): Buffer {
+  return Buffer.from(JSON.stringify({ data: null, extensions: position === undefined ? undefined : { position } }));
+}
+
+/** Returns the address and the request of the source stream; undefined when the subgraph has no address. */
+function identifySource({ snapshot, operation }: PlannedOperation): string | undefined {
   const { source } = operation.program;
   const upstream = source && snapshot.upstream(source.service);
-  return upstream && [source.service, upstream.live.url, source.operation, source.operationName, ...source.variables].join('\n');
+  return upstream && [source.service, upstream.subscriptions.url, source.operation, source.operationName, ...source.variables].join('\n');
 }
 
 function pick(variables: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {

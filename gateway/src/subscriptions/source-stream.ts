@@ -1,187 +1,182 @@
 /**
- * Where the events of one subscription come from: an operation of one subgraph, asked for again when the connection is lost.
+ * The source stream of one subscription (GraphQL §6.2.3.1): a subscription of one subgraph, which is requested again when the connection is lost.
  *
- * A subgraph that can tell positions is asked for those by `extensions.resume`. It then begins with `{"data": null, "extensions": {"position": p}}` and
- * tells each event's own position, and now and then how far it has come without one, so that after a loss it can be asked for all that came `after`
- * the last one: nothing is missed, nothing comes twice. With `first` it completes after so many events, and is asked for more when those are done.
- * Of one that tells no positions nobody knows what was missed: the loss is the end of the stream, and is told (README, "Subscriptions").
+ * A subgraph with positions gets `extensions.resume`. Its first message is `{"data": null, "extensions": {"position": p}}`; each event has its
+ * own position, and from time to time there is a position without an event. After a loss the stream continues `after` the last position: no event is
+ * missed or repeated. With `first` the subgraph completes after that many events, and the next page is requested when those are done.
+ * Without positions nobody knows which events were missed, so a loss ends the stream (docs/adr/0009).
  */
-import type { SubgraphAnswer } from '../execute/execute.ts';
-import { type SubgraphError, readError } from '../execute/execution-errors.ts';
-import type { LivePayload, LiveSink, Loss } from '../upstream/subgraph-socket.ts';
-import type { LiveUpstream } from '../upstream/subgraph-sockets.ts';
+import { readError } from '../execute/execution-errors.ts';
+import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 import { GONE_MESSAGE } from '../request/position.ts';
+import type { ConnectionLoss, SourceReceiver, SubscribePayload } from '../upstream/subgraph-socket.ts';
+import type { SubscriptionUpstream } from '../upstream/subgraph-sockets.ts';
+import { Reconnection } from './reconnection.ts';
 
-export interface SourceOptions {
-  readonly live: LiveUpstream;
+export interface SourceStreamOptions {
+  readonly upstream: SubscriptionUpstream;
   readonly identity: readonly string[];
   readonly requestId: string;
-  readonly payload: Omit<LivePayload, 'extensions'>;
-  /** The position behind which to begin; without it the stream begins now. */
+  readonly payload: Omit<SubscribePayload, 'extensions'>;
+  /** The position after which the stream begins. Default: it begins now. */
   readonly after?: string | undefined;
-  /** So long it is tried again, from the loss on. */
+  /** How long a lost connection is retried, from the loss on. */
   readonly reconnectMs: number;
   readonly now?: () => number;
   readonly random?: () => number;
 }
 
-export interface SourceSink {
-  /** With the position of the event, if the subgraph tells any. */
-  next(answer: SubgraphAnswer, position: string | undefined): void;
-  /** The subgraph waits to be asked for more, by `resume`. */
-  full(): void;
-  /** Where the stream begins, or has come to without an event; what is known already is where it goes on. */
+/** Receives the events in order, and nothing after `complete`, `refused` or `lost`. */
+export interface SourceStreamReceiver {
+  /** `position` is that of the event, if the subgraph sends positions. */
+  next(event: SubgraphResult, position: string | undefined): void;
+  /** A page is complete: the stream waits for {@link SourceStream.resume}. */
+  pageEnded(): void;
+  /** The stream begins here, or got here without an event. A known position is where it continues after a loss. */
   reached(position: string, isKnown: boolean): void;
   complete(): void;
-  /** The subgraph will not have it, or no longer. */
   refused(errors: readonly SubgraphError[]): void;
-  /** Lost for good. */
-  lost(loss: Loss): void;
+  /** The connection was lost and is not retried any more. */
+  lost(loss: ConnectionLoss): void;
 }
 
-export interface Source {
-  close(): void;
-  /** Has the subgraph tell nothing more for now. Gives false where that would lose events: of one that tells no positions. */
-  pause(): boolean;
-  /** Goes on behind the last event before `pause`. */
-  resume(): void;
-}
+/** Events of a page: more than can be completed soon would be sent for nothing. */
+export const PAGE_EVENTS = 200;
 
-/** So many events of what was missed are asked for at a time: more than can be completed would be told for nothing. */
-export const PAGE = 200;
-const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 2000;
-/** Whoever goes on for so long is no longer looked for. */
-const STEADY_MS = 5000;
+export class SourceStream {
+  readonly #options: SourceStreamOptions;
+  readonly #receiver: SourceStreamReceiver;
+  readonly #reconnection: Reconnection;
+  #position: string | undefined;
+  #hasPositions = false;
+  /** Events since the last request. */
+  #received = 0;
+  #isEnded = false;
+  #isPaused = false;
+  #unsubscribe: () => void = () => undefined;
 
-/** A subgraph that goes down, or that has no database for a while, says so: it can be asked to go on later. */
-function isTemporary(error: SubgraphError): boolean {
-  const { extensions } = readError(error, '');
-  return extensions['code'] === 'SERVICE_UNAVAILABLE';
-}
-
-/** Begins at once; tells `sink` in order, and nothing after the end or after `close`. */
-export function openSource(options: SourceOptions, sink: SourceSink): Source {
-  const { live, identity, requestId, payload, after, reconnectMs, now = () => performance.now(), random = Math.random } = options;
-  let position = after;
-  let hasPositions = false;
-  let lostAt: number | undefined;
-  /** When the subgraph has last said from where it goes on, if nothing came since. */
-  let backAt: number | undefined;
-  let tries = 0;
-  /** Events since it was asked last. */
-  let told = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isOver = false;
-  let isPaused = false;
-  let unsubscribe: () => void = () => undefined;
-
-  const end = (tell: () => void) => {
-    if (isOver) return;
-    isOver = true;
-    clearTimeout(timer);
-    tell();
-  };
-  const lose = (loss: Loss) => {
-    // One that was back for a while is lost anew.
-    if (lostAt === undefined || (backAt !== undefined && now() - backAt >= STEADY_MS)) {
-      lostAt = now();
-      tries = 0;
-    }
-    backAt = undefined;
-    const isHopeless = position === undefined || loss.isUnauthorized || now() - lostAt >= reconnectMs;
-    if (isHopeless) {
-      end(() => {
-        sink.lost(loss);
-      });
-      return;
-    }
-    // Full jitter, so that those who were lost together don't come back together.
-    const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries++) * random();
-    timer = setTimeout(connect, wait);
-  };
-  const receive: LiveSink['next'] = (answer) => {
-    const reached = answer.extensions?.['position'];
-    const isPosition = typeof reached === 'string';
-    const isKnown = hasPositions && reached === position;
-    if (isPosition) position = reached;
-    hasPositions ||= isPosition;
-    // A position without anything else is where the stream begins, or how far it has come in silence.
-    if (isPosition && (answer.data === null || answer.data === undefined) && !answer.errors) {
-      backAt ??= now();
-      sink.reached(reached, isKnown);
-      return;
-    }
-    if (after !== undefined && !hasPositions && answer.data !== undefined) {
-      // It knows nothing of positions, hence not what was missed either.
-      refuse([{ message: GONE_MESSAGE, extensions: { code: 'GONE' } }]);
-      return;
-    }
-    // Without data it is no event: nothing was subscribed to.
-    if (answer.data === undefined && answer.errors) refuse(answer.errors);
-    else {
-      lostAt = undefined;
-      told++;
-      sink.next(answer, isPosition ? reached : undefined);
-    }
-  };
-  const refuse = (errors: readonly SubgraphError[]) => {
-    if (position !== undefined && errors.every(isTemporary)) {
-      unsubscribe();
-      lose({ isUnauthorized: false, cause: new Error('The subgraph can not go on at the moment') });
-      return;
-    }
-    end(() => {
-      unsubscribe();
-      sink.refused(errors);
+  /** Subscribes at once. */
+  constructor(options: SourceStreamOptions, receiver: SourceStreamReceiver) {
+    this.#options = options;
+    this.#receiver = receiver;
+    this.#position = options.after;
+    this.#reconnection = new Reconnection(options, () => {
+      this.#subscribe();
     });
-  };
-  const connect = () => {
-    const resume = position === undefined ? {} : { after: position, first: PAGE };
-    const isPaged = position !== undefined;
-    told = 0;
-    unsubscribe = live.subscribe(
+    this.#subscribe();
+  }
+
+  close(): void {
+    this.#end(() => {
+      this.#unsubscribe();
+    });
+  }
+
+  /** Stops the events for now. Returns false where that would lose events: without positions. */
+  pause(): boolean {
+    if (!this.#hasPositions) return false;
+    this.#isPaused = true;
+    this.#unsubscribe();
+    return true;
+  }
+
+  /** Continues after the last event before {@link pause}, or with the next page. */
+  resume(): void {
+    if (!this.#isPaused || this.#isEnded) return;
+    this.#isPaused = false;
+    this.#subscribe();
+  }
+
+  #subscribe(): void {
+    const { upstream, identity, requestId, payload } = this.#options;
+    const isPaged = this.#position !== undefined;
+    const resume = isPaged ? { after: this.#position, first: PAGE_EVENTS } : {};
+    this.#received = 0;
+    this.#unsubscribe = upstream.subscribe(
       { identity, requestId, payload: { ...payload, extensions: { resume } } },
       {
-        next: (answer) => {
-          if (!isOver && !isPaused) receive(answer);
+        next: (result) => {
+          if (!this.#isEnded && !this.#isPaused) this.#receive(result);
         },
         complete: () => {
-          if (isPaused) return;
-          if (isPaged && told === PAGE) {
-            isPaused = true;
-            sink.full();
-          } else
-            end(() => {
-              sink.complete();
-            });
+          this.#complete(isPaged);
         },
         refused: (errors) => {
-          if (!isPaused) refuse(errors);
+          if (!this.#isPaused) this.#refuse(errors);
         },
         lost: (loss) => {
-          if (!isOver && !isPaused) lose(loss);
+          if (!this.#isEnded && !this.#isPaused) this.#lose(loss);
         },
       },
     );
-  };
-  connect();
-  return {
-    close() {
-      end(() => {
-        unsubscribe();
-      });
-    },
-    pause() {
-      if (!hasPositions) return false;
-      isPaused = true;
-      unsubscribe();
-      return true;
-    },
-    resume() {
-      if (!isPaused || isOver) return;
-      isPaused = false;
-      connect();
-    },
-  };
+  }
+
+  #receive(result: Parameters<SourceReceiver['next']>[0]): void {
+    const sent = result.extensions?.['position'];
+    const position = typeof sent === 'string' ? sent : undefined;
+    const isKnown = this.#hasPositions && position === this.#position;
+    if (position !== undefined) {
+      this.#position = position;
+      this.#hasPositions = true;
+    }
+    if (position !== undefined && (result.data === null || result.data === undefined) && !result.errors) {
+      this.#reconnection.noteContact();
+      this.#receiver.reached(position, isKnown);
+      return;
+    }
+    // Without positions the subgraph does not know what was missed.
+    if (this.#options.after !== undefined && !this.#hasPositions && result.data !== undefined)
+      this.#refuse([{ message: GONE_MESSAGE, extensions: { code: 'GONE' } }]);
+    // Without data it is no event: the subscription failed (GraphQL §6.2.3.1).
+    else if (result.data === undefined && result.errors) this.#refuse(result.errors);
+    else {
+      this.#reconnection.reset();
+      this.#received++;
+      this.#receiver.next(result, position);
+    }
+  }
+
+  #complete(isPaged: boolean): void {
+    if (this.#isPaused) return;
+    if (isPaged && this.#received === PAGE_EVENTS) {
+      this.#isPaused = true;
+      this.#receiver.pageEnded();
+      return;
+    }
+    this.#end(() => {
+      this.#receiver.complete();
+    });
+  }
+
+  #refuse(errors: readonly SubgraphError[]): void {
+    if (this.#isEnded) return;
+    this.#unsubscribe();
+    if (this.#position !== undefined && errors.every(isTemporary)) {
+      this.#lose({ isUnauthorized: false, cause: new Error('The subgraph is temporarily unavailable') });
+      return;
+    }
+    this.#end(() => {
+      this.#receiver.refused(errors);
+    });
+  }
+
+  #lose(loss: ConnectionLoss): void {
+    const isFinal = this.#position === undefined || loss.isUnauthorized;
+    if (!isFinal && this.#reconnection.retry()) return;
+    this.#end(() => {
+      this.#receiver.lost(loss);
+    });
+  }
+
+  #end(notify: () => void): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#reconnection.stop();
+    notify();
+  }
+}
+
+/** A subgraph that shuts down, or whose database is unavailable, reports SERVICE_UNAVAILABLE. */
+function isTemporary(error: SubgraphError): boolean {
+  return readError(error, '').extensions['code'] === 'SERVICE_UNAVAILABLE';
 }

@@ -1,34 +1,45 @@
-/** Why a subscription has ended, as its listeners are told. No I/O. */
-import type { StreamEnd } from '../engines/engine.ts';
-import { type SubgraphErrors, finishErrors } from '../errors/format-error.ts';
-import { type AnswerError, readError } from '../execute/execution-errors.ts';
-import type { Loss } from '../upstream/subgraph-socket.ts';
+/** Why a response stream ends, as its subscribers learn it. No I/O. */
+import { type SubgraphErrors, formatErrors } from '../errors/format-error.ts';
+import { readError } from '../execute/execution-errors.ts';
+import type { ResultError, SubgraphError } from '../program/result.ts';
+import type { StreamEnd } from '../request/subscriber.ts';
+import type { ConnectionLoss } from '../upstream/subgraph-socket.ts';
 
-export interface Reason {
+export interface EndReason {
   readonly cause: StreamEnd['cause'];
   readonly code: string;
   readonly message: string;
   readonly service?: string;
 }
 
-export function toEnd({ cause, code, message, service }: Reason, requestId: string): StreamEnd {
+/** Returns the end of a stream with one error. */
+export function toStreamEnd({ cause, code, message, service }: EndReason, requestId: string): StreamEnd {
   return { cause, errors: [{ message, extensions: { code, ...(service && { service }), requestId } }] };
 }
 
-/** The subgraph will not have it, and says why. */
-export function toRefusal(
-  errors: readonly unknown[],
-  { service, requestId, subgraphErrors }: { readonly service: string; readonly requestId: string; readonly subgraphErrors: SubgraphErrors },
-): StreamEnd {
-  const told = errors.map((error): AnswerError => {
+export interface RefusalContext {
+  readonly service: string;
+  readonly requestId: string;
+  readonly subgraphErrors: SubgraphErrors;
+}
+
+/** Returns the end of a stream whose subgraph refused the subscription with these errors. */
+export function toRefusal(errors: readonly SubgraphError[], { service, requestId, subgraphErrors }: RefusalContext): StreamEnd {
+  const reported = errors.map((error): ResultError => {
     const { message, path, extensions } = readError(error, service);
     return { message, path, extensions: { ...extensions, service } };
   });
-  return { cause: 'refused', errors: finishErrors(told, { requestId, subgraphErrors }) };
+  return { cause: 'refused', errors: formatErrors(reported, { requestId, subgraphErrors }) };
 }
 
-export function reasonOfLoss({ isUnauthorized }: Loss, service: string): Reason {
+/** Returns why a stream ends whose connection to a subgraph was lost. */
+export function toLossReason({ isUnauthorized }: ConnectionLoss, service: string): EndReason {
   return isUnauthorized
-    ? { cause: 'unauthorized', code: 'UNAUTHORIZED', message: 'The credential is no longer accepted' }
-    : { cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${service} was lost: events may have been missed`, service };
+    ? { cause: 'unauthorized', code: 'UNAUTHORIZED', message: 'The credential is no longer accepted.' }
+    : {
+        cause: 'source-lost',
+        code: 'UPSTREAM_ERROR',
+        message: `The connection to the subgraph ${service} was lost. Events may have been missed.`,
+        service,
+      };
 }

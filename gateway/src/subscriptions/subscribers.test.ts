@@ -1,48 +1,48 @@
 import { describe, expect, it } from '@jest/globals';
-import type { LiveEvent, Listener, Subscription } from '../engines/engine.ts';
-import { Audience } from './subscribers.ts';
+import type { Subscriber, Subscription, SubscriptionEvent } from '../request/subscriber.ts';
+import { Subscribers } from './subscribers.ts';
 
-const EVENT: LiveEvent = { bytes: Buffer.from('{}'), receivedAt: 0 };
+const EVENT: SubscriptionEvent = { bytes: Buffer.from('{}'), receivedAt: 0 };
 
-function createWorld() {
-  const counts = { listeners: 0, delivered: 0 };
+function createStreams() {
+  const counts = { subscribers: 0, delivered: 0 };
   const seen = { pending: 0, empty: 0 };
-  const open = () => new Audience({ counts, pending: () => seen.pending, onEmpty: () => seen.empty++ });
-  const join = (audience: Audience) => {
-    const told: LiveEvent[] = [];
+  const open = () => new Subscribers({ counts, pending: () => seen.pending, onEmpty: () => seen.empty++ });
+  const join = (subscribers: Subscribers) => {
+    const received: SubscriptionEvent[] = [];
     let subscription: Subscription | undefined;
-    const listener: Listener = {
+    const subscriber: Subscriber = {
       begin: (given) => {
         subscription = given;
       },
-      next: (event) => told.push(event),
+      next: (event) => received.push(event),
       end: () => undefined,
     };
-    audience.add(listener, undefined);
-    return { listener, told, subscription: subscription as unknown as Subscription };
+    subscribers.add(subscriber, undefined);
+    return { subscriber, received, subscription: subscription as unknown as Subscription };
   };
   return { counts, seen, open, join };
 }
 
-describe('an audience', () => {
-  it('lets whoever finishes hear what had come by then, and no more', () => {
-    const { seen, open, join } = createWorld();
-    const audience = open();
-    const [leaving, staying] = [join(audience), join(audience)];
+describe('Subscribers', () => {
+  it('sends a subscriber that finishes the events that had arrived, and no more', () => {
+    const { seen, open, join } = createStreams();
+    const subscribers = open();
+    const [leaving, staying] = [join(subscribers), join(subscribers)];
     seen.pending = 2;
     let done = 0;
     leaving.subscription.finish(() => done++);
-    audience.tell(EVENT);
-    expect([done, audience.size]).toEqual([0, 2]);
-    audience.tell(EVENT);
-    audience.tell(EVENT);
-    expect([done, leaving.told.length, staying.told.length, audience.size]).toEqual([1, 2, 3, 1]);
+    subscribers.send(EVENT);
+    expect([done, subscribers.size]).toEqual([0, 2]);
+    subscribers.send(EVENT);
+    subscribers.send(EVENT);
+    expect([done, leaving.received.length, staying.received.length, subscribers.size]).toEqual([1, 2, 3, 1]);
   });
 
-  it('calls back for one who goes before all is told, and for one who is let go of', () => {
-    const { counts, seen, open, join } = createWorld();
-    const audience = open();
-    const [going, released] = [join(audience), join(audience)];
+  it('calls back for a subscriber that stops before its last event, and for one that is released', () => {
+    const { counts, seen, open, join } = createStreams();
+    const subscribers = open();
+    const [going, released] = [join(subscribers), join(subscribers)];
     seen.pending = 5;
     const done: string[] = [];
     going.subscription.finish(() => done.push('going'));
@@ -50,22 +50,22 @@ describe('an audience', () => {
     going.subscription.stop();
     going.subscription.stop();
     expect(done).toEqual(['going']);
-    expect(audience.release()).toEqual([released.listener]);
-    expect([done, counts.listeners, seen.empty]).toEqual([['going', 'released'], 0, 0]);
+    expect(subscribers.release()).toEqual([released.subscriber]);
+    expect([done, counts.subscribers, seen.empty]).toEqual([['going', 'released'], 0, 0]);
   });
 
-  it('moves to another one as a whole, where each can still go, unless somebody is about to leave', () => {
-    const { counts, seen, open, join } = createWorld();
+  it('moves every subscriber to another stream, unless one is finishing', () => {
+    const { counts, seen, open, join } = createStreams();
     const [from, to] = [open(), open()];
     const [one, other] = [join(from), join(to)];
     seen.pending = 1;
     other.subscription.finish(() => undefined);
     expect(to.moveTo(from)).toBe(false);
     expect(from.moveTo(to)).toBe(true);
-    expect([from.size, to.size, counts.listeners, seen.empty]).toEqual([0, 2, 2, 0]);
-    to.tell(EVENT);
-    expect(one.told).toEqual([EVENT]);
+    expect([from.size, to.size, counts.subscribers, seen.empty]).toEqual([0, 2, 2, 0]);
+    to.send(EVENT);
+    expect(one.received).toEqual([EVENT]);
     one.subscription.stop();
-    expect([to.size, counts.listeners, seen.empty]).toEqual([0, 0, 1]);
+    expect([to.size, counts.subscribers, seen.empty]).toEqual([0, 0, 1]);
   });
 });

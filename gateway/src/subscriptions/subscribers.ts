@@ -1,97 +1,101 @@
-/** Who listens to a feed: told alike, free to go at any time, and to be led over to another feed of the same events. */
-import type { Listener, LiveEvent } from '../engines/engine.ts';
+/** The subscribers of one response stream: each gets every event, can leave at any time, and can be moved to another stream of the same events. */
+import type { Subscriber, SubscriptionEvent } from '../request/subscriber.ts';
 
-export interface AudienceCounts {
-  listeners: number;
+/** Counts over all streams of a process. */
+export interface SubscriberCounts {
+  subscribers: number;
   delivered: number;
 }
 
-export interface AudienceOptions {
-  readonly counts: AudienceCounts;
-  /** How many events have come that are not told. */
+export interface SubscribersOptions {
+  readonly counts: SubscriberCounts;
+  /** Returns how many events have arrived that are not sent. */
   readonly pending: () => number;
-  /** The last one has gone by himself. */
+  /** Called when the last subscriber left by itself. */
   readonly onEmpty: () => void;
 }
 
-interface Seat {
-  audience: Audience;
-  /** Who leaves once the events that had come when he said so are told. */
-  leave: { events: number; readonly done: () => void } | undefined;
+interface Membership {
+  /** Those that the subscriber belongs to now. */
+  subscribers: Subscribers;
+  /** Set when the subscriber finishes: it leaves after this many more events. */
+  leaving: { events: number; readonly done: () => void } | undefined;
 }
 
-export class Audience {
-  readonly #options: AudienceOptions;
-  readonly #seats = new Map<Listener, Seat>();
+export class Subscribers {
+  readonly #options: SubscribersOptions;
+  readonly #members = new Map<Subscriber, Membership>();
 
-  constructor(options: AudienceOptions) {
+  constructor(options: SubscribersOptions) {
     this.#options = options;
   }
 
   get size(): number {
-    return this.#seats.size;
+    return this.#members.size;
   }
 
-  add(listener: Listener, operationName: string | undefined): void {
-    const seat: Seat = { audience: this, leave: undefined };
-    this.#seats.set(listener, seat);
-    this.#options.counts.listeners++;
-    listener.begin({
+  /** Adds a subscriber and begins its subscription. */
+  add(subscriber: Subscriber, operationName: string | undefined): void {
+    const membership: Membership = { subscribers: this, leaving: undefined };
+    this.#members.set(subscriber, membership);
+    this.#options.counts.subscribers++;
+    subscriber.begin({
       operationName,
       stop: () => {
-        seat.audience.#remove(listener);
+        membership.subscribers.#remove(subscriber);
       },
       finish: (done) => {
-        seat.audience.#finish(listener, done);
+        membership.subscribers.#finish(subscriber, done);
       },
     });
   }
 
-  tell(event: LiveEvent): void {
-    for (const [listener, { leave }] of this.#seats) {
-      listener.next(event);
+  /** Sends an event to every subscriber. */
+  send(event: SubscriptionEvent): void {
+    for (const [subscriber, { leaving }] of this.#members) {
+      subscriber.next(event);
       this.#options.counts.delivered++;
-      if (leave && --leave.events === 0) this.#remove(listener);
+      if (leaving && --leaving.events === 0) this.#remove(subscriber);
     }
   }
 
-  /** Has everybody listen to another one from now on. Moves nobody and gives false while somebody is about to leave. */
-  moveTo(other: Audience): boolean {
-    for (const { leave } of this.#seats.values()) if (leave) return false;
-    for (const [listener, seat] of this.#seats) {
-      seat.audience = other;
-      other.#seats.set(listener, seat);
+  /** Moves every subscriber to `other`. Moves none and returns false while one of them is leaving. */
+  moveTo(other: Subscribers): boolean {
+    for (const { leaving } of this.#members.values()) if (leaving) return false;
+    for (const [subscriber, membership] of this.#members) {
+      membership.subscribers = other;
+      other.#members.set(subscriber, membership);
     }
-    this.#seats.clear();
+    this.#members.clear();
     return true;
   }
 
-  /** Lets go of everybody without a word, and gives who it was. */
-  release(): Listener[] {
-    const seats = [...this.#seats];
-    this.#seats.clear();
-    this.#options.counts.listeners -= seats.length;
-    for (const [, { leave }] of seats) leave?.done();
-    return seats.map(([listener]) => listener);
+  /** Removes every subscriber without notifying it, and returns them. */
+  release(): Subscriber[] {
+    const members = [...this.#members];
+    this.#members.clear();
+    this.#options.counts.subscribers -= members.length;
+    for (const [, { leaving }] of members) leaving?.done();
+    return members.map(([subscriber]) => subscriber);
   }
 
-  #finish(listener: Listener, done: () => void): void {
-    const seat = this.#seats.get(listener);
+  #finish(subscriber: Subscriber, done: () => void): void {
+    const membership = this.#members.get(subscriber);
     const events = this.#options.pending();
-    if (seat && events > 0) seat.leave = { events, done };
+    if (membership && events > 0) membership.leaving = { events, done };
     else {
-      this.#remove(listener);
+      this.#remove(subscriber);
       done();
     }
   }
 
-  #remove(listener: Listener): void {
-    const seat = this.#seats.get(listener);
-    if (!seat) return;
-    this.#seats.delete(listener);
-    this.#options.counts.listeners--;
-    if (this.#seats.size === 0) this.#options.onEmpty();
-    // Also of one who has gone before all was told.
-    seat.leave?.done();
+  #remove(subscriber: Subscriber): void {
+    const membership = this.#members.get(subscriber);
+    if (!membership) return;
+    this.#members.delete(subscriber);
+    this.#options.counts.subscribers--;
+    if (this.#members.size === 0) this.#options.onEmpty();
+    // Also when it left before its last event.
+    membership.leaving?.done();
   }
 }

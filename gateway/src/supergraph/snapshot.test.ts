@@ -7,14 +7,14 @@ import { startPlannerThread } from '../plan/planner-thread.ts';
 import { createUpstreams } from '../upstream/upstream.ts';
 import { createSnapshot } from './snapshot.ts';
 
-it('keeps prepared operations within a number of bytes that counts the introspection results in them', async () => {
+it('bounds prepared operations in bytes, including their introspection results', async () => {
   const typeDefs = parse(
     `type Query { a: Int b(f: Filter): Int } input Filter { f: Filter } "${'→'.repeat(1024 * 1024)}" type Large { a: Int }`,
   );
   const { supergraphSdl = '' } = composeServices([{ name: 'one', url: 'http://one.invalid/', typeDefs }]);
   const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);
   const urls = new Map<string, string>();
-  const upstreams = createUpstreams({ urls, liveUrls: urls, timeoutMs: 1000, pingIntervalMs: 1000, metrics: new Registry() });
+  const upstreams = createUpstreams({ urls, subscriptionUrls: urls, timeoutMs: 1000, pingIntervalMs: 1000, metrics: new Registry() });
   const snapshot = createSnapshot({ planner, upstreams, labels: [] });
   const ask = (n: number) => ({ query: `query Q${String(n)} { __type(name: "Large") { description } }`, operationName: undefined });
   const other = { query: 'query ($f: Filter) { b(f: $f) }', operationName: undefined };

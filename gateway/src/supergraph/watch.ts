@@ -1,22 +1,22 @@
-/** Watches the file of the supergraph and hands over each new text (a replacement by rename counts). */
+/** Watches the file of the supergraph; a replacement by rename counts as a change. */
 import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** Editors write in several steps; the text is read when they have been still for this long. */
-const STILL_MS = 100;
+/** Editors write in several steps: the file is read when it has not changed for this long. */
+const SETTLE_MS = 100;
 
 export interface SupergraphWatch {
   stop(): void;
 }
 
 /**
- * Calls `take` with each text that differs from the last one that was read, one after the other.
- * A file that can't be read, or a text that `take` rejects, goes to `refuse`; watching goes on.
+ * Calls `load` with each text that differs from the last one, one after the other. Calls `refuse` for a file that cannot be read and for a text
+ * that `load` rejects; watching continues.
  */
 export function watchSupergraph(
   file: string,
-  { initial, take, refuse }: { initial: string; take: (sdl: string) => Promise<void>; refuse: (error: unknown) => void },
+  { initial, load, refuse }: { initial: string; load: (sdl: string) => Promise<void>; refuse: (error: unknown) => void },
 ): SupergraphWatch {
   let last = initial;
   let timer: NodeJS.Timeout | undefined;
@@ -26,18 +26,18 @@ export function watchSupergraph(
       const sdl = await readFile(file, 'utf8');
       if (sdl === last) return;
       last = sdl;
-      await take(sdl);
+      await load(sdl);
     } catch (error) {
       refuse(error);
     }
   };
-  // The directory is watched, since a rename puts another file in the place of the one that was there.
+  // A rename replaces the file, so the directory is watched.
   const watcher = watch(dirname(file), (_, name) => {
     if (name !== null && name !== basename(file)) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       queue = queue.then(read);
-    }, STILL_MS);
+    }, SETTLE_MS);
   });
   watcher.on('error', refuse);
   return {

@@ -13,8 +13,8 @@ const create = () => {
   return { breaker, fail, pass: (ms: number) => (time += ms) };
 };
 
-describe('a circuit breaker', () => {
-  it('opens at ten failures in a row, then tries one request at a time, and closes at the first success', () => {
+describe('createCircuitBreaker', () => {
+  it('opens after ten failures in a row, then allows one request at a time, and closes at the first success', () => {
     const { breaker, fail, pass } = create();
     fail(9);
     expect(breaker.allow()).toBe(true);
@@ -31,7 +31,7 @@ describe('a circuit breaker', () => {
     expect([breaker.allow(), breaker.allow()]).toEqual([true, true]);
   });
 
-  it('stays closed when failures are rare or successes are among them', () => {
+  it('stays closed when failures are rare or a success is between them', () => {
     const { breaker, fail, pass } = create();
     fail(9);
     breaker.succeed();

@@ -1,180 +1,198 @@
-/** One WebSocket to a subgraph, for one identity: the client's side of graphql-transport-ws, with any number of subscriptions on it. */
+/** One WebSocket to a subgraph, for one identity: the client side of graphql-transport-ws, with any number of subscriptions. */
 import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
-import type { SubgraphAnswer } from '../execute/execute.ts';
-import type { SubgraphError } from '../execute/execution-errors.ts';
+import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** A connection that nobody uses is kept for whoever comes next. */
+/** A socket without subscriptions stays open for this long, for the next subscription. */
 const LINGER_MS = 1000;
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
-export interface LivePayload {
+export interface SubscribePayload {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
-/** Told in order; after one of the last three nothing comes. */
-export interface LiveSink {
-  next(answer: SubgraphAnswer & { readonly extensions?: Readonly<Record<string, unknown>> }): void;
+/** Receives the source stream of one subscription in order. After one of the last three nothing follows. */
+export interface SourceReceiver {
+  next(result: SubgraphResult & { readonly extensions?: Readonly<Record<string, unknown>> }): void;
   refused(errors: readonly SubgraphError[]): void;
   complete(): void;
-  /** The connection is lost, or never came about. */
-  lost(loss: Loss): void;
+  /** The connection was lost, or could not be opened. */
+  lost(loss: ConnectionLoss): void;
 }
 
-export interface Loss {
-  /** Whether the subgraph does not take the credential; then it won't the next time either. */
+export interface ConnectionLoss {
+  /** Whether the subgraph rejected the credential: it will reject it again. */
   readonly isUnauthorized: boolean;
   /** For the log. */
   readonly cause: Error;
 }
 
-export interface LiveSocket {
-  /** How many subscriptions it carries. */
-  readonly size: number;
-  /** Gives what ends the subscription: nothing is told from then on. */
-  subscribe(payload: LivePayload, sink: LiveSink): () => void;
-  close(): void;
-}
-
-export interface LiveSocketOptions {
+export interface SubgraphSocketOptions {
   readonly url: string;
   /** The payload of `connection_init`. */
   readonly connectionParams: Readonly<Record<string, string>>;
-  /** A connection that has given no sign of life between two pings is lost. */
+  /** The connection is lost when the subgraph sends nothing between two pings. */
   readonly pingIntervalMs: number;
+  /** Called once, when no further subscription is possible. */
+  readonly onClosed: () => void;
 }
 
-/** Connects at once. `onClosed` is called when the socket can no longer be used. */
-export function openLiveSocket({ url, connectionParams, pingIntervalMs }: LiveSocketOptions, onClosed: () => void): LiveSocket {
-  const socket = new WebSocket(url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
-    handshakeTimeout: CONNECT_TIMEOUT_MS,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-  });
-  const sinks = new Map<string, LiveSink>();
-  const waiting = new Map<string, LivePayload>();
-  let isReady = false;
-  let isOver = false;
-  let failure: Error | undefined;
-  let nextId = 1;
-  let linger: NodeJS.Timeout | undefined;
-  let isAlive = true;
+export class SubgraphSocket {
+  readonly #options: SubgraphSocketOptions;
+  readonly #socket: WebSocket;
+  readonly #receivers = new Map<string, SourceReceiver>();
+  /** Subscriptions before the subgraph acknowledged the connection. */
+  readonly #waiting = new Map<string, SubscribePayload>();
+  readonly #acknowledgement: NodeJS.Timeout;
+  readonly #pinger: NodeJS.Timeout;
+  #linger: NodeJS.Timeout | undefined;
+  #isAcknowledged = false;
+  #isAlive = true;
+  #isClosed = false;
+  #failure: Error | undefined;
+  #nextId = 1;
 
-  const send = (message: object) => {
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
-  };
-  const start = (id: string, payload: LivePayload) => {
-    send({ id, type: MessageType.Subscribe, payload });
-  };
-  const finish = (code: number, reason: string) => {
-    if (isOver) return;
-    isOver = true;
-    clearTimeout(ackTimer);
-    clearTimeout(linger);
-    clearInterval(pinger);
-    onClosed();
-    const isUnauthorized = code === 4401 || code === 4403;
-    const cause = failure ?? new Error(`The subgraph closed the connection with ${String(code)} ${reason}`);
-    for (const sink of sinks.values()) sink.lost({ isUnauthorized, cause });
-    sinks.clear();
-  };
-  const abandon = (why: string) => {
-    failure = new Error(why);
-    socket.terminate();
-  };
-  const ackTimer = setTimeout(() => {
-    abandon('The subgraph did not acknowledge the connection in time');
-  }, CONNECT_TIMEOUT_MS);
-  const pinger = setInterval(() => {
-    if (!isReady) return;
-    if (!isAlive) abandon('The subgraph has given no sign of life');
-    isAlive = false;
-    if (socket.readyState === WebSocket.OPEN) socket.ping();
-  }, pingIntervalMs);
+  /** Connects at once. */
+  constructor(options: SubgraphSocketOptions) {
+    this.#options = options;
+    this.#socket = new WebSocket(options.url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
+      handshakeTimeout: CONNECT_TIMEOUT_MS,
+      maxPayload: MAX_MESSAGE_BYTES,
+      perMessageDeflate: false,
+    });
+    this.#acknowledgement = setTimeout(() => {
+      this.#terminate('The subgraph did not acknowledge the connection in time');
+    }, CONNECT_TIMEOUT_MS);
+    this.#pinger = setInterval(() => {
+      this.#ping();
+    }, options.pingIntervalMs);
+    this.#listen();
+  }
 
-  const receive = (message: Message) => {
+  /** The number of its subscriptions. */
+  get size(): number {
+    return this.#receivers.size;
+  }
+
+  /** Returns a function that ends the subscription: its receiver is not called afterwards. */
+  subscribe(payload: SubscribePayload, receiver: SourceReceiver): () => void {
+    clearTimeout(this.#linger);
+    const id = String(this.#nextId++);
+    this.#receivers.set(id, receiver);
+    if (this.#isAcknowledged) this.#send({ id, type: MessageType.Subscribe, payload });
+    else this.#waiting.set(id, payload);
+    return () => {
+      if (!this.#receivers.has(id)) return;
+      if (this.#isAcknowledged) this.#send({ id, type: MessageType.Complete });
+      this.#remove(id);
+    };
+  }
+
+  /** Closes the connection. Receivers are not called. */
+  close(): void {
+    this.#receivers.clear();
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.close(1000);
+    else this.#socket.terminate();
+    this.#finish(1000, '');
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on('open', () => {
+      this.#send({ type: MessageType.ConnectionInit, payload: this.#options.connectionParams });
+    });
+    socket.on('message', (data: Buffer) => {
+      this.#isAlive = true;
+      try {
+        this.#receive(parseMessage(data.toString()));
+      } catch (error) {
+        this.#failure = error as Error;
+        closeSocket(socket, CloseCode.BadResponse, 'Bad response');
+      }
+    });
+    socket.on('pong', () => {
+      this.#isAlive = true;
+    });
+    socket.on('error', (error) => {
+      this.#failure ??= error;
+    });
+    socket.on('close', (code, reason) => {
+      this.#finish(code, reason.toString());
+    });
+  }
+
+  #receive(message: Message): void {
     switch (message.type) {
       case MessageType.ConnectionAck:
-        isReady = true;
-        clearTimeout(ackTimer);
-        for (const [id, payload] of waiting) start(id, payload);
-        waiting.clear();
+        this.#acknowledge();
         return;
       case MessageType.Next:
-        sinks.get(message.id)?.next(message.payload as Parameters<LiveSink['next']>[0]);
+        this.#receivers.get(message.id)?.next(message.payload as Parameters<SourceReceiver['next']>[0]);
         return;
       case MessageType.Error:
-      case MessageType.Complete: {
-        const sink = sinks.get(message.id);
-        drop(message.id);
-        if (message.type === MessageType.Error) sink?.refused(message.payload);
-        else sink?.complete();
+        this.#remove(message.id)?.refused(message.payload);
         return;
-      }
+      case MessageType.Complete:
+        this.#remove(message.id)?.complete();
+        return;
       case MessageType.Ping:
-        send({ type: MessageType.Pong, ...(message.payload && { payload: message.payload }) });
+        this.#send({ type: MessageType.Pong, ...(message.payload && { payload: message.payload }) });
         return;
       default:
     }
-  };
-  const drop = (id: string) => {
-    waiting.delete(id);
-    if (!sinks.delete(id) || sinks.size > 0 || isOver) return;
-    clearTimeout(linger);
-    linger = setTimeout(() => {
-      onClosed();
-      socket.close(1000);
+  }
+
+  #acknowledge(): void {
+    this.#isAcknowledged = true;
+    clearTimeout(this.#acknowledgement);
+    for (const [id, payload] of this.#waiting) this.#send({ id, type: MessageType.Subscribe, payload });
+    this.#waiting.clear();
+  }
+
+  #ping(): void {
+    if (!this.#isAcknowledged) return;
+    if (!this.#isAlive) this.#terminate('The subgraph did not respond to a ping');
+    this.#isAlive = false;
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+  }
+
+  #send(message: object): void {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** Removes a subscription, and closes the connection some time after the last one. Returns its receiver. */
+  #remove(id: string): SourceReceiver | undefined {
+    const receiver = this.#receivers.get(id);
+    this.#waiting.delete(id);
+    if (!this.#receivers.delete(id) || this.#receivers.size > 0 || this.#isClosed) return receiver;
+    clearTimeout(this.#linger);
+    this.#linger = setTimeout(() => {
+      this.#options.onClosed();
+      this.#socket.close(1000);
     }, LINGER_MS).unref();
-  };
+    return receiver;
+  }
 
-  socket.on('open', () => {
-    send({ type: MessageType.ConnectionInit, payload: connectionParams });
-  });
-  socket.on('message', (data: Buffer) => {
-    isAlive = true;
-    try {
-      receive(parseMessage(data.toString()));
-    } catch (error) {
-      failure = error as Error;
-      closeSocket(socket, CloseCode.BadResponse, 'Bad response');
-    }
-  });
-  socket.on('pong', () => {
-    isAlive = true;
-  });
-  socket.on('error', (error) => {
-    failure ??= error;
-  });
-  socket.on('close', (code, reason) => {
-    finish(code, reason.toString());
-  });
+  #terminate(reason: string): void {
+    this.#failure = new Error(reason);
+    this.#socket.terminate();
+  }
 
-  return {
-    get size() {
-      return sinks.size;
-    },
-    subscribe(payload, sink) {
-      clearTimeout(linger);
-      const id = String(nextId++);
-      sinks.set(id, sink);
-      if (isReady) start(id, payload);
-      else waiting.set(id, payload);
-      return () => {
-        if (!sinks.has(id)) return;
-        if (isReady) send({ id, type: MessageType.Complete });
-        drop(id);
-      };
-    },
-    close() {
-      sinks.clear();
-      if (socket.readyState === WebSocket.OPEN) socket.close(1000);
-      else socket.terminate();
-      finish(1000, '');
-    },
-  };
+  #finish(code: number, reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#acknowledgement);
+    clearTimeout(this.#linger);
+    clearInterval(this.#pinger);
+    this.#options.onClosed();
+    const isUnauthorized = code === 4401 || code === 4403;
+    const cause = this.#failure ?? new Error(`The subgraph closed the connection with ${String(code)} ${reason}`);
+    for (const receiver of this.#receivers.values()) receiver.lost({ isUnauthorized, cause });
+    this.#receivers.clear();
+  }
 }

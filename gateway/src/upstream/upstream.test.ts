@@ -3,8 +3,10 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { abort, createTrail } from '../request/trail.ts';
-import { type UpstreamContext, type Upstreams, createUpstreams } from './upstream.ts';
+import { Cancellation } from '../request/cancellation.ts';
+import { FetchLog } from '../request/fetch-log.ts';
+import type { UpstreamContext } from './fetch-attempt.ts';
+import { type Upstreams, createUpstreams } from './upstream.ts';
 
 const servers: Server[] = [];
 const opened: Upstreams[] = [];
@@ -25,23 +27,24 @@ async function listen(handle: (request: IncomingMessage, response: ServerRespons
 
 function open(url: string, urls = new Map<string, string>()) {
   const metrics = new Registry();
-  const upstreams = createUpstreams({ liveUrls: new Map(), pingIntervalMs: 10_000, urls, timeoutMs: 300, metrics });
+  const upstreams = createUpstreams({ subscriptionUrls: new Map(), pingIntervalMs: 10_000, urls, timeoutMs: 300, metrics });
   opened.push(upstreams);
   const upstream = upstreams.open('Stock', url);
   const fetch = (body: string, context: UpstreamContext = createContext(), isMutation = false) =>
     new Promise((resolve, reject) => {
-      upstream.send({ body, isMutation, context }, (failure, answer) => {
+      upstream.send({ body, isMutation, context }, (failure, result) => {
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
         if (failure) reject(failure);
-        else resolve(answer);
+        else resolve(result);
       });
     });
   return { fetch, metrics };
 }
 
+const ADMIN = { userId: 'usr_a', role: 'ADMIN', tokenId: 't', generation: 0, expiresAt: 0 } as const;
 const mutationHeaders = ['idempotency-key', 'k', 'idempotency-scope', 'POST /payments'];
 const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];
-const createContext = () => ({ requestId: 'r', headers, mutationHeaders, trail: createTrail(), trace: undefined });
+const createContext = () => ({ headers, mutationHeaders, cancellation: new Cancellation(), fetchLog: new FetchLog() });
 const failure = async (fetched: Promise<unknown>) => {
   try {
     await fetched;
@@ -52,8 +55,8 @@ const failure = async (fetched: Promise<unknown>) => {
   }
 };
 
-describe('a call to a subgraph', () => {
-  it("carries the caller's own credential and the request's id, to where the settings say that the subgraph is", async () => {
+describe('a fetch from a subgraph', () => {
+  it("carries the caller's credential and the request id, to the address that the settings give", async () => {
     let seen: IncomingMessage['headers'] = {};
     const url = await listen((request, response) => {
       seen = request.headers;
@@ -65,7 +68,7 @@ describe('a call to a subgraph', () => {
     expect(await metrics.metrics()).toContain('trestle_subgraph_fetch_duration_seconds_count{subgraph="Stock",outcome="data"} 1');
   });
 
-  it("carries the client's Idempotency-Key with a mutation only, and leaves in the trail that the answer is a replay and how long it took", async () => {
+  it('carries the Idempotency-Key for mutations only, and adds durations and replays to the fetch log', async () => {
     const seen: IncomingMessage['headers'][] = [];
     const url = await listen((request, response) => {
       seen.push(request.headers);
@@ -74,35 +77,32 @@ describe('a call to a subgraph', () => {
     const { fetch } = open(url);
     const context = createContext();
     await fetch('{}', context);
-    expect(context.trail.isReplayed).toBe(false);
-    const [first] = context.trail.durationsMs;
+    expect(context.fetchLog.toHeaders(ADMIN)).toEqual({ 'server-timing': expect.stringMatching(/^Stock;dur=[\d.]+$/) });
     await fetch('{}', context, true);
     expect(seen[0]).not.toHaveProperty('idempotency-key');
     expect(seen[1]).toMatchObject({ 'idempotency-key': 'k', 'idempotency-scope': 'POST /payments' });
-    expect(context.trail.isReplayed).toBe(true);
-    expect(first).toEqual(['Stock', expect.any(Number)]);
-    expect(context.trail.durationsMs).toHaveLength(2);
+    expect(context.fetchLog.toHeaders(null)).toEqual({ 'idempotent-replayed': 'true' });
   });
 
-  it('that is slow to begin, or to end, is UPSTREAM_TIMEOUT and names the subgraph', async () => {
+  it('fails with UPSTREAM_TIMEOUT when the response begins or ends too late', async () => {
     const silent = await listen(() => undefined);
     const halting = await listen((_, response) => response.write('{"data":'));
     for (const url of [silent, halting]) {
       expect(await failure(open(url).fetch('{}'))).toEqual({
-        message: 'The subgraph Stock took too long',
+        message: 'The subgraph Stock did not respond in time.',
         code: 'UPSTREAM_TIMEOUT',
       });
     }
   });
 
   it.each([
-    ['is no JSON', '<html>'],
-    ['is no GraphQL response', '{"ok":true}'],
+    ['is not JSON', '<html>'],
+    ['is not a GraphQL response', '{"ok":true}'],
     ['is cut off', '{"data":'],
-  ])('whose answer %s is UPSTREAM_ERROR and tells no address', async (_, text) => {
+  ])('fails with UPSTREAM_ERROR without an address when the body %s', async (_, text) => {
     const url = await listen((__, response) => response.end(text));
     expect(await failure(open(url).fetch('{}'))).toEqual({
-      message: 'The subgraph Stock did not answer',
+      message: 'The request to the subgraph Stock failed.',
       code: 'UPSTREAM_ERROR',
     });
   });
@@ -117,7 +117,7 @@ describe('a call to a subgraph', () => {
     ['has a list as data', 200, 'application/json', '{"data":[]}'],
     ['has errors that are no list', 200, 'application/json', '{"data":{"a":1},"errors":{"message":"x"}}'],
     ['is empty', 204, 'application/json', ''],
-  ])('whose response %s is UPSTREAM_ERROR', async (_, status, type, text) => {
+  ])('fails with UPSTREAM_ERROR when the response %s', async (_, status, type, text) => {
     const url = await listen((__, response) => response.writeHead(status, { 'content-type': type }).end(text));
     expect(await failure(open(url).fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
@@ -125,17 +125,17 @@ describe('a call to a subgraph', () => {
   it.each([
     ['application/graphql-response+json; charset=utf-8', 401],
     ['application/json;charset=utf-8', 500],
-  ])('whose response is errors alone as %s with status %i hands these errors on', async (type, status) => {
+  ])('returns errors without data of type %s with status %i', async (type, status) => {
     const errors = [{ message: 'no', extensions: { code: 'UNAUTHORIZED' } }];
     const url = await listen((_, response) => response.writeHead(status, { 'content-type': type }).end(JSON.stringify({ errors })));
     expect(await open(url).fetch('{}')).toEqual({ errors });
   });
 
-  it('that nobody takes is UPSTREAM_ERROR', async () => {
+  it('fails with UPSTREAM_ERROR when the connection is refused', async () => {
     expect(await failure(open('http://127.0.0.1:9/graphql').fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
-  it('that loses its connection is made once more, unless it is a mutation or answers have begun to come', async () => {
+  it('is retried once after a lost connection, unless it is a mutation or the response has begun', async () => {
     let calls = 0;
     const url = await listen((request, response) => {
       calls++;
@@ -156,7 +156,7 @@ describe('a call to a subgraph', () => {
     expect(cut).toBe(1);
   });
 
-  it('to a subgraph that keeps failing is not made at all for a while', async () => {
+  it('is not sent while the circuit breaker is open', async () => {
     let calls = 0;
     const url = await listen((request) => {
       calls++;
@@ -167,13 +167,13 @@ describe('a call to a subgraph', () => {
     expect(calls).toBeLessThan(30);
   });
 
-  it('ends when the client has gone, unless it is a mutation', async () => {
+  it('is aborted when the client disconnects, unless it is a mutation', async () => {
     let closed = 0;
     let arrived = 0;
-    const answers: ServerResponse[] = [];
+    const responses: ServerResponse[] = [];
     const url = await listen((_, response) => {
       arrived++;
-      answers.push(response);
+      responses.push(response);
       response.once('close', () => {
         if (!response.writableFinished) closed++;
       });
@@ -183,15 +183,15 @@ describe('a call to a subgraph', () => {
     const query = failure(fetch('{}', context));
     const mutation = fetch('{}', context, true);
     await until(() => arrived === 2);
-    abort(context.trail);
+    context.cancellation.cancel();
     expect(await query).toMatchObject({ code: 'UPSTREAM_ERROR' });
     await until(() => closed === 1);
-    for (const answer of answers) answer.end('{"data":{"a":1}}');
+    for (const response of responses) response.end('{"data":{"a":1}}');
     expect(await mutation).toEqual({ data: { a: 1 } });
   });
 });
 
-/** Looks again each turn of the event loop. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+/** Resolves when the condition holds. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,82 +1,82 @@
 /**
- * What waits to be sent to one client. As long as the client reads, everything goes straight out; once it does not, messages are kept up to a limit,
- * as references to bytes that all listeners share. Nothing else of ours holds anything for a client.
+ * The messages that wait for one client. While the client reads, messages go straight to its stream. When it does not, they are queued up to a limit,
+ * as references to bytes that all subscribers share.
  */
 import type { Writable } from 'node:stream';
-import type { LiveEvent } from '../../engines/engine.ts';
-import type { SendBuffers, Waiter } from './send-buffers.ts';
+import type { SubscriptionEvent } from '../../request/subscriber.ts';
+import type { SendBuffers, WaitingClient } from './send-buffers.ts';
 
 export const SLOW_POLICIES = ['close', 'drop-oldest', 'drop-newest'] as const;
-/** What is done for a client that reads too slowly: it is sent away, or misses events. */
+/** What happens to a client that reads too slowly: it is disconnected, or misses events. */
 export type SlowPolicy = (typeof SLOW_POLICIES)[number];
 
-export interface MailboxLimits {
+export interface QueueLimits {
   readonly maxMessages: number;
   readonly maxBytes: number;
   readonly policy: SlowPolicy;
 }
 
-/** What stands before and behind each message of one subscription. */
+/** The bytes before and after the body of a message. */
 export interface Envelope {
   readonly head: Buffer;
   readonly tail: Buffer;
 }
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY = Buffer.alloc(0);
 
-/** A message that is the same for nobody else. */
+/** Returns the envelope of a message without a shared body. */
 export function toEnvelope(text: string): Envelope {
-  return { head: Buffer.from(text), tail: NOTHING };
+  return { head: Buffer.from(text), tail: EMPTY };
 }
 
-export interface MailboxOptions {
-  /** Where messages go. Without it they are kept until {@link Mailbox.attach} names it. */
+export interface SendQueueOptions {
+  /** Where messages are written. Without it they are queued until {@link SendQueue.attach}. */
   readonly stream?: Writable | undefined;
-  readonly limits: MailboxLimits;
-  /** Shared by all mailboxes of the process. */
+  readonly limits: QueueLimits;
+  /** Shared by all queues of the process. */
   readonly buffers: SendBuffers;
-  /** Makes the bytes that are written of one message. */
+  /** Returns the bytes to write for one message. */
   readonly pack: (envelope: Envelope, body: Buffer) => Buffer;
-  /** The client is too slow: it is to be sent away. Nothing is sent from then on. */
+  /** Called when the client reads too slowly. The queue is closed then. */
   readonly onOverflow: () => void;
-  /** The client has read nothing for too long, or too much waits in the process: its connection is to be destroyed at once. */
-  readonly onStuck: () => void;
+  /** Called when the client has read nothing for too long, or too many bytes wait in the process: its connection must be destroyed. */
+  readonly onStalled: () => void;
+  /** Called for each event that was dropped. */
   readonly onDropped: () => void;
 }
 
-interface Kept {
+interface QueuedMessage {
   readonly envelope: Envelope;
   readonly body: Buffer;
-  /** Only events may be dropped. */
-  readonly isEvent: boolean;
+  readonly isDroppable: boolean;
 }
 
-export class Mailbox implements Waiter {
-  readonly #options: MailboxOptions;
+export class SendQueue implements WaitingClient {
+  readonly #options: SendQueueOptions;
   #stream: Writable | undefined;
-  #kept: Kept[] = [];
+  #messages: QueuedMessage[] = [];
   #bytes = 0;
-  #isStalled = true;
+  #isBlocked = true;
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(options: MailboxOptions) {
+  constructor(options: SendQueueOptions) {
     this.#options = options;
     if (options.stream) this.attach(options.stream);
-    else options.buffers.enter(this);
+    else options.buffers.add(this);
   }
 
-  /** Sends what is kept, and all that comes from now on, to this stream. Called once. */
+  /** Writes the queued messages, and all later ones, to this stream. Called once. */
   attach(stream: Writable): void {
     this.#stream = stream;
     stream.once('close', () => {
       this.close();
-      this.#options.buffers.leave(this);
+      this.#options.buffers.remove(this);
     });
     this.#resume();
   }
 
-  get keptBytes(): number {
+  get queuedBytes(): number {
     return this.#bytes;
   }
 
@@ -84,77 +84,77 @@ export class Mailbox implements Waiter {
     return this.#stream ? countUnsent(this.#stream) : 0;
   }
 
-  cut(): void {
+  disconnect(): void {
     this.close();
-    this.#options.onStuck();
+    this.#options.onStalled();
   }
 
-  /** Sends an event. Who asks for positions is to miss nothing: for want of room he is sent away, and comes again. */
-  postLive(envelope: Envelope, { bytes, position }: Pick<LiveEvent, 'bytes' | 'position'>): void {
-    this.#post(envelope, bytes, position === undefined);
+  /** Sends an event. One with a position is never dropped: without room the client is disconnected, and resumes after its last position. */
+  sendEvent(envelope: Envelope, { bytes, position }: Pick<SubscriptionEvent, 'bytes' | 'position'>): void {
+    this.#send({ envelope, body: bytes, isDroppable: position === undefined });
   }
 
-  /** Sends what may be dropped for want of room, now or once the client reads again. */
-  postEvent(envelope: Envelope, body: Buffer): void {
-    this.#post(envelope, body, true);
+  /** Sends a message that may be dropped, such as a heartbeat. */
+  sendDroppable(envelope: Envelope, body = EMPTY): void {
+    this.#send({ envelope, body, isDroppable: true });
   }
 
-  /** Sends what must not be missing, such as an end. */
-  post(envelope: Envelope, body = NOTHING): void {
-    this.#post(envelope, body, false);
+  /** Sends a message that is never dropped, such as the end of a stream. */
+  send(envelope: Envelope, body = EMPTY): void {
+    this.#send({ envelope, body, isDroppable: false });
   }
 
-  /** Calls back once nothing is kept; at once if nothing is. */
+  /** Calls back when no message is queued, at once if that is so. */
   whenEmpty(done: () => void): void {
-    if (this.#kept.length === 0) done();
+    if (this.#messages.length === 0) done();
     else this.#onEmpty = done;
   }
 
-  /** Sends nothing more, and forgets what is kept. What was written already goes out as far as the client reads. */
+  /** Discards queued messages and ignores later ones. What the stream has is still sent. */
   close(): void {
     this.#isClosed = true;
-    for (const message of this.#kept.splice(0)) this.#forget(message);
+    for (const message of this.#messages.splice(0)) this.#release(message);
   }
 
-  #post(envelope: Envelope, body: Buffer, isEvent: boolean): void {
+  #send(message: QueuedMessage): void {
     if (this.#isClosed) return;
-    if (this.#isStalled) this.#keep({ envelope, body, isEvent });
-    else this.#write(envelope, body);
+    if (this.#isBlocked) this.#enqueue(message);
+    else this.#write(message);
   }
 
-  /** Gives false when the client has to read before more is sent. */
-  #write(envelope: Envelope, body: Buffer): boolean {
+  /** Returns whether the stream accepts more. */
+  #write({ envelope, body }: QueuedMessage): boolean {
     const { pack, buffers } = this.#options;
     const stream = this.#stream as Writable;
     if (stream.write(pack(envelope, body))) return true;
-    this.#isStalled = true;
+    this.#isBlocked = true;
     stream.once('drain', this.#resume);
-    buffers.enter(this);
+    buffers.add(this);
     return false;
   }
 
   readonly #resume = (): void => {
-    this.#options.buffers.leave(this);
-    this.#isStalled = false;
-    for (let message = this.#kept.shift(); message; message = this.#kept.shift()) {
-      this.#forget(message);
-      if (!this.#write(message.envelope, message.body)) break;
+    this.#options.buffers.remove(this);
+    this.#isBlocked = false;
+    for (let message = this.#messages.shift(); message; message = this.#messages.shift()) {
+      this.#release(message);
+      if (!this.#write(message)) break;
     }
-    if (this.#kept.length > 0) return;
+    if (this.#messages.length > 0) return;
     this.#onEmpty?.();
     this.#onEmpty = undefined;
   };
 
-  #keep(message: Kept): void {
+  #enqueue(message: QueuedMessage): void {
     const { limits, buffers, onOverflow, onDropped } = this.#options;
-    if (limits.policy === 'drop-newest' && message.isEvent && !this.#hasRoomFor(message)) {
+    if (limits.policy === 'drop-newest' && message.isDroppable && !this.#hasRoomFor(message)) {
       onDropped();
       return;
     }
-    this.#kept.push(message);
+    this.#messages.push(message);
     this.#bytes += sizeOf(message);
-    // May cut this very client.
-    buffers.hold(envelopeSize(message), message.body);
+    // This may disconnect this very client.
+    buffers.retain(envelopeSize(message), message.body);
     while (limits.policy === 'drop-oldest' && this.#isOverfull() && this.#dropOldest()) onDropped();
     if (this.#isOverfull()) {
       this.close();
@@ -162,38 +162,38 @@ export class Mailbox implements Waiter {
     }
   }
 
-  #forget(message: Kept): void {
+  #release(message: QueuedMessage): void {
     this.#bytes -= sizeOf(message);
-    this.#options.buffers.free(envelopeSize(message), message.body);
+    this.#options.buffers.release(envelopeSize(message), message.body);
   }
 
-  #hasRoomFor(message: Kept): boolean {
+  #hasRoomFor(message: QueuedMessage): boolean {
     const { maxMessages, maxBytes } = this.#options.limits;
-    return this.#kept.length < maxMessages && this.#bytes + sizeOf(message) <= maxBytes;
+    return this.#messages.length < maxMessages && this.#bytes + sizeOf(message) <= maxBytes;
   }
 
   #isOverfull(): boolean {
     const { maxMessages, maxBytes } = this.#options.limits;
-    return this.#kept.length > maxMessages || this.#bytes > maxBytes;
+    return this.#messages.length > maxMessages || this.#bytes > maxBytes;
   }
 
   #dropOldest(): boolean {
-    const oldest = this.#kept.findIndex(({ isEvent }) => isEvent);
+    const oldest = this.#messages.findIndex(({ isDroppable }) => isDroppable);
     if (oldest < 0) return false;
-    for (const dropped of this.#kept.splice(oldest, 1)) this.#forget(dropped);
+    for (const dropped of this.#messages.splice(oldest, 1)) this.#release(dropped);
     return true;
   }
 }
 
-function envelopeSize({ envelope: { head, tail } }: Kept): number {
+function envelopeSize({ envelope: { head, tail } }: QueuedMessage): number {
   return head.length + tail.length;
 }
 
-function sizeOf(message: Kept): number {
+function sizeOf(message: QueuedMessage): number {
   return envelopeSize(message) + message.body.length;
 }
 
-/** What the stream and, as far as Node tells it, its connection's queue in libuv hold. The latter shrinks within one large write, the former does not. */
+/** Counts the bytes in the stream and in libuv's queue of its connection, which shrinks within one large write while the stream does not. */
 function countUnsent(stream: Writable): number {
   const connection = (stream as Writable & { readonly socket?: unknown }).socket ?? stream;
   const { _handle: handle } = connection as { readonly _handle?: { readonly writeQueueSize?: number } | null };

@@ -1,33 +1,35 @@
-/** One operation whose results go into an HTTP response that stays open. */
-import type { EngineReply, Listener, LiveEvent, StreamEnd, Subscription } from '../../engines/engine.ts';
-import type { Mailbox } from './send-queue.ts';
-import type { StreamFormat } from './stream-format.ts';
+/** One operation whose results are sent in an HTTP response that stays open. */
+import type { OperationResult } from '../../request/operation.ts';
+import type { StreamEnd, Subscriber, Subscription, SubscriptionEvent } from '../../request/subscriber.ts';
+import type { SendQueue } from './send-queue.ts';
+import type { ResultFormat } from './stream-format.ts';
 
 export interface StreamedOperationOptions {
-  readonly format: Pick<StreamFormat, 'result' | 'resultAt' | 'ending' | 'failure' | 'tellsShutdown'>;
-  /** Opens the response, or gives the one that is open. */
-  readonly open: () => Mailbox;
-  /** Whether the caller may be told anything still. */
-  readonly admits: () => boolean;
+  readonly format: ResultFormat;
+  /** Opens the response, unless it is open, and returns its queue. */
+  readonly open: () => SendQueue;
+  /** Returns whether the credential of the caller is still valid. */
+  readonly isAuthorized: () => boolean;
+  /** Called when a subscription begins. */
   readonly onBegin: (subscription: Subscription) => void;
-  /** Everything is told. */
+  /** Called once, after the last message. */
   readonly onEnd: (cause: string) => void;
 }
 
-const GOING_DOWN = [{ message: 'The server is going down', extensions: { code: 'SERVICE_UNAVAILABLE' } }];
-const UNAUTHORIZED = [{ message: 'The credential holds no longer', extensions: { code: 'UNAUTHORIZED' } }];
+const SHUTDOWN = [{ message: 'The server is shutting down.', extensions: { code: 'SERVICE_UNAVAILABLE' } }];
+const UNAUTHORIZED = [{ message: 'The credential has expired or was revoked.', extensions: { code: 'UNAUTHORIZED' } }];
 
-export class StreamedOperation implements Listener {
+export class StreamedOperation implements Subscriber {
   readonly #options: StreamedOperationOptions;
   #subscription: Subscription | undefined;
-  #isOver = false;
+  #isEnded = false;
 
   constructor(options: StreamedOperationOptions) {
     this.#options = options;
   }
 
   begin(subscription: Subscription): void {
-    if (this.#isOver) {
+    if (this.#isEnded) {
       subscription.stop();
       return;
     }
@@ -36,65 +38,63 @@ export class StreamedOperation implements Listener {
     this.#options.onBegin(subscription);
   }
 
-  next(event: LiveEvent): void {
-    if (this.#isOver) return;
-    const { admits, open, format } = this.#options;
+  next(event: SubscriptionEvent): void {
+    if (this.#isEnded) return;
+    const { isAuthorized, open, format } = this.#options;
     const envelope = event.position === undefined ? undefined : format.resultAt?.(event.position);
-    if (admits()) open().postLive(envelope ?? format.result, event);
-    else this.forbid();
+    if (isAuthorized()) open().sendEvent(envelope ?? format.result, event);
+    else this.revoke();
   }
 
-  /** The caller may be told nothing more. */
-  forbid(): void {
+  /** Ends the operation because the credential of the caller is no longer valid. */
+  revoke(): void {
     this.#subscription?.stop();
     this.end({ cause: 'unauthorized', errors: UNAUTHORIZED });
   }
 
   end({ cause, errors }: StreamEnd): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     const { open, format } = this.#options;
-    const mailbox = open();
-    if (errors.length > 0) mailbox.post(format.failure, Buffer.from(JSON.stringify(errors)));
-    mailbox.post(format.ending);
-    this.#over(cause);
+    const queue = open();
+    if (errors.length > 0) queue.send(format.failure, Buffer.from(JSON.stringify(errors)));
+    queue.send(format.ending);
+    this.#end(cause);
   }
 
-  /** Takes an answer that is whole. */
-  reply({ bytes, length, release, outcome }: EngineReply): void {
-    if (!this.#isOver) {
+  /** Sends the result of a query or mutation. */
+  sendResult({ bytes, length, release, outcome }: OperationResult): void {
+    if (!this.#isEnded) {
       const { open, format } = this.#options;
-      const mailbox = open();
-      mailbox.post(format.result, Buffer.from(bytes.subarray(0, length)));
-      mailbox.post(format.ending);
-      this.#over(outcome);
+      const queue = open();
+      queue.send(format.result, Buffer.from(bytes.subarray(0, length)));
+      queue.send(format.ending);
+      this.#end(outcome);
     }
     release?.();
   }
 
-  /** Nobody wants any more of it. */
+  /** Ends the operation without a message. */
   stop(cause: string): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.#subscription?.stop();
-    this.#over(cause);
+    this.#end(cause);
   }
 
-  /** Tells all that has come so far, then that the server goes down. */
+  /** Sends every event received so far, then reports the shutdown. */
   finish(done: () => void): void {
-    if (!this.#subscription || this.#isOver) {
+    if (!this.#subscription || this.#isEnded) {
       done();
       return;
     }
     this.#subscription.finish(() => {
-      const { format } = this.#options;
-      // A client of server-sent events comes again by itself when there was no end.
-      if (format.tellsShutdown) this.end({ cause: 'shutdown', errors: GOING_DOWN });
+      if (this.#options.format.reportsShutdown) this.end({ cause: 'shutdown', errors: SHUTDOWN });
       else this.stop('shutdown');
       done();
     });
   }
 
-  #over(cause: string): void {
-    this.#isOver = true;
+  #end(cause: string): void {
+    this.#isEnded = true;
     this.#options.onEnd(cause);
   }
 }

@@ -1,40 +1,39 @@
-/** An HTTP response that stays open: its head, its heartbeats, its mailbox, its end. */
+/** An HTTP response that stays open: its head, its heartbeats, its queue, its end. */
 import type { ServerResponse } from 'node:http';
 import { releaseSlot } from '@trestle/service/entrance';
-import type { LiveMetrics } from '../../observability/subscription-metrics.ts';
-import { type Envelope, Mailbox, type MailboxLimits } from './send-queue.ts';
+import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { SendBuffers } from './send-buffers.ts';
+import { type Envelope, type QueueLimits, SendQueue } from './send-queue.ts';
 import type { StreamFormat } from './stream-format.ts';
 
-export interface ResponseStreamOptions {
+export interface StreamedResponseOptions {
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly format: StreamFormat;
-  readonly queue: MailboxLimits;
+  readonly limits: QueueLimits;
   readonly buffers: SendBuffers;
-  readonly metrics: LiveMetrics;
-  /** What was posted to before there was a response: it goes on into this one. */
-  readonly mailbox?: Mailbox | undefined;
-  /** Called once, with why: the client has gone, was too slow, or everything is told. */
+  readonly metrics: TransportMetrics;
+  /** A queue from before the response; its messages are sent first. Default: a new one. */
+  readonly queue?: SendQueue | undefined;
+  /** Called once, with the cause: `stopped` when the client disconnected, `slow-consumer`, or that of {@link StreamedResponse.end}. */
   readonly onClosed: (cause: string) => void;
 }
 
-const NOTHING = Buffer.alloc(0);
-
+/** Returns the bytes of one message. */
 export function pack({ head, tail }: Envelope, body: Buffer): Buffer {
   return Buffer.concat([head, body, tail]);
 }
 
-export class ResponseStream {
-  readonly #options: ResponseStreamOptions;
-  readonly mailbox: Mailbox;
-  readonly #heart: NodeJS.Timeout;
+export class StreamedResponse {
+  readonly #options: StreamedResponseOptions;
+  readonly queue: SendQueue;
+  readonly #heartbeat: NodeJS.Timeout;
   #isClosed = false;
 
   /** Sends the head. */
-  constructor(options: ResponseStreamOptions) {
+  constructor(options: StreamedResponseOptions) {
     this.#options = options;
-    const { response, requestId, format, mailbox } = options;
+    const { response, requestId, format, queue } = options;
     releaseSlot(response);
     response.writeHead(200, {
       'content-type': format.contentType,
@@ -42,59 +41,58 @@ export class ResponseStream {
       'x-request-id': requestId,
       'x-content-type-options': 'nosniff',
       vary: 'Accept, Authorization',
-      // Proxies that gather an answer before they hand it on would hold events back.
+      // nginx would buffer the events.
       'x-accel-buffering': 'no',
     });
     response.once('close', () => {
       this.#close('stopped');
     });
-    // Of a client that has gone nobody needs to be told.
+    // A write to a client that has disconnected is no error.
     response.on('error', () => undefined);
-    this.mailbox = mailbox ?? this.#createMailbox();
-    if (mailbox) mailbox.attach(response);
-    this.#heart = setInterval(() => {
-      this.mailbox.postEvent(format.heartbeat, NOTHING);
+    this.queue = queue ?? this.#createQueue();
+    if (queue) queue.attach(response);
+    this.#heartbeat = setInterval(() => {
+      this.queue.sendDroppable(format.heartbeat);
     }, format.heartbeatMs);
-    this.mailbox.post(format.opening);
+    this.queue.send(format.opening);
   }
 
-  /** Ends the response once all that was posted is sent. */
+  /** Ends the response after every queued message. */
   end(cause: string): void {
     if (this.#isClosed) return;
     this.#close(cause);
-    this.mailbox.whenEmpty(() => {
-      this.mailbox.close();
+    this.queue.whenEmpty(() => {
+      this.queue.close();
       this.#options.response.end();
     });
   }
 
-  #createMailbox(): Mailbox {
-    const { response, queue, buffers, metrics } = this.#options;
-    return new Mailbox({
-      stream: response,
-      limits: queue,
-      buffers,
-      pack,
-      onDropped: metrics.dropped,
-      onOverflow: () => {
-        this.cut();
-      },
-      onStuck: () => {
-        this.cut();
-      },
-    });
-  }
-
-  /** The client does not read: its connection ends here and now. */
-  cut(): void {
+  /** Destroys the connection of a client that does not read. */
+  disconnect(): void {
     this.#close('slow-consumer');
     this.#options.response.destroy();
+  }
+
+  #createQueue(): SendQueue {
+    const { response, limits, buffers, metrics } = this.#options;
+    const disconnect = () => {
+      this.disconnect();
+    };
+    return new SendQueue({
+      stream: response,
+      limits,
+      buffers,
+      pack,
+      onDropped: metrics.eventDropped,
+      onOverflow: disconnect,
+      onStalled: disconnect,
+    });
   }
 
   #close(cause: string): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearInterval(this.#heart);
+    clearInterval(this.#heartbeat);
     this.#options.onClosed(cause);
   }
 }

@@ -1,20 +1,21 @@
-/** Several operations in one request, if that is allowed: each is run and answered for itself, all at the same time. */
+/** Several operations in one request: they run concurrently, each with its own result. */
 import { Fault, fail } from '@trestle/schema/errors';
-import type { EngineReply } from '../../engines/engine.ts';
+import type { OperationResult } from '../../request/operation.ts';
+import { formatFault } from '../../errors/format-fault.ts';
 import { type Parameters, readParameters } from '../../request/parameters.ts';
 
 export interface BatchOptions {
   readonly items: readonly unknown[];
+  /** The most operations; 1 disables batches. */
   readonly limit: number;
-  readonly respond: (parameters: Parameters, done: (reply: EngineReply) => void) => void;
+  readonly run: (parameters: Parameters, done: (result: OperationResult) => void) => void;
 }
 
-/** Calls back once with the answers in the order of the operations. Throws VALIDATION_ERROR for a batch that is not allowed. */
-export function createBatch({ items, limit, respond }: BatchOptions, done: (reply: EngineReply) => void): void {
-  if (limit <= 1) throw fail('VALIDATION_ERROR', 'Batches are switched off: send one operation');
-  if (items.length === 0) throw fail('VALIDATION_ERROR', 'The batch is empty');
-  if (items.length > limit)
-    throw fail('VALIDATION_ERROR', `The batch has ${String(items.length)} operations; the limit is ${String(limit)}`);
+/** Calls back once with the results in the order of the operations. Throws VALIDATION_ERROR for a batch that is empty, too large or not enabled. */
+export function runBatch({ items, limit, run }: BatchOptions, done: (result: OperationResult) => void): void {
+  if (limit <= 1) throw fail('VALIDATION_ERROR', 'Batching is disabled. Send one operation.');
+  if (items.length === 0) throw fail('VALIDATION_ERROR', 'The batch is empty. Send at least one operation.');
+  if (items.length > limit) throw fail('VALIDATION_ERROR', `Batch size ${String(items.length)} exceeds the limit of ${String(limit)}.`);
   const texts = new Array<string>(items.length);
   let open = items.length;
   const settle = (i: number, text: string) => {
@@ -34,16 +35,15 @@ export function createBatch({ items, limit, respond }: BatchOptions, done: (repl
   items.forEach((item, i) => {
     try {
       if (typeof item !== 'object' || item === null || Array.isArray(item))
-        throw fail('VALIDATION_ERROR', 'Each operation must be a JSON object');
-      respond(readParameters(item as Record<string, unknown>), (reply) => {
-        const text = reply.bytes.toString('utf8', 0, reply.length);
-        reply.release?.();
+        throw fail('VALIDATION_ERROR', 'Each operation of a batch must be a JSON object.');
+      run(readParameters(item as Record<string, unknown>), (result) => {
+        const text = result.bytes.toString('utf8', 0, result.length);
+        result.release?.();
         settle(i, text);
       });
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      const { message, code, details } = error;
-      settle(i, JSON.stringify({ errors: [{ message, extensions: { code, ...(details && { details }) } }] }));
+      settle(i, JSON.stringify({ errors: [formatFault(error, undefined)] }));
     }
   });
 }

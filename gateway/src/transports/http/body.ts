@@ -1,4 +1,4 @@
-/** Reads a POST's body: bytes, then JSON, then an object or a list of them. */
+/** Reads the body of a POST: an object of parameters, or a list of them. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
@@ -10,18 +10,18 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
 export type Body = Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** Calls back once, with UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR; not at all when the client goes away. */
+/** Calls back once, with the body or UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR; never when the client disconnects. */
 export function readBody(request: IncomingMessage, done: (error: Error | undefined, body: Body) => void): void {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers;
   if (type !== 'application/json' && !isJson(type)) {
-    done(fail('UNSUPPORTED_MEDIA_TYPE', 'Send the request as application/json in UTF-8'), []);
+    done(fail('UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json, in UTF-8.'), []);
     return;
   }
   if (encoding !== undefined && encoding !== 'identity') {
-    done(fail('UNSUPPORTED_MEDIA_TYPE', 'Send the request without Content-Encoding'), []);
+    done(fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding is not supported. Send the body uncompressed.'), []);
     return;
   }
-  const tooLarge = () => fail('PAYLOAD_TOO_LARGE', `The body must not be larger than ${String(MAX_BODY_BYTES)} bytes`);
+  const tooLarge = () => fail('PAYLOAD_TOO_LARGE', `The body exceeds the limit of ${String(MAX_BODY_BYTES)} bytes.`);
   if (Number(length) > MAX_BODY_BYTES) {
     done(tooLarge(), []);
     return;
@@ -58,13 +58,13 @@ function isJson(type: string): boolean {
 
 function parse(bytes: Buffer = Buffer.alloc(0)): Body {
   // RFC 8259 §8.1
-  if (!isUtf8(bytes)) throw fail('VALIDATION_ERROR', 'The body is not valid UTF-8');
+  if (!isUtf8(bytes)) throw fail('VALIDATION_ERROR', 'The body is not valid UTF-8.');
   let body: unknown;
   try {
     body = parseJson(bytes.toString('utf8', 0, bytes.length));
   } catch (error) {
-    throw fail('VALIDATION_ERROR', error instanceof JsonTooDeep ? `The body ${error.message}` : 'The body is not well-formed JSON');
+    throw fail('VALIDATION_ERROR', error instanceof JsonTooDeep ? `The body ${error.message}.` : 'The body is not valid JSON.');
   }
-  if (typeof body !== 'object' || body === null) throw fail('VALIDATION_ERROR', 'The body must be one JSON object');
+  if (typeof body !== 'object' || body === null) throw fail('VALIDATION_ERROR', 'The body must be a JSON object.');
   return body as Body;
 }

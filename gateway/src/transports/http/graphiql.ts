@@ -1,4 +1,4 @@
-/** GraphiQL for browsers at `GET /graphql`, from the bundle in `dist/graphiql` (`gateway/graphiql/build.mjs`): nothing is loaded from elsewhere. */
+/** Serves GraphiQL to browsers at `GET /graphql`, from the bundle in `dist/graphiql` (`gateway/graphiql/build.mjs`), without other origins. */
 import { readFile, readFileSync, readdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding } from '@trestle/service/encoding';
@@ -15,7 +15,7 @@ interface Bundle {
 }
 
 const ASSETS = '/graphql/assets/';
-/** Also for tests, which run this file as it is. */
+/** Tests run this file from `src`. */
 const FOLDER = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/graphiql/' : '../../graphiql/', import.meta.url);
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const ENDINGS = { br: '.br', gzip: '.gz', identity: '' } as const;
 
-/** Scripts, workers and connections of this origin only. Monaco writes styles into elements, and its fonts are in its style sheet. */
+/** Only this origin. Monaco writes styles into elements, and its fonts are in its style sheet. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -43,10 +43,10 @@ const PAGE_POLICY = [
 let bundle: Bundle | undefined;
 
 /**
- * Answers a browser that asks for the page at `/graphql`, for one of its files, or for `/`, which leads to the page. Returns whether the request was one
- * of these. Calls `onSent` when the response was handed over.
+ * Serves the page at `/graphql`, its files, and the redirect from `/` to browsers. Returns whether the request was for one of these. Calls `onSent`
+ * when the response was sent.
  */
-export function servePage(exchange: Exchange, onSent: () => void): boolean {
+export function serveGraphiql(exchange: Exchange, onSent: () => void): boolean {
   const { method, url = '/', headers } = exchange.request;
   if (method !== 'GET' && method !== 'HEAD') return false;
   const isBrowser = headers.accept?.includes('text/html') === true;
@@ -71,7 +71,7 @@ function sendAsset(exchange: Exchange, { name, onSent }: { name: string; onSent:
     if (error) exchange.response.destroy();
     else {
       const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-      // Its name has a hash of what it holds (RFC 8246).
+      // The name contains a hash of the content (RFC 8246).
       const head = { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable', vary: 'Accept-Encoding' };
       send(exchange, { status: 200, head: { ...head, ...(encoding !== 'identity' && { 'content-encoding': encoding }) }, body });
     }
@@ -88,7 +88,7 @@ function send(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Read when it is asked for first. */
+/** Loads the bundle with the first request for it. */
 function loadBundle(): Bundle {
   if (bundle) return bundle;
   const { script, style } = JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')) as { script: string; style: string };

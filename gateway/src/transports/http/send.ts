@@ -1,7 +1,7 @@
-/** Writes answers: head and body at once, compressed where that is worth it. */
+/** Sends responses: head and body in one write, compressed when the client accepts that. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding, encode } from '@trestle/service/encoding';
-import type { EngineReply } from '../../engines/engine.ts';
+import type { OperationResult } from '../../request/operation.ts';
 
 export type Head = Readonly<Record<string, string>>;
 
@@ -11,12 +11,13 @@ interface Exchange {
   readonly requestId: string;
 }
 
-/** Up to this many bytes an answer is copied, so that it leaves together with its head. */
+/** Up to this size a result is copied, so that it is written together with the head. */
 const SMALL_BYTES = 16 * 1024;
 
-export function sendBytes(exchange: Exchange, { status, head, reply }: { status: number; head: Head; reply: EngineReply }): void {
+/** Sends a result and releases its buffer. */
+export function sendBytes(exchange: Exchange, { status, head, result }: { status: number; head: Head; result: OperationResult }): void {
   const { request, response } = exchange;
-  const { bytes, length, release } = reply;
+  const { bytes, length, release } = result;
   response.statusCode = status;
   const encoding = chooseEncoding(request.headers['accept-encoding'], length);
   if (encoding !== 'identity') {
@@ -33,7 +34,7 @@ export function sendBytes(exchange: Exchange, { status, head, reply }: { status:
   }
   writeHead(exchange, { status, head, length });
   if (length <= SMALL_BYTES) {
-    // The lower bytes alone, which ASCII is and UTF-8 passes through as.
+    // `latin1` copies each byte unchanged, also those of UTF-8 sequences.
     response.end(bytes.toString('latin1', 0, length), 'latin1');
     release?.();
     return;
@@ -41,6 +42,7 @@ export function sendBytes(exchange: Exchange, { status, head, reply }: { status:
   response.end(bytes.subarray(0, length), release);
 }
 
+/** Sends a text. */
 export function sendText(exchange: Exchange, { status, head, text }: { status: number; head: Head; text: string }): void {
   const bytes = Buffer.from(text);
   writeHead(exchange, { status, head, length: bytes.length });

@@ -1,54 +1,51 @@
-/** One WebSocket of a client: the server's side of graphql-transport-ws, as one switch over its messages. */
+/** One WebSocket of a client: the server side of graphql-transport-ws, as one switch over its messages. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
 import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
-import { type Identity, identify, readConnectionParams } from '../../request/caller.ts';
+import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import { type IdentifyOptions, type Identity, identify, readConnectionParams } from '../../request/caller.ts';
 import { parseJson } from '../../request/json.ts';
-import { toTextFrame } from './frame.ts';
-import type { LiveMetrics } from '../../observability/subscription-metrics.ts';
-import { Mailbox, type MailboxLimits, toEnvelope } from '../delivery/send-queue.ts';
-import { OpenOperation } from './socket-operation.ts';
-import { answerPings } from './pings.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
+import { type QueueLimits, SendQueue, toEnvelope } from '../delivery/send-queue.ts';
+import { toTextFrame } from './frame.ts';
+import { answerPings } from './pings.ts';
+import { SocketOperation } from './socket-operation.ts';
 
-export interface SocketLimits {
+export interface ConnectionLimits {
   /** The most operations at a time. */
   readonly maxOperations: number;
-  /** The largest message, and the most that open operations were asked for with together. */
+  /** The largest message, and the most bytes of the messages that open operations began with. */
   readonly maxMessageBytes: number;
   readonly initTimeoutMs: number;
-  readonly queue: MailboxLimits;
+  readonly queue: QueueLimits;
 }
 
-export interface ConnectionOptions extends SocketLimits {
-  readonly verifier: TokenVerifier | undefined;
-  readonly forwardHeaders: readonly string[];
+export interface ConnectionOptions extends ConnectionLimits, IdentifyOptions {
   readonly buffers: SendBuffers;
-  readonly metrics: LiveMetrics;
+  readonly metrics: TransportMetrics;
   readonly log: Log;
-  readonly run: (operation: OpenOperation, asked: Asked) => void;
-  /** Called when the client has gone. */
-  readonly onEnd: (connection: Connection) => void;
+  /** Runs an operation; its result goes to the operation. */
+  readonly run: (operation: SocketOperation, message: SubscribeMessage) => void;
+  /** Called when the connection is closed. */
+  readonly onClosed: (connection: Connection) => void;
 }
 
-/** An operation as its message tells it. */
-export interface Asked {
+/** A `subscribe` message and its sender. */
+export interface SubscribeMessage {
   readonly payload: Readonly<Record<string, unknown>>;
   readonly identity: Identity;
   readonly request: IncomingMessage;
 }
 
-/** Of our own, where the protocol leaves numbers free: the client does not read what it asked for. */
+/** A close code of ours, in the range that the protocol leaves free: the client does not read its messages. */
 export const SLOW_CONSUMER = 4413;
 const GOING_AWAY = 1001;
-/** Each message about an operation repeats its id. */
-const MAX_ID_CHARACTERS = 200;
-
+/** Each message of an operation repeats its id. */
+const MAX_ID_LENGTH = 200;
 /** A pong repeats the payload of a ping, which the protocol leaves to the server, up to this size of the message. */
 const MAX_ECHOED_BYTES = 16 * 1024;
 
@@ -59,39 +56,26 @@ export class Connection {
   readonly #socket: WebSocket;
   readonly #request: IncomingMessage;
   readonly #options: ConnectionOptions;
-  readonly #operations = new Map<string, OpenOperation>();
-  readonly mailbox: Mailbox;
+  readonly #operations = new Map<string, SocketOperation>();
+  readonly #queue: SendQueue;
   #identity: Identity | undefined;
   #isInitialised = false;
   #isDraining = false;
   #isAlive = true;
-  /** What the open operations were asked for with: it is kept as long as they are. */
+  /** Bytes of the messages that open operations began with: they are kept as long. */
   #heldBytes = 0;
-  /** For the time that a client may take to introduce itself. */
-  readonly #timer: NodeJS.Timeout;
-  #ignoreCaller: (() => void) | undefined;
+  /** The time limit of `connection_init`. */
+  readonly #initTimer: NodeJS.Timeout;
+  #unwatchCaller: (() => void) | undefined;
 
   /** `stream` is what the socket writes to. */
   constructor(socket: WebSocket, { request, stream, options }: { request: IncomingMessage; stream: Duplex; options: ConnectionOptions }) {
     this.#socket = socket;
     this.#request = request;
     this.#options = options;
-    this.mailbox = new Mailbox({
-      stream,
-      limits: options.queue,
-      buffers: options.buffers,
-      pack: toTextFrame,
-      onDropped: options.metrics.dropped,
-      onOverflow: () => {
-        this.#giveUp();
-      },
-      onStuck: () => {
-        this.#giveUp();
-        this.terminate();
-      },
-    });
-    this.#timer = setTimeout(() => {
-      this.close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout');
+    this.#queue = this.#createQueue(stream);
+    this.#initTimer = setTimeout(() => {
+      this.#close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout');
     }, options.initTimeoutMs);
     socket.on('message', (data: Buffer, isBinary) => {
       this.#guard(() => {
@@ -104,11 +88,11 @@ export class Connection {
     });
     socket.on('close', () => {
       this.#end('stopped');
-      options.onEnd(this);
+      options.onClosed(this);
     });
   }
 
-  /** Called now and then: asks for a sign of life, and gives up a client that gave none since the last time. */
+  /** Called at every ping interval: pings the client, and terminates a connection without a sign of life since the last ping. */
   ping(): void {
     if (!this.#isAlive) this.#socket.terminate();
     else if (this.#socket.readyState === WebSocket.OPEN) {
@@ -117,20 +101,13 @@ export class Connection {
     }
   }
 
-  /** Closes from this side; nothing is sent before it that is not on its way yet. */
-  close(code: number, reason: string, cause = 'stopped'): void {
-    this.mailbox.close();
-    closeSocket(this.#socket, code, reason);
-    this.#end(cause);
-  }
-
-  /** Takes nothing new. */
-  refuseMore(): void {
+  /** Refuses further operations. */
+  beginDraining(): void {
     this.#isDraining = true;
   }
 
-  /** Tells all that has come so far, then says that it goes away; calls back when the client has gone. */
-  leave(done: () => void): void {
+  /** Sends every event received so far, then closes the connection; calls back when it is closed. */
+  finish(done: () => void): void {
     this.#isDraining = true;
     this.#socket.once('close', done);
     if (this.#socket.readyState !== WebSocket.OPEN) {
@@ -140,8 +117,8 @@ export class Connection {
     let open = this.#operations.size + 1;
     const settle = () => {
       if (--open > 0) return;
-      this.mailbox.whenEmpty(() => {
-        this.close(GOING_AWAY, 'Going away', 'shutdown');
+      this.#queue.whenEmpty(() => {
+        this.#close(GOING_AWAY, 'Going away', 'shutdown');
       });
     };
     for (const operation of [...this.#operations.values()]) operation.finish(settle);
@@ -152,41 +129,63 @@ export class Connection {
     this.#socket.terminate();
   }
 
-  /** Whether the caller may be told anything still; closes when not. */
-  readonly #admits = (): boolean => {
+  #createQueue(stream: Duplex): SendQueue {
+    const { queue: limits, buffers, metrics } = this.#options;
+    return new SendQueue({
+      stream,
+      limits,
+      buffers,
+      pack: toTextFrame,
+      onDropped: metrics.eventDropped,
+      onOverflow: () => {
+        this.#closeSlow();
+      },
+      onStalled: () => {
+        this.#closeSlow();
+        this.terminate();
+      },
+    });
+  }
+
+  /** Closes from this side. Queued messages are discarded. */
+  #close(code: number, reason: string, cause = 'stopped'): void {
+    this.#queue.close();
+    closeSocket(this.#socket, code, reason);
+    this.#end(cause);
+  }
+
+  #closeSlow(): void {
+    this.#close(SLOW_CONSUMER, 'Slow consumer: messages were not read in time', 'slow-consumer');
+  }
+
+  /** Returns whether the credential of the caller is still valid; closes the connection otherwise. */
+  readonly #isAuthorized = (): boolean => {
     const { verifier } = this.#options;
     const caller = this.#identity?.caller;
     if (!caller || !verifier || verifier.isValid(caller)) return true;
-    this.#forbid();
+    this.#revoke();
     return false;
   };
 
-  readonly #forbid = (): void => {
-    this.close(CloseCode.Forbidden, 'Forbidden: the credential holds no longer', 'unauthorized');
+  readonly #revoke = (): void => {
+    this.#close(CloseCode.Forbidden, 'Forbidden: the credential has expired or was revoked', 'unauthorized');
   };
 
-  #giveUp(): void {
-    this.close(SLOW_CONSUMER, 'Slow consumer: messages were not read in time', 'slow-consumer');
-  }
-
-  /** Whatever goes wrong behind a client's message ends its connection, never the process. */
+  /** An exception behind a client's message ends its connection, not the process. */
   #guard(act: () => void): void {
     try {
       act();
     } catch (error) {
-      this.#options.log.error('socket failed', { error });
-      this.close(CloseCode.InternalServerError, 'Internal server error');
+      this.#options.log.error('WebSocket failed', { error });
+      this.#close(CloseCode.InternalServerError, 'Internal server error');
     }
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    let message: Message;
-    try {
-      if (isBinary) throw new Error('Messages are text');
-      message = parseMessage(parseJson(data.toString()));
-    } catch {
-      this.close(CloseCode.BadRequest, 'Invalid message received');
+    const message = parse(data, isBinary);
+    if (!message) {
+      this.#close(CloseCode.BadRequest, 'Invalid message received');
       return;
     }
     this.#isAlive = true;
@@ -195,7 +194,7 @@ export class Connection {
         this.#initialise(message.payload);
         return;
       case MessageType.Ping:
-        this.mailbox.post(
+        this.#queue.send(
           data.length > MAX_ECHOED_BYTES ? PONG : toEnvelope(JSON.stringify({ type: MessageType.Pong, payload: message.payload })),
         );
         return;
@@ -208,68 +207,89 @@ export class Connection {
         this.#operations.get(message.id)?.stop('stopped');
         return;
       default:
-        this.close(CloseCode.BadRequest, `Unexpected message of type ${message.type}`);
+        this.#close(CloseCode.BadRequest, `Unexpected message of type ${message.type}`);
     }
   }
 
   #initialise(payload: unknown): void {
     if (this.#isInitialised) {
-      this.close(CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests');
+      this.#close(CloseCode.TooManyInitialisationRequests, 'Too many initialisation requests');
       return;
     }
     this.#isInitialised = true;
-    clearTimeout(this.#timer);
+    clearTimeout(this.#initTimer);
     try {
       this.#identity = identify(this.#request, this.#options, readConnectionParams(payload));
     } catch (error) {
       const isMalformed = error instanceof Fault && error.code === 'VALIDATION_ERROR';
-      this.close(isMalformed ? CloseCode.BadRequest : CloseCode.Forbidden, isMalformed ? error.message : 'Forbidden');
+      this.#close(isMalformed ? CloseCode.BadRequest : CloseCode.Forbidden, isMalformed ? error.message : 'Forbidden');
       return;
     }
     const { caller } = this.#identity;
-    // A credential may end without an event to tell it by.
-    if (caller) this.#ignoreCaller = this.#options.verifier?.watch(caller, this.#forbid);
-    this.mailbox.post(ACK);
+    if (caller) this.#unwatchCaller = this.#options.verifier?.watch(caller, this.#revoke);
+    this.#queue.send(ACK);
   }
 
   #subscribe(id: string, { payload, bytes }: { payload: Readonly<Record<string, unknown>>; bytes: number }): void {
-    const { maxOperations, maxMessageBytes, run } = this.#options;
     if (!this.#identity) {
-      this.close(CloseCode.Unauthorized, 'Unauthorized');
+      this.#close(CloseCode.Unauthorized, 'Unauthorized');
       return;
     }
-    if (!this.#admits()) return;
-    if (id.length > MAX_ID_CHARACTERS) {
-      this.close(CloseCode.BadRequest, 'The id is too long');
+    if (!this.#isAuthorized()) return;
+    if (id.length > MAX_ID_LENGTH) {
+      this.#close(CloseCode.BadRequest, `The id exceeds the limit of ${String(MAX_ID_LENGTH)} characters`);
       return;
     }
     if (this.#operations.has(id)) {
-      this.close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
+      this.#close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
       return;
     }
-    const operation = new OpenOperation(id, {
-      mailbox: this.mailbox,
-      admits: this.#admits,
-      forbid: this.#forbid,
-      forget: () => {
+    const operation = this.#addOperation(id, bytes);
+    const refusal = this.#findRefusal();
+    if (refusal) operation.refuse(refusal);
+    else this.#options.run(operation, { payload, identity: this.#identity, request: this.#request });
+  }
+
+  #addOperation(id: string, bytes: number): SocketOperation {
+    const operation = new SocketOperation(id, {
+      queue: this.#queue,
+      isAuthorized: this.#isAuthorized,
+      revoke: this.#revoke,
+      remove: () => {
         if (this.#operations.delete(id)) this.#heldBytes -= bytes;
       },
     });
     this.#operations.set(id, operation);
     this.#heldBytes += bytes;
-    if (this.#isDraining) operation.refuse(fail('SERVICE_UNAVAILABLE', 'The server is going down'));
-    else if (this.#operations.size > maxOperations)
-      operation.refuse(fail('RATE_LIMIT_EXCEEDED', `A socket takes ${String(maxOperations)} operations at a time`));
-    else if (this.#heldBytes > maxMessageBytes)
-      operation.refuse(fail('RATE_LIMIT_EXCEEDED', `The open operations of a socket take ${String(maxMessageBytes)} bytes together`));
-    else run(operation, { payload, identity: this.#identity, request: this.#request });
+    return operation;
+  }
+
+  /** Returns why the operation that was added last must not run. */
+  #findRefusal(): Fault | undefined {
+    const { maxOperations, maxMessageBytes } = this.#options;
+    if (this.#isDraining) return fail('SERVICE_UNAVAILABLE', 'The server is shutting down.');
+    if (this.#operations.size > maxOperations)
+      return fail('RATE_LIMIT_EXCEEDED', `The connection has reached its limit of ${String(maxOperations)} operations.`);
+    if (this.#heldBytes > maxMessageBytes)
+      return fail('RATE_LIMIT_EXCEEDED', `The open operations of the connection exceed the limit of ${String(maxMessageBytes)} bytes.`);
+    return undefined;
   }
 
   #end(cause: string): void {
-    clearTimeout(this.#timer);
-    this.#ignoreCaller?.();
-    this.mailbox.close();
+    clearTimeout(this.#initTimer);
+    this.#unwatchCaller?.();
+    this.#queue.close();
     for (const operation of [...this.#operations.values()]) operation.stop(cause);
     this.#operations.clear();
+  }
+}
+
+/** Returns undefined for what is not a message of the protocol. */
+function parse(data: Buffer, isBinary: boolean): Message | undefined {
+  if (isBinary) return undefined;
+  try {
+    return parseMessage(parseJson(data.toString()));
+  } catch {
+    return undefined;
   }
 }

@@ -5,7 +5,7 @@ const FINAL_TEXT = 0x81;
 const SHORT = 126;
 const LONG = 127;
 
-/** The message is head, body and tail, in UTF-8. One buffer, so that one write to the system is enough. */
+/** Returns the frame of a message of head, body and tail, in UTF-8, as one buffer for one write. */
 export function toTextFrame({ head, tail }: Envelope, body: Buffer): Buffer {
   const length = head.length + body.length + tail.length;
   const lead = length < SHORT ? 2 : length < 65_536 ? 4 : 10;

@@ -1,14 +1,14 @@
-/** Answers ping frames of a client (RFC 6455 §5.5.2). */
+/** Responds to the ping frames of a client (RFC 6455 §5.5.2). */
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
 
 /**
- * Answers each ping of a client that reads, and only the latest one of a client that does not (§5.5.3), so that pongs do not pile up.
- * `stream` is what the socket writes to; the socket was made with `autoPong: false`.
+ * Sends a pong for each ping of a client that reads, and for the latest ping of a client that does not (§5.5.3), so that pongs do not accumulate.
+ * `stream` is what the socket writes to; the socket must have `autoPong: false`.
  */
 export function answerPings(socket: WebSocket, stream: Duplex): void {
   let latest: Buffer | undefined;
-  const answer = () => {
+  const sendPong = () => {
     const payload = latest;
     latest = undefined;
     if (socket.readyState === WebSocket.OPEN) socket.pong(payload);
@@ -17,7 +17,7 @@ export function answerPings(socket: WebSocket, stream: Duplex): void {
     const isWaiting = latest !== undefined;
     latest = payload;
     if (isWaiting) return;
-    if (stream.writableNeedDrain) stream.once('drain', answer);
-    else answer();
+    if (stream.writableNeedDrain) stream.once('drain', sendPong);
+    else sendPong();
   });
 }

@@ -1,40 +1,44 @@
-/** One operation of a WebSocket: what it is told becomes messages with its id. */
+/** One operation of a WebSocket: its results become messages with its id. */
 import type { Fault } from '@trestle/schema/errors';
 import { MessageType } from 'graphql-ws/client';
-import type { EngineReply, Listener, LiveEvent, StreamEnd, Subscription } from '../../engines/engine.ts';
-import type { Trail } from '../../request/trail.ts';
-import { abort } from '../../request/trail.ts';
-import { type Envelope, type Mailbox, toEnvelope } from '../delivery/send-queue.ts';
+import { formatFault } from '../../errors/format-fault.ts';
+import type { Cancellation } from '../../request/cancellation.ts';
+import type { OperationResult } from '../../request/operation.ts';
+import type { StreamEnd, Subscriber, Subscription, SubscriptionEvent } from '../../request/subscriber.ts';
+import { type Envelope, type SendQueue, toEnvelope } from '../delivery/send-queue.ts';
 
 const CLOSE_BRACE = Buffer.from('}');
-/** How an answer begins that holds nothing but errors: the message `error` has them without their member's name. */
+/** The offset of the errors in a result without data: the message `error` has the list alone. */
 const ERRORS_AT = '{"errors":'.length;
 
-/** What the door knows of an operation, for its log and metrics. */
+/** Follows an operation from the pipeline to its end, for metrics and logs. */
 export interface OperationWatch {
   readonly requestId: string;
-  readonly trail: Trail;
+  readonly cancellation: Cancellation;
   readonly onBegin: (subscription: Subscription) => void;
   readonly onEnd: (cause: string) => void;
 }
 
-/** The connection that it is of. */
+/** The connection of the operation. */
 export interface Channel {
-  readonly mailbox: Mailbox;
-  /** Whether the caller may be told anything still; the connection is closed when not. */
-  readonly admits: () => boolean;
-  readonly forbid: () => void;
-  readonly forget: () => void;
+  readonly queue: SendQueue;
+  /** Returns whether the credential of the caller is still valid; closes the connection otherwise. */
+  readonly isAuthorized: () => boolean;
+  /** Closes the connection because the credential of the caller is no longer valid. */
+  readonly revoke: () => void;
+  /** Removes the operation from the connection. */
+  readonly remove: () => void;
 }
 
-export class OpenOperation implements Listener {
+export class SocketOperation implements Subscriber {
   readonly #id: string;
   readonly #channel: Channel;
   readonly #next: Envelope;
   #subscription: Subscription | undefined;
   #watch: OperationWatch | undefined;
-  #onOver: (() => void) | undefined;
-  #isOver = false;
+  /** Set while {@link finish} waits for the operation. */
+  #onFinished: (() => void) | undefined;
+  #isEnded = false;
 
   constructor(id: string, channel: Channel) {
     this.#id = id;
@@ -47,79 +51,76 @@ export class OpenOperation implements Listener {
   }
 
   begin(subscription: Subscription): void {
-    if (this.#isOver) {
+    if (this.#isEnded) {
       subscription.stop();
       return;
     }
     this.#subscription = subscription;
     this.#watch?.onBegin(subscription);
-    // It was asked to finish while it was on its way.
-    if (this.#onOver) subscription.finish(this.#onOver);
-    this.#onOver = undefined;
+    if (this.#onFinished) subscription.finish(this.#onFinished);
+    this.#onFinished = undefined;
   }
 
-  next(event: LiveEvent): void {
-    if (!this.#isOver && this.#channel.admits()) this.#channel.mailbox.postLive(this.#next, event);
+  next(event: SubscriptionEvent): void {
+    if (!this.#isEnded && this.#channel.isAuthorized()) this.#channel.queue.sendEvent(this.#next, event);
   }
 
   end({ cause, errors }: StreamEnd): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     if (cause === 'unauthorized') {
-      this.#over(cause);
-      this.#channel.forbid();
+      this.#end(cause);
+      this.#channel.revoke();
       return;
     }
     if (cause === 'refused') this.#send({ id: this.#id, type: MessageType.Error, payload: errors });
     else {
-      if (errors.length > 0) this.#channel.mailbox.post(this.#next, Buffer.from(JSON.stringify({ errors })));
+      if (errors.length > 0) this.#channel.queue.send(this.#next, Buffer.from(JSON.stringify({ errors })));
       this.#send({ id: this.#id, type: MessageType.Complete });
     }
-    this.#over(cause);
+    this.#end(cause);
   }
 
-  /** Takes the answer of a query or mutation, or why nothing was run. */
-  reply({ outcome, bytes, length, release }: EngineReply): void {
-    if (!this.#isOver) {
-      const { mailbox } = this.#channel;
+  /** Sends the result of a query or mutation, or the errors of an operation that was refused. */
+  sendResult({ outcome, bytes, length, release }: OperationResult): void {
+    if (!this.#isEnded) {
+      const { queue } = this.#channel;
       const isRefused = outcome === 'refused';
       const own = Buffer.from(isRefused ? bytes.subarray(ERRORS_AT, length - 1) : bytes.subarray(0, length));
       const refusal = { head: Buffer.from(`{"id":${JSON.stringify(this.#id)},"type":"error","payload":`), tail: CLOSE_BRACE };
-      mailbox.post(isRefused ? refusal : this.#next, own);
+      queue.send(isRefused ? refusal : this.#next, own);
       if (!isRefused) this.#send({ id: this.#id, type: MessageType.Complete });
-      this.#over(outcome);
+      this.#end(outcome);
     }
     release?.();
   }
 
-  refuse({ code, message, details }: Fault): void {
-    const requestId = this.#watch?.requestId;
-    const extensions = { code, ...(details && { details }), ...(requestId && { requestId }) };
-    this.end({ cause: 'refused', errors: [{ message, extensions }] });
+  refuse(fault: Fault): void {
+    this.end({ cause: 'refused', errors: [formatFault(fault, this.#watch?.requestId)] });
   }
 
-  /** Nobody wants any more of it. */
+  /** Ends the operation without a message. */
   stop(cause: string): void {
-    if (this.#isOver) return;
+    if (this.#isEnded) return;
     this.#subscription?.stop();
-    if (this.#watch) abort(this.#watch.trail);
-    this.#over(cause);
+    this.#watch?.cancellation.cancel();
+    this.#end(cause);
   }
 
-  /** Calls back when all that has come is told. */
+  /** Calls back after every event received so far has been sent, or when the operation has ended. */
   finish(done: () => void): void {
     if (this.#subscription) this.#subscription.finish(done);
-    else if (this.#isOver) done();
-    else this.#onOver = done;
+    else if (this.#isEnded) done();
+    else this.#onFinished = done;
   }
 
-  #over(cause: string): void {
-    this.#isOver = true;
-    this.#channel.forget();
+  #end(cause: string): void {
+    this.#isEnded = true;
+    this.#channel.remove();
     this.#watch?.onEnd(cause);
-    this.#onOver?.();
+    this.#onFinished?.();
   }
 
   #send(message: object): void {
-    this.#channel.mailbox.post(toEnvelope(JSON.stringify(message)));
+    this.#channel.queue.send(toEnvelope(JSON.stringify(message)));
   }
 }

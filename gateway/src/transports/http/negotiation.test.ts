@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { MULTIPART, SERVER_SENT_EVENTS, chooseStreamFormat } from './stream-format.ts';
+import { MULTIPART } from '../multipart/multipart-format.ts';
+import { SERVER_SENT_EVENTS } from '../sse/sse-format.ts';
+import { chooseStreamFormat } from './negotiation.ts';
 
 const SPEC = 'multipart/mixed;subscriptionSpec=1.0';
 
-// RFC 9110 §12.5.1: the weight tells what the client would rather have.
+// RFC 9110 §12.5.1: the weight is the client's preference.
 describe('chooseStreamFormat', () => {
   it.each([
     ['text/event-stream', SERVER_SENT_EVENTS, true],
@@ -19,7 +21,7 @@ describe('chooseStreamFormat', () => {
     [`${SPEC},application/json`, MULTIPART, false],
     [`${SPEC};q=0.5, text/event-stream;q=0.6`, SERVER_SENT_EVENTS, true],
     [`text/event-stream, ${SPEC}`, SERVER_SENT_EVENTS, true],
-  ])('finds the stream that %s asks for', (accept, format, isPreferred) => {
+  ])('chooses the stream format of Accept: %s', (accept, format, isPreferred) => {
     expect(chooseStreamFormat(accept)).toEqual({ format, isPreferred });
   });
 
@@ -34,7 +36,7 @@ describe('chooseStreamFormat', () => {
     'multipart/mixed;deferSpec=20220824,application/json',
     'multipart/mixed;subscriptionSpec=2.0',
     'text/event-stream;q=no',
-  ])('finds none in %s', (accept) => {
+  ])('returns undefined for Accept: %s', (accept) => {
     expect(chooseStreamFormat(accept)).toBeUndefined();
   });
 });

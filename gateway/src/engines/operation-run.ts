@@ -1,0 +1,215 @@
+/** One operation in the engine `trestle`: plan → coerce → limit → execute or subscribe → write. `pipeline.ts` shows the stages around it. */
+import { ERRORS, fail, toFault } from '@trestle/schema/errors';
+import type { Scope } from '@trestle/telemetry';
+import { needsCredential } from '../errors/format-error.ts';
+import { formatFault } from '../errors/format-fault.ts';
+import { type Executed, execute } from '../execute/execute.ts';
+import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
+import { createSendFetch } from '../execute/send-fetch.ts';
+import { addAliases, readVariables } from '../execute/variables.ts';
+import { type Writing, writeResult } from '../execute/write-result.ts';
+import { type Limits, limitCost, limitVariables } from '../limits/limits.ts';
+import { toOperationAttributes } from '../observability/tracing.ts';
+import { LocatedFault } from '../program/located-fault.ts';
+import type { Operation } from '../program/operation.ts';
+import type { OperationRequest, OperationResult } from '../request/operation.ts';
+import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
+import type { Ready } from '../supergraph/prepared-operations.ts';
+import type { Snapshot } from '../supergraph/snapshot.ts';
+
+export interface RunOptions {
+  readonly request: OperationRequest;
+  readonly snapshot: Snapshot;
+  readonly limits: Limits;
+  readonly registry: SubscriptionRegistry;
+  readonly writing: Writing;
+}
+
+/** An operation with its variables, within the limits. */
+interface CheckedOperation {
+  readonly operation: Operation;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The variables with the operation's defaults. */
+  readonly conditions: Readonly<Record<string, unknown>>;
+}
+
+type IntrospectionResults = Readonly<Record<string, string>>;
+
+const NO_INTROSPECTION: IntrospectionResults = {};
+
+/** Every run ends with one result, except a subscription that its subscriber has begun. */
+export class OperationRun {
+  readonly #options: RunOptions;
+  readonly #done: (result: OperationResult) => void;
+  #operation: Operation | undefined;
+  /** The span of the execution, up to the result. */
+  #span: Scope | undefined;
+  #isDone = false;
+
+  constructor(options: RunOptions, done: (result: OperationResult) => void) {
+    this.#options = options;
+    this.#done = done;
+  }
+
+  /** Plans the operation, unless a plan is cached, and runs it. */
+  start(): void {
+    const { request, snapshot } = this.#options;
+    const ready = snapshot.find(request);
+    if (ready) {
+      this.#run(ready);
+      return;
+    }
+    const { trace, client } = request.context;
+    const span = trace?.start('GraphQL plan');
+    snapshot.prepare(request, client).then(
+      (prepared) => {
+        span?.end();
+        this.#run(prepared);
+      },
+      (error: unknown) => {
+        span?.end();
+        this.#refuse(error);
+      },
+    );
+  }
+
+  #run(ready: Ready): void {
+    this.#guard(() => {
+      if ('errors' in ready) {
+        this.#refuseDocument(ready);
+        return;
+      }
+      this.#operation = ready.operation;
+      const checked = this.#check(ready.operation);
+      if (ready.operation.program.kind === 'subscription') this.#subscribe(checked);
+      else this.#introspect(checked);
+    });
+  }
+
+  /** Coerces the variables and checks the limits that depend on them. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR. */
+  #check(operation: Operation): CheckedOperation {
+    const { request, limits } = this.#options;
+    const { program, compiled } = operation;
+    if (program.kind === 'mutation' && request.isReadOnly) throw fail('METHOD_NOT_ALLOWED', 'Mutations must be sent by POST.');
+    limitVariables(request.variables, limits, (name) => program.variables.find((each) => each.name === name)?.location);
+    const conditions = readVariables(program.variables, request.variables);
+    limitCost(compiled.cost(conditions), limits, program.location);
+    return { operation, variables: addAliases(program.variables, request.variables), conditions };
+  }
+
+  #subscribe({ operation, variables, conditions }: CheckedOperation): void {
+    const { request, snapshot, registry } = this.#options;
+    if (!request.subscriber)
+      throw fail(
+        'NOT_ACCEPTABLE',
+        'Subscriptions need a WebSocket, or `Accept: text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`.',
+      );
+    registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, request.subscriber);
+  }
+
+  /** Gets the results of introspection fields, if there are any, and executes. Those that depend on variables come from the planner's thread. */
+  #introspect(checked: CheckedOperation): void {
+    const { introspection } = checked.operation.program;
+    if (!introspection || introspection.fixed) {
+      this.#execute(checked, introspection?.fixed ?? NO_INTROSPECTION);
+      return;
+    }
+    const { request, snapshot } = this.#options;
+    const { query, operationName, context } = request;
+    snapshot.planner.introspect({ query, operationName, labels: [] }, checked.conditions, context.client).then(
+      (results) => {
+        this.#guard(() => {
+          this.#execute(checked, results);
+        });
+      },
+      (error: unknown) => {
+        this.#refuse(error);
+      },
+    );
+  }
+
+  #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
+    const { request, snapshot } = this.#options;
+    const report = request.reports.plan ? createPlanReport() : undefined;
+    this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
+    const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
+    const send = createSendFetch(snapshot.upstream, this.#guard);
+    execute({ ...checked, context, send, observe: report?.observe }, (executed) => {
+      this.#write(executed, { introspection, extensions: this.#report(executed, report) });
+    });
+  }
+
+  #write(executed: Executed, extras: { introspection: IntrospectionResults; extensions: object | undefined }): void {
+    const { bytes, length, errors, isNull } = writeResult(executed, extras, this.#options.writing);
+    this.#finish({
+      outcome: isNull ? 'failed' : errors.length > 0 ? 'partial' : 'complete',
+      status: isNull && needsCredential(null, errors) ? ERRORS.UNAUTHORIZED.status : undefined,
+      bytes,
+      length,
+    });
+  }
+
+  /** Returns the reports that the client asked for. */
+  #report({ operation: { program, compiled }, conditions, data }: Executed, plan: PlanReport | undefined): object | undefined {
+    const { request, snapshot } = this.#options;
+    const { cost, supergraph } = request.reports;
+    if (!plan && !cost && !supergraph) return undefined;
+    return {
+      ...(cost && { cost: { estimated: compiled.cost(conditions), actual: compiled.actualCost(data, conditions) } }),
+      ...(supergraph && { supergraph: { hash: snapshot.hash } }),
+      ...(plan && { plan: plan.write(program.plan) }),
+    };
+  }
+
+  /** An exception in a callback must end its request, not the process. */
+  readonly #guard = (act: () => void): void => {
+    try {
+      act();
+    } catch (error) {
+      this.#refuse(error);
+    }
+  };
+
+  /** Ends the run with the errors of an invalid document, or of one that cannot be planned. */
+  #refuseDocument({ errors, isPlanned, reason }: Extract<Ready, { errors: unknown }>): void {
+    const { request, writing } = this.#options;
+    const { requestId } = request.context;
+    if (reason !== undefined) writing.log.error('cannot plan an operation', { requestId, error: new Error(reason) });
+    const code = isPlanned ? 'UPSTREAM_ERROR' : 'VALIDATION_ERROR';
+    const formatted = errors.map(({ message, locations }) => ({
+      message,
+      ...(locations && { locations }),
+      extensions: { code, requestId },
+    }));
+    const bytes = Buffer.from(JSON.stringify(isPlanned ? { data: null, errors: formatted } : { errors: formatted }));
+    this.#finish({ outcome: isPlanned ? 'failed' : 'refused', status: undefined, bytes, length: bytes.length });
+  }
+
+  /** Ends the run with a fault, before the execution or during it. */
+  #refuse(error: unknown): void {
+    const { request, writing } = this.#options;
+    const { requestId } = request.context;
+    const fault = toFault(error);
+    const { code } = fault;
+    if (code === 'INTERNAL_ERROR') writing.log.error('request failed', { requestId, code, error: fault.cause });
+    const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
+    const bytes = Buffer.from(JSON.stringify({ errors: [formatFault(fault, requestId, locations)] }));
+    const status = code === 'VALIDATION_ERROR' ? undefined : ERRORS[code].status;
+    this.#finish({ outcome: 'refused', status, bytes, length: bytes.length });
+  }
+
+  #finish({ outcome, status, bytes, length }: Pick<OperationResult, 'outcome' | 'status' | 'bytes' | 'length'>): void {
+    // After a fault the callbacks of fetches in flight still arrive.
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#span?.end();
+    const program = this.#operation?.program;
+    const { buffers } = this.#options.writing;
+    const release = buffers.isPooled(bytes)
+      ? () => {
+          buffers.give(bytes);
+        }
+      : undefined;
+    this.#done({ outcome, status, bytes, length, release, operationKind: program?.kind, operationName: program?.name });
+  }
+}

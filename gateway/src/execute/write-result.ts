@@ -1,0 +1,115 @@
+/** Writes the result of an executed operation: data, errors, extensions (GraphQL §7.1). */
+import type { Log } from '@trestle/log';
+import { isErrorCode } from '@trestle/schema/errors';
+import type { GraphQLFormattedError } from 'graphql';
+import { type SubgraphErrors, formatErrors, isServerError } from '../errors/format-error.ts';
+import { TOO_LARGE, type WriteRequest, type Written } from '../program/program.ts';
+import type { ResultError } from '../program/result.ts';
+import type { BufferPool } from './buffer-pool.ts';
+import type { Executed } from './execute.ts';
+
+/** What all results of an engine are written with. */
+export interface Writing {
+  readonly buffers: BufferPool;
+  readonly log: Log;
+  /** What clients see of subgraphs' errors. */
+  readonly subgraphErrors: SubgraphErrors;
+}
+
+export interface ResultExtras {
+  /** The results of introspection fields as JSON, by response key. */
+  readonly introspection: Readonly<Record<string, string>>;
+  readonly extensions: object | undefined;
+}
+
+export const NO_EXTRAS: ResultExtras = { introspection: {}, extensions: undefined };
+
+export interface WrittenResult extends Written {
+  /** The errors in the result. */
+  readonly errors: readonly GraphQLFormattedError[];
+  /** Whether `data` is null. */
+  readonly isNull: boolean;
+}
+
+/** The offset of the data in `{"data":…`, and the first letter of null data. */
+const DATA_AT = 8;
+const LETTER_N = 0x6e;
+
+/**
+ * Returns a whole execution result as JSON, in a buffer of the pool or a larger one, and logs its server errors. A result larger than the
+ * pool's `maxBytes` becomes a VALIDATION_ERROR: writing stops at the limit.
+ */
+export function writeResult(executed: Executed, extras: ResultExtras, writing: Writing): WrittenResult {
+  const { operation, data, errors, conditions, context } = executed;
+  const { buffers } = writing;
+  const { maxBytes } = buffers;
+  const { write, explain } = operation.compiled;
+  const buffer = buffers.take();
+  const { introspection, extensions } = extras;
+  const request: WriteRequest = { conditions, introspection, buffer, maxBytes, faults: [], noteMissing: errors.noteMissing };
+  const span = context.trace?.start('GraphQL write');
+  try {
+    // `explain` writes nulls where a value violates the schema, and reports why, and which fields are missing.
+    const written = (errors.hasFailures ? null : write(data, request)) ?? explain(data, request);
+    const isFree = errors.isEmpty && request.faults.length === 0;
+    const formatted = isFree ? NO_ERRORS : formatAndLog(errors.finish(request.faults), executed, writing);
+    return finish(written, { errors: formatted, extensions, maxBytes });
+  } catch (error) {
+    if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;
+    const message = `The response exceeds the limit of ${String(maxBytes)} bytes. Select fewer fields or smaller pages.`;
+    const formatted = formatAndLog([{ message, extensions: { code: 'VALIDATION_ERROR' } }], executed, writing);
+    return finish({ bytes: buffer, length: buffer.write('{"data":null') }, { errors: formatted, extensions: undefined, maxBytes });
+  } finally {
+    span?.end();
+  }
+}
+
+interface Rest {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly extensions: object | undefined;
+  readonly maxBytes: number;
+}
+
+function finish(written: Written, rest: Rest): WrittenResult {
+  const { errors, extensions } = rest;
+  const { bytes, length } = errors.length > 0 || extensions ? append(written, rest) : close(written);
+  return { bytes, length, errors, isNull: bytes[DATA_AT] === LETTER_N };
+}
+
+const NO_ERRORS: readonly GraphQLFormattedError[] = [];
+
+/** Returns the errors for the client, and logs those that the client did not cause. */
+function formatAndLog(
+  errors: readonly ResultError[],
+  { context: { requestId, cancellation } }: Executed,
+  { log, subgraphErrors }: Writing,
+): GraphQLFormattedError[] {
+  for (const error of errors) {
+    // The fetches of a disconnected client were aborted: their errors are expected.
+    if (!isServerError(error) || cancellation.isCancelled) continue;
+    const { code, service } = error.extensions;
+    const cause = error.cause ?? (isErrorCode(code) ? undefined : new Error(error.message));
+    log.error('request failed', {
+      requestId,
+      code: typeof code === 'string' ? code : 'INTERNAL_ERROR',
+      ...(typeof service === 'string' && { subgraph: service }),
+      ...(cause !== undefined && { error: cause }),
+    });
+  }
+  return formatErrors(errors, { requestId, subgraphErrors });
+}
+
+/** Appends errors and extensions to the data. */
+function append({ bytes, length }: Written, { errors, extensions, maxBytes }: Rest): Written {
+  const errorsText = errors.length > 0 ? `,"errors":${JSON.stringify(errors)}` : '';
+  const tail = Buffer.from(`${errorsText}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`);
+  if (length + tail.length > maxBytes) throw new RangeError(TOO_LARGE);
+  const all = bytes.length >= length + tail.length ? bytes : Buffer.concat([bytes.subarray(0, length)], length + tail.length);
+  tail.copy(all, length);
+  return { bytes: all, length: length + tail.length };
+}
+
+function close({ bytes, length }: Written): Written {
+  bytes[length] = 0x7d;
+  return { bytes, length: length + 1 };
+}

@@ -1,0 +1,168 @@
+/** Validation rules for the limits of a document (contract §6): an operation that exceeds one is never planned. */
+import { type ASTNode, type ASTVisitor, type FieldNode, GraphQLError, Kind, type SelectionSetNode, type ValidationContext } from 'graphql';
+import { TYPENAME_ALIAS } from '../program/response-key.ts';
+import { MAX_JSON_DEPTH } from '../request/json.ts';
+import type { Limits } from './limits.ts';
+
+/** Nested fields within `__schema` and `__type`: the standard introspection query with nine levels of `ofType` has 14. */
+export const MAX_INTROSPECTION_DEPTH = 20;
+/** Nested selection sets, also of fragments without fields: deeper ones overflow the planner's stack. */
+export const MAX_SELECTION_LEVELS = 50;
+/** In characters. Logs and traces of subgraphs contain the name too. */
+const MAX_NAME_LENGTH = 200;
+
+type OperationLimits = Pick<Limits, 'maxDepth' | 'maxAliases' | 'maxRootFields' | 'maxInputDepth' | 'hasIntrospection'>;
+
+/**
+ * Returns a validation rule that reports VALIDATION_ERROR with the limit and the value. Meta fields count like other fields; the depth within
+ * `__schema` and `__type` is limited separately.
+ */
+export const limitOperations =
+  (limits: OperationLimits) =>
+  (context: ValidationContext): ASTVisitor => {
+    const { maxDepth, maxAliases, maxRootFields, maxInputDepth, hasIntrospection } = limits;
+    const meter = new SelectionMeter(context);
+    const report: Report = (name, { limit, value, node }) => {
+      if (value <= limit) return;
+      const message = `${name} ${String(value)} exceeds the limit of ${String(limit)}.`;
+      context.reportError(new GraphQLError(message, { ...(node && { nodes: [node] }), extensions: { code: 'VALIDATION_ERROR' } }));
+    };
+    const nesting = limitLevels('Value nesting depth', MAX_JSON_DEPTH, report);
+    const objects = limitLevels('Input object depth', maxInputDepth, report);
+    return {
+      OperationDefinition({ name, selectionSet }) {
+        report('Operation name length', { limit: MAX_NAME_LENGTH, value: name?.value.length ?? 0, node: name });
+        const { depth, introspectionDepth, aliases, fields } = meter.measure(selectionSet);
+        const node = selectionSet.selections.find((selection) => selection.kind === Kind.FIELD);
+        report('Query depth', { limit: maxDepth, value: depth, node });
+        report('Introspection depth', { limit: MAX_INTROSPECTION_DEPTH, value: introspectionDepth, node });
+        report('Alias count', { limit: maxAliases, value: aliases, node });
+        report('Root field count', { limit: maxRootFields, value: fields, node });
+      },
+      // Also in directives and in default values of variables.
+      ListValue: nesting,
+      ObjectValue: {
+        enter() {
+          nesting.enter();
+          objects.enter();
+        },
+        leave(node) {
+          nesting.leave(node);
+          objects.leave(node);
+        },
+      },
+      SelectionSet: limitLevels('Selection set depth', MAX_SELECTION_LEVELS, report),
+      Field(field) {
+        rejectField(field, { hasIntrospection, context });
+      },
+    };
+  };
+
+type Report = (name: string, seen: { readonly limit: number; readonly value: number; readonly node: ASTNode | undefined }) => void;
+
+/** Returns a visitor that reports how deep nodes of one kind are nested, as written, once for each outermost node. */
+function limitLevels(name: string, limit: number, report: Report) {
+  let level = 0;
+  let deepest = 0;
+  return {
+    enter() {
+      deepest = Math.max(deepest, ++level);
+    },
+    leave(node: ASTNode) {
+      if (--level > 0) return;
+      report(name, { limit, value: deepest, node });
+      deepest = 0;
+    },
+  };
+}
+
+/** Reports introspection where it is disabled, and the alias that the gateway uses itself. */
+function rejectField({ alias, name }: FieldNode, { hasIntrospection, context }: { hasIntrospection: boolean; context: ValidationContext }) {
+  // The message of graphql-js.
+  if (!hasIntrospection && isIntrospection(name.value))
+    context.reportError(
+      new GraphQLError(`GraphQL introspection has been disabled, but the requested query contained the field "${name.value}".`, {
+        nodes: [name],
+      }),
+    );
+  if (alias?.value === TYPENAME_ALIAS)
+    context.reportError(new GraphQLError(`The alias "${TYPENAME_ALIAS}" is reserved. Use another alias.`, { nodes: [alias] }));
+}
+
+interface Measure {
+  readonly depth: number;
+  /** Nested fields from `__schema` or `__type` on, which do not count in `depth`. */
+  readonly introspectionDepth: number;
+  readonly aliases: number;
+  /** Fields of the selection set itself and of its fragments. */
+  readonly fields: number;
+}
+
+const EMPTY: Measure = { depth: 0, introspectionDepth: 0, aliases: 0, fields: 0 };
+
+/** Measures the selection sets of one document. */
+class SelectionMeter {
+  readonly #context: ValidationContext;
+  readonly #measured = new Map<SelectionSetNode, Measure>();
+
+  constructor(context: ValidationContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Measures a selection set once. Within itself it counts as empty: another rule reports cycles. A fragment counts once, however often it is
+   * spread: its fields are the same (GraphQL §6.3.2).
+   */
+  measure(set: SelectionSetNode): Measure {
+    const known = this.#measured.get(set);
+    if (known) return known;
+    this.#measured.set(set, EMPTY);
+    let sum = EMPTY;
+    for (const field of this.#collect(set)) sum = add(sum, this.#measureField(field));
+    this.#measured.set(set, sum);
+    return sum;
+  }
+
+  /** Returns the fields of a selection set and of its fragments. */
+  #collect(set: SelectionSetNode): FieldNode[] {
+    const fields: FieldNode[] = [];
+    const entered = new Set<string>();
+    const visit = ({ selections }: SelectionSetNode) => {
+      for (const selection of selections) {
+        if (selection.kind === Kind.FIELD) fields.push(selection);
+        else if (selection.kind === Kind.INLINE_FRAGMENT) visit(selection.selectionSet);
+        else if (!entered.has(selection.name.value)) {
+          entered.add(selection.name.value);
+          const fragment = this.#context.getFragment(selection.name.value);
+          if (fragment) visit(fragment.selectionSet);
+        }
+      }
+    };
+    visit(set);
+    return fields;
+  }
+
+  #measureField({ name, alias, selectionSet }: FieldNode): Measure {
+    const below = selectionSet ? this.measure(selectionSet) : EMPTY;
+    const isMeta = isIntrospection(name.value);
+    return {
+      depth: isMeta ? 1 : below.depth + 1,
+      introspectionDepth: isMeta ? below.depth + 1 : below.introspectionDepth,
+      aliases: below.aliases + (alias ? 1 : 0),
+      fields: 1,
+    };
+  }
+}
+
+function add(one: Measure, other: Measure): Measure {
+  return {
+    depth: Math.max(one.depth, other.depth),
+    introspectionDepth: Math.max(one.introspectionDepth, other.introspectionDepth),
+    aliases: one.aliases + other.aliases,
+    fields: one.fields + other.fields,
+  };
+}
+
+function isIntrospection(name: string): boolean {
+  return name === '__schema' || name === '__type';
+}

@@ -1,0 +1,62 @@
+/** Records one request, or one operation of a WebSocket, in metrics, its trace and the access log. */
+import type { Log } from '@trestle/log';
+import type { Scope } from '@trestle/telemetry';
+import { toOperationLabel } from './operation-label.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+import { endRequestSpan } from './tracing.ts';
+
+export interface RecordedRequest {
+  /** The HTTP method, or `WS` for an operation over a WebSocket. */
+  readonly method: string;
+  readonly requestId: string;
+  readonly trace: Scope | undefined;
+}
+
+export interface RecordOptions {
+  readonly metrics: RequestMetrics;
+  readonly log: Log;
+}
+
+/** Starts when it is created. */
+export class RequestRecord {
+  readonly #request: RecordedRequest;
+  readonly #options: RecordOptions;
+  readonly #startedAt = performance.now();
+  #operation: string | undefined;
+  #kind: string | undefined;
+  #isMeasured = false;
+  #isEnded = false;
+
+  constructor(request: RecordedRequest, options: RecordOptions) {
+    this.#request = request;
+    this.#options = options;
+    options.metrics.begin();
+  }
+
+  /** Notes the operation of the request, once it is known. */
+  setOperation(name: string | undefined, kind: string | undefined): void {
+    this.#operation = toOperationLabel(name);
+    this.#kind = kind;
+  }
+
+  /** Counts the request in metrics and ends its span: when the response is written, or when a stream begins. Later calls do nothing. */
+  measure(status: number): void {
+    if (this.#isMeasured) return;
+    this.#isMeasured = true;
+    const [operation, kind] = [this.#operation, this.#kind];
+    const { method, trace } = this.#request;
+    this.#options.metrics.end({ status, seconds: (performance.now() - this.#startedAt) / 1000, operation });
+    if (trace) endRequestSpan(trace, { method, status, operation, kind });
+  }
+
+  /** Measures the request if that has not happened, and writes its line to the access log. Later calls do nothing. */
+  end(status: number): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.measure(status);
+    const { requestId, method } = this.#request;
+    const durationMs = Math.round(performance.now() - this.#startedAt);
+    const operation = this.#operation;
+    this.#options.log.access({ requestId, method, route: '/graphql', status, durationMs, ...(operation !== undefined && { operation }) });
+  }
+}

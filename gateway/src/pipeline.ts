@@ -1,0 +1,45 @@
+/**
+ * A GraphQL request from its transport to its result. Each stage takes what the one before returns; an error leaves at the stage that throws it and
+ * becomes a GraphQL error with the code's HTTP status (over a WebSocket: an `error` message).
+ *
+ * | stage      | takes → returns                                 | place                        | errors                                   |
+ * | ---------- | ----------------------------------------------- | ---------------------------- | ---------------------------------------- |
+ * | transport  | bytes → method, media type, body                | transports/                  | 403 404 405 406 413 414 415; 4400 …      |
+ * | admit      | headers → RequestContext                        | request/admission.ts         | VALIDATION_ERROR, UNAUTHORIZED           |
+ * | parse      | JSON or query string → Parameters               | request/parameters.ts        | VALIDATION_ERROR                         |
+ * | document   | Parameters → document text                      | documents/                   | NOT_FOUND, FORBIDDEN, VALIDATION_ERROR   |
+ * | credential | document → whether it may be anonymous          | request/admission.ts         | UNAUTHORIZED                             |
+ * | plan       | document → Operation (cached)                   | supergraph/, plan/           | VALIDATION_ERROR, UPSTREAM_ERROR,        |
+ * |            |                                                 |                              | SERVICE_UNAVAILABLE                      |
+ * | check      | variables → coerced variables, cost             | execute/variables.ts,        | VALIDATION_ERROR, METHOD_NOT_ALLOWED     |
+ * |            |                                                 | limits/                      |                                          |
+ * | execute    | Operation → data, errors                        | execute/, upstream/          | in the result: UPSTREAM_ERROR,           |
+ * |            |                                                 |                              | UPSTREAM_TIMEOUT, those of subgraphs     |
+ * | subscribe  | Operation → response stream                     | subscriptions/               | NOT_ACCEPTABLE, RATE_LIMIT_EXCEEDED, GONE |
+ * | write      | data, errors → OperationResult                  | execute/write-result.ts      | VALIDATION_ERROR: response too large     |
+ * | transport  | OperationResult → bytes                         | transports/                  |                                          |
+ *
+ * The stages from `plan` to `write` belong to the engine: engines/operation-run.ts, or @apollo/gateway in engines/apollo.ts.
+ */
+import type { Documents } from './documents/documents.ts';
+import type { Engine } from './engines/engine.ts';
+import { requireCredential } from './request/admission.ts';
+import type { RunOperation } from './request/operation.ts';
+
+export interface PipelineOptions {
+  readonly documents: Documents;
+  readonly engine: Engine;
+  /** Mutation fields that sign a client in: with these alone an invalid credential is ignored. */
+  readonly signInFields: ReadonlySet<string>;
+}
+
+/** Creates the function that transports call for each operation. It throws the faults of its own stages; those of the engine are in the result. */
+export function createPipeline({ documents, engine, signInFields }: PipelineOptions): RunOperation {
+  return (incoming, done) => {
+    const query = documents.resolve(incoming.parameters, incoming.client);
+    const { operationName, variables } = incoming.parameters;
+    requireCredential(incoming.rejection, { query, operationName }, signInFields);
+    const { context, isReadOnly, reports, subscriber, resume } = incoming;
+    engine.execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume }, done);
+  };
+}

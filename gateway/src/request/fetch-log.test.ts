@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { FetchLog } from './fetch-log.ts';
+
+const callerOf = (role: 'USER' | 'MODERATOR' | 'ADMIN') => ({ userId: 'usr_a', role, tokenId: 't', generation: 0, expiresAt: 0 });
+
+function createLog(): FetchLog {
+  const log = new FetchLog();
+  log.add('users', 3);
+  log.add('orders', 20);
+  log.add('users', 0.14159);
+  return log;
+}
+
+describe('FetchLog.toHeaders', () => {
+  it('returns the duration of each subgraph to administrators only', () => {
+    const log = createLog();
+    expect(log.toHeaders(callerOf('ADMIN'))).toEqual({ 'server-timing': 'users;dur=3.1, orders;dur=20.0' });
+    for (const caller of [callerOf('MODERATOR'), callerOf('USER'), null]) expect(log.toHeaders(caller)).toEqual({});
+    expect(new FetchLog().toHeaders(callerOf('ADMIN'))).toEqual({});
+  });
+
+  it('returns Idempotent-Replayed to every caller', () => {
+    const log = createLog();
+    log.markReplayed();
+    expect(log.toHeaders(null)).toEqual({ 'idempotent-replayed': 'true' });
+  });
+});

@@ -1,0 +1,96 @@
+/** An admitted HTTP request: its caller is known, and its operations go on to the pipeline. */
+import type { IncomingMessage } from 'node:http';
+import { type Caller, hasRole } from '@trestle/identity';
+import { fail } from '@trestle/schema/errors';
+import { type Admission, admit } from '../../request/admission.ts';
+import { type IdentifyOptions, readClientApplication } from '../../request/caller.ts';
+import type { OperationResult, Reports, RunOperation } from '../../request/operation.ts';
+import type { Parameters } from '../../request/parameters.ts';
+import { readResume } from '../../request/position.ts';
+import type { Subscriber } from '../../request/subscriber.ts';
+import type { StreamedResponses } from '../delivery/streamed-responses.ts';
+import type { ReservedStreams } from '../sse/reserved-streams.ts';
+import type { ExchangeOptions, HttpExchange } from './exchange.ts';
+import { type MediaType, chooseMediaType, chooseStreamFormat } from './negotiation.ts';
+
+/** nginx's status for a client that disconnected before the response; in logs and metrics only. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions {
+  readonly run: RunOperation;
+  /** The most operations of one request; 1 disables batches. */
+  readonly maxBatch: number;
+  readonly hasGraphiql: boolean;
+  readonly responses: StreamedResponses;
+  readonly reserved: ReservedStreams;
+}
+
+/** A request whose caller is known. */
+export interface AdmittedRequest extends Admission {
+  readonly exchange: HttpExchange;
+  /** Undefined when the client accepts streams only. */
+  readonly mediaType: MediaType | undefined;
+  readonly options: HttpTransportOptions;
+}
+
+const ACCEPTABLE =
+  'No acceptable media type. Accept application/graphql-response+json or application/json, and text/event-stream or ' +
+  'multipart/mixed;subscriptionSpec=1.0 for subscriptions.';
+
+/** Identifies the caller, and cancels the operation when the client disconnects. Throws NOT_ACCEPTABLE, UNAUTHORIZED, VALIDATION_ERROR. */
+export function admitRequest(
+  exchange: HttpExchange,
+  { isReserved, options }: { isReserved: boolean; options: HttpTransportOptions },
+): AdmittedRequest {
+  const { request, response, requestId, trace } = exchange;
+  const { verifier, forwardHeaders } = options;
+  const mediaType = chooseMediaType(request.headers.accept);
+  if (!mediaType && !isReserved && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
+  const admission = admit(request, { verifier, forwardHeaders, requestId, trace });
+  if (isReserved && admission.rejection) throw admission.rejection;
+  response.once('close', () => {
+    if (response.writableFinished) return;
+    admission.context.cancellation.cancel();
+    if (!response.headersSent) response.statusCode = CLIENT_CLOSED_REQUEST;
+    exchange.end();
+  });
+  return { ...admission, exchange, mediaType, options };
+}
+
+export interface HttpOperation {
+  readonly parameters: Parameters;
+  readonly subscriber?: Subscriber | undefined;
+}
+
+/** Passes an operation on to the pipeline. Throws what the pipeline throws. */
+export function runOperation(
+  { exchange: { request }, context, rejection, options }: AdmittedRequest,
+  { parameters, subscriber }: HttpOperation,
+  done: (result: OperationResult) => void,
+): void {
+  const { run, verifier } = options;
+  const reports = readReports(request, { caller: context.caller, isOpen: verifier === undefined });
+  const client = readClientApplication(request);
+  const resume = toResume(parameters, request);
+  run({ parameters, context, client, rejection, isReadOnly: isGet(request), reports, subscriber, resume }, done);
+}
+
+/** A browser that reconnects sends the id of the last event as `Last-Event-ID` (HTML, "Server-sent events"). */
+function toResume({ resume }: Parameters, { headers }: IncomingMessage): Parameters['resume'] {
+  const last = headers['last-event-id'];
+  return resume && typeof last === 'string' && last !== '' ? readResume({ resume: { after: last } }) : resume;
+}
+
+/** Reads `Trestle-Plan`, `Trestle-Cost` and `Trestle-Snapshot`. Plans are for administrators, and for every client of a gateway without credentials. */
+function readReports({ headers }: IncomingMessage, { caller, isOpen }: { caller: Caller | null; isOpen: boolean }): Reports {
+  return {
+    plan: headers['trestle-plan'] === '1' && (isOpen || hasRole(caller, 'ADMIN')),
+    cost: headers['trestle-cost'] === '1',
+    supergraph: headers['trestle-snapshot'] === '1',
+  };
+}
+
+/** A HEAD is handled like a GET, without the body (RFC 9110 §9.3.2). */
+export function isGet({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}

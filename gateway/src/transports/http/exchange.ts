@@ -1,0 +1,61 @@
+/** One HTTP request to the gateway and its response, from the head of the request to its line in the access log. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '@trestle/log';
+import { toRequestId } from '@trestle/service/request-id';
+import type { Scope, Tracing } from '@trestle/telemetry';
+import type { RequestMetrics } from '../../observability/request-metrics.ts';
+import { RequestRecord } from '../../observability/request-record.ts';
+import type { OperationResult } from '../../request/operation.ts';
+import { sendRefusal } from './refusal.ts';
+import { type Head, sendBytes, sendText } from './send.ts';
+
+export interface ExchangeOptions {
+  readonly log: Log;
+  readonly metrics: RequestMetrics;
+  readonly tracing: Tracing;
+}
+
+export class HttpExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  /** Undefined unless spans are exported or the client sent a trace to pass on. */
+  readonly trace: Scope | undefined;
+  readonly record: RequestRecord;
+  readonly #log: Log;
+
+  constructor(request: IncomingMessage, response: ServerResponse, { log, metrics, tracing }: ExchangeOptions) {
+    this.request = request;
+    this.response = response;
+    this.requestId = toRequestId(request.headers['x-request-id']);
+    this.trace = tracing.begin(request.headers);
+    const { requestId, trace } = this;
+    this.record = new RequestRecord({ method: request.method ?? '', requestId, trace }, { metrics, log });
+    this.#log = log;
+  }
+
+  /** Runs a step of the request. An exception becomes the response: it ends the request, not the process. */
+  guard(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      sendRefusal(this, { error, log: this.#log });
+      this.end();
+    }
+  }
+
+  sendText(status: number, head: Head, text: string): void {
+    sendText(this, { status, head, text });
+    this.end();
+  }
+
+  sendResult(status: number, head: Head, result: OperationResult): void {
+    sendBytes(this, { status, head, result });
+    this.end();
+  }
+
+  /** Ends the record of the request. Later calls do nothing. */
+  end(): void {
+    this.record.end(this.response.statusCode);
+  }
+}

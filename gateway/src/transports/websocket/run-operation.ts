@@ -1,0 +1,93 @@
+/** Runs the operations of WebSockets: from a `subscribe` message to the pipeline, and from its result to the operation. */
+import { randomUUID } from 'node:crypto';
+import type { Log } from '@trestle/log';
+import { Fault, fail, toFault } from '@trestle/schema/errors';
+import { type Admission, Turn } from '@trestle/service/admission';
+import { clientOf } from '@trestle/service/client-id';
+import type { Tracing } from '@trestle/telemetry';
+import type { RequestMetrics } from '../../observability/request-metrics.ts';
+import { RequestRecord } from '../../observability/request-record.ts';
+import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import { readClient, readClientApplication } from '../../request/caller.ts';
+import { createContext } from '../../request/context.ts';
+import { NO_REPORTS, type RunOperation } from '../../request/operation.ts';
+import { readParameters } from '../../request/parameters.ts';
+import type { ConnectionOptions, SubscribeMessage } from './connection.ts';
+import type { OperationWatch } from './socket-operation.ts';
+
+export interface SocketRunOptions {
+  readonly run: RunOperation;
+  readonly log: Log;
+  readonly requests: RequestMetrics;
+  readonly metrics: TransportMetrics;
+  readonly tracing: Tracing;
+  /** Operations take turns with HTTP requests. */
+  readonly admission: Admission;
+}
+
+/** Creates the function that connections call for each `subscribe` message. */
+export function createSocketRun({ run, log, requests, metrics, tracing, admission }: SocketRunOptions): ConnectionOptions['run'] {
+  return (operation, { payload, identity, request }) => {
+    const requestId = randomUUID();
+    const trace = tracing.begin({});
+    const record = new RequestRecord({ method: 'WS', requestId, trace }, { metrics: requests, log });
+    const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], trace });
+    const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
+    operation.watch({ requestId, cancellation: context.cancellation, ...createWatch({ record, metrics, turn }) });
+    const guard = (act: () => void) => {
+      try {
+        act();
+      } catch (error) {
+        if (!(error instanceof Fault)) log.error('request failed', { requestId, error });
+        operation.refuse(toFault(error));
+      }
+    };
+    const start = () => {
+      const parameters = readParameters(payload);
+      const incoming = { parameters, context, client: readClientApplication(request), subscriber: operation, resume: parameters.resume };
+      run({ ...incoming, rejection: undefined, isReadOnly: false, reports: NO_REPORTS }, (result) => {
+        guard(() => {
+          record.setOperation(result.operationName, result.operationKind);
+          operation.sendResult(result);
+        });
+      });
+    };
+    const isTaken = turn.take(() => {
+      guard(start);
+    });
+    if (!isTaken)
+      operation.refuse(fail('SERVICE_UNAVAILABLE', 'Too many operations of this client wait. Retry later.', { retryAfterSeconds: 1 }));
+  };
+}
+
+/** The query is by far the largest part. */
+function sizeOf({ query }: SubscribeMessage['payload']): number {
+  return typeof query === 'string' ? query.length : 0;
+}
+
+/** The status that HTTP would have; others are 200. */
+const STATUS: Readonly<Record<string, number>> = { refused: 400, stopped: 499 };
+
+interface WatchedOperation {
+  readonly record: RequestRecord;
+  readonly metrics: TransportMetrics;
+  readonly turn: Turn;
+}
+
+function createWatch({ record, metrics, turn }: WatchedOperation): Pick<OperationWatch, 'onBegin' | 'onEnd'> {
+  let hasBegun = false;
+  return {
+    onBegin: (subscription) => {
+      turn.end();
+      hasBegun = true;
+      record.setOperation(subscription.operationName, 'subscription');
+      record.measure(200);
+      metrics.subscriptionBegan('websocket');
+    },
+    onEnd: (cause) => {
+      turn.end();
+      if (hasBegun) metrics.subscriptionEnded('websocket', cause);
+      record.end(STATUS[cause] ?? 200);
+    },
+  };
+}

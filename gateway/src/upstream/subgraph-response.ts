@@ -1,0 +1,45 @@
+/** Parses the response of a subgraph (GraphQL §7.1, GraphQL over HTTP §6.4). No I/O. */
+import type { SubgraphResult } from '../program/result.ts';
+
+export interface SubgraphResponse {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  /** The chunks of the body: most responses have one. */
+  readonly first: Buffer | undefined;
+  readonly others: readonly Buffer[] | undefined;
+}
+
+/** Returns the execution result; undefined when the response is not a well-formed GraphQL response. */
+export function readResponse({ status, contentType, first, others }: SubgraphResponse): SubgraphResult | undefined {
+  const result = first && isJson(contentType) ? parseResult(first, others) : undefined;
+  return result && isUsable(result, status) ? result : undefined;
+}
+
+function parseResult(first: Buffer, others: readonly Buffer[] | undefined): SubgraphResult | undefined {
+  try {
+    const bytes = others ? Buffer.concat([first, ...others]) : first;
+    const result = JSON.parse(bytes.toString('utf8', 0, bytes.length)) as unknown;
+    return isResult(result) ? result : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** GraphQL §7.1: a result without data has errors. */
+function isResult(result: unknown): result is SubgraphResult {
+  if (typeof result !== 'object' || result === null) return false;
+  const { data, errors } = result as Record<string, unknown>;
+  if (errors !== undefined && errors !== null && !Array.isArray(errors)) return false;
+  const isFailed = Array.isArray(errors) && errors.length > 0;
+  return typeof data === 'object' && data !== null ? !Array.isArray(data) : (data === undefined || data === null) && isFailed;
+}
+
+/** GraphQL over HTTP §6.4: a response with data has a 2xx status. */
+function isUsable({ data }: SubgraphResult, status: number): boolean {
+  return (status >= 200 && status < 300) || data === undefined || data === null;
+}
+
+/** RFC 9110 §8.3: content without a type may be examined; content of another type than JSON is no result. */
+function isJson(contentType: string | undefined): boolean {
+  return contentType === undefined || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType);
+}
