@@ -1,4 +1,4 @@
-/** Who may import whom (docs: ARCHITECTURE.md "Rooms"): schema ← packages ← everything. */
+/** Who may import whom (docs: ARCHITECTURE.md "Packages"): schema ← packages ← everything. */
 const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 const WORKSPACES = '^(schema|packages|subgraphs|gateway|rest-bridge|local|e2e)/';
 
@@ -12,7 +12,7 @@ export default {
       scope: 'folder',
     },
     rule('no-circular', 'Everything moves one way.', {}, { circular: true }),
-    rule('schema-imports-nothing', 'The contract depends on no room.', { path: '^schema/' }, { path: WORKSPACES, pathNot: '^schema/' }),
+    rule('schema-imports-nothing', 'The contract depends on no package.', { path: '^schema/' }, { path: WORKSPACES, pathNot: '^schema/' }),
     rule(
       'packages-import-schema-only',
       'A package knows the contract and other packages.',
@@ -61,7 +61,7 @@ export default {
       { path: '^gateway/src/[^/]+/', pathNot: '^gateway/src/fuzz/' },
       { path: '^gateway/src/[^/]+\\.ts$' },
     ),
-    rule('local-is-a-leaf', 'No room knows how a laptop runs it.', { pathNot: '^(local|e2e)/' }, { path: '^local/' }),
+    rule('local-is-a-leaf', 'Nothing depends on how one machine runs everything.', { pathNot: '^(local|e2e)/' }, { path: '^local/' }),
     rule(
       'only-stores-touch-prisma',
       'Queries stand in one place.',
