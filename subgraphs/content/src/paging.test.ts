@@ -49,7 +49,7 @@ describe('a connection of posts', () => {
   beforeEach(async () => {
     await content.prisma.post.deleteMany();
     posts = [];
-    // Titles and moments repeat, so that ties have to be broken.
+    // Titles and times repeat, so that ties have to be broken.
     for (let i = 0; i < 10; i++)
       posts.push(await content.createPost('usr_a', { title: `T${String(i % 3)}`, createdAt: new Date(Date.UTC(2026, 0, 1 + (i % 4))) }));
   });

@@ -17,9 +17,9 @@ export interface TestContent {
   readonly stores: ContentStores;
   readonly prisma: ReturnType<typeof openPrisma>;
   readonly createId: CreateId;
-  /** A post, published unless told otherwise. */
+  /** Creates a post, by default a published one. */
   createPost(authorId: string, post?: Partial<Pick<Post, 'title' | 'body' | 'status' | 'tags' | 'createdAt'>>): Promise<Post>;
-  /** Runs an operation as a caller, anonymous unless told otherwise. */
+  /** Executes an operation, by default as an anonymous caller. */
   run<Data>(document: string, options?: { caller?: Caller; variables?: Record<string, unknown> }): Promise<Outcome<Data>>;
   /** How many SQL statements were sent so far. */
   countStatements(): Promise<number>;

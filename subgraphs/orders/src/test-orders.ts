@@ -24,7 +24,7 @@ export interface TestOrders extends OrdersStores {
   createProduct(product?: Partial<Product>): Promise<Product>;
   /** Orders of one item each, written straight into the tables: no mutation makes so many in so little time. Gives their ids. */
   createOrders(orders: readonly { customerId: string; productId: number; status?: OrderStatus; createdAt?: Date }[]): Promise<string[]>;
-  /** Runs an operation as a caller, anonymous unless told otherwise. */
+  /** Executes an operation, by default as an anonymous caller. */
   run<Data>(document: string, options?: RunOptions): Promise<Outcome<Data>>;
   /** How many SQL statements were sent so far. */
   countStatements(): Promise<number>;

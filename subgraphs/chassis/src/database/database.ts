@@ -41,6 +41,7 @@ export interface Database {
   readonly close: () => Promise<void>;
 }
 
+/** Where the database is, and limits that differ from the defaults. */
 export interface DatabaseOptions extends Partial<DatabaseLimits> {
   readonly url: string;
   readonly metrics: Registry;

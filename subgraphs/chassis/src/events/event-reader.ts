@@ -14,6 +14,7 @@ const BACKOFF_MS = { first: 50, most: 1000 };
 const OUTAGE_MS = 10_000;
 const DISCONNECT_MS = 1000;
 
+/** What a reader is created from. */
 export interface EventReaderOptions {
   readonly url: string;
   readonly log: Log;

@@ -34,6 +34,7 @@ export interface Events {
   readonly close: () => Promise<void>;
 }
 
+/** What the events of a subgraph are created from. */
 export interface EventsOptions {
   readonly url: string;
   readonly database: Pick<Database, 'query'>;

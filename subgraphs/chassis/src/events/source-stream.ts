@@ -15,6 +15,7 @@ export interface Progress {
   readonly row?: undefined;
 }
 
+/** What a stream is created from. */
 export interface SourceStreamOptions {
   /** The last position that the subscriber has received; without it the stream begins now. */
   readonly after: number | undefined;

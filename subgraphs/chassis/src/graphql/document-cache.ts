@@ -8,6 +8,7 @@ export interface DocumentCache {
   delete(key: string): Promise<void>;
 }
 
+/** Limits of the cache. */
 export interface DocumentCacheLimits {
   /** The most characters of all documents together. */
   readonly maxCharacters: number;

@@ -7,6 +7,7 @@ import { type TimeAllowed, runWithDeadline } from '../database/deadline.ts';
 /** How often a mutation is retried whose transaction was rolled back because of a concurrent one; it has changed nothing until then. */
 const RETRIES = 2;
 
+/** Limits of the mutations of a process. */
 export interface MutationLimits {
   /** The most mutations at once. Fewer than the pool's connections, so that writers that wait for a locked row leave some to reads. */
   readonly concurrency: number;

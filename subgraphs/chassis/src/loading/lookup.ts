@@ -14,6 +14,7 @@ export interface Lookup<Row> {
   needToDelete(id: string): Promise<Row>;
 }
 
+/** How to find the resources of one type. */
 export interface LookupOptions<Row> {
   /** What messages call the resource. */
   readonly noun: string;

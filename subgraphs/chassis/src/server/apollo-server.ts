@@ -21,6 +21,7 @@ import { type RequestTelemetry, reportOf } from './request-telemetry.ts';
 /** The gateway accepts 1 MiB from a client, and adds the representations of the entities that it has found so far. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
+/** What Apollo Server is created from. */
 export interface ApolloServerOptions {
   readonly schema: GraphQLSchema;
   readonly log: Log;
@@ -50,6 +51,7 @@ export async function startApolloServer({ schema, log, plugin }: ApolloServerOpt
   return server;
 }
 
+/** What the HTTP endpoint is created from. */
 export interface HttpOptions {
   readonly server: ApolloServer<RequestContext>;
   readonly inFlight: InFlight;

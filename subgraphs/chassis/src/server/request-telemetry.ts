@@ -20,6 +20,7 @@ export interface RequestTelemetry {
   readonly plugin: ApolloServerPlugin<RequestContext>;
 }
 
+/** Where the telemetry goes. */
 export interface RequestTelemetryOptions {
   readonly metrics: Registry;
   readonly log: Log;

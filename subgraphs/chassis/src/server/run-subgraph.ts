@@ -38,6 +38,7 @@ export type SubgraphSettings = ServiceSettings & {
   readonly REVOCATIONS_URL?: string | undefined;
 };
 
+/** What a subgraph process is started with. */
 export interface SubgraphOptions<Context extends RequestContext> {
   readonly name: SubgraphName;
   readonly port: number;

@@ -20,6 +20,7 @@ export interface SocketOperations {
   toFormatted(errors: readonly GraphQLError[], session: Session): GraphQLFormattedError[];
 }
 
+/** What the operations are created from. */
 export interface SocketOperationsOptions {
   readonly schema: GraphQLSchema;
   readonly server: ApolloServer<RequestContext>;

@@ -16,6 +16,7 @@ export interface Session {
   readonly close: () => void;
 }
 
+/** How a session checks its token. */
 export interface SessionOptions {
   readonly verifier: TokenVerifier;
   /** Called once, when the token expires or is revoked. */

@@ -52,6 +52,7 @@ export interface SocketServer {
   readonly close: () => Promise<void>;
 }
 
+/** What the server is created from. */
 export interface SocketServerOptions {
   readonly schema: GraphQLSchema;
   readonly operations: SocketOperations;

@@ -17,6 +17,7 @@ import type { RequestContext } from '../request/context.ts';
 import type { Results, SocketOperation } from './operation.ts';
 import type { Session } from './session.ts';
 
+/** What all subscriptions of a process share. */
 export interface SubscriptionOptions {
   readonly toArguments: (operation: SocketOperation) => ExecutionArgs;
   readonly createContext: (request: RequestContext) => RequestContext;

@@ -12,6 +12,7 @@ export interface StoreContext<Stores, Loaders> extends RequestContext {
   readonly forgetReads: () => void;
 }
 
+/** What a context is created from. */
 export interface StoreContextOptions<Stores, Loaders> {
   readonly idempotency: Idempotency<Stores>;
   readonly createLoaders: (stores: Stores, request: RequestContext) => Loaders;

@@ -21,6 +21,7 @@ export interface Explanation<Row extends Versioned> {
   readonly findDeleted?: (ids: readonly string[]) => PromiseLike<readonly unknown[]>;
 }
 
+/** What an update is created from. */
 export interface GuardedUpdateOptions<Row extends Versioned, Change extends object, Rule extends object> extends Omit<
   Explanation<Row>,
   'find'
@@ -64,6 +65,7 @@ export function createGuardedUpdate<Row extends Versioned, Change extends object
   };
 }
 
+/** What a deletion is created from. */
 export interface GuardedDeleteOptions<Row extends Versioned, Deleted> extends Explanation<Row> {
   /** A single statement that deletes the row if it meets the conditions, and leaves a tombstone; undefined when no row met them. */
   readonly remove: (where: Guard<Row>) => PromiseLike<Deleted | undefined>;

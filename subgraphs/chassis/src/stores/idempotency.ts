@@ -14,6 +14,7 @@ interface Transactions<Client> {
   $transaction<T>(work: (transaction: Client) => Promise<T>): Promise<T>;
 }
 
+/** What the stores and their keys are created from. */
 export interface IdempotencyOptions<Client extends SqlClient, Stores> {
   /** The client of a database with the table `idempotency_keys`. */
   readonly prisma: Client & Transactions<Client>;

@@ -24,6 +24,7 @@ export interface DeletingStoreOptions<Client> extends StoreOptions<Client> {
   readonly findDeleted: FindDeleted;
 }
 
+/** What the reads of a table are created from. */
 export interface RowStoreOptions<Scope, Field extends string> {
   readonly prisma: Pick<SqlClient, '$queryRaw'>;
   /** The columns that clients may sort by. */
@@ -55,6 +56,7 @@ export interface RowStore<Row, Scope, Field extends string> {
   readonly totalsBy: (lists: ListsBy<Row, Scope>) => DataLoader<string, number>;
 }
 
+/** The page of each parent. */
 export interface PagesOptions {
   readonly window: Window;
   readonly totals?: DataLoader<string, number>;

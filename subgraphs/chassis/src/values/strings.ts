@@ -1,6 +1,7 @@
 /** Checks strings of clients before they reach a database. No I/O. */
 import type { FieldFault } from '@trestle/schema/errors';
 
+/** The length that a string must have. */
 export interface StringRule {
   /** The name of the field in faults. */
   readonly field: string;

@@ -8,6 +8,8 @@ import type { Account } from './account.ts';
 
 export const userResolvers: Resolvers = {
   User: {
+    // Only users knows which accounts were deleted, so the reference itself is the answer. The gateway asks users for `id`, which is
+    // @external here. It cannot be null (composition: EXTERNAL_TYPE_MISMATCH), and contract §3 declares it; see ADR 3.
     __resolveReference: ({ id }) => ({ id }),
     posts: async ({ id }, _, { loaders }) => nodesOf(await loaders.postsBy({ first: MAX_PAGE_SIZE }).load(id)),
     post: (account, { id }, context) => findPostOf(account, id, context),

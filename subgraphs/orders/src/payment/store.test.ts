@@ -12,7 +12,7 @@ const day = (i: number) => new Date(Date.UTC(2026, 0, 1 + i));
 
 beforeAll(async () => {
   orders = await openTestOrders(process.env['TEST_PG_URL']);
-  // Many share each value, so that only the id tells them apart.
+  // Many rows have the same value, so that only the id orders them.
   await orders.prisma.payment.createMany({
     data: Array.from({ length: 24 }, (_, i) => ({
       id: orders.createId('pay'),

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => orders.close());
 
-/** Many share each value, so that only the id tells them apart; the ids have one and two digits, so that text would sort them otherwise. */
+/** Many rows have the same value, so that only the id orders them. Ids have one or two digits, which strings would sort differently. */
 const create = (i: number, category: string) =>
   orders.createProduct({
     name: `Rope ${String(i % 3)}`,

@@ -10,6 +10,8 @@ const sees = ({ caller }: OrdersContext, id: string) => maySee(visibilityOf(call
 
 export const userResolvers: Resolvers = {
   User: {
+    // Only users knows which accounts were deleted, so the reference itself is the answer. The gateway asks users for `id`, which is
+    // @external here. It cannot be null (composition: EXTERNAL_TYPE_MISMATCH), and contract §3 declares it; see ADR 3.
     __resolveReference: ({ id }) => ({ id }),
     orders: async ({ id }, _, context) =>
       sees(context, id) ? nodesOf(await context.loaders.ordersOf({ first: MAX_PAGE_SIZE }).load(id)) : [],

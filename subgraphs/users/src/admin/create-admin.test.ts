@@ -90,7 +90,7 @@ describe('npm run admin:create', () => {
 
 describe('createAdmin', () => {
   /** A store that nothing gets as far as. */
-  const nothing = () => Promise.reject(new Error('The store was asked'));
+  const nothing = () => Promise.reject(new Error('The store was called'));
   const dependencies = {
     users: { findForLogin: () => Promise.resolve(null), createAt: nothing, update: nothing },
     passwords: createPasswords(),
@@ -123,28 +123,28 @@ describe('a password at a terminal', () => {
     const input = new PassThrough();
     const terminal: PasswordInput = Object.assign(input, { isTTY: true, setRawMode: (isRaw: boolean) => modes.push(isRaw) });
     const shown = new PassThrough();
-    const asked = readPassword(terminal, shown);
-    // Each question is answered once it is asked.
+    const password = readPassword(terminal, shown);
+    // Each prompt gets its line once it is shown.
     const answers = keys.split('|');
     shown.on('data', (chunk: Buffer) => {
       if (chunk.toString().endsWith(': ')) input.write(answers.shift() ?? '');
     });
-    return { asked, modes, shown };
+    return { password, modes, shown };
   };
 
   it('is typed twice, not shown, and may be corrected', async () => {
-    const { asked, modes, shown } = type('secreT-1\x7f2\r|secreT-2\r');
+    const { password, modes, shown } = type('secreT-1\x7f2\r|secreT-2\r');
     const output: string[] = [];
     shown.on('data', (chunk: Buffer) => output.push(chunk.toString()));
-    expect(await asked).toBe('secreT-2');
+    expect(await password).toBe('secreT-2');
     expect(output.join('')).toBe('Password: \nRepeat password: \n');
     expect(modes).toEqual([true, false, true, false]);
   });
 
   it('is refused when the two differ or the user cancels, and the terminal is restored', async () => {
-    await expect(type('one\r|two\r').asked).rejects.toThrow('The passwords differ');
-    const { asked, modes } = type('on\x03');
-    await expect(asked).rejects.toThrow('No password was entered');
+    await expect(type('one\r|two\r').password).rejects.toThrow('The passwords differ');
+    const { password, modes } = type('on\x03');
+    await expect(password).rejects.toThrow('No password was entered');
     expect(modes).toEqual([true, false]);
   });
 });
