@@ -13,7 +13,7 @@ export default tseslint.config(
   { ignores: ['**/dist/**', '**/generated/**', '**/node_modules/**', '.trestle/**'] },
   js.configs.recommended,
   {
-    // A client's text must not be able to hold up a process: an expression takes time linear in the length of what it reads.
+    // Input of a client must not block a process: a regular expression must take time linear in the length of its input.
     plugins: { regexp },
     rules: { 'regexp/no-super-linear-backtracking': ['error', { report: 'certain' }], 'regexp/no-super-linear-move': 'error' },
   },
@@ -41,11 +41,16 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': ['error', onlyConfigReadsTheEnvironment],
       '@typescript-eslint/consistent-type-imports': 'error',
-      // It would have `!` in the place of a type, and that is forbidden.
+      // This rule prefers `!` to a type assertion, but `!` is forbidden.
       '@typescript-eslint/non-nullable-type-assertion-style': 'off',
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
     },
+  },
+  {
+    files: ['{schema,local}/src/**/*.ts', 'packages/{env,identity,log,postgres,telemetry}/src/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 60 }], 'max-params': ['error', { max: 3 }] },
   },
   {
     files: ['**/config.ts', '**/*.config.ts', '**/*.test.ts', 'e2e/**/*.ts', 'schema/src/generate.ts'],

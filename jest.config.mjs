@@ -1,4 +1,4 @@
-/** Runs every `*.test.ts` as native ESM: unit tests beside the code, whole-system ones in e2e/. */
+/** Runs every `*.test.ts` as a native ES module: unit tests beside the code, tests of the whole system in e2e/. */
 export default {
   testMatch: ['<rootDir>/{schema,packages,subgraphs,gateway,rest-bridge,local}/**/src/**/*.test.ts', '<rootDir>/e2e/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/generated/'],

@@ -1,10 +1,10 @@
-/** Starts one embedded PostgreSQL for a test run; each test clones a database of its own from a template. */
+/** Starts one embedded PostgreSQL per test run. Each test creates its own database from a template. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
 
-/** Nothing here has to survive a crash. */
+/** Test data need not survive a crash. */
 const FLAGS = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off', '-c', 'max_connections=300'];
 
 export default async function start() {

@@ -1,10 +1,10 @@
-/** An embedded PostgreSQL for one run. */
+/** Runs an embedded PostgreSQL for one benchmark. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
 
-/** Runs `work` with the server, whose log goes to `onLog`; it and its files are gone afterwards. */
+/** Calls `work` with a running server and resolves with its result. `onLog` receives the server's log. Then stops the server and removes its files. */
 export async function withPostgres({ flags = [], onLog }, work) {
   const home = await mkdtemp(join(tmpdir(), 'trestle-bench-'));
   const server = await startEmbeddedPostgres({ dataDir: home, flags, onLog });

@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
-/** What is measured has one core, everything else the other. */
+/** Cores: the measured process runs on one, all other processes on the other. */
 export const MEASURED = 0;
 export const OTHER = 1;
 
+/** Creates a group of child processes, each pinned to a core. */
 export function createProcesses() {
   const children = [];
   const keep = (child, core) => {
@@ -16,7 +17,7 @@ export function createProcesses() {
     return child;
   };
   return {
-    /** Resolves with the first message of a module, and the child that it is. */
+    /** Forks a module. Resolves with its first message, its process id and the child process. */
     fork: (path, { env = {}, core = OTHER } = {}) =>
       new Promise((resolve, reject) => {
         const child = keep(
@@ -26,7 +27,7 @@ export function createProcesses() {
         child.once('exit', (code) => reject(new Error(`${path} ended with ${code}`)));
         child.once('message', (message) => resolve({ child, pid: child.pid, ...message }));
       }),
-    /** Resolves with the port of a command that logs as Trestle's processes do. */
+    /** Spawns a command that logs like Trestle's processes. Resolves with its port when it listens. */
     spawn: (command, { args = [], env = {}, core = MEASURED } = {}) =>
       new Promise((resolve, reject) => {
         const child = keep(spawn(command, args, { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] }), core);
@@ -51,17 +52,18 @@ function pin(pid, core) {
   execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
 }
 
-/** User and system time of a process so far. */
+/** Returns the user and system time of a process, in seconds. */
 export async function cpuSeconds(pid) {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
+/** Returns the resident memory of a process, in KiB. */
 export async function residentKilobytes(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))[1]);
 }
 
-/** Asks a forked module for one thing. */
+/** Sends a message to a forked module. Resolves with its reply. */
 export function ask(child, message) {
   return new Promise((resolve) => {
     child.once('message', resolve);

@@ -1,4 +1,4 @@
-/** RESULTS.md has a section for each benchmark; a run replaces its own. */
+/** Writes RESULTS.md, which has one section per benchmark. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { format, resolveConfig } from 'prettier';
 
 const FILE = new URL('RESULTS.md', import.meta.url);
 
-/** `lines` are Markdown; what they were measured on is put before them. */
+/** Replaces the section of a benchmark. It begins with the command and the machine; `lines` are Markdown. */
 export async function writeSection(title, { command, lines }) {
   const machine = `${cpus().length} × ${cpus()[0].model}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`;
   const section = [`# ${title}`, '', `Command: \`${command}\`. Machine: ${machine}.`, ...lines].join('\n');

@@ -1,4 +1,4 @@
-/** The stock gateway as its documentation sets it up: Apollo Server's standalone server over @apollo/gateway. */
+/** The stock gateway, set up as its documentation shows: Apollo Server's standalone server with @apollo/gateway. */
 import { readFileSync } from 'node:fs';
 
 process.env.APOLLO_TELEMETRY_DISABLED = 'true';

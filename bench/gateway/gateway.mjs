@@ -1,6 +1,6 @@
 /**
- * `npm run bench:gateway`: CPU (user + system) of the gateway's process for each request, beside a hand-written chain and other gateways,
- * interleaved in one run (issue 4, "Speed"). Peers that are not installed are left out: see README.md.
+ * `npm run bench:gateway`: CPU time (user + system) of the gateway's process per request, compared with a hand-written chain and other
+ * gateways in interleaved rounds of one run. Peers that are not installed are left out: see README.md.
  */
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -66,11 +66,11 @@ try {
           connections: CONNECTIONS,
         };
         if (round === 0) {
-          // Warms up, looks at the answer, and learns how many requests fill a round.
+          // Warms up, checks the response, and determines how many requests fill a round.
           const warm = await run(load, { ...job, requests: 400 });
           const { errors, data } = JSON.parse(warm.last);
           if (errors || !data) {
-            console.log(`${name} is left out of ${scene.name}: it answered ${warm.last.slice(0, 200)}`);
+            console.log(`${name} is left out of ${scene.name}. Its response: ${warm.last.slice(0, 200)}`);
             samples.delete(name);
             continue;
           }
@@ -79,14 +79,14 @@ try {
           const again = await run(load, { ...job, requests: Math.round((400 / warm.milliseconds) * 1000) });
           const perSecond = Math.round(((400 / warm.milliseconds) * 1000 * 1000) / again.milliseconds);
           counts.set(name, Math.max(200, perSecond * SECONDS_PER_ROUND));
-          if (steady.wrong > 0) throw new Error(`${name} is not steady`);
+          if (steady.wrong > 0) throw new Error(`${name} returned ${steady.wrong} wrong responses while warming up`);
           continue;
         }
         if (!samples.has(name)) continue;
         const requests = counts.get(name);
         const before = await cpuSeconds(pid);
         const { wrong, p99 } = await run(load, { ...job, requests, expected });
-        if (wrong > 0) throw new Error(`${name} gave ${wrong} wrong answers in ${scene.name}`);
+        if (wrong > 0) throw new Error(`${name} returned ${wrong} wrong responses in ${scene.name}`);
         samples.get(name).push({ cpu: ((await cpuSeconds(pid)) - before) / requests, p99 });
       }
     }
@@ -114,7 +114,7 @@ function startFork(path, env, core) {
 }
 
 function startTrestle(args, env) {
-  // The command as it is, with the limit on its heap.
+  // The command itself, which sets the limit of its heap.
   const child = spawn(here('../../gateway/bin/trestle-gateway.mjs'), ['--port', '0', ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -122,7 +122,7 @@ function startTrestle(args, env) {
   return listening(child, /"msg":"listening"/, /"port":(\d+)/);
 }
 
-/** Peers are commands of their own, installed apart by `npm ci` in bench/peers. */
+/** Starts the peers. They are installed separately, with `npm ci` in bench/peers. */
 async function startPeers(env) {
   const peers = here('../peers/');
   if (!existsSync(join(peers, 'node_modules'))) return [];
@@ -142,7 +142,7 @@ function listening(child, line, port) {
   children.push(child);
   pin(child.pid, 0);
   return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`It ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`The process ended with code ${code}`)));
     let output = '';
     child.stdout.on('data', (chunk) => {
       if (output === undefined) return;
@@ -155,7 +155,7 @@ function listening(child, line, port) {
   });
 }
 
-/** The gateway on one core, everything else on the other. */
+/** Pins a process to a core: the gateway to one, all other processes to the other. */
 function pin(pid, core) {
   execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
 }

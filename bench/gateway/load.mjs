@@ -1,4 +1,4 @@
-/** Sends one GraphQL request over and over from kept-alive connections; tells how long each took and whether an answer was wrong. */
+/** Sends one GraphQL request repeatedly over kept-alive connections, and reports the latencies and the number of wrong responses. */
 import { Pool } from 'undici';
 
 process.on('message', async ({ url, headers, body, requests, connections, expected }) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:reload`: swaps a supergraph of 50 subgraphs × 100 types under load. No request may fail, and none may wait 50 ms longer than the
- * slowest hundredth does without a swap (issue 4.8).
+ * `npm run bench:reload`: replaces a supergraph of 50 subgraphs × 100 types under load. No request may fail, and none may take 50 ms longer
+ * than the 99th percentile without a reload.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
@@ -74,7 +74,7 @@ try {
   await rm(home, { recursive: true, force: true });
 }
 
-/** Four requests at a time, so that the machine is not full, until `isOver` or so many milliseconds have passed. */
+/** Sends four requests at a time, which do not saturate the machine, until `isOver` returns true or the time has passed. */
 async function measure(pool, isOver, milliseconds) {
   const latencies = [];
   let failed = 0;

@@ -1,8 +1,9 @@
-/** Prints what a run measured, and writes it to RESULTS.md. */
+/** Reports the results of a run. */
 import { writeSection } from '../results.mjs';
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
+/** Prints the results, and writes those of a whole run to RESULTS.md. */
 export async function report({ results, memory, isQuick }) {
   const lines = [];
   for (const { scene, bytes, samples } of results) {

@@ -1,4 +1,4 @@
-/** What is asked for. \`chain\` names the hand-written function that does the same. */
+/** The operations that are measured. `chain` names the hand-written function with the same result. */
 export const SCENES = [
   { name: 'a: 10 users of one subgraph', chain: 'a', query: '{ users(first: 10) { id name email } }' },
   {

@@ -1,4 +1,4 @@
-/** The three subgraphs that every scene is about, with fixed data; one of Trestle's rooms it is not. */
+/** Three subgraphs with fixed data for the benchmark. They are not subgraphs of this repository. */
 import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse } from 'graphql';
@@ -64,7 +64,7 @@ export function buildSchema(name) {
   return buildSubgraphSchema({ typeDefs: parse(sdl), resolvers });
 }
 
-/** `urls` by name of the subgraph. */
+/** Composes the supergraph. `urls` maps the names of the subgraphs to their URLs. */
 export function compose(urls) {
   const { supergraphSdl, errors } = composeServices(
     Object.entries(SUBGRAPHS).map(([name, { sdl }]) => ({ name, url: urls[name], typeDefs: parse(sdl) })),

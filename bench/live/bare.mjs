@@ -1,4 +1,4 @@
-/** The limit: one subscription to the source, its events made into one string, which is sent to every socket. Nothing is checked, bounded or completed. */
+/** The lower bound: one subscription to the source, whose events are serialized once and sent to every socket, without checks, limits or further fetches. */
 import { createServer } from 'node:http';
 import { createClient } from 'graphql-ws';
 import { WebSocket, WebSocketServer } from 'ws';

@@ -1,4 +1,4 @@
-/** Many sockets, each with one subscription: counts what comes, and how long it took from the source's word on. */
+/** Opens many sockets with one subscription each, counts the events, and measures the delay since the source has emitted them. */
 import { randomUUID } from 'node:crypto';
 import { WebSocket } from 'ws';
 
@@ -29,13 +29,13 @@ const open = ({ url, query, variables }) =>
   });
 
 const jobs = {
-  /** The same subscription for all, or one for each. */
+  /** Opens the sockets, with the same subscription on all or a different one on each. */
   async open({ url, query, count, isOwn }) {
     sockets = [];
     for (let i = 0; i < count; i++) sockets.push(await open({ url, query, variables: isOwn ? { for: String(i) } : undefined }));
     return {};
   },
-  /** Resolves when so many messages have come. */
+  /** Resolves when this number of messages has arrived. */
   async hear({ messages, isTimed }) {
     delays = isTimed ? [] : undefined;
     heard = 0;

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:live`: what subscriptions cost. The same events to many sockets, beside a server that sends a ready string and does nothing else;
- * events with one hop, beside the same asked for as queries of the stock gateway.
+ * `npm run bench:live`: the cost of subscriptions. Compares the same events on many sockets with a server that only sends a serialized string,
+ * and events that need one fetch from another subgraph with queries of the stock gateway.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,18 +28,18 @@ try {
   const startTrestle = () =>
     processes.spawn(here('../../gateway/bin/trestle-gateway.mjs'), { args: ['--supergraph', supergraph, '--port', '0', '--auth', 'off'] });
   const clients = await processes.fork(here('clients.mjs'));
-  const tell = (ticks) => ask(source.child, { ticks });
+  const emit = (ticks) => ask(source.child, { ticks });
   const listening = async (count) => {
     while ((await ask(source.child, { listeners: true })).listeners !== count) await new Promise(setImmediate);
   };
-  /** Has the sockets hear so many events, each told when all have heard the one before, or at a rate. */
+  /** Emits events to the sockets: each one after all sockets have received the previous one, or at a fixed interval. */
   const hear = async (sockets, { events, intervalMs }) => {
     const job = { job: 'hear', isTimed: intervalMs !== undefined };
     if (intervalMs !== undefined) {
       await ask(clients.child, { ...job, messages: sockets * events });
       const done = new Promise((resolve) => clients.child.once('message', resolve));
       for (let i = 0; i < events; i++) {
-        await tell(1);
+        await emit(1);
         await new Promise((resolve) => setTimeout(resolve, intervalMs));
       }
       return done;
@@ -47,7 +47,7 @@ try {
     for (let i = 0; i < events; i++) {
       await ask(clients.child, { ...job, messages: sockets });
       const done = new Promise((resolve) => clients.child.once('message', resolve));
-      await tell(1);
+      await emit(1);
       await done;
     }
   };
@@ -130,7 +130,7 @@ try {
   console.log(table.join('\n'));
   if (!isQuick) await writeSection('What subscriptions cost', { command: 'npm run bench:live', lines: table });
 
-  /** One subscription, 32 events on their way at a time, against 32 queries on their way at a time. */
+  /** Measures one subscription with 32 events in flight, and 32 queries in flight. */
   async function measureHop() {
     const count = isQuick ? 2000 : 10_000;
     const trestle = await startTrestle();
@@ -139,10 +139,10 @@ try {
     await listening(1);
     const stream = async (events) => {
       const started = performance.now();
-      for (let told = 0; told < events; told += 32) {
+      for (let sent = 0; sent < events; sent += 32) {
         await ask(clients.child, { job: 'hear', messages: 32 });
         const done = new Promise((resolve) => clients.child.once('message', resolve));
-        await tell(32);
+        await emit(32);
         await done;
       }
       return performance.now() - started;

@@ -1,4 +1,4 @@
-/** Two subgraphs: `ticks`, which tells an event whenever it is told to, over graphql-ws and as a query; and `people`, which events are completed by. */
+/** Two subgraphs: `ticks` emits events on request, over graphql-ws and as queries; `people` has the entities that the events refer to. */
 import { EventEmitter, on } from 'node:events';
 import { createServer } from 'node:http';
 import { composeServices } from '@apollo/composition';

@@ -1,4 +1,4 @@
-/** Mercurius as its documentation sets a gateway up, with its just-in-time compiler on. It knows the first version of federation: so are its schemas. */
+/** Mercurius gateway set up as its documentation shows, with the just-in-time compiler. It supports Federation 1 only, so the schemas are converted. */
 import mercuriusGateway from '@mercuriusjs/gateway';
 import fastify from 'fastify';
 import { SUBGRAPHS } from '../gateway/supergraph.mjs';

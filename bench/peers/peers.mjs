@@ -1,4 +1,4 @@
-/** Starts the peers that are installed here; each listens on a port of its own. A peer that does not start is left out, with a word about it. */
+/** Starts the peers that are installed in this folder, each on its own port. A peer that does not start is reported and left out. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -9,7 +9,7 @@ import { SUBGRAPHS } from '../gateway/supergraph.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** `spawn(command, args, options)` starts a process on the gateways' core. */
+/** Starts the peers and resolves with those that answer. `spawn(command, args, options)` starts a process on the core of the gateways. */
 export async function startAll({ env, spawn }) {
   const bin = here('node_modules/@graphql-hive/gateway/dist/bin.js');
   const hive = (port) => [bin, 'supergraph', env.SUPERGRAPH_PATH, '--port', String(port), '--host', '127.0.0.1'];
@@ -33,7 +33,7 @@ export async function startAll({ env, spawn }) {
   return started;
 }
 
-/** Grafbase's gateway is not on npm by itself; its command line has it built in, for development, and composes by itself. */
+/** npm has Grafbase's gateway only as a part of its command line, which composes the supergraph itself. */
 const GRAFBASE = here('node_modules/@grafbase/cli-x86_64-unknown-linux-musl/grafbase');
 
 async function createGrafbaseArguments({ URLS, SUPERGRAPH_PATH }) {

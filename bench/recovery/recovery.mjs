@@ -1,4 +1,4 @@
-/** `npm run bench:recovery`: how long the system of `npm start` takes to serve again after each of its processes was killed. */
+/** `npm run bench:recovery`: measures how long the system of `npm start` is unavailable after each of its processes is killed. */
 import { spawn } from 'node:child_process';
 import { chmod, mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -25,7 +25,7 @@ const USERS = rest('/users?limit=1');
 const ORDERS = rest('/products?limit=1');
 const CONTENT = rest('/posts?limit=1');
 
-/** What is killed, and the requests of a client that need it. */
+/** The processes to kill, and the client requests that depend on each. */
 const VICTIMS = {
   users: { find: () => childOf('subgraphs/users/'), needs: [USERS] },
   orders: { find: () => childOf('subgraphs/orders/'), needs: [ORDERS] },
@@ -42,7 +42,7 @@ for (const [name, { find, needs }] of Object.entries(VICTIMS)) {
     const victim = await find();
     const killedAt = Date.now();
     process.kill(victim, 'SIGKILL');
-    // The system serves again when another process has taken the victim's place and everything that needs it is answered.
+    // The system has recovered when another process has replaced the killed one and every request that depends on it succeeds.
     await until(async () => ![victim, undefined].includes(await find()));
     for (const url of needs) await until(() => isServed(url));
     seconds.push((Date.now() - killedAt) / 1000);
@@ -108,7 +108,7 @@ async function isServed(url) {
 async function until(check) {
   const deadline = Date.now() + GIVE_UP_MS;
   while (!(await check())) {
-    if (Date.now() > deadline) throw new Error('It does not serve again');
+    if (Date.now() > deadline) throw new Error(`The system has not recovered within ${GIVE_UP_MS / 1000} s`);
     await delay(POLL_MS);
   }
 }

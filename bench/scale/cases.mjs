@@ -1,8 +1,8 @@
-/** What is asked of each list: the plain list, its filters, its sorts, and pages deep inside. */
+/** The requests for each list: without parameters, with filters, with sorts, and for pages in the middle. */
 
 /**
- * Page and offset paging read all that they skip, and count all there is; a sort by several fields sorts all that are alike in the first.
- * These are shown, and not held to the limit.
+ * Requests that are measured without a limit: page and offset paging read the rows that they skip and count all rows; a sort by several
+ * fields sorts all rows with the same first field.
  */
 export const EXCEPTED = [
   '/users?cursor=&sort=role,-createdAt',
@@ -13,6 +13,7 @@ export const EXCEPTED = [
   '/posts?page=1',
 ];
 
+/** Returns the requests that must meet the limit. `user` is the id of an account with orders and posts. */
 export function listCases(user) {
   return [
     ...both('/users', ['', 'sort=name', 'sort=-age', 'sort=role', 'sort=-updatedAt', 'sort=email']),
@@ -59,7 +60,7 @@ function first(path, queries) {
   return queries.map((query) => ({ path: `${path}?cursor=${query && `&${query}`}` }));
 }
 
-/** The first page, and one in the middle of the whole. */
+/** Returns requests for the first page and for a page in the middle. */
 function both(path, queries) {
   return queries.flatMap((query) => [...first(path, [query]), { path: `${path}?${query}`, isDeep: true }]);
 }

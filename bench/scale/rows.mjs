@@ -1,6 +1,6 @@
-/** Fills the databases with made-up rows, made inside of PostgreSQL: what COPY does, without sending anything. */
+/** Fills the databases with generated rows, inside PostgreSQL. */
 
-/** So many rows at any size hold the rare word, spread evenly, so that a search finds as many. */
+/** Number of rows that contain the rare word, evenly distributed and independent of the number of rows. */
 const RARE = 20;
 
 const STATEMENTS = {
@@ -28,12 +28,13 @@ const STATEMENTS = {
   ],
 };
 
-/** Tables that grow with the number of rows. */
+/** Tables whose size depends on the number of rows. */
 export const BIG = ['users', 'orders', 'order_items', 'invoices', 'posts'];
 
+/** Inserts `rows` rows into each of these tables. */
 export async function fill(stack, rows) {
   for (const [subgraph, statements] of Object.entries(STATEMENTS)) {
-    // Many rows at once are no news; by connection that could be told only where all statements share one.
+    // Inserted rows must not emit events. The setting of a connection would not do, because the statements use several connections.
     if (subgraph === 'users') await stack.sql(subgraph, 'ALTER TABLE users DISABLE TRIGGER users_created');
     for (const statement of statements) await stack.sql(subgraph, statement, [rows]);
     if (subgraph === 'users') await stack.sql(subgraph, 'ALTER TABLE users ENABLE TRIGGER users_created');
@@ -41,7 +42,7 @@ export async function fill(stack, rows) {
   }
 }
 
-/** Somebody in the middle, who has orders and posts. */
+/** Returns the id of an account in the middle of the table, which has orders and posts. */
 export function someUser(rows) {
   return `usr_${String(Math.floor(rows / 40)).padStart(26, '0')}`;
 }

@@ -1,4 +1,4 @@
-/** `npm run bench:scale`: whether a list costs the same among a million rows as among ten thousand (issue 3, "Speed"). */
+/** `npm run bench:scale`: compares the latency of lists with a million rows and with ten thousand rows. */
 import { startStack } from '../../e2e/dist/stack/stack.js';
 import { withPostgres } from '../postgres.mjs';
 import { EXCEPTED, listCases } from './cases.mjs';
@@ -60,7 +60,7 @@ async function open(rows) {
   const urlOf = async (path, isDeep) => {
     const own = path.replaceAll('{user}', someUser(rows));
     if (!isDeep) return own;
-    // A page in the middle is found by its number once; from there on it goes by cursor.
+    // The page in the middle is found once by its number; the measured request uses its cursor.
     const total = (await ask(`${own}&page=1&limit=1`)).pagination.total;
     const { pagination } = await ask(
       `${own}&page=${String(Math.max(1, Math.min(9999, Math.floor(total / 200))))}&limit=${total > 400 ? '100' : '1'}`,
@@ -71,7 +71,7 @@ async function open(rows) {
   return { stack, ask, urlOf };
 }
 
-/** Both sides in turn, so that noise hits them alike; one round to warm up. */
+/** Measures both systems alternately, so that noise affects them equally, after three rounds to warm up. */
 async function compare(sides, urls) {
   const times = sides.map(() => []);
   for (let i = -3; i < REPEATS; i++) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type LogFile, openLogFile } from './log-file.ts';
 
 let directory: string;
@@ -23,25 +23,27 @@ const numbers = (file: string) =>
     .split('\n')
     .map((each) => Number(each.slice(0, 6)));
 
-it('puts a log file aside while the process runs, keeps one old file, and loses no line between both', () => {
-  const maxBytes = 200_000;
-  log = openLogFile(path, maxBytes);
-  for (let n = 0; n < 2000; n++) log.write(line(n));
-  log.close();
-  expect(readdirSync(directory).sort()).toEqual(['gateway.log', 'gateway.log.1']);
-  // What is written at once is not divided.
-  for (const file of [path, `${path}.1`]) expect(statSync(file).size).toBeLessThan(maxBytes + 64 * 1024);
-  const kept = [...numbers(`${path}.1`), ...numbers(path)];
-  expect(kept).toEqual(kept.map((_, index) => 2000 - kept.length + index));
-  expect(kept.length).toBeGreaterThan(200);
-});
-
-it('appends to the log file of the run before', () => {
-  for (const n of [1, 2]) {
-    log = openLogFile(path);
-    log.write(line(n));
+describe('openLogFile', () => {
+  it('rotates the log file of a running process, keeps one previous file, and loses no line', () => {
+    const maxBytes = 200_000;
+    log = openLogFile(path, maxBytes);
+    for (let n = 0; n < 2000; n++) log.write(line(n));
     log.close();
-  }
-  expect(numbers(path)).toEqual([1, 2]);
-  expect(readdirSync(directory)).toEqual(['gateway.log']);
+    expect(readdirSync(directory).sort()).toEqual(['gateway.log', 'gateway.log.1']);
+    // What is written at once is not divided.
+    for (const file of [path, `${path}.1`]) expect(statSync(file).size).toBeLessThan(maxBytes + 64 * 1024);
+    const kept = [...numbers(`${path}.1`), ...numbers(path)];
+    expect(kept).toEqual(kept.map((_, index) => 2000 - kept.length + index));
+    expect(kept.length).toBeGreaterThan(200);
+  });
+
+  it('appends to the log file of the previous run', () => {
+    for (const n of [1, 2]) {
+      log = openLogFile(path);
+      log.write(line(n));
+      log.close();
+    }
+    expect(numbers(path)).toEqual([1, 2]);
+    expect(readdirSync(directory)).toEqual(['gateway.log']);
+  });
 });

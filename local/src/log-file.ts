@@ -1,18 +1,21 @@
-/** The log of one process: lines are appended, and a file that has become too large is put aside, so that logs never fill the disk. */
+/** The log file of one process. It is rotated by size, so that logs do not fill the disk. */
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import { createBatch } from '@trestle/log/batch';
 
+/** Writes a log file. */
 export interface LogFile {
+  /** Appends a line. */
   readonly write: (line: string) => void;
+  /** Writes buffered lines and closes the file. */
   readonly close: () => void;
 }
 
-/** The file and the one that was put aside before it have at most twice as many bytes together, and a line. */
+/** Size at which the file is rotated. It and the previous file together exceed twice this size by at most one batch. */
 const MAX_BYTES = 50 * 1024 * 1024;
 
 /**
- * Appends to the log of earlier runs. A file of `maxBytes` or more is renamed to `<path>.1`, in the place of the one that was put aside before it.
- * A full disk ends nothing: see `createBatch`.
+ * Opens a log file for appending. When it has `maxBytes` or more, it is renamed to `<path>.1`, which replaces the previous such file.
+ * A full disk does not end the process: see `createBatch`.
  */
 export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
   let file: { readonly descriptor: number; bytes: number } | undefined;
