@@ -1,5 +1,6 @@
 /** The code of a planner's thread: it has one supergraph, does one task after the other, and answers each by exactly one message. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { watchHeap } from '@trestle/service/heap-watch';
 import type { Limits } from '../limits/limits.ts';
 import { GraphQLError } from 'graphql';
 import { type PrepareRequest, type Prepared, type PreparedError, type SupergraphFacts, createPlanner, toPreparedError } from './planner.ts';
@@ -32,6 +33,8 @@ if (!port) throw new Error('This file runs as a worker thread');
 const tell = (answer: PlannerAnswer) => {
   port.postMessage(answer);
 };
+// Only documents wait for a collection here, and no request that is known.
+watchHeap({ grownBytes: 12 * 1024 * 1024, busyMs: 3000 });
 const { sdl, limits } = workerData as PlannerSeed;
 
 try {

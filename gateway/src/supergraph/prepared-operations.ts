@@ -7,6 +7,8 @@ import type { Operation } from '../program/operation.ts';
 
 const MAX_OPERATIONS = 2000;
 const MAX_BYTES = 64 * 1024 * 1024;
+/** The part of it for operations that were requested once: a client that sends ever new documents displaces no others. */
+const MAX_UNUSED_BYTES = 16 * 1024 * 1024;
 
 /** An operation that can be executed, or why it cannot. */
 export type Ready =
@@ -61,9 +63,21 @@ export class PreparedOperations {
     const entry: Entry = { request, ready, bytes: estimateBytes(key, prepared), uses: 0 };
     this.#bytes += entry.bytes - (this.#entries.get(key)?.bytes ?? 0);
     this.#entries.set(key, entry);
+    this.#evictUnused();
     for (const [oldest, { bytes }] of this.#entries) {
       if (this.#entries.size <= MAX_OPERATIONS && this.#bytes <= MAX_BYTES) break;
       this.#entries.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+
+  #evictUnused(): void {
+    const unused = [...this.#entries].filter(([, { uses }]) => uses === 0);
+    let unusedBytes = unused.reduce((sum, [, { bytes }]) => sum + bytes, 0);
+    for (const [oldest, { bytes }] of unused) {
+      if (unusedBytes <= MAX_UNUSED_BYTES) break;
+      this.#entries.delete(oldest);
+      unusedBytes -= bytes;
       this.#bytes -= bytes;
     }
   }

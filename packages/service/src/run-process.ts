@@ -1,5 +1,6 @@
 /** Runs a process from its `main.ts` and ends it in order. */
 import type { Log } from '@trestle/log';
+import { watchHeap } from './heap-watch.ts';
 
 /** How long everything may take after the signal, unless the process says otherwise; `npm start` gives its processes 6 s. */
 const STOP_LIMIT_MS = 8000;
@@ -20,6 +21,7 @@ export async function runProcess(
   process.on('disconnect', endEarly);
   try {
     const stop = await start();
+    watchHeap();
     process.off('disconnect', endEarly);
     let stopping = false;
     const end = (signal: string) => {
