@@ -19,6 +19,8 @@ export interface Slot {
 }
 
 export interface Admission {
+  /** Notices a request of this client, and returns whether there are others: only then are requests counted, and may have to wait. */
+  isShared(client: string): boolean;
   /** Takes a request. Returns false, and never begins it, when too much of its client waits already. */
   enter(task: Task): boolean;
   /** Takes back a request that still waits. */
@@ -81,6 +83,11 @@ class FairAdmission implements Admission {
 
   constructor({ maxWaiting = MAX_WAITING, maxWaitingBytes = MAX_WAITING_BYTES, readUtilization = watchUtilization() }: AdmissionOptions) {
     this.#options = { maxWaiting, maxWaitingBytes, readUtilization };
+  }
+
+  isShared(client: string): boolean {
+    this.#notice(client);
+    return this.#timer !== undefined;
   }
 
   enter(task: Task): boolean {

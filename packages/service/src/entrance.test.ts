@@ -91,8 +91,8 @@ const SECOND = '203.0.113.2';
 async function fill(): Promise<void> {
   ask(SECOND, '/second').end();
   await until(() => handled.length === 1);
-  for (let n = 0; n < 15; n++) ask(FIRST, '/first').end();
-  await until(() => handled.length === 16);
+  for (let n = 0; n < 16; n++) ask(FIRST, '/first').end();
+  await until(() => handled.length === 17);
 }
 
 it('answers a client that has nothing in hand, while requests of another one wait', async () => {
@@ -138,7 +138,7 @@ it('does not count responses that were released, such as event streams', async (
 it('gives the place of a client that has gone to the next one', async () => {
   await fill();
   const waiting = answerTo(ask(FIRST, '/now'));
-  for (const each of open.slice(0, 16)) each.destroy();
+  for (const each of open.slice(0, 17)) each.destroy();
   expect((await waiting).statusCode).toBe(200);
 });
 

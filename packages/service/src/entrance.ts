@@ -14,17 +14,25 @@ export interface EntranceOptions {
   readonly refuse: Handle;
 }
 
-const turns = new WeakMap<ServerResponse, Turn>();
+const TURN = Symbol('turn');
+
+interface Admitted {
+  [TURN]?: Turn;
+}
 
 /** Says that a response goes on without being worked on, as an event stream does: it no longer counts as in hand. */
 export function releaseSlot(response: ServerResponse): void {
-  turns.get(response)?.end();
+  (response as Admitted)[TURN]?.end();
 }
 
 /** Returns a handler that lets requests in by the admission. A request is in hand until its response is sent, or its client has gone. */
 export function createEntrance({ admission, clients, handle, refuse }: EntranceOptions): Handle {
   return (request, response) => {
     const client = clients.identify(request);
+    if (!admission.isShared(client)) {
+      handle(request, response);
+      return;
+    }
     if (hasBody(request)) {
       let isOver = false;
       let onClose: () => void = () => {
@@ -40,7 +48,7 @@ export function createEntrance({ admission, clients, handle, refuse }: EntranceO
           return;
         }
         const turn = new Turn(admission, { client, bytes });
-        turns.set(response, turn);
+        (response as Admitted)[TURN] = turn;
         onClose = () => {
           turn.end();
           // Whoever reads the body learns that it is over.
@@ -52,7 +60,7 @@ export function createEntrance({ admission, clients, handle, refuse }: EntranceO
       return;
     }
     const turn = new Turn(admission, { client, bytes: 0 });
-    turns.set(response, turn);
+    (response as Admitted)[TURN] = turn;
     response.once('close', () => {
       turn.end();
     });
