@@ -3,12 +3,13 @@ import { createTokenVerifier } from '@trestle/identity/tokens';
 import { createLog } from '@trestle/log';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { type ServiceOptions, runProcess, startService } from '@trestle/service';
+import { type HistogramSeries, createHistogram } from '@trestle/service/histogram';
 import { createProbes } from '@trestle/service/probes';
 import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
 import express from 'express';
 import { buildSchema } from 'graphql';
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import { readConfig } from './config.ts';
 import { createGatewayClient } from './gateway/gateway-client.ts';
 import { createAddresses } from './http/addresses.ts';
@@ -99,19 +100,19 @@ function createRequestListener(pipeline: Pipeline): ServiceOptions['handle'] {
   };
 }
 
-/** Creates an observer that caches the child metric of each label set, because prom-client hashes labels on each call. */
-function createObserver(metrics: Registry): PipelineDependencies['observe'] {
-  const durations = new Histogram({
+/** Creates an observer that keeps the series of each route, method and status. */
+function createObserver(registry: Registry): PipelineDependencies['observe'] {
+  const openSeries = createHistogram({
+    registry,
     name: 'trestle_rest_request_duration_seconds',
     help: 'Time from the headers of a request to the end of its response.',
     labelNames: ['route', 'method', 'status'],
-    registers: [metrics],
   });
-  const children = new Map<string, { observe(seconds: number): void }>();
+  const known = new Map<string, HistogramSeries>();
   return ({ route, method, status, seconds }) => {
     const key = `${route} ${method} ${String(status)}`;
-    let child = children.get(key);
-    if (!child) children.set(key, (child = durations.labels({ route, method, status: String(status) })));
-    child.observe(seconds);
+    const series = known.get(key) ?? openSeries({ route, method, status: String(status) });
+    known.set(key, series);
+    series.observe(seconds);
   };
 }

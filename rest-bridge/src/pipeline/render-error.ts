@@ -1,6 +1,6 @@
 /** Turns errors into HTTP responses: the envelope of spec §7.1, or problem details for clients that accept nothing else (RFC 9457). */
 import { STATUS_CODES } from 'node:http';
-import { ERRORS, type ErrorCode, Fault } from '@trestle/schema/errors';
+import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
 import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
 import { VARY } from '../http/caching.ts';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
@@ -20,7 +20,7 @@ export interface RenderedError {
 
 /** Returns the response to an error. An error that is not meant for clients becomes INTERNAL_ERROR. `common` are headers of every response. */
 export async function renderError({ request, requestId }: RequestContext, error: unknown, common: ResponseHeaders): Promise<RenderedError> {
-  const fault = toFault(error);
+  const fault = toClientFault(error);
   const isProblem = wantsProblem(request.headers.accept);
   const type = isProblem ? PROBLEM_TYPE : JSON_TYPE;
   const content = JSON.stringify(isProblem ? toProblem(fault, requestId) : toEnvelope(fault, requestId));
@@ -63,9 +63,9 @@ function toErrorHeaders(error: unknown, { code, retryAfterSeconds }: Fault, meth
   };
 }
 
-function toFault(error: unknown): Fault {
-  if (error instanceof Fault) return error;
+/** The two errors of the pipeline that carry a header have no Fault of their own. */
+function toClientFault(error: unknown): Fault {
   if (error instanceof MethodNotAllowed) return new Fault('METHOD_NOT_ALLOWED', error.message);
   if (error instanceof RangeNotSatisfiable) return new Fault('RANGE_NOT_SATISFIABLE', error.message);
-  return new Fault('INTERNAL_ERROR', 'Internal server error. Quote the request id when you report it.');
+  return toFault(error);
 }

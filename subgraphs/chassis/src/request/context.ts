@@ -36,10 +36,3 @@ export function requireCaller({ caller }: RequestContext): Caller {
   if (!caller) throw fail('UNAUTHORIZED', 'Authentication is required.');
   return caller;
 }
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Parses the request id that a client sent. Returns undefined for what is not a UUID. */
-export function parseRequestId(sent: unknown): string | undefined {
-  return typeof sent === 'string' && UUID.test(sent) ? sent : undefined;
-}

@@ -1,6 +1,7 @@
 /** Parses the headers of idempotent requests (spec §8, contract §4). No I/O. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
+import { rejectFaults } from '@trestle/schema/errors';
+import { findIdempotencyFaults } from '@trestle/service/idempotency-key';
 
 /** The key by which a client marks requests as repetitions of one request (spec §8). */
 export interface IdempotencyKey {
@@ -17,11 +18,6 @@ export function parseIdempotencyKey({
   'idempotency-scope': scope = '',
 }: IncomingHttpHeaders): IdempotencyKey | null {
   if (key === undefined) return null;
-  const faults: FieldFault[] = [];
-  if (!/^[\x21-\x7e]{1,255}$/.test(String(key)))
-    faults.push({ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' });
-  if (scope !== '' && !/^[A-Z]+ \/[\x21-\x7e]{0,2047}$/.test(String(scope)))
-    faults.push({ field: 'Idempotency-Scope', message: 'must be a method and a path' });
-  rejectFaults(faults);
+  rejectFaults(findIdempotencyFaults({ key, scope: scope === '' ? undefined : scope }));
   return { key: String(key), scope: String(scope), replayed: false };
 }

@@ -1,14 +1,14 @@
 /** The telemetry of each request: spans, a duration, and a line in the log. */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApolloServerPlugin } from '@apollo/server';
 import { ATTR_GRAPHQL_OPERATION_NAME, ATTR_GRAPHQL_OPERATION_TYPE } from '@opentelemetry/semantic-conventions/incubating';
 import type { Log } from '@trestle/log';
+import { toRequestId } from '@trestle/service/request-id';
 import type { Scope, Tracing } from '@trestle/telemetry';
 import { currentScope, enter, runWithin } from '@trestle/telemetry/current';
 import { endServerSpan } from '@trestle/telemetry/http';
 import { Histogram, type Registry } from 'prom-client';
-import { type RequestContext, type RequestReport, parseRequestId } from '../request/context.ts';
+import type { RequestContext, RequestReport } from '../request/context.ts';
 
 type LocalResponse = ServerResponse & { locals: Record<string, unknown> };
 
@@ -41,7 +41,7 @@ export function createRequestTelemetry({ metrics, log, tracing }: RequestTelemet
     observe(request, response, next) {
       const started = performance.now();
       const scope = tracing.begin(request.headers);
-      const report: RequestReport = { requestId: parseRequestId(request.headers['x-request-id']) ?? randomUUID(), operation: undefined };
+      const report: RequestReport = { requestId: toRequestId(request.headers['x-request-id']), operation: undefined };
       response.locals['report'] = report;
       const { method = '', url = '' } = request;
       // Express changes the URL later.

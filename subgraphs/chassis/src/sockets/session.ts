@@ -1,10 +1,10 @@
 /** The session of a socket: one credential, from the headers of the upgrade or from `connection_init`, valid until its token expires or is revoked. */
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { readBearerToken } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
-import { type RequestContext, parseRequestId } from '../request/context.ts';
+import { toRequestId } from '@trestle/service/request-id';
+import type { RequestContext } from '../request/context.ts';
 
 /** The session of a socket. */
 export interface Session {
@@ -31,7 +31,7 @@ export function openSession(
 ): Session {
   const token = readBearerToken([...request.rawHeaders, ...toRawHeaders(params)]);
   const caller = token === undefined ? null : verifier.verify(token);
-  const requestId = parseRequestId(params['x-request-id'] ?? request.headers['x-request-id']) ?? randomUUID();
+  const requestId = toRequestId(params['x-request-id'] ?? request.headers['x-request-id']);
   const state = { isInvalid: false };
   const invalidate = () => {
     state.isInvalid = true;
