@@ -20,7 +20,7 @@ interface ErrorBody {
 }
 
 describe('POST /users', () => {
-  it('answers 201 with Location and the representation, including the own email address', async () => {
+  it('answers 201 with Location and the representation, including the own e-mail address', async () => {
     const { status, headers, body } = await stack.call('POST', '/v1/users', {
       body: { email: 'Eve@Example.org', name: 'Eve', password: 'long enough' },
     });
@@ -33,7 +33,7 @@ describe('POST /users', () => {
     expect(user['id']).toMatch(/^usr_/);
   });
 
-  it('answers 409 for an existing email address in any case', async () => {
+  it('answers 409 for an existing e-mail address in any case', async () => {
     const { status, body } = await stack.call('POST', '/v1/users', {
       body: { email: 'ADA@example.org', name: 'Other', password: 'long enough' },
     });
@@ -76,7 +76,7 @@ describe('POST /users', () => {
 });
 
 describe('GET /users/{id}', () => {
-  it('masks the email address and lists it in _masked, except for the owner and administrators', async () => {
+  it('masks the e-mail address and lists it in _masked, except for the owner and administrators', async () => {
     const other = await stack.call('GET', `/v1/users/${ada.id}`, { token: bob.token });
     expect(other.body).toMatchObject({ email: '***@masked.invalid', _masked: ['email'] });
     for (const { token } of [ada, admin]) {

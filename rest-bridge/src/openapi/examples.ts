@@ -44,7 +44,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   in: ['title'],
   isActive: true,
   limit: 10,
-  message: 'must be an email address',
+  message: 'must be an e-mail address',
   method: 'POST',
   name: 'Ada Lovelace',
   number: 'INV-000042',

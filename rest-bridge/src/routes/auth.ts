@@ -10,7 +10,7 @@ export const authRoutes: readonly Route[] = [
     path: '/auth/login',
     operation: 'Login',
     resource: USER,
-    summary: 'Returns an access token for an email address and its password',
+    summary: 'Returns an access token for an e-mail address and its password',
     needsCaller: false,
     ignoresCredential: true,
     // A login changes nothing, and its token must not be stored.
