@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '@trestle/log';
 import { type Fault, fail } from '@trestle/schema/errors';
+import { backoffMs } from '@trestle/service/backoff';
 import pg from 'pg';
 import type { Query } from '../database/query.ts';
 
@@ -9,7 +10,7 @@ const CONNECT_MS = 3000;
 const QUERY_MS = 5000;
 /** How often new events are read without a notification: this also detects a connection that was lost without an error. */
 const POLL_MS = 5000;
-const BACKOFF_MS = { first: 50, most: 1000 };
+const BACKOFF = { firstMs: 50, maxMs: 1000 };
 /** How long subscribers wait for a database that cannot be reached. */
 const OUTAGE_MS = 10_000;
 const DISCONNECT_MS = 1000;
@@ -38,7 +39,8 @@ export class EventReader {
   #isOutage = false;
   /** Whether a notification has come since the last read began. */
   #isNotified = false;
-  #backoffMs = BACKOFF_MS.first;
+  /** Lost connections since the last successful read. */
+  #failures = 0;
   #wake: () => void = () => undefined;
   #running: Promise<void> | undefined;
   #outageTimer: NodeJS.Timeout | undefined;
@@ -74,8 +76,8 @@ export class EventReader {
       await this.#readUntilLost().catch((error: unknown) => {
         this.#onFailure(error);
       });
-      await delay(this.#backoffMs);
-      this.#backoffMs = Math.min(this.#backoffMs * 2, BACKOFF_MS.most);
+      this.#failures++;
+      await delay(backoffMs(this.#failures, BACKOFF));
     }
   }
 
@@ -120,7 +122,7 @@ export class EventReader {
     clearTimeout(this.#outageTimer);
     this.#outageTimer = undefined;
     this.#isOutage = false;
-    this.#backoffMs = BACKOFF_MS.first;
+    this.#failures = 0;
     for (const { resolve } of due) resolve();
   }
 

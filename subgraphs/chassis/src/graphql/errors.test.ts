@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ApolloServer, HeaderMap } from '@apollo/server';
 import { createLog } from '@trestle/log';
-import { fail } from '@trestle/schema/errors';
+import { INTERNAL_ERROR_MESSAGE, fail } from '@trestle/schema/errors';
 import { GraphQLError } from 'graphql';
 import type { RequestContext } from '../request/context.ts';
 import { createErrorPlugin, formatError } from './errors.ts';
@@ -45,7 +45,7 @@ describe('an error', () => {
     const details = [{ field: 'id', message: 'is unknown' }];
     expect(errors).toMatchObject([
       { message: 'No such thing', path: ['fault'], extensions: { code: 'NOT_FOUND', details, retryAfter: 1, requestId: 'r1' } },
-      { message: 'Something went wrong on our side', path: ['bug'], extensions: { code: 'INTERNAL_ERROR', requestId: 'r1' } },
+      { message: INTERNAL_ERROR_MESSAGE, path: ['bug'], extensions: { code: 'INTERNAL_ERROR', requestId: 'r1' } },
     ]);
     expect(JSON.stringify(errors)).not.toContain('hunter2');
   });

@@ -2,13 +2,10 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { unwrapResolverError } from '@apollo/server/errors';
 import type { Log } from '@trestle/log';
-import { type ErrorCode, Fault } from '@trestle/schema/errors';
+import { type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { Denial, RequestContext } from '../request/context.ts';
 import { toDatabaseFault } from '../database/database-faults.ts';
-
-/** In place of the message of an error that is not meant for the client. */
-export const INTERNAL_MESSAGE = 'Something went wrong on our side';
 
 /** Apollo's own codes; all of them stand for an error of the client. */
 const APOLLO_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -36,7 +33,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   }
   const code = isClientError(error) ? APOLLO_CODES[String(formatted.extensions?.['code'])] : undefined;
   if (code) return { message: formatted.message, ...place, extensions: { code } };
-  return { message: INTERNAL_MESSAGE, ...place, extensions: { code: 'INTERNAL_ERROR' } };
+  return { message: INTERNAL_ERROR_MESSAGE, ...place, extensions: { code: 'INTERNAL_ERROR' } };
 }
 
 /** Creates the plugin that logs unexpected errors and completes the errors of each response: see `completeErrors`. */

@@ -2,6 +2,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { fail } from '@trestle/schema/errors';
 import type { GraphQLResolveInfo } from 'graphql';
+import { stringify } from 'safe-stable-stringify';
 import { type SqlClient, sql } from '../database/sql.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { IdempotencyKey } from '../request/idempotency-key.ts';
@@ -137,17 +138,8 @@ function toKeyHash({ key, scope }: IdempotencyKey, callerId: string, { info }: M
 function toFingerprint(key: string, { args, info }: MutationCall): string {
   const compared = Object.entries(args).filter(([name]) => name !== 'expectedVersions');
   return createHmac('sha256', key)
-    .update(toCanonicalJson([info.fieldName, Object.fromEntries(compared)]))
+    .update(stringify([info.fieldName, Object.fromEntries(compared)]))
     .digest('hex');
-}
-
-/** Equal values have equal JSON, whatever the order of their fields. */
-function toCanonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }
 
 /** Dates are marked, so that `fromJson` returns dates. */
