@@ -124,7 +124,7 @@ function createHandlers({ operations, verifier, prepare }: HandlerOptions): Serv
     },
     execute: run,
     subscribe: run,
-    onNext: (_context, _id, _payload, _args, result) => result as FormattedExecutionResult,
+    onNext: (...args) => args[4] as FormattedExecutionResult,
     onError: ({ extra: { session } }, _id, _payload, errors) => {
       const [{ originalError } = {}] = errors;
       if (originalError instanceof OperationFailure) return originalError.errors;
