@@ -199,6 +199,9 @@ class FairAdmission implements Admission {
       this.#limit = Infinity;
       clearInterval(this.#timer);
       this.#timer = undefined;
+      // What is in hand counts no longer; its end, which may never come, finds nothing.
+      this.#held.clear();
+      this.#clients.clear();
     } else if (isBusy && now <= this.#sharedUntil) this.#limit = Math.max(LEAST, Math.floor(Math.min(this.#limit, this.#peak) / 2));
     else if (isWaitedFor) this.#limit += Math.max(1, Math.floor(this.#limit / 4));
     else this.#limit = FIRST;
@@ -233,6 +236,14 @@ export class Turn {
     };
     this.#task = { ...this.#asked, begin };
     return this.#admission.enter(this.#task);
+  }
+
+  /**
+   * Called when the client has gone. What has begun goes on behind it, and counts until it is two seconds old: a client that only begins requests
+   * must not have more of them worked on than one that waits for responses (CVE-2023-44487).
+   */
+  abandon(): void {
+    if (!this.#slot) this.end();
   }
 
   /** Called when the work is done, or nobody wants it any more. */

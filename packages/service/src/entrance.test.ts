@@ -135,11 +135,22 @@ it('does not count responses that were released, such as event streams', async (
   expect((await waiting).statusCode).toBe(200);
 });
 
-it('gives the place of a client that has gone to the next one', async () => {
+// CVE-2023-44487
+it('counts requests that have begun and whose client has gone, as the work for them goes on', async () => {
   await fill();
-  const waiting = answerTo(ask(FIRST, '/now'));
-  for (const each of open.slice(0, 17)) each.destroy();
-  expect((await waiting).statusCode).toBe(200);
+  for (const each of open.slice(1, 17)) each.destroy();
+  await until(() => handled.every(({ destroyed }, index) => destroyed || index === 0));
+  let isAnswered = false;
+  ask(FIRST, '/now')
+    .once('response', () => (isAnswered = true))
+    .end();
+  ask(FIRST, '/now')
+    .once('response', () => (isAnswered = true))
+    .end();
+  expect((await answerTo(ask('203.0.113.3', '/now'))).statusCode).toBe(200);
+  expect(isAnswered).toBe(false);
+  // Not for good.
+  await until(() => isAnswered);
 });
 
 it('answers 503 with Retry-After when too many requests of a client wait', async () => {

@@ -25,7 +25,7 @@ export function releaseSlot(response: ServerResponse): void {
   (response as Admitted)[TURN]?.end();
 }
 
-/** Returns a handler that lets requests in by the admission. A request is in hand until its response is sent, or its client has gone. */
+/** Returns a handler that lets requests in by the admission. A request is in hand until its response is sent; {@link Turn.abandon} says how long if its client goes. */
 export function createEntrance({ admission, clients, handle, refuse }: EntranceOptions): Handle {
   return (request, response) => {
     const client = clients.identify(request);
@@ -50,7 +50,7 @@ export function createEntrance({ admission, clients, handle, refuse }: EntranceO
         const turn = new Turn(admission, { client, bytes });
         (response as Admitted)[TURN] = turn;
         onClose = () => {
-          turn.end();
+          leave(response, turn);
           // Whoever reads the body learns that it is over.
           if (!turn.hasBegun) proceed();
         };
@@ -62,13 +62,18 @@ export function createEntrance({ admission, clients, handle, refuse }: EntranceO
     const turn = new Turn(admission, { client, bytes: 0 });
     (response as Admitted)[TURN] = turn;
     response.once('close', () => {
-      turn.end();
+      leave(response, turn);
     });
     const isTaken = turn.take(() => {
       handle(request, response);
     });
     if (!isTaken) refuse(request, response);
   };
+}
+
+function leave(response: ServerResponse, turn: Turn): void {
+  if (response.writableFinished) turn.end();
+  else turn.abandon();
 }
 
 function hasBody(request: IncomingMessage): boolean {
