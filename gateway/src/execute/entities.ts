@@ -1,5 +1,5 @@
 /** One fetch of entities: collects the representations, each once, and merges the results into their places. */
-import type { Compiled, Data, FetchStep, Place, PlaceSegment } from '../program/program.ts';
+import type { Compiled, Data, EntityFetch, FetchStep, Place, PlaceSegment, Represent } from '../program/program.ts';
 import { merge, rename } from './merge.ts';
 
 export interface EntityBatch {
@@ -21,41 +21,11 @@ export interface EntitySource {
 }
 
 /** Collects the entities of a step from the data so far. */
-export function collectEntities(step: FetchStep, { compiled, data, conditions }: EntitySource): EntityBatch {
-  const { represent, key, interfaces, areShared, decides } = step.entities as NonNullable<FetchStep['entities']>;
-  const toText = compiled.represent[represent] as Compiled['represent'][number];
-  const found: Data[] = [];
-  const parents: (Data | unknown[])[] = [];
-  const keys: (string | number)[] = [];
-  compiled.collect[step.collect as number]?.(data, found, parents, keys);
-  const numbers = new Map<unknown, number>();
-  const at = new Int32Array(found.length);
-  let representations = '';
-  let count = 0;
-  for (let i = 0; i < found.length; i++) {
-    const entity = found[i] as Data;
-    // Objects of different types may have the same key.
-    const identity = key === undefined ? toText(entity, conditions) : entity['__typename'] === key.type ? entity[key.name] : null;
-    if (identity === null || identity === undefined) {
-      at[i] = -1;
-      continue;
-    }
-    const known = numbers.get(identity);
-    if (known !== undefined) {
-      at[i] = known;
-      continue;
-    }
-    const text = key === undefined ? (identity as string) : toText(entity, conditions);
-    if (text === null) {
-      at[i] = -1;
-      continue;
-    }
-    numbers.set(identity, count);
-    at[i] = count;
-    representations += count === 0 ? text : `,${text}`;
-    count++;
-  }
-
+export function collectEntities(step: FetchStep, source: EntitySource): EntityBatch {
+  const { compiled, data } = source;
+  const found: FoundEntities = { entities: [], parents: [], keys: [] };
+  compiled.collect[step.collect as number]?.(data, found.entities, found.parents, found.keys);
+  const { representations, indexes, count } = writeRepresentations(step, found.entities, source);
   let places: ReadonlyMap<number, (string | number)[][]> | undefined;
   return {
     representations,
@@ -64,34 +34,90 @@ export function collectEntities(step: FetchStep, { compiled, data, conditions }:
       if (!Array.isArray(entities) || entities.length !== count)
         return `The subgraph ${step.service} did not return one entity for each representation.`;
       for (const each of step.rewrites) rename(entities, each);
-      const isPlaced = new Uint8Array(count);
-      for (let i = 0; i < found.length; i++) {
-        const number = at[i] as number;
-        const entity = number < 0 ? null : (entities[number] as Data | null);
-        // The object at this place now: another fetch may have replaced it meanwhile.
-        const target = (parents[i] as Data)[keys[i] as string] as Data | null;
-        // The subgraph that decides returned null.
-        if (target === null) continue;
-        if (number >= 0 && entity === null && decides.includes(target['__typename'] as string))
-          (parents[i] as Data)[keys[i] as string] = null;
-        if (typeof entity !== 'object' || entity === null || entity === target) continue;
-        keepType(entity, target, interfaces);
-        if (!areShared) merge(target, isPlaced[number] === 1 ? structuredClone(entity) : entity);
-        else if (key !== undefined && isStub(target))
-          place(entity, { target, parent: parents[i], key: keys[i], isShared: isPlaced[number] === 1 });
-        else merge(target, entity);
-        isPlaced[number] = 1;
-      }
+      mergeEntities(step, { entities: entities as (Data | null)[], found, indexes });
       return undefined;
     },
     placesOf: (index, tree) => {
       places ??= groupPlaces(
         step.places.flatMap((place) => placesOf(place, tree)),
-        at,
+        indexes,
       );
       return places.get(index) ?? [];
     },
   };
+}
+
+/** Entities in the data, with the parent and key of each. */
+interface FoundEntities {
+  readonly entities: Data[];
+  readonly parents: (Data | unknown[])[];
+  readonly keys: (string | number)[];
+}
+
+interface Representations {
+  readonly representations: string;
+  /** The index in the batch of each entity that was found; -1 for one that cannot be fetched. */
+  readonly indexes: Int32Array;
+  readonly count: number;
+}
+
+/** Writes the representation of each entity once. */
+function writeRepresentations(step: FetchStep, found: readonly Data[], { compiled, conditions }: EntitySource): Representations {
+  const { represent, key } = step.entities as EntityFetch;
+  const write = compiled.represent[represent] as Represent;
+  const known = new Map<unknown, number>();
+  const indexes = new Int32Array(found.length);
+  let representations = '';
+  let count = 0;
+  for (let i = 0; i < found.length; i++) {
+    const entity = found[i] as Data;
+    // Objects of different types may have the same key.
+    const identity = key === undefined ? write(entity, conditions) : entity['__typename'] === key.type ? entity[key.name] : null;
+    const index = identity === null || identity === undefined ? -1 : known.get(identity);
+    if (index !== undefined) {
+      indexes[i] = index;
+      continue;
+    }
+    const text = key === undefined ? (identity as string) : write(entity, conditions);
+    if (text === null) {
+      indexes[i] = -1;
+      continue;
+    }
+    known.set(identity, count);
+    indexes[i] = count;
+    representations += count === 0 ? text : `,${text}`;
+    count++;
+  }
+  return { representations, indexes, count };
+}
+
+interface FetchedEntities {
+  readonly entities: readonly (Data | null)[];
+  readonly found: FoundEntities;
+  readonly indexes: Int32Array;
+}
+
+/** Merges the fetched entities into each of their places. */
+function mergeEntities(step: FetchStep, { entities, found, indexes }: FetchedEntities): void {
+  const { key, interfaces, areShared, decides } = step.entities as EntityFetch;
+  const { parents, keys } = found;
+  const isPlaced = new Uint8Array(entities.length);
+  for (let i = 0; i < indexes.length; i++) {
+    const index = indexes[i] as number;
+    const entity = index < 0 ? null : (entities[index] as Data | null);
+    // The object at this place now: another fetch may have replaced it meanwhile.
+    const target = (parents[i] as Data)[keys[i] as string] as Data | null;
+    // The subgraph that decides returned null.
+    if (target === null) continue;
+    if (index >= 0 && entity === null && decides.includes(target['__typename'] as string)) (parents[i] as Data)[keys[i] as string] = null;
+    if (typeof entity !== 'object' || entity === null || entity === target) continue;
+    keepType(entity, target, interfaces);
+    if (!areShared) merge(target, isPlaced[index] === 1 ? structuredClone(entity) : entity);
+    else if (key !== undefined && isStub(target))
+      place(entity, { target, parent: parents[i], key: keys[i], isShared: isPlaced[index] === 1 });
+    else merge(target, entity);
+    isPlaced[index] = 1;
+  }
 }
 
 /** Groups the paths by the index of the entity. Returns none when the data has changed since, so that they no longer correspond. */

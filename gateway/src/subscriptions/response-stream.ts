@@ -5,15 +5,14 @@
 import type { Writing } from '../execute/write-result.ts';
 import type { FetchStep } from '../program/program.ts';
 import type { SubgraphResult } from '../program/result.ts';
-import type { RequestContext } from '../request/context.ts';
-import { type Resume, toClientPosition, toSourcePosition } from '../request/position.ts';
+import { toClientPosition } from '../request/position.ts';
 import type { StreamEnd, Subscriber, SubscriptionEvent } from '../request/subscriber.ts';
-import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
 import type { ConnectionLoss } from '../upstream/subgraph-socket.ts';
 import { type Backlog, PageRequests } from './backlog.ts';
 import { type PlannedOperation, executeEvent } from './execute-event.ts';
 import { OrderedWork } from './ordered-work.ts';
 import { SourceStream, type SourceStreamReceiver } from './source-stream.ts';
+import { type StreamRequest, identifySource, toSourceRequest } from './stream-request.ts';
 import { type EndReason, toLossReason, toRefusal, toStreamEnd } from './stream-end.ts';
 import { type SubscriberCounts, Subscribers } from './subscribers.ts';
 
@@ -22,18 +21,6 @@ const MAX_CONCURRENT = 16;
 /** Events of one stream that wait to be completed. A faster source stream is paused until few wait; one that cannot pause is ended. */
 const MAX_WAITING = 1000;
 const FEW_WAITING = 50;
-
-/** What a stream is requested with: everything that decides its results. */
-export interface StreamRequest {
-  readonly document: DocumentRequest;
-  readonly variables: Readonly<Record<string, unknown>>;
-  /** The variables with the operation's defaults. */
-  readonly conditions: Readonly<Record<string, unknown>>;
-  /** Whether events carry positions, and after which position the stream begins. */
-  readonly resume: Resume | undefined;
-  /** That of the first subscriber; the others share what is the same for all of them. */
-  readonly context: RequestContext;
-}
 
 export interface ResponseStreamOptions extends Writing {
   readonly request: StreamRequest;
@@ -164,21 +151,10 @@ export class ResponseStream {
     // The only subscriber may have left before the backlog had room.
     if (this.#isClosed) return;
     const { request, reconnectMs } = this.#options;
-    const { context, variables, resume } = request;
-    const { snapshot, operation } = this.#planned;
-    const { service, operation: query, operationName, variables: names } = operation.program.source as FetchStep;
-    const upstream = snapshot.upstream(service);
-    if (!upstream) {
-      this.endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${service} has no address.` });
-      return;
-    }
-    const after = resume?.after === undefined ? undefined : toSourcePosition(service, resume.after);
-    const { identity, requestId } = context;
-    const payload = { query, operationName, variables: pick(variables, names) };
-    this.#source = new SourceStream(
-      { upstream: upstream.subscriptions, identity, requestId, payload, after, reconnectMs },
-      this.#receive(service),
-    );
+    const { service } = this.#planned.operation.program.source as FetchStep;
+    const source = toSourceRequest(request, this.#planned);
+    if (source) this.#source = new SourceStream({ ...source, reconnectMs }, this.#receive(service));
+    else this.endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${service} has no address.` });
   }
 
   /** Returns what the source stream of a subgraph calls. */
@@ -286,15 +262,4 @@ export class ResponseStream {
 /** Returns a result that only carries a position. */
 function toPositionResult(position: string | undefined): Buffer {
   return Buffer.from(JSON.stringify({ data: null, extensions: position === undefined ? undefined : { position } }));
-}
-
-/** Returns the address and the request of the source stream; undefined when the subgraph has no address. */
-function identifySource({ snapshot, operation }: PlannedOperation): string | undefined {
-  const { source } = operation.program;
-  const upstream = source && snapshot.upstream(source.service);
-  return upstream && [source.service, upstream.subscriptions.url, source.operation, source.operationName, ...source.variables].join('\n');
-}
-
-function pick(variables: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(variables, name) ? [[name, variables[name]]] : [])));
 }

@@ -1,45 +1,17 @@
 /** One WebSocket of a client: the server side of graphql-transport-ws, as one switch over its messages. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
 import { closeSocket } from '@trestle/service/close-socket';
-import { CloseCode, type Message, MessageType, parseMessage } from 'graphql-ws/client';
+import { CloseCode, MessageType } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
-import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
-import { type IdentifyOptions, type Identity, identify, readConnectionParams } from '../../request/caller.ts';
-import { parseJson } from '../../request/json.ts';
-import type { SendBuffers } from '../delivery/send-buffers.ts';
-import { type QueueLimits, SendQueue, toEnvelope } from '../delivery/send-queue.ts';
+import { type Identity, identify, readConnectionParams } from '../../request/caller.ts';
+import { SendQueue, toEnvelope } from '../delivery/send-queue.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { toTextFrame } from './frame.ts';
+import { parseClientMessage } from './parse-message.ts';
 import { answerPings } from './pings.ts';
 import { SocketOperation } from './socket-operation.ts';
-
-export interface ConnectionLimits {
-  /** The most operations at a time. */
-  readonly maxOperations: number;
-  /** The largest message, and the most bytes of the messages that open operations began with. */
-  readonly maxMessageBytes: number;
-  readonly initTimeoutMs: number;
-  readonly queue: QueueLimits;
-}
-
-export interface ConnectionOptions extends ConnectionLimits, IdentifyOptions {
-  readonly buffers: SendBuffers;
-  readonly metrics: TransportMetrics;
-  readonly log: Log;
-  /** Runs an operation; its result goes to the operation. */
-  readonly run: (operation: SocketOperation, message: SubscribeMessage) => void;
-  /** Called when the connection is closed. */
-  readonly onClosed: (connection: Connection) => void;
-}
-
-/** A `subscribe` message and its sender. */
-export interface SubscribeMessage {
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly identity: Identity;
-  readonly request: IncomingMessage;
-}
 
 /** A close code of ours, in the range that the protocol leaves free: the client does not read its messages. */
 export const SLOW_CONSUMER = 4413;
@@ -88,7 +60,7 @@ export class Connection {
     });
     socket.on('close', () => {
       this.#end('stopped');
-      options.onClosed(this);
+      options.onClosed();
     });
   }
 
@@ -183,7 +155,7 @@ export class Connection {
 
   #receive(data: Buffer, isBinary: boolean): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    const message = parse(data, isBinary);
+    const message = parseClientMessage(data, isBinary);
     if (!message) {
       this.#close(CloseCode.BadRequest, 'Invalid message received');
       return;
@@ -281,15 +253,5 @@ export class Connection {
     this.#queue.close();
     for (const operation of [...this.#operations.values()]) operation.stop(cause);
     this.#operations.clear();
-  }
-}
-
-/** Returns undefined for what is not a message of the protocol. */
-function parse(data: Buffer, isBinary: boolean): Message | undefined {
-  if (isBinary) return undefined;
-  try {
-    return parseMessage(parseJson(data.toString()));
-  } catch {
-    return undefined;
   }
 }

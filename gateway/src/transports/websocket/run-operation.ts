@@ -12,7 +12,7 @@ import { readClient, readClientApplication } from '../../request/caller.ts';
 import { createContext } from '../../request/context.ts';
 import { NO_REPORTS, type RunOperation } from '../../request/operation.ts';
 import { readParameters } from '../../request/parameters.ts';
-import type { ConnectionOptions, SubscribeMessage } from './connection.ts';
+import type { ConnectionOptions, SubscribeMessage } from './connection-options.ts';
 import type { OperationWatch } from './socket-operation.ts';
 
 export interface SocketRunOptions {

@@ -8,7 +8,8 @@ import { WebSocketServer } from 'ws';
 import type { IdentifyOptions } from '../../request/caller.ts';
 import { MAX_URL_BYTES } from '../../request/url.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
-import { Connection, type ConnectionLimits, type ConnectionOptions } from './connection.ts';
+import type { ConnectionLimits, ConnectionOptions } from './connection-options.ts';
+import { Connection } from './connection.ts';
 import { type SocketRunOptions, createSocketRun } from './run-operation.ts';
 
 export interface WebSocketLimits extends ConnectionLimits {
@@ -28,7 +29,7 @@ const SUBPROTOCOL_NOT_ACCEPTABLE = 4406;
 
 export class WebSocketTransport {
   readonly #options: WebSocketTransportOptions;
-  readonly #connectionOptions: ConnectionOptions;
+  readonly #connectionOptions: Omit<ConnectionOptions, 'onClosed'>;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<Connection>();
   readonly #pinger: NodeJS.Timeout;
@@ -37,14 +38,7 @@ export class WebSocketTransport {
   constructor(options: WebSocketTransportOptions) {
     const { limits } = options;
     this.#options = options;
-    this.#connectionOptions = {
-      ...options,
-      ...limits,
-      run: createSocketRun(options),
-      onClosed: (connection) => {
-        if (this.#connections.delete(connection)) options.metrics.sockets.dec();
-      },
-    };
+    this.#connectionOptions = { ...options, ...limits, run: createSocketRun(options) };
     this.#server = createServer(limits);
     this.#pinger = setInterval(() => {
       for (const connection of this.#connections) connection.ping();
@@ -65,8 +59,13 @@ export class WebSocketTransport {
         closeSocket(socket, SUBPROTOCOL_NOT_ACCEPTABLE, 'Subprotocol not acceptable');
         return;
       }
-      this.#connections.add(new Connection(socket, { request, stream, options: this.#connectionOptions }));
-      this.#options.metrics.sockets.inc();
+      const { sockets } = this.#options.metrics;
+      const onClosed = () => {
+        if (this.#connections.delete(connection)) sockets.dec();
+      };
+      const connection: Connection = new Connection(socket, { request, stream, options: { ...this.#connectionOptions, onClosed } });
+      this.#connections.add(connection);
+      sockets.inc();
     });
   };
 

@@ -3,7 +3,7 @@
  * `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
-import { silenceVendorTelemetry } from '../config.ts';
+import { silenceVendorTelemetry } from '#gateway/config';
 import { fuzz, writeFailure } from './fuzz.ts';
 import { compareWithReference, writeDifference } from './reference/differential.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { silenceVendorTelemetry } from '../config.ts';
+import { silenceVendorTelemetry } from '#gateway/config';
 import { fuzz, writeFailure } from './fuzz.ts';
 
 it('both engines answer 2,000 random operations on random supergraphs alike, but for the known faults of the stock one', async () => {

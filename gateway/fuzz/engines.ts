@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import type { ApolloGateway as Gateway } from '@apollo/gateway';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
-import { type ExecutionRequest, execute } from '../execute/execute.ts';
-import { readVariables } from '../execute/variables.ts';
-import { DEFAULT_LIMITS } from '../limits/limits.ts';
-import { createPlanner } from '../plan/planner.ts';
-import { link } from '../program/operation.ts';
-import type { RequestContext } from '../request/context.ts';
+import { type ExecutionRequest, execute } from '#gateway/execute/execute';
+import { readVariables } from '#gateway/execute/variables';
+import { DEFAULT_LIMITS } from '#gateway/limits/limits';
+import { createPlanner } from '#gateway/plan/planner';
+import { link } from '#gateway/program/operation';
+import type { RequestContext } from '#gateway/request/context';
 import type { FuzzOperation } from './operations.ts';
 import type { Subgraphs } from './subgraphs.ts';
 

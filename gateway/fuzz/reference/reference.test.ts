@@ -1,6 +1,6 @@
 /** The engine compared with graphql-js on one schema with the same data: random operations, and named ones that once had a wrong result. */
 import { describe, expect, it } from '@jest/globals';
-import { silenceVendorTelemetry } from '../../config.ts';
+import { silenceVendorTelemetry } from '#gateway/config';
 import { compareOne, compareWithReference, writeDifference } from './differential.ts';
 import { type Facts, LINK, composeWorld } from './world.ts';
 
