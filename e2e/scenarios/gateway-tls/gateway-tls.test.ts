@@ -192,7 +192,9 @@ describe('settings', () => {
     const { TLS_CERT_FILE, TLS_KEY_FILE } = certificate.settings;
     await expect(startGateway(args, { TLS_CERT_FILE })).rejects.toThrow(/TLS_KEY_FILE: is required/);
     await expect(startGateway(args, { TLS_KEY_FILE })).rejects.toThrow(/TLS_CERT_FILE: is required/);
-    await expect(startGateway(args, { TLS_CERT_FILE, TLS_KEY_FILE: TLS_CERT_FILE })).rejects.toThrow(/must name a certificate and its key/);
+    await expect(startGateway(args, { TLS_CERT_FILE, TLS_KEY_FILE: TLS_CERT_FILE })).rejects.toThrow(
+      /must name a certificate and its private key/,
+    );
     await expect(startGateway(args, { TLS_CERT_FILE: join(home, 'none'), TLS_KEY_FILE })).rejects.toThrow(/TLS_CERT_FILE: names a file/);
   });
 });

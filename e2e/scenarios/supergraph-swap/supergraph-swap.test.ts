@@ -42,7 +42,7 @@ it('swaps while requests are under way, and none of them fails', async () => {
     }
   });
   for (const words of ['An account, once more.', 'An account, a third time.']) {
-    await replace(original.replace('"""An account."""', `"""${words}"""`));
+    await replace(original.replace('"""Account of a person."""', `"""${words}"""`));
     await until(async () => (await describeUser()) === words);
     const before = outcomes.length;
     await until(() => Promise.resolve(outcomes.length >= before + 16));
@@ -56,6 +56,6 @@ it('refuses a supergraph that is none and serves on with the one before', async 
   const before = await describeUser();
   await replace('type Query { broken: ');
   await replace(`${original}\n# and a good one after it`);
-  await until(async () => (await describeUser()) === 'An account.');
+  await until(async () => (await describeUser()) === 'Account of a person.');
   expect(before).toBe('An account, a third time.');
 });
