@@ -1,5 +1,5 @@
 /** Who may import whom (docs: ARCHITECTURE.md "Packages"): schema ← packages ← everything. */
-const rule = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+const rule = (name, comment, { from, to }) => ({ name, comment, severity: 'error', from, to });
 const WORKSPACES = '^(schema|packages|subgraphs|gateway|rest-bridge|local|e2e)/';
 
 /** Folders of these packages do not import each other in cycles, by whichever files. */
@@ -8,67 +8,58 @@ const FOLDERS_WITHOUT_CYCLES = '^(rest-bridge|subgraphs/chassis|gateway)/src/';
 export default {
   forbidden: [
     {
-      ...rule('no-folder-cycles', 'Each folder stands above or below another.', { path: FOLDERS_WITHOUT_CYCLES }, { circular: true }),
+      ...rule('no-folder-cycles', 'Each folder stands above or below another.', {
+        from: { path: FOLDERS_WITHOUT_CYCLES },
+        to: { circular: true },
+      }),
       scope: 'folder',
     },
-    rule('no-circular', 'Everything moves one way.', {}, { circular: true }),
-    rule('schema-imports-nothing', 'The contract depends on no package.', { path: '^schema/' }, { path: WORKSPACES, pathNot: '^schema/' }),
-    rule(
-      'packages-import-schema-only',
-      'A package knows the contract and other packages.',
-      { path: '^packages/' },
-      { path: WORKSPACES, pathNot: '^(schema|packages)/' },
-    ),
-    rule(
-      'chassis-for-subgraphs-only',
-      'The chassis is what a subgraph is built on.',
-      { pathNot: '^(subgraphs|e2e)/' },
-      { path: '^subgraphs/chassis/' },
-    ),
-    rule(
-      'chassis-knows-no-subgraph',
-      'The chassis serves all alike.',
-      { path: '^subgraphs/chassis/' },
-      { path: '^subgraphs/(?!chassis/)' },
-    ),
-    rule(
-      'subgraphs-are-apart',
-      'Teams deploy independently.',
-      { path: '^subgraphs/(?!chassis/)([^/]+)/' },
-      { path: '^subgraphs/(?!chassis/)', pathNot: '^subgraphs/$1/' },
-    ),
-    rule(
-      'gateway-knows-no-subgraph',
-      'The gateway serves any supergraph.',
-      { path: '^gateway/' },
-      { path: '^(subgraphs|rest-bridge|local|packages/postgres)/|@prisma/' },
-    ),
-    rule(
-      'bridge-knows-operations-only',
-      'The bridge speaks HTTP to the gateway.',
-      { path: '^rest-bridge/' },
-      { path: '^(subgraphs|gateway|local|packages/postgres)/|@prisma/' },
-    ),
-    rule(
-      'request-imports-no-folder',
-      'The vocabulary of a request depends on no other part of the gateway.',
-      { path: '^gateway/src/request/' },
-      { path: '^gateway/src/', pathNot: '^gateway/src/request/' },
-    ),
-    rule(
-      'folders-do-not-import-the-composition-root',
-      'Files beside main.ts put the folders together.',
-      { path: '^gateway/src/[^/]+/' },
-      { path: '^gateway/src/[^/]+\\.ts$' },
-    ),
-    rule('local-is-a-leaf', 'Nothing depends on how one machine runs everything.', { pathNot: '^(local|e2e)/' }, { path: '^local/' }),
-    rule(
-      'only-stores-touch-prisma',
-      'Queries stand in one place.',
-      { path: '^subgraphs/(?!chassis/)', pathNot: '/stores?(\\.test)?\\.ts$|/generated/' },
-      { path: '/generated/prisma/' },
-    ),
-    rule('no-unresolvable', 'Every import must exist.', {}, { couldNotResolve: true }),
+    rule('no-circular', 'Everything moves one way.', { from: {}, to: { circular: true } }),
+    rule('schema-imports-nothing', 'The contract depends on no package.', {
+      from: { path: '^schema/' },
+      to: { path: WORKSPACES, pathNot: '^schema/' },
+    }),
+    rule('packages-import-schema-only', 'A package knows the contract and other packages.', {
+      from: { path: '^packages/' },
+      to: { path: WORKSPACES, pathNot: '^(schema|packages)/' },
+    }),
+    rule('chassis-for-subgraphs-only', 'The chassis is what a subgraph is built on.', {
+      from: { pathNot: '^(subgraphs|e2e)/' },
+      to: { path: '^subgraphs/chassis/' },
+    }),
+    rule('chassis-knows-no-subgraph', 'The chassis serves all alike.', {
+      from: { path: '^subgraphs/chassis/' },
+      to: { path: '^subgraphs/(?!chassis/)' },
+    }),
+    rule('subgraphs-are-apart', 'Teams deploy independently.', {
+      from: { path: '^subgraphs/(?!chassis/)([^/]+)/' },
+      to: { path: '^subgraphs/(?!chassis/)', pathNot: '^subgraphs/$1/' },
+    }),
+    rule('gateway-knows-no-subgraph', 'The gateway serves any supergraph.', {
+      from: { path: '^gateway/' },
+      to: { path: '^(subgraphs|rest-bridge|local|packages/postgres)/|@prisma/' },
+    }),
+    rule('bridge-knows-operations-only', 'The bridge speaks HTTP to the gateway.', {
+      from: { path: '^rest-bridge/' },
+      to: { path: '^(subgraphs|gateway|local|packages/postgres)/|@prisma/' },
+    }),
+    rule('request-imports-no-folder', 'The vocabulary of a request depends on no other part of the gateway.', {
+      from: { path: '^gateway/src/request/' },
+      to: { path: '^gateway/src/', pathNot: '^gateway/src/request/' },
+    }),
+    rule('folders-do-not-import-the-composition-root', 'Files beside main.ts put the folders together.', {
+      from: { path: '^gateway/src/[^/]+/' },
+      to: { path: '^gateway/src/[^/]+\\.ts$' },
+    }),
+    rule('local-is-a-leaf', 'Nothing depends on how one machine runs everything.', {
+      from: { pathNot: '^(local|e2e)/' },
+      to: { path: '^local/' },
+    }),
+    rule('only-stores-touch-prisma', 'Queries stand in one place.', {
+      from: { path: '^subgraphs/(?!chassis/)', pathNot: '/stores?(\\.test)?\\.ts$|/generated/' },
+      to: { path: '/generated/prisma/' },
+    }),
+    rule('no-unresolvable', 'Every import must exist.', { from: {}, to: { couldNotResolve: true } }),
   ],
   options: {
     doNotFollow: { path: 'node_modules|/dist/' },

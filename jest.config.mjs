@@ -1,10 +1,13 @@
-/** Runs every `*.test.ts` as a native ES module: unit tests beside the code, tests of the whole system in e2e/. */
-export default {
-  testMatch: [
-    '<rootDir>/{schema,packages,subgraphs,gateway,rest-bridge,local}/**/src/**/*.test.ts',
-    '<rootDir>/gateway/fuzz/**/*.test.ts',
-    '<rootDir>/e2e/**/*.test.ts',
-  ],
+/**
+ * Runs every `*.test.ts` as native ESM, in three projects. `e2e` has what lies in e2e/, and the fuzzer, which compares whole engines. A test
+ * beside the code belongs to `postgres` when it, or a file that it imports, uses the database, a process or a thread; otherwise to `unit`.
+ */
+import { sortTests } from './jest.projects.mjs';
+
+const beside = sortTests(import.meta.dirname);
+
+const shared = {
+  rootDir: import.meta.dirname,
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/generated/'],
   modulePathIgnorePatterns: ['<rootDir>/.trestle/'],
   transform: {
@@ -21,8 +24,16 @@ export default {
     '^#gateway/(.*)$': '<rootDir>/gateway/src/$1.ts',
     '^@trestle/chassis/(.*)$': '<rootDir>/subgraphs/chassis/src/$1.ts',
   },
-  globalSetup: '<rootDir>/jest.postgres.mjs',
-  globalTeardown: '<rootDir>/jest.teardown.mjs',
+};
+/** One server for the whole run: Jest calls a set-up that several projects name only once. */
+const database = { globalSetup: '<rootDir>/jest.postgres.mjs', globalTeardown: '<rootDir>/jest.teardown.mjs' };
+
+export default {
+  projects: [
+    { ...shared, displayName: 'unit', testMatch: beside.unit },
+    { ...shared, ...database, displayName: 'postgres', testMatch: beside.postgres },
+    { ...shared, ...database, displayName: 'e2e', testMatch: ['<rootDir>/e2e/**/*.test.ts', ...beside.fuzz] },
+  ],
   maxWorkers: 2,
   testTimeout: 60_000,
 };

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { createTestDatabase } from '@trestle/postgres/test-database';
+import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, eachSubgraph, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import pg from 'pg';
 import { type Reply, request } from './client.ts';
@@ -25,26 +25,26 @@ export interface Stack {
   /** Runs SQL in a subgraph's database. */
   sql<Row extends object>(subgraph: SubgraphName, text: string, values?: readonly unknown[]): Promise<Row[]>;
   graphql<Data>(query: string, options?: { variables?: object; token?: string | undefined }): Promise<GraphqlReply<Data>>;
-  /** Asks the bridge; the answer must be one that its OpenAPI document describes. */
+  /** Sends a request to the bridge. Rejects when its OpenAPI document does not describe the response. */
   call(
     method: string,
     path: string,
     options?: { body?: unknown; token?: string | undefined; headers?: Record<string, string> },
   ): Promise<Reply>;
-  /** Makes an account through the front door, gives it the role, and signs a token for it. */
+  /** Creates an account by a request, gives it the role, and signs a token for it. */
   createAccount(name: string, role?: 'USER' | 'MODERATOR' | 'ADMIN'): Promise<Account>;
   /** Signs a token that any process of this stack accepts. */
   issueToken(id: string, role: 'USER' | 'MODERATOR' | 'ADMIN'): string;
-  /** As `issueToken`, of a token that ends in so many seconds. */
+  /** As `issueToken`, of a token that expires after so many seconds. */
   issueEndingToken(id: string, role: 'USER' | 'MODERATOR' | 'ADMIN', seconds: number): string;
   kill(subgraph: SubgraphName): Promise<void>;
   /** Starts a killed subgraph again where it was. */
   revive(subgraph: SubgraphName): Promise<void>;
-  /** Starts one more process of a subgraph on the same database; it ends with the stack. */
+  /** Starts another process of a subgraph on the same database; `stop` ends it. */
   startSubgraph(subgraph: SubgraphName, nodeOptions?: readonly string[]): Promise<RunningProcess>;
-  /** Starts one more gateway before the same subgraphs, with settings of its own; it ends with the stack. */
+  /** Starts another gateway for the same subgraphs, with settings of its own; `stop` ends it. */
   startGateway(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
-  /** Starts one more bridge in front of the same gateway, with settings of its own; it ends with the stack. */
+  /** Starts another bridge for the same gateway, with settings of its own; `stop` ends it. */
   startBridge(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   stop(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export interface GraphqlReply<Data> {
   readonly text: string;
 }
 
-/** A bridge answers however busy the machine of the tests is: a 503 stands for what a test does, not for what others do. */
+/** The bridge must not answer 503 because the machine of the tests is busy: a test that expects a 503 causes it itself. */
 const PATIENT = { MAX_EVENT_LOOP_DELAY_MS: '60000' };
 
 export interface StackOptions {
@@ -76,56 +76,99 @@ export async function startStack({
   adminUrl = process.env['TEST_PG_URL'] ?? '',
 }: StackOptions = {}): Promise<Stack> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-e2e-'));
-  const keys = generateTokenKeys();
-  const keyFiles = { TOKEN_PRIVATE_KEY_FILE: join(home, 'private.pem'), TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') };
-  await writeFile(keyFiles.TOKEN_PRIVATE_KEY_FILE, keys.privateKeyPem);
-  await writeFile(keyFiles.TOKEN_PUBLIC_KEY_FILE, keys.publicKeyPem);
-
+  const { privateKeyPem, keyFiles } = await writeTokenKeys(home);
   const databases = await forEachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
-  const pools = await forEachSubgraph((name) => {
-    const pool = new pg.Pool({ connectionString: databases[name].url, max: 2 });
-    // A connection that is on its way to its end is ended by the drop of its database.
-    pool.on('error', () => undefined);
-    return Promise.resolve(pool);
-  });
-  // Told by the first of the subgraphs to the others.
+  const pools = await forEachSubgraph((name) => Promise.resolve(openPool(databases[name].url)));
+  const processes = await startProcesses({ env: { ...env, ...keyFiles }, gatewayEnv, databases });
+  const { subgraphs, gateway, bridge } = processes;
+  const clients = createClients({ gateway, bridge });
+  const sql: Stack['sql'] = async <Row extends object>(subgraph: SubgraphName, text: string, values: readonly unknown[] = []) =>
+    (await pools[subgraph].query<Row>(text, [...values])).rows;
+  return {
+    rest: bridge.url,
+    gateway: gateway.url,
+    subgraphs,
+    sql,
+    ...clients,
+    ...createAccounts({ privateKeyPem, sql, call: clients.call }),
+    kill: (name) => subgraphs[name].end('SIGKILL'),
+    revive: processes.revive,
+    startSubgraph: processes.startSubgraph,
+    startGateway: processes.startGateway,
+    startBridge: processes.startBridge,
+    async stop() {
+      await processes.stop();
+      await Promise.all(SUBGRAPH_NAMES.map((name) => pools[name].end()));
+      await Promise.all(SUBGRAPH_NAMES.map((name) => databases[name].drop()));
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function writeTokenKeys(home: string) {
+  const { privateKeyPem, publicKeyPem } = generateTokenKeys();
+  const keyFiles = { TOKEN_PRIVATE_KEY_FILE: join(home, 'private.pem'), TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') };
+  await writeFile(keyFiles.TOKEN_PRIVATE_KEY_FILE, privateKeyPem);
+  await writeFile(keyFiles.TOKEN_PUBLIC_KEY_FILE, publicKeyPem);
+  return { privateKeyPem, keyFiles };
+}
+
+function openPool(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 2 });
+  // The drop of its database ends connections that are being closed.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+interface ProcessOptions {
+  readonly env: Readonly<Record<string, string>>;
+  readonly gatewayEnv: Readonly<Record<string, string>>;
+  readonly databases: Readonly<Record<SubgraphName, TestDatabase>>;
+}
+
+/** Starts the subgraphs, `users` first because it publishes the revocations, then the gateway and the bridge. */
+async function startProcesses({ env, gatewayEnv, databases }: ProcessOptions) {
+  const further: RunningProcess[] = [];
+  const keep = async (starting: Promise<RunningProcess>) => {
+    const started = await starting;
+    further.push(started);
+    return started;
+  };
   let revocations: Readonly<Record<string, string>> = {};
   const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
     const own = { [portSettingOf(name)]: String(port), [databaseSettingOf(name)]: databases[name].url };
-    return startProcess(`subgraphs/${name}`, { ...env, ...keyFiles, ...(name !== 'users' && revocations), ...own }, nodeOptions);
+    return startProcess(`subgraphs/${name}`, { ...env, ...(name !== 'users' && revocations), ...own }, nodeOptions);
   };
   const users = await startSubgraph('users');
   revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
   const subgraphs = await forEachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name)));
   const urls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `${subgraphs[name].url}/graphql`]));
   const startGateway = (own: Readonly<Record<string, string>> = {}) =>
-    startProcess('gateway', { ...env, ...keyFiles, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv, ...own });
+    keep(startProcess('gateway', { ...env, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv, ...own }));
   const gateway = await startGateway();
-  const further: RunningProcess[] = [];
-  const bridges: RunningProcess[] = [];
-  const startBridge = async (own: Readonly<Record<string, string>> = {}) => {
-    const started = await startProcess('rest-bridge', {
-      ...PATIENT,
-      ...env,
-      ...keyFiles,
-      REST_PORT: '0',
-      GATEWAY_URL: `${gateway.url}/graphql`,
-      ...own,
-    });
-    bridges.push(started);
-    return started;
-  };
+  const startBridge = (own: Readonly<Record<string, string>> = {}) =>
+    keep(startProcess('rest-bridge', { ...PATIENT, ...env, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql`, ...own }));
   const bridge = await startBridge();
-  const check = createOpenApiCheck(bridge.url);
-  const issuer = createTokenIssuer({ privateKeyPem: keys.privateKeyPem });
-  const generations = new Map<string, number>();
-
-  const stack: Stack = {
-    rest: bridge.url,
-    gateway: gateway.url,
+  return {
     subgraphs,
-    sql: async <Row extends object>(subgraph: SubgraphName, text: string, values: readonly unknown[] = []) =>
-      (await pools[subgraph].query<Row>(text, [...values])).rows,
+    gateway,
+    bridge,
+    startGateway,
+    startBridge,
+    startSubgraph: (name: SubgraphName, nodeOptions?: readonly string[]) => keep(startSubgraph(name, 0, nodeOptions)),
+    revive: async (name: SubgraphName) => {
+      subgraphs[name] = await startSubgraph(name, subgraphs[name].port);
+    },
+    stop: async () => {
+      await Promise.all([...further, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
+    },
+  };
+}
+
+/** Creates the functions that send requests to the gateway and the bridge. */
+function createClients({ gateway, bridge }: Record<'gateway' | 'bridge', RunningProcess>): Pick<Stack, 'graphql' | 'call'> {
+  const check = createOpenApiCheck(bridge.url);
+  return {
     async graphql<Data>(
       query: string,
       { variables, token }: { variables?: object; token?: string | undefined } = {},
@@ -139,46 +182,37 @@ export async function startStack({
       await check({ method, path, reply });
       return reply;
     },
-    issueToken: (id, role) => issuer.issue({ id, role, tokenGeneration: generations.get(id) ?? 0 }).token,
+  };
+}
+
+interface AccountOptions extends Pick<Stack, 'sql' | 'call'> {
+  readonly privateKeyPem: string;
+}
+
+/** Creates the functions that create accounts and sign their tokens. */
+function createAccounts({ privateKeyPem, sql, call }: AccountOptions): Pick<Stack, 'createAccount' | 'issueToken' | 'issueEndingToken'> {
+  const issuer = createTokenIssuer({ privateKeyPem });
+  const generations = new Map<string, number>();
+  const claimsOf = (id: string, role: 'USER' | 'MODERATOR' | 'ADMIN') => ({ id, role, tokenGeneration: generations.get(id) ?? 0 });
+  const issueToken: Stack['issueToken'] = (id, role) => issuer.issue(claimsOf(id, role)).token;
+  return {
+    issueToken,
     issueEndingToken(id, role, seconds) {
       const now = () => Date.now() - (ACCESS_TOKEN_SECONDS - seconds) * 1000;
-      return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue({ id, role, tokenGeneration: generations.get(id) ?? 0 })
-        .token;
+      return createTokenIssuer({ privateKeyPem, now }).issue(claimsOf(id, role)).token;
     },
     async createAccount(name, role = 'USER') {
       const email = `${name.toLowerCase().replace(/\W+/g, '.')}@example.org`;
-      const { body } = await stack.call('POST', '/v1/users', { body: { email, name, password: `${name}-passes-1` } });
+      const { body } = await call('POST', '/v1/users', { body: { email, name, password: `${name}-passes-1` } });
       const { id } = body as { id: string };
       if (role !== 'USER') {
-        await stack.sql('users', 'UPDATE users SET role = $2::"Role" WHERE id = $1', [id, role]);
-        // That has ended the tokens of a mere user.
+        await sql('users', 'UPDATE users SET role = $2::"Role" WHERE id = $1', [id, role]);
+        // The change of role revoked the tokens of generation 0.
         generations.set(id, 1);
       }
-      return { id, token: stack.issueToken(id, role) };
-    },
-    kill: (name) => subgraphs[name].end('SIGKILL'),
-    async revive(name) {
-      subgraphs[name] = await startSubgraph(name, subgraphs[name].port);
-    },
-    async startSubgraph(name, nodeOptions) {
-      const started = await startSubgraph(name, 0, nodeOptions);
-      further.push(started);
-      return started;
-    },
-    async startGateway(env) {
-      const started = await startGateway(env);
-      further.push(started);
-      return started;
-    },
-    startBridge,
-    async stop() {
-      await Promise.all([...bridges, ...further, gateway, ...Object.values(subgraphs)].map((process) => process.end('SIGTERM')));
-      await Promise.all(SUBGRAPH_NAMES.map((name) => pools[name].end()));
-      await Promise.all(SUBGRAPH_NAMES.map((name) => databases[name].drop()));
-      await rm(home, { recursive: true, force: true });
+      return { id, token: issueToken(id, role) };
     },
   };
-  return stack;
 }
 
 /** Makes something for all subgraphs at once. */

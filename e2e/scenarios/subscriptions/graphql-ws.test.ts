@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => federation.stop());
 
 const listening = (count: number) => until(() => Promise.resolve(arrivals.listeners === count));
-const subscribe = (client: SocketClient, id: string, query = ARRIVALS, variables?: object) => {
+const subscribe = (client: SocketClient, id: string, { query = ARRIVALS, variables }: { query?: string; variables?: object } = {}) => {
   client.send({ id, type: 'subscribe', payload: { query, variables } });
 };
 const ship = (n: number) => ({ id: `s${String(n)}`, name: `Ship ${String(n)}` });
@@ -103,12 +103,9 @@ describe('a subscription', () => {
 
   it('takes variables, aliases and fragments', async () => {
     const client = await openSocket(federation.url);
-    subscribe(
-      client,
-      'a',
-      'subscription ($h: ID, $no: Boolean!) { ship: arrived(harbour: $h) { ...S cargo @skip(if: $no) } } fragment S on Ship { label: name }',
-      { h: 'HAM', no: true },
-    );
+    const query =
+      'subscription ($h: ID, $no: Boolean!) { ship: arrived(harbour: $h) { ...S cargo @skip(if: $no) } } fragment S on Ship { label: name }';
+    subscribe(client, 'a', { query, variables: { h: 'HAM', no: true } });
     await listening(1);
     expect(federation.received.at(-1)?.variables).toEqual({ h: 'HAM' });
     arrivals.publish(ship(4));
@@ -129,7 +126,7 @@ describe('an operation that can not be run', () => {
     const client = await openSocket(federation.url);
     subscribe(client, 'good');
     await listening(1);
-    subscribe(client, 'bad', query, query.includes('$on') ? { on: true } : undefined);
+    subscribe(client, 'bad', { query, ...(query.includes('$on') && { variables: { on: true } }) });
     const answer = await client.next();
     expect(answer).toEqual({
       id: 'bad',
@@ -146,7 +143,7 @@ describe('an operation that can not be run', () => {
 
   it('tells what its subgraph refuses, as an error', async () => {
     const client = await openSocket(federation.url);
-    subscribe(client, 'a', 'subscription { whispered { id } }');
+    subscribe(client, 'a', { query: 'subscription { whispered { id } }' });
     expect(await client.next()).toMatchObject({
       id: 'a',
       type: 'error',

@@ -47,7 +47,7 @@ function prepare(source: string) {
     selections: createSelections(schema, fragments),
   };
 }
-// eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+// eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- the code under test is generated
 const evaluate = (code: string) => new Function(`return ${code}`)() as (input: object, variables?: object) => number;
 const estimate = (source: string, variables: object = {}) => evaluate(generateCost({ ...prepare(source), introspection: 0 }))(variables);
 const count = (source: string, data: object, variables: object = {}) => evaluate(generateActualCost(prepare(source)))(data, variables);

@@ -9,7 +9,6 @@ export interface Operation {
 
 /** Compiles the code of a program. */
 export function link(program: Program): Operation {
-  // The planner wrote this code from names of the validated schema and escaped literals only; see plan/literals.ts.
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- the planner writes this code from names of the validated schema and escaped literals only (plan/literals.ts)
   return { program, compiled: new Function(program.code)() as Compiled };
 }

@@ -48,6 +48,7 @@ export type Data = Record<string, unknown>;
 /** Returns the representation of an entity as JSON; null when a field that it needs is missing. `conditions` as in {@link WriteRequest}. */
 export type Represent = (entity: Data, conditions: Readonly<Record<string, unknown>>) => string | null;
 /** Collects objects, with the parent and key of each so that it can be replaced. */
+// eslint-disable-next-line size/max-params -- an object for each call would cost time on the path of every request
 export type Collect = (data: unknown, found: Data[], parents: (Data | unknown[])[] | undefined, keys: (string | number)[]) => void;
 export type WriteData = (data: Data, request: WriteRequest) => Written | null;
 

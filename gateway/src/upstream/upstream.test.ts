@@ -33,7 +33,7 @@ function open(url: string, urls = new Map<string, string>()) {
   const fetch = (body: string, context: UpstreamContext = createContext(), isMutation = false) =>
     new Promise((resolve, reject) => {
       upstream.send({ body, isMutation, context }, (failure, result) => {
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a failure of `send` is no Error
         if (failure) reject(failure);
         else resolve(result);
       });

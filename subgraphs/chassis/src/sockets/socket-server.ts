@@ -125,6 +125,7 @@ function createHandlers({ operations, verifier, prepare }: HandlerOptions): Serv
     execute: run,
     subscribe: run,
     onNext: (...args) => args[4] as FormattedExecutionResult,
+    // eslint-disable-next-line size/max-params -- graphql-ws passes the errors as the last of four
     onError: ({ extra: { session } }, _id, _payload, errors) => {
       const [{ originalError } = {}] = errors;
       if (originalError instanceof OperationFailure) return originalError.errors;
