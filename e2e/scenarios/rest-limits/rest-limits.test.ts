@@ -1,5 +1,5 @@
 /** What the front door refuses, and in which form (spec §7, contract §4 to §6). */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -205,7 +205,9 @@ describe('a 503 response', () => {
     const { url } = await stack.startBridge({ MAINTENANCE_FILE: file });
     const get = (path: string) => request(`${url}${path}`, { method: 'GET' });
     expect((await get('/v1/products')).status).toBe(200);
-    await writeFile(file, '30\n');
+    // Renamed into place: the bridge must not read the file before its content is written.
+    await writeFile(`${file}.new`, '30\n');
+    await rename(`${file}.new`, file);
     await until(async () => (await get('/v1/products')).status === 503);
     const down = await get('/v1/products');
     expect([codeOf(down.body), down.headers.get('retry-after')]).toEqual(['SERVICE_UNAVAILABLE', '30']);
