@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { type AddressInfo, type Server, createServer } from 'node:net';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
 
@@ -43,11 +44,15 @@ export interface SupervisorOptions {
   readonly dataDirectory: string;
   /** Further settings, e.g. TLS_CERT_FILE. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Arguments of `local/dist/main.js`. */
+  readonly args?: readonly string[];
+  /** The folder of the repository; default: this one. */
+  readonly root?: string;
 }
 
-export function startSupervisor({ ports, dataDirectory, env = {} }: SupervisorOptions): SupervisorProcess {
+export function startSupervisor({ ports, dataDirectory, env = {}, args = [], root = toPath('') }: SupervisorOptions): SupervisorProcess {
   const settings = Object.fromEntries(Object.entries(ports).map(([setting, port]) => [setting, String(port)]));
-  const child = spawn(process.execPath, [toPath('local/dist/main.js')], {
+  const child = spawn(process.execPath, [join(root, 'local/dist/main.js'), ...args], {
     env: { PATH: process.env['PATH'], DATA_DIR: dataDirectory, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

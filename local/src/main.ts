@@ -1,5 +1,6 @@
-/** `npm start`: runs the whole system on one machine until Ctrl-C. */
+/** `npm start` and, with `--watch`, `npm run dev`: runs the whole system on one machine until Ctrl-C. */
 import { type Config, readConfig } from './config.ts';
+import type { Development } from './development/development.ts';
 import { toSummary } from './summary.ts';
 import { createSupervisor } from './supervisor.ts';
 
@@ -14,6 +15,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const startedAt = Date.now();
 const config = readConfigOrExit();
 const supervisor = createSupervisor(config, say);
+let development: Development | undefined;
 let stoppingSince: number | undefined;
 
 function stop(signal: NodeJS.Signals): void {
@@ -40,6 +42,7 @@ function stopWithParent(): void {
 
 async function end(code: number): Promise<void> {
   try {
+    await development?.stop();
     await supervisor.stop();
     if (code === 0) say('Stopped. The data is kept for the next start.');
     process.exit(code);
@@ -55,6 +58,11 @@ if (config.isUnderNpm) stopWithParent();
 try {
   const started = await supervisor.start();
   say(toSummary({ config, started, seconds: (Date.now() - startedAt) / 1000 }));
+  if (process.argv.includes('--watch')) {
+    // It loads the compiler, which `npm start` does not need.
+    const { startDevelopment } = await import('./development/development.ts');
+    development = startDevelopment({ root: config.root, restart: (names) => supervisor.restart(names), say });
+  }
 } catch (error) {
   // A stop during the start has been reported already.
   if (stoppingSince === undefined) {

@@ -7,9 +7,12 @@ const GROUP_TIMEOUT_MS = 1500;
 /** Time after which running processes are killed. PostgreSQL takes at most 3 s more, so that everything ends within 10 s. */
 const TOTAL_TIMEOUT_MS = 6000;
 
-/** Stops all processes. Resolves when every process has ended. */
-export async function stopInOrder(groups: readonly (readonly SupervisedProcess[])[]): Promise<void> {
-  const killAt = Date.now() + TOTAL_TIMEOUT_MS;
+/** Stops all processes. Resolves when every process has ended: those that run after `totalTimeoutMs` are killed. */
+export async function stopInOrder(
+  groups: readonly (readonly SupervisedProcess[])[],
+  { totalTimeoutMs = TOTAL_TIMEOUT_MS } = {},
+): Promise<void> {
+  const killAt = Date.now() + totalTimeoutMs;
   const stopping: Promise<void>[] = [];
   for (const group of groups.toReversed()) {
     const stopped = Promise.all(group.map((process) => process.stop())).then(() => undefined);

@@ -71,16 +71,35 @@ describe('superviseProcess', () => {
     expect(await pid()).not.toBe(first);
     expect(said).toEqual(['users ended unexpectedly (SIGKILL), restarting in 0.3 s', 'users is ready again']);
   });
+
+  it('restarts a process on request without a delay, also one that ignores SIGTERM', async () => {
+    const { process: supervised, pid } = await make('users', { STUBBORN: '1' });
+    await supervised.start();
+    const first = await pid();
+    await Promise.all([supervised.restart(), supervised.restart()]);
+    expect(await pid()).not.toBe(first);
+    expect(() => process.kill(first, 0)).toThrow('ESRCH');
+    // Neither the end of the process nor its start was unexpected.
+    expect(said).toEqual([]);
+  });
+
+  it('rejects a restart that is requested when the process is stopped', async () => {
+    const { process: supervised } = await make('users', { STUBBORN: '1' });
+    await supervised.start();
+    const restarted = supervised.restart();
+    supervised.kill();
+    await expect(restarted).rejects.toThrow('The process is being stopped');
+  });
 });
 
 describe('stopInOrder', () => {
-  it('stops processes in the reverse of the start order, and kills one that ignores SIGTERM within 7 s', async () => {
+  it('stops processes in the reverse of the start order, and kills one that ignores SIGTERM after the time limit', async () => {
     const stubborn = await make('users', { STUBBORN: '1' });
     const gateway = await make('gateway');
     await Promise.all([stubborn.process.start(), gateway.process.start()]);
     const startedAt = Date.now();
-    await stopInOrder([[stubborn.process], [gateway.process]]);
-    expect(Date.now() - startedAt).toBeLessThan(7000);
+    await stopInOrder([[stubborn.process], [gateway.process]], { totalTimeoutMs: 1000 });
+    expect(Date.now() - startedAt).toBeLessThan(3000);
     await expect(stubborn.pid()).rejects.toThrow();
     await expect(gateway.pid()).rejects.toThrow();
     expect(said).toEqual([]);

@@ -1,8 +1,8 @@
-/** Keeps one process running: starts it, waits until it is ready, and restarts it when it ends unexpectedly. */
+/** Keeps one process running: starts it, waits until it is ready, and restarts it when it ends unexpectedly or its code has changed. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
-import { openLogFile } from './log-file.ts';
+import { type LogFile, openLogFile } from './log-file.ts';
 import type { ProcessPlan } from './processes.ts';
 import { type EndedRun, NO_FAILURES, countFailure, toDelay } from './restart-delay.ts';
 
@@ -11,6 +11,11 @@ export interface SupervisedProcess {
   readonly name: string;
   /** Starts the process. Resolves when it is ready; rejects with its last errors when it ends before that. */
   start(): Promise<void>;
+  /**
+   * Ends the process, with SIGTERM and after 0.5 s with SIGKILL, and starts it again without a delay. Resolves when it is ready; rejects
+   * with its last errors when it ends before that, or when it is stopped. Requests that come before the process has ended share a restart.
+   */
+  restart(): Promise<void>;
   /** Sends SIGTERM and resolves when the process has ended. It is not restarted. */
   stop(): Promise<void>;
   /** Sends SIGKILL. The process is not restarted. */
@@ -28,65 +33,141 @@ export interface SuperviseOptions {
 
 const READY_POLL_MS = 50;
 const READY_TIMEOUT_MS = 60_000;
+/** In development a restart is worth more than requests in flight. */
+const RESTART_GRACE_MS = 500;
+
+/** One run of the process. `whenReady` resolves with the time at which it is ready, or rejects when it ends before that. */
+interface Run {
+  readonly child: Child;
+  readonly whenReady: Promise<number>;
+}
+
+/** A restart that was requested and has not begun. */
+interface RequestedRestart {
+  readonly run: Promise<Run>;
+  begin(run: Run): void;
+  cancel(): void;
+}
 
 /** Creates a supervised process. It does not run until `start` is called. */
-export function superviseProcess({ plan, logDirectory, say }: SuperviseOptions): SupervisedProcess {
-  const stopping = new AbortController();
-  const isStopping = () => stopping.signal.aborted;
-  const log = openLogFile(join(logDirectory, `${plan.name}.log`));
-  let child: Child | undefined;
-  /** Starts a run. `whenReady` resolves with the time at which the process is ready, or rejects when it ends before that. */
-  const launch = () => {
-    const started = (child = startChild({ plan, log: log.write, say }));
-    return { child: started, whenReady: waitUntilReady(started, plan, stopping.signal).then(Date.now) };
-  };
+export function superviseProcess(options: SuperviseOptions): SupervisedProcess {
+  return new Supervision(options);
+}
 
-  const keepRunning = async (first: ReturnType<typeof launch>) => {
+class Supervision implements SupervisedProcess {
+  readonly name: string;
+  readonly #plan: ProcessPlan;
+  readonly #say: (line: string) => void;
+  readonly #log: LogFile;
+  readonly #stopping = new AbortController();
+  /** Ends the delay before a restart. */
+  #wake = new AbortController();
+  #child: Child | undefined;
+  #requested: RequestedRestart | undefined;
+
+  constructor({ plan, logDirectory, say }: SuperviseOptions) {
+    this.name = plan.name;
+    this.#plan = plan;
+    this.#say = say;
+    this.#log = openLogFile(join(logDirectory, `${plan.name}.log`));
+  }
+
+  async start(): Promise<void> {
+    const first = this.#launch();
+    await first.whenReady;
+    void this.#keepRunning(first);
+  }
+
+  async restart(): Promise<void> {
+    this.#stopping.signal.throwIfAborted();
+    const requested = (this.#requested ??= createRequest());
+    this.#wake.abort();
+    const child = this.#child;
+    child?.signal('SIGTERM');
+    const kill = setTimeout(() => child?.signal('SIGKILL'), RESTART_GRACE_MS);
+    void child?.ended.then(() => {
+      clearTimeout(kill);
+    });
+    await (
+      await requested.run
+    ).whenReady;
+  }
+
+  async stop(): Promise<void> {
+    this.#end('SIGTERM');
+    await this.#child?.ended;
+    this.#log.close();
+  }
+
+  kill(): void {
+    this.#end('SIGKILL');
+  }
+
+  #end(signal: 'SIGTERM' | 'SIGKILL'): void {
+    this.#stopping.abort();
+    this.#requested?.cancel();
+    this.#child?.signal(signal);
+  }
+
+  #launch(): Run {
+    const child = (this.#child = startChild({ plan: this.#plan, log: this.#log.write, say: this.#say }));
+    return { child, whenReady: waitUntilReady(child, this.#plan, this.#stopping.signal).then(Date.now) };
+  }
+
+  async #keepRunning(first: Run): Promise<void> {
     let failures = NO_FAILURES;
     for (let run = first; ;) {
-      const ended: EndedRun = { readyAt: undefined, endedAt: 0 };
-      void run.whenReady.then(
-        (time) => (ended.readyAt = time),
-        () => undefined,
-      );
-      const how = await run.child.ended;
-      if (isStopping()) return;
-      ended.endedAt = Date.now();
-      failures = countFailure(failures, ended);
-      const delayMs = toDelay(failures);
-      say(`${plan.name} ended unexpectedly (${how}${toReason(run.child)}), restarting in ${(delayMs / 1000).toFixed(1)} s`);
-      await delay(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
-      if (isStopping()) return;
-      run = launch();
+      const ended = await waitForEnd(run);
+      if (this.#stopping.signal.aborted) return;
+      if (this.#requested === undefined) {
+        failures = countFailure(failures, ended);
+        await this.#delayRestart(run.child, ended.how, toDelay(failures));
+        // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may be aborted during the delay
+        if (this.#stopping.signal.aborted) return;
+      }
+      run = this.#launch();
+      const requested = this.#requested;
+      this.#requested = undefined;
+      if (requested) failures = NO_FAILURES;
+      requested?.begin(run);
       void run.whenReady.then(
         () => {
-          say(`${plan.name} is ready again`);
+          if (!requested) this.#say(`${this.name} is ready again`);
         },
         () => undefined,
       );
     }
-  };
+  }
 
-  return {
-    name: plan.name,
-    async start() {
-      const first = launch();
-      await first.whenReady;
-      void keepRunning(first);
-    },
-    async stop() {
-      stopping.abort();
-      child?.signal('SIGTERM');
-      await child?.ended;
-      log.close();
-    },
-    kill() {
-      stopping.abort();
-      child?.signal('SIGKILL');
-    },
-  };
+  async #delayRestart(child: Child, how: string, delayMs: number): Promise<void> {
+    this.#say(`${this.name} ended unexpectedly (${how}${toReason(child)}), restarting in ${(delayMs / 1000).toFixed(1)} s`);
+    this.#wake = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, this.#wake.signal]);
+    await delay(delayMs, undefined, { signal }).catch(() => undefined);
+  }
 }
 
+async function waitForEnd(run: Run): Promise<EndedRun & { how: string }> {
+  const ready: { at: number | undefined } = { at: undefined };
+  void run.whenReady.then(
+    (time) => (ready.at = time),
+    () => undefined,
+  );
+  const how = await run.child.ended;
+  return { readyAt: ready.at, endedAt: Date.now(), how };
+}
+
+function createRequest(): RequestedRestart {
+  let begin: (run: Run) => void = () => undefined;
+  let cancel: () => void = () => undefined;
+  const run = new Promise<Run>((resolve, reject) => {
+    begin = resolve;
+    cancel = () => {
+      reject(new Error('The process is being stopped'));
+    };
+  });
+  return { run, begin, cancel };
+}
 function toReason(child: Child): string {
   const reason = child.lastErrors().find((line) => /error/i.test(line));
   return reason === undefined ? '' : `: ${reason.trim()}`;

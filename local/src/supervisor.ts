@@ -13,7 +13,7 @@ import { loadDemoData } from './demo/load.ts';
 import { type WantedPort, findPortFaults } from './ports.ts';
 import { planProcesses } from './processes.ts';
 import { stopInOrder } from './stop-in-order.ts';
-import { superviseProcess } from './supervised-process.ts';
+import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 import { ensureTokenKeys } from './token-keys.ts';
 
 /** Holds what the summary of a start needs. */
@@ -30,6 +30,8 @@ export interface Supervisor {
   start(): Promise<Started>;
   /** Stops everything that has been started. Resolves when it has ended. */
   stop(): Promise<void>;
+  /** Restarts the processes with these names. Resolves when they are ready; rejects when one of them ends before that. */
+  restart(names: readonly string[]): Promise<void>;
   /** Kills all processes immediately. */
   kill(): void;
 }
@@ -42,7 +44,7 @@ const POLL_MS = 100;
 export function createSupervisor(config: Config, say: (line: string) => void): Supervisor {
   const end = new AbortController();
   const stops: (() => Promise<void>)[] = [];
-  let kill: () => void = () => undefined;
+  let groups: SupervisedProcess[][] = [];
   let starting: Promise<unknown> = Promise.resolve();
 
   const start = async (): Promise<Started> => {
@@ -64,13 +66,10 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, say }));
     end.signal.throwIfAborted();
     say(`Starting ${SUBGRAPH_NAMES.join(', ')}, gateway and rest-bridge …`);
-    const groups = planProcesses({ config, databaseUrls: databases.urls, keys }).map((group) =>
+    groups = planProcesses({ config, databaseUrls: databases.urls, keys }).map((group) =>
       group.map((plan) => superviseProcess({ plan, logDirectory: directory.logs, say })),
     );
     stops.push(() => stopInOrder(groups));
-    kill = () => {
-      for (const process of groups.flat()) process.kill();
-    };
     const stopWaiting = onAbort(end.signal);
     await Promise.race([Promise.all(groups.flat().map((process) => process.start())), stopWaiting]);
     return { credentials: isDemo ? credentials : undefined, postgresPort: databases.embedded?.port };
@@ -89,8 +88,12 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
       await starting;
       for (const stop of stops.splice(0).toReversed()) await stop();
     },
-    kill: () => {
-      kill();
+    async restart(names) {
+      const wanted = groups.flat().filter(({ name }) => names.includes(name));
+      await Promise.all(wanted.map((process) => process.restart()));
+    },
+    kill() {
+      for (const process of groups.flat()) process.kill();
     },
   };
 }

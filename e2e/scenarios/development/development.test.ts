@@ -1,0 +1,115 @@
+/** `npm run dev` on a copy of the repository: what is edited there runs, and nothing else is restarted. */
+import { existsSync } from 'node:fs';
+import { appendFile, chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request, until } from '../../stack/client.ts';
+import {
+  type Ports,
+  type SupervisorProcess,
+  areFree,
+  chooseFreePorts,
+  findChildren,
+  startSupervisor,
+} from '../../stack/supervisor-process.ts';
+
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+const COPIED = ['schema', 'packages', 'subgraphs', 'gateway', 'rest-bridge', 'local', 'prisma', 'package.json', 'tsconfig.json'];
+
+let home: string;
+let root: string;
+let ports: Ports;
+let trestle: SupervisorProcess;
+
+/** Packages of ours that a process imports are those of the repository: only what lies in the folder of a process is edited here. */
+async function copyRepository(): Promise<void> {
+  for (const name of [...COPIED, 'tsconfig.base.json'])
+    await cp(join(REPOSITORY, name), join(root, name), { recursive: true, filter: (source) => basename(source) !== 'node_modules' });
+  // npm may install a version that one package alone needs in the folder of that package.
+  for (const folder of ['', 'schema', 'gateway', 'rest-bridge', 'local', 'subgraphs/users', 'subgraphs/orders', 'subgraphs/content']) {
+    const installed = join(REPOSITORY, folder, 'node_modules');
+    if (existsSync(installed)) await symlink(installed, join(root, folder, 'node_modules'));
+  }
+}
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-dev-'));
+  // PostgreSQL runs as `nobody` when the tests run as root.
+  await chmod(home, 0o755);
+  root = join(home, 'repository');
+  await copyRepository();
+  ports = await chooseFreePorts();
+  trestle = startSupervisor({
+    ports,
+    dataDirectory: join(home, 'data'),
+    root,
+    args: ['--watch'],
+    env: { DEMO_DATA: 'off', SUPERGRAPH_FILE: join(root, 'schema/supergraph.graphql') },
+  });
+  await trestle.says('Watching the sources');
+});
+afterAll(async () => {
+  trestle.child.kill('SIGTERM');
+  await trestle.ended;
+  await rm(home, { recursive: true, force: true });
+});
+
+const childOf = (name: string): number => {
+  const [pid, ...others] = findChildren(trestle.child.pid ?? -1, `${name}/dist/main.js`);
+  if (pid === undefined || others.length > 0) throw new Error(`expected one process for ${name}`);
+  return pid;
+};
+const PROCESSES = ['subgraphs/users', 'subgraphs/orders', 'subgraphs/content', 'gateway', 'rest-bridge'];
+const listPids = () => new Map(PROCESSES.map((name) => [name, childOf(name)]));
+
+describe('npm run dev', () => {
+  it('restarts the process whose source has changed, and no other', async () => {
+    const before = listPids();
+    await appendFile(join(root, 'rest-bridge/src/main.ts'), '\nexport const edited = true;\n');
+    await trestle.says('rest-bridge restarted in');
+    const after = listPids();
+    expect(PROCESSES.filter((name) => before.get(name) !== after.get(name))).toEqual(['rest-bridge']);
+    expect(await readFile(join(root, 'rest-bridge/dist/main.js'), 'utf8')).toContain('edited = true');
+    expect((await request(`http://localhost:${String(ports.REST_PORT)}/readyz`, { method: 'GET' })).status).toBe(200);
+  });
+
+  it('names the place of a syntax error, and leaves the process running', async () => {
+    const file = join(root, 'rest-bridge/src/main.ts');
+    const source = await readFile(file, 'utf8');
+    const before = listPids();
+    await writeFile(file, `const = 1;\n${source}`);
+    await trestle.says('rest-bridge/src/main.ts:1:7 ');
+    expect(listPids()).toEqual(before);
+    await writeFile(file, source);
+  });
+
+  it('composes a changed schema, and the gateway serves it without a restart', async () => {
+    const gateway = childOf('gateway');
+    await appendFile(join(root, 'schema/users.graphql'), '\nextend type User {\n  shoeSize: Int\n}\n');
+    await trestle.says('users restarted in');
+    const query = '{ __type(name: "User") { fields { name } } }';
+    await until(async () => {
+      const { text } = await request(`http://localhost:${String(ports.GATEWAY_PORT)}/graphql`, { method: 'POST', body: { query } });
+      return text.includes('shoeSize');
+    });
+    expect(childOf('gateway')).toBe(gateway);
+  });
+
+  it('prints why a schema does not compose, and restarts nothing', async () => {
+    const before = listPids();
+    await appendFile(join(root, 'schema/orders.graphql'), '\nextend type Order {\n  nothing: Nothing\n}\n');
+    await trestle.says('schema/orders.graphql:');
+    expect(listPids()).toEqual(before);
+  });
+
+  it('leaves no process behind when it gets SIGTERM', async () => {
+    const children = findChildren(trestle.child.pid ?? -1, '');
+    expect(children.length).toBeGreaterThanOrEqual(PROCESSES.length);
+    trestle.child.kill('SIGTERM');
+    expect(await trestle.ended).toBe(0);
+    for (const pid of children) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect(await areFree(ports)).toBe(true);
+  });
+});
