@@ -34,6 +34,8 @@ export interface AdmissionOptions {
   readonly maxWaitingBytes?: number;
   /** Returns the share of time, 0 to 1, in which the event loop was busy since the last call. */
   readonly readUtilization?: () => number;
+  /** Returns milliseconds since any moment. */
+  readonly now?: () => number;
 }
 
 /** A client that has requests in hand or waiting. */
@@ -81,8 +83,13 @@ class FairAdmission implements Admission {
   #sharedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ maxWaiting = MAX_WAITING, maxWaitingBytes = MAX_WAITING_BYTES, readUtilization = watchUtilization() }: AdmissionOptions) {
-    this.#options = { maxWaiting, maxWaitingBytes, readUtilization };
+  constructor({
+    maxWaiting = MAX_WAITING,
+    maxWaitingBytes = MAX_WAITING_BYTES,
+    readUtilization = watchUtilization(),
+    now = () => performance.now(),
+  }: AdmissionOptions) {
+    this.#options = { maxWaiting, maxWaitingBytes, readUtilization, now };
   }
 
   isShared(client: string): boolean {
@@ -122,7 +129,7 @@ class FairAdmission implements Admission {
 
   #hold(client: Client, task: Task): Slot {
     if (client.inHand++ === 0) this.#clients.set(task.client, client);
-    const held: Held = { client: task.client, since: performance.now() };
+    const held: Held = { client: task.client, since: this.#options.now() };
     this.#held.add(held);
     if (this.#held.size > this.#peak) this.#peak = this.#held.size;
     return {
@@ -169,7 +176,7 @@ class FairAdmission implements Admission {
 
   /** Notices that there are others than the latest client. */
   #notice(client: string): void {
-    const now = performance.now();
+    const now = this.#options.now();
     if (client !== this.#latest) {
       if (this.#latest !== undefined && now - this.#latestAt < PRESENCE_MS) this.#share(now);
       this.#latest = client;
@@ -188,7 +195,7 @@ class FairAdmission implements Admission {
   }
 
   #adapt(): void {
-    const now = performance.now();
+    const now = this.#options.now();
     for (const held of this.#held) {
       if (now - held.since < HELD_MS) break;
       this.#release(held);
