@@ -8,8 +8,8 @@ const MAX_PINGS = 100;
 const MAX_SETTINGS = 50;
 /** Of streams that are not open (RFC 9113 §5.3.2: the frame is deprecated). */
 const MAX_PRIORITIES = 1000;
-/** Besides as many as it has streams that end in order. */
-const MAX_RESETS = 100;
+/** Besides as many as it has streams that end in order: more than it has open at a time, all of which a client may cancel at once. */
+const MAX_RESETS = 200;
 
 /** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS, PRIORITY or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
 export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { socket: Duplex; onFlood: () => void }): void {
@@ -34,7 +34,8 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
         frames = 0;
       }
       frames += change;
-      if (frames > max && !isEnded) end();
+      // Streams also close with a connection that is lost, and nothing can be sent there any more.
+      if (frames > max && !isEnded && !session.destroyed) end();
     };
   };
   const onReset = count(MAX_RESETS);

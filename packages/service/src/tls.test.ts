@@ -33,6 +33,7 @@ beforeAll(async () => {
       request.resume();
       for (const event of ['end', 'close']) request.on(event, () => events.push(event));
       if (request.url === '/large') response.writeHead(200).end('x'.repeat(LARGE));
+      else if (request.url === '/never') return;
       else if (request.url === '/early') response.writeHead(413, ['content-length', '0', 'connection', 'close']).end();
       else request.on('end', () => response.writeHead(200, { 'keep-alive': 'timeout=5', 'x-own': ['a', 'b'] }).end(request.headers.host));
     },
@@ -218,6 +219,23 @@ describe('HTTP/2', () => {
       const { headers, text } = await read(session.request({ ':path': '/large' }));
       expect([headers[':status'], text.length, text === 'x'.repeat(LARGE)]).toEqual([200, LARGE, true]);
     }));
+
+  it('survives a connection that is lost with as many open streams as it may have, and does not take that for a flood', async () => {
+    handled = [];
+    const floods = () => probes.metrics.getSingleMetricAsString('trestle_connections_cut_total');
+    const before = await floods();
+    const url = `https://localhost:${String(service.port)}`;
+    const socket = connectTls({ host: 'localhost', port: service.port, ca: cert, ALPNProtocols: ['h2'] });
+    const lost = connectHttp2(url, { createConnection: () => socket }).on('error', () => undefined);
+    for (let n = 0; n < 128; n++) lost.request({ ':path': '/never' }).on('error', () => undefined);
+    while (handled.length < 128) await new Promise((resolve) => setImmediate(resolve));
+    // Nothing of HTTP/2 is sent any more.
+    socket.destroy();
+    await withSession(async (session) => {
+      expect((await read(session.request({ ':path': '/' }))).headers[':status']).toBe(200);
+    });
+    expect(await floods()).toBe(before);
+  });
 
   it('refuses a request with more header fields than any client needs, and serves the next one (CVE-2019-9516)', async () => {
     await withSession(async (session) => {
