@@ -1,6 +1,6 @@
 /**
  * Shares a busy process between its clients: requests beyond what it can work on at once wait, and are taken from each client in turn. A client that
- * has nothing in hand never waits. While there is one client only, or time left, nothing waits.
+ * has less than its part in hand never waits. While there is one client only, or time left, nothing waits.
  */
 import { performance } from 'node:perf_hooks';
 
@@ -56,7 +56,10 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const TICK_MS = 20;
 /** From this share of time on the event loop counts as busy. */
 const BUSY = 0.85;
-/** Requests in hand, of all clients: when a second client appears, and in a process that has no time left. */
+/**
+ * Requests in hand, of all clients: when a second client appears, and in a process that has no time left. There is no most: requests that wait for a
+ * subgraph that hangs take no time of this process, and must not hold up those for others.
+ */
 const FIRST = 16;
 const LEAST = 2;
 /** How long after its last request a client counts as present. */
@@ -75,7 +78,7 @@ class FairAdmission implements Admission {
   readonly #turns = new Map<string, Client>();
   /** In the order in which they began. */
   readonly #held = new Set<Held>();
-  /** How many requests may be in hand; more than that only as the first of their clients. */
+  /** How many requests may be in hand; more than that only of clients that have less than an equal part of it. */
   #limit = Infinity;
   #peak = 0;
   #latest: string | undefined;
@@ -100,7 +103,7 @@ class FairAdmission implements Admission {
   enter(task: Task): boolean {
     this.#notice(task.client);
     const client = this.#clients.get(task.client) ?? { inHand: 0, waiting: new Set(), bytes: 0 };
-    if (client.inHand === 0 || (this.#held.size < this.#limit && this.#turns.size === 0)) {
+    if (this.#isBelowShare(client) || (this.#held.size < this.#limit && this.#turns.size === 0)) {
       task.begin(this.#hold(client, task));
       return true;
     }
@@ -142,12 +145,16 @@ class FairAdmission implements Admission {
   #release(held: Held): void {
     const client = this.#clients.get(held.client);
     if (!this.#held.delete(held) || !client) return;
-    if (--client.inHand === 0) {
-      const [own] = client.waiting;
-      if (own) this.#beginNext(client, own);
-      else this.#clients.delete(held.client);
-    }
+    client.inHand--;
+    const [own] = client.waiting;
+    if (own && this.#isBelowShare(client)) this.#beginNext(client, own);
+    else if (client.inHand === 0) this.#clients.delete(held.client);
     this.#fill();
+  }
+
+  /** Whether the client has less in hand than an equal part of the limit: it need not wait for others whose requests take long. */
+  #isBelowShare({ inHand }: Client): boolean {
+    return inHand === 0 || inHand < Math.floor(this.#limit / (this.#clients.size || 1));
   }
 
   /** Begins a request that has waited, once the event loop has looked for what else has come: that keeps its turns short. */
@@ -209,7 +216,8 @@ class FairAdmission implements Admission {
       // What is in hand counts no longer; its end, which may never come, finds nothing.
       this.#held.clear();
       this.#clients.clear();
-    } else if (isBusy && now <= this.#sharedUntil) this.#limit = Math.max(LEAST, Math.floor(Math.min(this.#limit, this.#peak) / 2));
+    } else if (now > this.#sharedUntil) this.#limit *= 2;
+    else if (isBusy) this.#limit = Math.max(LEAST, Math.floor(Math.min(this.#limit, this.#peak) / 2));
     else if (isWaitedFor) this.#limit += Math.max(1, Math.floor(this.#limit / 4));
     else this.#limit = FIRST;
     this.#peak = this.#held.size;
