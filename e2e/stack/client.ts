@@ -1,16 +1,16 @@
-/** A plain HTTP client for scenarios: shows status, headers, text and parsed body of an answer. */
+/** A plain HTTP client for scenarios: returns status, headers, text and parsed body of a response. */
 
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed JSON; undefined for an answer without a body. */
+  /** The parsed JSON; undefined without a body. */
   readonly body: unknown;
 }
 
 export interface RequestOptions {
   readonly method: string;
-  /** Sent as JSON; a string goes out as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
   readonly token?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,21 +28,25 @@ export async function request(url: string, { method, body, token, headers = {} }
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  // A part of a JSON text is none.
+  // A range of a JSON text (206) is not JSON.
   const isJson = text !== '' && response.status !== 206 && (response.headers.get('content-type') ?? '').includes('json');
   return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
 }
 
-/** Tries again until `check` gives true; for conditions that come by themselves. Throws after 20 s. */
+/** Pause between two checks: a loop without one would take the processor from the processes that it waits for. */
+const POLL_MS = 5;
+const TIMEOUT_MS = 20_000;
+
+/** Checks again and again until `check` resolves with true. Rejects after 20 s. A check that throws counts as false. */
 export async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + TIMEOUT_MS;
   while (!(await check().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error('The condition did not come about within 20 s');
-    await new Promise((resolve) => setImmediate(resolve));
+    if (Date.now() > deadline) throw new Error(`The condition was not met within ${String(TIMEOUT_MS / 1000)} s`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-/** The value of a metric, named with its labels as in the Prometheus text; NaN where there is none. */
+/** Returns the value of a metric, named with its labels as in the Prometheus text; NaN when it is absent. */
 export async function readMetric(url: string, name: string): Promise<number> {
   const { text } = await request(`${url}/metrics`, { method: 'GET' });
   const line = text.split('\n').find((each) => each.startsWith(`${name} `));

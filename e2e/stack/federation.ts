@@ -55,14 +55,14 @@ export interface Answer {
 export const LINK =
   'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag", "@cost", "@listSize"])\n';
 
-/** `mend` may change the composed supergraph, for what today's composition would refuse. */
+/** Starts subgraphs and a gateway. `patch` changes the composed supergraph, to one that today's composition rejects. */
 export async function startFederation(
   sources: Readonly<Record<string, SubgraphSource>>,
   {
     env = {},
     args = [],
-    mend = (sdl) => sdl,
-  }: { env?: Readonly<Record<string, string>>; args?: readonly string[]; mend?: (sdl: string) => string } = {},
+    patch = (sdl) => sdl,
+  }: { env?: Readonly<Record<string, string>>; args?: readonly string[]; patch?: (sdl: string) => string } = {},
 ): Promise<Federation> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-federation-'));
   const received: Received[] = [];
@@ -81,7 +81,7 @@ export async function startFederation(
     await subgraph?.halt();
   };
   for (const name of Object.keys(sources)) await start(name);
-  const supergraphSdl = mend(compose(sources, urls));
+  const supergraphSdl = patch(compose(sources, urls));
   const file = join(home, 'supergraph.graphql');
   await writeFile(file, supergraphSdl);
   const close = async () => {

@@ -16,10 +16,10 @@ const harbours = createHarbours();
 let federation: Federation;
 beforeAll(async () => {
   const env = {
-    SLOW_CONSUMER_TIMEOUT_MS: '1000',
+    SLOW_CONSUMER_TIMEOUT_MS: '500',
     SLOW_CONSUMER_TOTAL_BYTES: String(TOTAL),
     // A socket that has read everything answers no ping, and is closed for that.
-    PING_INTERVAL_MS: '2000',
+    PING_INTERVAL_MS: '1000',
     NODE_OPTIONS: COLLECT_GARBAGE.join(' '),
   };
   federation = await startFederation(harbours.sources, { env });
@@ -91,7 +91,7 @@ const expectCut = async (sockets: readonly Socket[]) => {
 
 it('pings of a megabyte whose pongs nobody reads are counted with all that stands around them', async () => {
   const before = await memory();
-  const sockets = await Promise.all(Array.from({ length: 10 }, () => openDeaf(HANDSHAKE)));
+  const sockets = await Promise.all(Array.from({ length: 5 }, () => openDeaf(HANDSHAKE)));
   const ping = frame(TEXT, JSON.stringify({ type: 'ping', payload: { padding: 'x'.repeat(MEGABYTE - 100) } }));
   await Promise.all(sockets.map((socket) => flood(socket, ping, 12 * MEGABYTE)));
   expect(await metric('trestle_send_buffer_bytes')).toBeLessThanOrEqual(TOTAL);
@@ -118,7 +118,7 @@ it.each([
   const before = await memory();
   const known = federation.received.length;
   const sockets: Socket[] = [];
-  for (let n = 0; n < 8; n++) {
+  for (let n = 0; n < 6; n++) {
     const socket = await openDeaf(head);
     sockets.push(socket);
     if (head === HANDSHAKE) {

@@ -42,7 +42,7 @@ beforeAll(async () => {
       },
     },
     // A composition that does not know `@oneOf` as a directive of its own leaves it undefined.
-    { mend: withOneOf },
+    { patch: withOneOf },
   );
 });
 afterAll(() => federation.stop());

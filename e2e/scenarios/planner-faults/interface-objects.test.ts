@@ -20,8 +20,8 @@ describe('an interface object whose type no subgraph can tell', () => {
   let federation: Federation;
   beforeAll(async () => {
     // As a composition may leave it that does not check whether all fields can be resolved.
-    const mend = (sdl: string) => sdl.replaceAll('(graph: A, key: "id")', '(graph: A, key: "id", resolvable: false)');
-    federation = await startFederation(sources, { mend });
+    const patch = (sdl: string) => sdl.replaceAll('(graph: A, key: "id")', '(graph: A, key: "id", resolvable: false)');
+    federation = await startFederation(sources, { patch });
   });
   afterAll(() => federation.stop());
 

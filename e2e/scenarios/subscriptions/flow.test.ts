@@ -51,20 +51,21 @@ const pour = (last: number, { counts }: { counts: boolean }) => {
 };
 
 it('that is faster than events can be completed is asked to wait, and nothing is missed', async () => {
-  pour(2500, { counts: false });
+  pour(1600, { counts: false });
   const release = hold();
   const client = await openSocket(federation.url);
   subscribe(client);
   await until(async () => (await metric(WAITING)) >= 1000);
   release();
-  for (let ship = 101; ship <= 2500; ship++) expect(shipOf(await client.next())).toBe(`s${String(ship)}`);
+  for (let ship = 101; ship <= 1600; ship++) expect(shipOf(await client.next())).toBe(`s${String(ship)}`);
   expect(source.asked.length).toBeGreaterThan(1);
   expect(client.waiting).toEqual([]);
   await client.close();
 });
 
 it('is asked for what many have missed a page at a time, and for no more than there is room for', async () => {
-  const last = 1500;
+  // Two pages for each client.
+  const last = 420;
   pour(last, { counts: true });
   const after = Buffer.from('["harbours","100"]').toString('base64url');
   const clients: SocketClient[] = [];
