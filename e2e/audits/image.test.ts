@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 // `cp --parents` is of GNU; the image is built on Debian.
 const onLinux = process.platform === 'linux' ? it : it.skip;
-onLinux('the image gets every entry point and what it reads, but no source, test or declaration', async () => {
+onLinux('contains every entry point and the files that it reads, but no source, test or declaration', async () => {
   const target = await mkdtemp(join(tmpdir(), 'trestle-image-'));
   try {
     execFileSync('sh', ['image-files.sh', target], { cwd: root });

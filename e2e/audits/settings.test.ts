@@ -21,7 +21,7 @@ const READERS = [
 const settings = new Set(READERS.flatMap((path) => names(read(path), /(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)));
 const family: readonly string[] = SUBGRAPH_NAMES.map(urlSettingOf);
 
-it('.env.example has one row for each setting that a process reads, and no other', () => {
+it('has one line for each setting that a process reads, and no other', () => {
   const rows = names(read('.env.example'), /^([A-Z][A-Z0-9_]+)=/gm);
   expect(new Set(rows).size).toBe(rows.length);
   expect([...rows].sort()).toEqual([...settings, ...family].sort());
@@ -51,7 +51,7 @@ describe('docker-compose.yml', () => {
     for (const { healthcheck } of Object.values(services)) expect(healthcheck?.test.length).toBeGreaterThan(1);
   });
 
-  it('names only entry points, settings, secrets and services that there are', () => {
+  it('names only existing entry points, settings, secrets and services', () => {
     for (const { command = [], environment = {}, depends_on = {}, secrets: used = [] } of Object.values(services)) {
       const [program, ...rest] = command;
       const entry = rest.find((each) => !each.startsWith('--')) ?? '';
@@ -62,7 +62,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('starts each process with the options of Node.js that all have, as the owner of the secrets', () => {
+  it('starts each process with the shared options of Node.js, as the owner of the secrets', () => {
     for (const [name, { command, user, environment }] of Object.entries(services)) {
       if (name === 'postgres') continue;
       expect(command?.slice(0, 2)).toEqual(['node', '--env-file=packages/service/node.env']);
@@ -73,7 +73,7 @@ describe('docker-compose.yml', () => {
     expect(existsSync(`${root}packages/service/node.env`)).toBe(true);
   });
 
-  it('gives each subgraph a database that PostgreSQL makes at its first start', () => {
+  it('gives each subgraph a database that PostgreSQL creates at its first start', () => {
     const sql = read('prisma/create-databases.sql');
     for (const name of SUBGRAPH_NAMES) {
       expect(sql).toContain(`CREATE DATABASE trestle_${name};`);
@@ -82,7 +82,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('holds no secret', () => {
+  it('contains no secret', () => {
     expect(read('docker-compose.yml')).not.toMatch(/PASSWORD: (?!\$\{POSTGRES_PASSWORD)/);
   });
 });

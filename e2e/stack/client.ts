@@ -33,16 +33,18 @@ export async function request(url: string, { method, body, token, headers = {} }
   return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
 }
 
-/** Pause between two checks: a loop without one would take the processor from the processes that it waits for. */
+/** After `EAGER_MS` there is a pause between two checks: they would take the processor from the processes that they wait for. */
+const EAGER_MS = 20;
 const POLL_MS = 5;
 const TIMEOUT_MS = 20_000;
 
 /** Checks again and again until `check` resolves with true. Rejects after 20 s. A check that throws counts as false. */
 export async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + TIMEOUT_MS;
+  const startedAt = Date.now();
   while (!(await check().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error(`The condition was not met within ${String(TIMEOUT_MS / 1000)} s`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const waitedMs = Date.now() - startedAt;
+    if (waitedMs > TIMEOUT_MS) throw new Error(`The condition was not met within ${String(TIMEOUT_MS / 1000)} s`);
+    await new Promise((resolve) => (waitedMs < EAGER_MS ? setImmediate(resolve) : setTimeout(resolve, POLL_MS)));
   }
 }
 

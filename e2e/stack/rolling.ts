@@ -17,7 +17,7 @@ export interface RollOptions {
   /** How often all four processes are restarted. */
   readonly rolls: number;
   readonly clients: number;
-  /** Milliseconds for which a process that is told to stop goes on to serve. */
+  /** Milliseconds for which a process continues to serve after SIGTERM. */
   readonly delayMs: number;
   readonly isNginx?: boolean;
   readonly onRoll?: (roll: number, soFar: RollReport) => void;

@@ -68,13 +68,13 @@ export class ScriptedSource {
 }
 
 /** One result about a ship, or without one how far the stream has come. */
-export function tell(socket: WebSocket, { id, position, ship }: { id: string; position?: number; ship?: number }): void {
+export function sendEvent(socket: WebSocket, { id, position, ship }: { id: string; position?: number; ship?: number }): void {
   const data = ship === undefined ? null : { arrived: { id: `s${String(ship)}`, name: 'Ship', __typename: 'Ship' } };
   const extensions = position === undefined ? {} : { extensions: { position: String(position) } };
   socket.send(JSON.stringify({ id, type: 'next', payload: { data, ...extensions } }));
 }
 
-/** The ship that a client was told of. */
+/** Returns the ship in a message to a client. */
 export function shipOf({ payload }: { payload?: unknown }): string {
   return (payload as { data: { arrived: { id: string } } }).data.arrived.id;
 }

@@ -1,4 +1,4 @@
-/** A client of graphql-transport-ws that sends what a test tells it to, and shows every message. */
+/** A client of graphql-transport-ws that sends messages of a test and records every message. */
 import { WebSocket } from 'ws';
 
 export interface SocketMessage {

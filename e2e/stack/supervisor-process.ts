@@ -17,7 +17,7 @@ export async function chooseFreePorts(): Promise<Ports> {
   return Object.fromEntries(PORT_SETTINGS.map((setting, index) => [setting, ports[index]])) as Ports;
 }
 
-/** Whether nobody listens on any of them. */
+/** Returns whether all ports are free. */
 export async function areFree(ports: Ports): Promise<boolean> {
   for (const port of Object.values(ports)) {
     try {

@@ -1,4 +1,4 @@
-/** Something that test subgraphs tell of: whoever listens gets what is said from then on. */
+/** Values that test subgraphs publish: a subscriber gets those that are published after it subscribed. */
 import { EventEmitter, on } from 'node:events';
 
 export interface Topic<T> {

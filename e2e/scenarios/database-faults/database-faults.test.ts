@@ -16,9 +16,9 @@ afterAll(() => stack.stop());
 const WRITERS = 20;
 const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
 
-describe('while a row of an account is locked', () => {
-  it('answers its writers 503 with Retry-After and changes nothing, and serves reads, other writes and /readyz', async () => {
-    // The lock is held until it is let go by ending the session that sleeps.
+describe('requests while a row of an account is locked', () => {
+  it('get 503 with Retry-After and change nothing when they write that row; reads and /readyz are served', async () => {
+    // The lock is held until the sleeping session is cancelled.
     const locking = stack.sql('users', `WITH held AS (SELECT id FROM users WHERE id = $1 FOR UPDATE) SELECT pg_sleep(60)::text FROM held`, [
       ada.id,
     ]);
@@ -44,8 +44,8 @@ describe('while a row of an account is locked', () => {
   });
 });
 
-describe('when every connection to a database is killed', () => {
-  it('goes on by itself, and meanwhile answers nothing but 200 and 503', async () => {
+describe('requests while every connection to a database is killed', () => {
+  it('get 200 or 503, and 200 again afterwards', async () => {
     for (let round = 0; round < 3; round++) {
       const [answers] = await Promise.all([
         Promise.all(Array.from({ length: 10 }, () => stack.call('GET', `/v1/users/${bob.id}`))),

@@ -1,8 +1,8 @@
-/** A PostgreSQL server that stands still for some seconds and goes on: what clients get meanwhile, and what is carried out afterwards (spec §7.3, §8). */
+/** A PostgreSQL server that is stopped for some seconds and continues: the responses meanwhile, and what is carried out afterwards (spec §7.3, §8). */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
@@ -57,43 +57,45 @@ const write = (title: string, key?: string) =>
   });
 const readBoth = () => Promise.all([stack.call('GET', `/v1/users/${ada.id}`), stack.call('GET', '/v1/posts')]);
 
-it('answers 503 or 504 in time while the server is stopped, carries nothing of it out afterwards, and recovers by itself', async () => {
-  // Every connection of the pools is open, so that statements reach the sockets of the server.
-  await Promise.all(Array.from({ length: 4 }, readBoth));
-  const backends = await Promise.all((['users', 'content'] as const).map((name) => stack.sql<{ pid: number }>(name, BACKENDS)));
-  const [postmaster] = (await readFile(join(server.dataDir, 'postmaster.pid'), 'utf8')).split('\n');
-  stopped = [Number(postmaster), ...backends.flat().map(({ pid }) => pid)];
-  signal('SIGSTOP');
+describe('requests while the database server is stopped', () => {
+  it('get 503 or 504 in time, are not carried out afterwards, and succeed again when it continues', async () => {
+    // Every connection of the pools is open, so that statements reach the sockets of the server.
+    await Promise.all(Array.from({ length: 4 }, readBoth));
+    const backends = await Promise.all((['users', 'content'] as const).map((name) => stack.sql<{ pid: number }>(name, BACKENDS)));
+    const [postmaster] = (await readFile(join(server.dataDir, 'postmaster.pid'), 'utf8')).split('\n');
+    stopped = [Number(postmaster), ...backends.flat().map(({ pid }) => pid)];
+    signal('SIGSTOP');
 
-  const began = performance.now();
-  const [written, read] = await Promise.all([
-    Promise.all([rename('Late'), write('Late'), write('Late, with a key', 'late-1')]),
-    readBoth(),
-  ]);
-  const [again, readAgain] = await Promise.all([Promise.all([rename('Later'), write('Late again')]), readBoth()]);
-  for (const { status, body } of [...written, ...read, ...again, ...readAgain])
-    expect({ status, body }).toMatchObject(
-      status === 503
-        ? { body: { error: { code: 'SERVICE_UNAVAILABLE' } } }
-        : { status: 504, body: { error: { code: 'UPSTREAM_TIMEOUT' } } },
-    );
-  // Less than twice SUBGRAPH_TIMEOUT_MS for two rounds.
-  expect(performance.now() - began).toBeLessThan(20_000);
-  expect((await fetch(`${stack.subgraphs.users.url}/readyz`)).status).toBe(503);
+    const began = performance.now();
+    const [written, read] = await Promise.all([
+      Promise.all([rename('Late'), write('Late'), write('Late, with a key', 'late-1')]),
+      readBoth(),
+    ]);
+    const [again, readAgain] = await Promise.all([Promise.all([rename('Later'), write('Late again')]), readBoth()]);
+    for (const { status, body } of [...written, ...read, ...again, ...readAgain])
+      expect({ status, body }).toMatchObject(
+        status === 503
+          ? { body: { error: { code: 'SERVICE_UNAVAILABLE' } } }
+          : { status: 504, body: { error: { code: 'UPSTREAM_TIMEOUT' } } },
+      );
+    // Less than twice SUBGRAPH_TIMEOUT_MS for two rounds.
+    expect(performance.now() - began).toBeLessThan(20_000);
+    expect((await fetch(`${stack.subgraphs.users.url}/readyz`)).status).toBe(503);
 
-  signal('SIGCONT');
-  let statuses: number[] = [];
-  while (statuses.some((status) => status !== 200) || statuses.length === 0) statuses = (await readBoth()).map(({ status }) => status);
-  // By the end of these requests the processes of the server have read what waited in their sockets while they were stopped.
-  for (let round = 0; round < ROUNDS; round++) await readBoth();
-  expect((await stack.call('GET', `/v1/users/${ada.id}`)).body).toMatchObject({ name: 'Ada' });
-  expect(await stack.sql('content', CREATED)).toEqual([]);
+    signal('SIGCONT');
+    let statuses: number[] = [];
+    while (statuses.some((status) => status !== 200) || statuses.length === 0) statuses = (await readBoth()).map(({ status }) => status);
+    // By the end of these requests the processes of the server have read what waited in their sockets while they were stopped.
+    for (let round = 0; round < ROUNDS; round++) await readBoth();
+    expect((await stack.call('GET', `/v1/users/${ada.id}`)).body).toMatchObject({ name: 'Ada' });
+    expect(await stack.sql('content', CREATED)).toEqual([]);
 
-  const repeated = await write('Late, with a key', 'late-1');
-  expect(repeated.status).toBe(201);
-  const { id } = repeated.body as { id: string };
-  expect((await write('Late, with a key', 'late-1')).body).toMatchObject({ id });
-  expect(await stack.sql('content', CREATED)).toEqual([{ id }]);
-  expect((await rename('Ada again')).status).toBe(200);
-  expect((await fetch(`${stack.subgraphs.users.url}/readyz`)).status).toBe(200);
+    const repeated = await write('Late, with a key', 'late-1');
+    expect(repeated.status).toBe(201);
+    const { id } = repeated.body as { id: string };
+    expect((await write('Late, with a key', 'late-1')).body).toMatchObject({ id });
+    expect(await stack.sql('content', CREATED)).toEqual([{ id }]);
+    expect((await rename('Ada again')).status).toBe(200);
+    expect((await fetch(`${stack.subgraphs.users.url}/readyz`)).status).toBe(200);
+  });
 });

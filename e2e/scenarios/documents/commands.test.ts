@@ -16,7 +16,7 @@ let shell: Shell;
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'trestle-documents-'));
-  // What mkdtemp makes is closed to others; started by root, PostgreSQL runs as nobody.
+  // mkdtemp creates a folder that others cannot read, but PostgreSQL runs as `nobody` when it is started by root.
   await chmod(home, 0o755);
   ports = await chooseFreePorts();
   trestle = startSupervisor({ ports, dataDirectory: join(home, 'data') });

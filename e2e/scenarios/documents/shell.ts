@@ -6,7 +6,7 @@ import { ROOT } from './repository.ts';
 export interface Shell {
   /** Runs a block, and resolves when it is done; what runs in the background goes on. Rejects when the shell ends before that. */
   run(code: string): Promise<void>;
-  /** Everything printed so far, but for what tells the ends of blocks. */
+  /** Everything printed so far, without the marks at the ends of blocks. */
   output(): string;
   /** Ends the shell and whatever it left running. */
   stop(): Promise<void>;

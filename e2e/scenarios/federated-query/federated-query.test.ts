@@ -57,7 +57,7 @@ const QUERY = `query($limit: Int!) {
   }
 }`;
 
-it('gives what the three databases hold', async () => {
+it('returns data of three databases', async () => {
   const { data, errors } = await stack.graphql<Data>(QUERY, { token: admin.token, variables: { limit: USERS } });
   expect(errors).toEqual([]);
   expect(data?.users).toHaveLength(USERS);
@@ -94,7 +94,7 @@ it('sends as many SQL statements for fifty users as for two', async () => {
   expect(many).toBeLessThanOrEqual(10);
 });
 
-it('resolves any node by its id, and null for one of no known kind', async () => {
+it('resolves any node by its id, and null for an id of an unknown kind', async () => {
   const node = (id: string) =>
     stack.graphql<{ node: unknown }>('query($id: ID!) { node(id: $id) { __typename id ... on Product { name } ... on User { name } } }', {
       variables: { id },

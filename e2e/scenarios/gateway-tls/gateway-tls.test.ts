@@ -1,4 +1,4 @@
-/** HTTPS at the gateway and the bridge: HTTP/1.1 and HTTP/2 on one port, plain HTTP sent there, and all that the door does besides (contract §4). */
+/** HTTPS at the gateway and the bridge: HTTP/1.1 and HTTP/2 on one port, and the redirect of plain HTTP (contract §4). */
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:http2';
@@ -66,10 +66,10 @@ const clients = [
   ['HTTP/2', once2],
 ] as const;
 
-describe.each(clients)('by %s', (_, send) => {
+describe.each(clients)('the gateway by %s', (_, send) => {
   const codeOf = (text: string) => (JSON.parse(text) as { errors: { extensions: { code: string } }[] }).errors[0]?.extensions.code;
 
-  it('operations, probes and GraphiQL are answered, each with HSTS', async () => {
+  it('serves operations, probes and GraphiQL, each with HSTS', async () => {
     const text = 'x'.repeat(20_000);
     const answered = await send(ask(text));
     expect([answered.status, answered.text]).toEqual([200, toAnswer(text)]);
@@ -112,11 +112,11 @@ describe('HTTP/2', () => {
   });
 
   it.each([
-    ['a method that nobody knows', { method: 'BREW', path: '/graphql' }, 501],
+    ['an unknown method', { method: 'BREW', path: '/graphql' }, 501],
     ['a method in lower case', { method: 'get', path: '/graphql' }, 501],
     ['a host that is none', { path: '/graphql', headers: { ':authority': 'b@c' } }, 400],
     ['two hosts', { path: '/graphql', headers: { ':authority': 'a', host: 'b' } }, 400],
-  ])('with %s is refused', async (_, asked, status) => {
+  ])('rejects %s', async (_, asked, status) => {
     expect((await once2(asked as TlsRequest)).status).toBe(status);
   });
 
@@ -139,7 +139,7 @@ describe('HTTP/2', () => {
     federation.intercept = undefined;
   });
 
-  it('says goodbye when the gateway is told to stop, which ends within 3 s, with the request in hand answered', async () => {
+  it('sends GOAWAY when the gateway stops, which ends within 3 s after the response to the request in flight', async () => {
     const own = await start();
     let release: () => void = () => undefined;
     own.intercept = () => new Promise<void>((resolve) => (release = resolve));
@@ -172,7 +172,7 @@ describe('HTTP/2', () => {
 });
 
 describe('plain HTTP on the same port', () => {
-  it('is sent to HTTPS with method, path and query, and without HSTS', async () => {
+  it('is redirected to HTTPS with method, path and query, and without HSTS', async () => {
     const origin = `localhost:${String(federation.gateway.port)}`;
     for (const method of ['GET', 'POST']) {
       const reply = await fetch(`http://${origin}/graphql?a=b`, { method, redirect: 'manual' });
@@ -181,14 +181,14 @@ describe('plain HTTP on the same port', () => {
     }
   });
 
-  it('is enough for the probes of the machine itself', async () => {
+  it('serves the probes of the machine itself', async () => {
     expect((await fetch(`${federation.gateway.url}/readyz`, { redirect: 'manual' })).status).toBe(200);
   });
 });
 
-describe('settings', () => {
+describe('TLS settings', () => {
   const args = ['--port', '0', '--auth', 'off'];
-  it('that give half of a pair, or no pair, end the command with a reason', async () => {
+  it('end the command with a reason when certificate or key is missing or they do not match', async () => {
     const { TLS_CERT_FILE, TLS_KEY_FILE } = certificate.settings;
     await expect(startGateway(args, { TLS_CERT_FILE })).rejects.toThrow(/TLS_KEY_FILE: is required/);
     await expect(startGateway(args, { TLS_KEY_FILE })).rejects.toThrow(/TLS_CERT_FILE: is required/);
@@ -200,7 +200,7 @@ describe('settings', () => {
 });
 
 describe('the bridge', () => {
-  it('speaks HTTPS as well, and knows the gateway by its certificate', async () => {
+  it('serves HTTPS, and verifies the certificate of the gateway', async () => {
     const { TLS_CERT_FILE } = certificate.settings;
     // Its certificate does not name this address.
     const url = `https://127.0.0.1:${String(federation.gateway.port)}/graphql`;

@@ -50,7 +50,7 @@ it('exports spans of the request, its plan, its execution, each fetch and the wr
   expect(sent.map(([, , span]) => span).sort()).toEqual(fetches.sort());
 });
 
-it('counts by operation and subgraph, and by no more than a hundred names', async () => {
+it('counts requests by operation and subgraph, with at most a hundred names', async () => {
   for (let i = 0; i < 110; i++) await federation.ask(`query Name${String(i)} { thing { left } }`);
   const { text } = await request(`${federation.gateway.url}/metrics`, { method: 'GET' });
   expect(

@@ -51,18 +51,18 @@ const readyz = async () =>
   (await request(`${federation.gateway.url}/readyz`, { method: 'GET' })).body as { status: string; supergraph: string };
 
 describe('a supergraph', () => {
-  it('is served by a file, a port and nothing else', async () => {
+  it('is served with a file and a port as the only settings', async () => {
     expect((await federation.ask(QUERY)).body).toEqual({ data: DATA });
     expect((await request(`${federation.gateway.url}/livez`, { method: 'GET' })).status).toBe(200);
     expect(await readyz()).toEqual({ status: 'ready', supergraph: expect.stringMatching(/^[0-9a-f]{16}$/) });
   });
 
-  it("goes on to the subgraphs with the client's own credential when nobody is asked who he is", async () => {
+  it('receives the credential of the client in its subgraphs when authentication is off', async () => {
     await federation.ask(QUERY, {}, { authorization: 'Basic YTpi' });
     expect(federation.received.at(-1)?.headers.authorization).toBe('Basic YTpi');
   });
 
-  it('is replaced under load without a request that fails, and a bad one is refused while the old one serves on', async () => {
+  it('is replaced under load without a failed request; an invalid one is rejected while the old one is served', async () => {
     const { supergraph: before } = await readyz();
     const statuses = new Set<number>();
     let isOver = false;
@@ -104,7 +104,7 @@ describe('a supergraph', () => {
   });
 
   it.each(['authenticated', 'requiresScopes', 'policy', 'context'])(
-    'that asks for @%s is refused, since nobody here would enforce it',
+    'is rejected when it uses @%s, which the gateway does not enforce',
     async (feature) => {
       const file = join(home, `${feature}.graphql`);
       const link = `@link(url: "https://specs.apollo.dev/${feature}/v0.1", for: SECURITY)`;
@@ -114,7 +114,7 @@ describe('a supergraph', () => {
   );
 });
 
-it('is answered in the same way by the stock engine, for those who want that one', async () => {
+it('gives the same results with the engine apollo', async () => {
   const stock = await startFederation(subgraphs, { args: ['--engine', 'apollo'] });
   try {
     expect((await stock.ask(QUERY)).body).toEqual({ data: DATA });
@@ -142,27 +142,27 @@ it('is answered in the same way by the stock engine, for those who want that one
 });
 
 describe('the command', () => {
-  it('names every bad setting at once, and options that it does not know', async () => {
+  it('names all invalid settings at once, and unknown options', async () => {
     await expect(startGateway(['--port', 'x', '--auth', 'maybe'])).rejects.toThrow(/PORT[\s\S]*AUTH/);
     await expect(startGateway(['--prot', '1'])).rejects.toThrow('--prot');
   });
 
-  it('can be told by its environment, and is there by its name', async () => {
+  it('reads settings from the environment, and is installed under its name', async () => {
     const file = join(home, 'env.graphql');
     await writeFile(file, federation.supergraphSdl);
     const gateway = await startGateway([], { SUPERGRAPH_PATH: file, PORT: '0', HOST: '127.0.0.1', AUTH: 'off' });
     expect((await request(`${gateway.url}/graphql`, { method: 'POST', body: { query: QUERY } })).body).toEqual({ data: DATA });
     await gateway.end('SIGTERM');
     const link = new URL('../../../node_modules/.bin/trestle-gateway', import.meta.url).pathname;
-    const told = await new Promise<string>((resolve) =>
+    const printed = await new Promise<string>((resolve) =>
       execFile(link, ['--nonsense'], (_, __, stderr) => {
         resolve(stderr);
       }),
     );
-    expect(told).toContain('--nonsense');
+    expect(printed).toContain('--nonsense');
   });
 
-  it('ends within 3 s as well when it is npx that is told to', async () => {
+  it('ends within 3 s also when npx gets the signal', async () => {
     const file = join(home, 'npx.graphql');
     await writeFile(file, federation.supergraphSdl);
     const cwd = fileURLToPath(new URL('../../../', import.meta.url));
@@ -174,7 +174,7 @@ describe('the command', () => {
     expect(performance.now() - began).toBeLessThan(3000);
   });
 
-  it('ends within 3 s of SIGTERM, with the requests in hand answered', async () => {
+  it('ends within 3 s of SIGTERM, after the responses to requests in flight', async () => {
     const own = await startFederation(subgraphs);
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -196,7 +196,7 @@ describe('the command', () => {
     await own.stop();
   });
 
-  it('is gone within 3 s of SIGTERM even when a subgraph never answers', async () => {
+  it('ends within 3 s of SIGTERM also when a subgraph never responds', async () => {
     const own = await startFederation(subgraphs);
     let arrived = false;
     own.intercept = () => {

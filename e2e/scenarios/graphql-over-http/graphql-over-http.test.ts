@@ -1,4 +1,4 @@
-/** The gateway's HTTP door against the GraphQL-over-HTTP specification, and what it offers besides: documents by name, batches, costs, snapshots. */
+/** The gateway against the GraphQL-over-HTTP specification, and its extensions: documents by id, batches, costs, snapshots. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
@@ -77,7 +77,7 @@ describe('a request', () => {
     });
   });
 
-  it('in another type, too large, or for a type that there is not, is 415, 413, 406', async () => {
+  it('gets 415 for another type, 413 when it is too large, and 406 for an unavailable type', async () => {
     expect((await post('query=1', { headers: { 'content-type': 'application/x-www-form-urlencoded' } })).status).toBe(415);
     expect((await post(JSON.stringify({ query: TEXT }), { headers: { 'content-type': 'application/json; charset=utf-16' } })).status).toBe(
       415,
@@ -86,17 +86,17 @@ describe('a request', () => {
     expect((await post({ query: TEXT }, { headers: { accept: 'text/plain' } })).status).toBe(406);
   });
 
-  it('for plain JSON by name is 200 whatever is wrong with the document, for the type of GraphQL 400', async () => {
+  it('gets 200 for an invalid document when it accepts application/json, and 400 for the GraphQL type', async () => {
     expect((await post({ query: '{ nope }' }, { headers: { accept: 'application/json' } })).status).toBe(200);
     expect((await post({ query: '{ nope }' }, { headers: { accept: 'application/graphql-response+json' } })).status).toBe(400);
   });
 
-  it('whose answer is large is compressed for those who say so', async () => {
+  it('gets a compressed response when that is large and the client accepts it', async () => {
     const reply = await post({ query: '{ list(first: 200) { id } }' }, { headers: { 'accept-encoding': 'br' } });
     expect([reply.headers.get('content-encoding'), (answerOf(reply).data?.['list'] as unknown[]).length]).toEqual(['br', 200]);
   });
 
-  it('that changes something is refused by GET', async () => {
+  it('is rejected when it is a mutation by GET', async () => {
     const reply = await request(`${federation.url}?query=${encodeURIComponent('mutation { bow }')}`, { method: 'GET' });
     expect([reply.status, reply.headers.get('allow'), answerOf(reply).errors?.[0]?.extensions['code']]).toEqual([
       405,
@@ -105,7 +105,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('whose client goes away takes its fetches with it', async () => {
+  it('has its fetches cancelled when its client disconnects', async () => {
     let closed = false;
     let arrived = false;
     federation.intercept = (_, incoming) => {
@@ -124,7 +124,7 @@ describe('a request', () => {
 });
 
 describe('a document', () => {
-  it('can be kept by its hash and asked for by it (automatic persisted queries)', async () => {
+  it('can be stored and requested by its hash (automatic persisted queries)', async () => {
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256('{ hello(name: "hash") }') } };
     const unknown = await post({ extensions });
     expect([unknown.status, answerOf(unknown).errors?.[0]?.message]).toEqual([200, 'PersistedQueryNotFound']);
@@ -135,7 +135,7 @@ describe('a document', () => {
     expect(answerOf(await request(federation.url + search, { method: 'GET' })).data).toEqual({ hello: 'Hello hash' });
   });
 
-  it('that is trusted can be asked for by its id, by the clients whose it is', async () => {
+  it('can be requested by its id by its clients when it is trusted', async () => {
     const web = { 'apollographql-client-name': 'web', 'apollographql-client-version': '2' };
     expect(answerOf(await post({ documentId: 'hello' }, { headers: web })).data).toEqual({ hello: 'Hello you' });
     expect((await post({ documentId: 'hello' })).status).toBe(404);
@@ -143,7 +143,7 @@ describe('a document', () => {
     expect((await post({ documentId: 'greet', query: TEXT })).status).toBe(400);
   });
 
-  it('that is not trusted is refused where only those are run', async () => {
+  it('is rejected when only trusted ones are executed', async () => {
     expect((await post({ query: TEXT }, { to: strict })).status).toBe(403);
     expect((await post({ documentId: 'greet' }, { to: strict })).status).toBe(200);
     const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(TEXT) } };
@@ -152,7 +152,7 @@ describe('a document', () => {
 });
 
 describe('several operations at once', () => {
-  it('are answered in their order, each for itself, up to the limit', async () => {
+  it('are answered in order, each with its own result, up to the limit', async () => {
     const reply = await post([{ query: TEXT }, { query: '{ nope }' }, 7]);
     const answers = reply.body as Answer[];
     expect(answers.map(({ data, errors }) => data?.['hello'] ?? errors?.[0]?.extensions['code'])).toEqual([
@@ -165,8 +165,8 @@ describe('several operations at once', () => {
   });
 });
 
-describe('what is told on request', () => {
-  it('is the cost that was estimated, the supergraph, and the plan', async () => {
+describe('the extensions of a result', () => {
+  it('have the estimated cost, the supergraph and the plan on request', async () => {
     const query = 'query($n: Int) { list(first: $n) { id items(first: 2) { id } } }';
     const headers = { 'trestle-cost': '1', 'trestle-snapshot': '1', 'trestle-plan': '1' };
     const { extensions } = answerOf(await post({ query, variables: { n: 3 } }, { headers }));
@@ -185,7 +185,7 @@ describe('what is told on request', () => {
     expect(answerOf(await post({ query }))).not.toHaveProperty('extensions');
   });
 
-  it('counts what is given to a field as the subgraph weighs it', async () => {
+  it('have a cost that includes the weights of arguments', async () => {
     const weighed = await startFederation(
       {
         shop: {
@@ -206,7 +206,7 @@ describe('what is told on request', () => {
     }
   });
 
-  it('an operation that costs too much is 400, with limit and value', async () => {
+  it('have limit and value when an operation is rejected for its cost', async () => {
     const costly = await startFederation(subgraphs, { env: { MAX_COST: '50' } });
     try {
       const reply = await costly.ask('query($n: Int) { list(first: $n) { id } }', { n: 51 });
@@ -223,7 +223,7 @@ describe('GraphiQL', () => {
   const open = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     request(new URL(path, federation.url).href, { method, headers });
 
-  it('is what browsers get at /graphql, with a viewport and a policy that lets it load from here only', async () => {
+  it('is served to browsers at /graphql, with a viewport and a policy that allows this origin only', async () => {
     const page = await open('/graphql', { accept });
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
@@ -234,7 +234,7 @@ describe('GraphiQL', () => {
     expect((await open('/graphql', { accept }, 'HEAD')).headers.get('content-length')).toBe(page.headers.get('content-length'));
   });
 
-  it('has files that are compressed and kept by browsers for good, workers among them', async () => {
+  it('has compressed files with an unlimited cache time, workers included', async () => {
     const { text } = await open('/graphql', { accept });
     const script = /src="([^"]+)"/.exec(text)?.[1] ?? '';
     const found = new Set([script]);
@@ -254,12 +254,12 @@ describe('GraphiQL', () => {
       }
   });
 
-  it('has no files but those of its folder', async () => {
+  it('serves no files outside its folder', async () => {
     for (const path of ['/graphql/assets/..%2fmain.js', '/graphql/assets/manifest.json', '/graphql/assets/', '/graphql/assets/__proto__'])
       expect((await open(path)).status).toBe(404);
   });
 
-  it('is where / leads browsers to, and only those', async () => {
+  it('is the target of a redirect from / for browsers only', async () => {
     const redirected = await open('/', { accept });
     expect([redirected.status, redirected.headers.get('location')]).toEqual([302, '/graphql']);
     expect((await open('/', { accept: 'application/json' })).status).toBe(404);

@@ -122,7 +122,7 @@ describe.each(['users', 'orders', 'content'] as const)('the arguments of the sub
     expect(codes).toEqual([]);
   });
 
-  it('take cursors that were tampered with for VALIDATION_ERROR or as a place in the list', async () => {
+  it('answer VALIDATION_ERROR to manipulated cursors, or use them as a position', async () => {
     const schema = await schemaOf(name);
     const faults: unknown[] = [];
     for (const field of Object.values(schema.getQueryType()?.getFields() ?? {}).filter((each) => each.name.endsWith('Connection'))) {

@@ -64,7 +64,7 @@ describe('a WebSocket message that is nested 6,000 objects or 100,000 lists deep
   });
 });
 
-describe('a WebSocket message that is wrong', () => {
+describe('an invalid WebSocket message', () => {
   it.each([
     ['not JSON', '{'],
     ['no object', '[1]'],
@@ -106,7 +106,7 @@ describe('a WebSocket message that is wrong', () => {
 
 describe('a connection_init', () => {
   // spec §5.7: a credential that is not valid is refused, and never passes for anonymous.
-  it.each([1, true, {}, [], ['Bearer a']])('with %j for a credential closes the socket with 4403', async (authorization) => {
+  it.each([1, true, {}, [], ['Bearer a']])('closes the socket with 4403 when its credential is %j', async (authorization) => {
     for (const name of ['authorization', 'Authorization', 'X-API-Key']) {
       const client = await openSocket(federation.url, { init: null });
       client.send({ type: 'connection_init', payload: { [name]: authorization } });
@@ -114,7 +114,7 @@ describe('a connection_init', () => {
     }
   });
 
-  it('with the same credential under two names closes the socket with 4400', async () => {
+  it('closes the socket with 4400 when it has the same credential under two names', async () => {
     const client = await openSocket(federation.url, { init: null });
     client.send({ type: 'connection_init', payload: { authorization: 'a', Authorization: 'a' } });
     expect(await client.closed).toEqual({ code: 4400, reason: 'Send exactly one credential' });
@@ -133,7 +133,7 @@ describe('a connection_init', () => {
     },
   );
 
-  it('with null for a credential is anonymous', async () => {
+  it('is anonymous when its credential is null', async () => {
     const client = await openSocket(federation.url, { init: { authorization: null } });
     await client.close();
   });
@@ -157,7 +157,7 @@ describe('an HTTP request', () => {
     },
   );
 
-  it('by GET whose variables or extensions are nested too deep is refused with 400', async () => {
+  it('is answered 400 when it is a GET whose variables or extensions are nested too deep', async () => {
     for (const name of ['variables', 'extensions']) {
       const search = new URLSearchParams({ query: QUERY, [name]: lists(1000) });
       const refused = await request(`${federation.url}?${search.toString()}`, { method: 'GET' });
@@ -166,7 +166,7 @@ describe('an HTTP request', () => {
     }
   });
 
-  it('into a shared event stream that is nested too deep is refused with 400', async () => {
+  it('is answered 400 when it is for a shared event stream and nested too deep', async () => {
     const { text: token } = await request(federation.url, { method: 'PUT' });
     for (const deep of DEEP)
       expect((await post(`{"query":"${QUERY}","extensions":${deep}}`, { 'x-graphql-event-stream-token': token })).status).toBe(400);
@@ -174,7 +174,7 @@ describe('an HTTP request', () => {
   });
 });
 
-it('a connection that was refused as a WebSocket is closed although the client keeps its side open', async () => {
+it('closes a connection that was rejected as a WebSocket although the client keeps its side open', async () => {
   const { hostname, port } = new URL(federation.url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   socket.write(`GET /nowhere HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`);
@@ -194,7 +194,7 @@ it('a connection that was refused as a WebSocket is closed although the client k
 });
 
 // contract §6: a URL has at most 8 KiB, for the request that opens a WebSocket too.
-it('a WebSocket with a URL above 8 KiB is refused with 414', async () => {
+it('answers 414 to a WebSocket whose URL exceeds 8 KiB', async () => {
   const socket = new WebSocket(`${federation.url.replace('http', 'ws')}?a=${'x'.repeat(8192)}`, 'graphql-transport-ws');
   const error = await new Promise<Error>((resolve) => socket.once('error', resolve));
   expect(error.message).toContain('414');

@@ -1,6 +1,6 @@
-/** Clients that send and never read: what waits for them is bounded for each and for all together, and they are cut. */
+/** Clients that send and never read: the data buffered for each and for all together is bounded, and their connections are closed. */
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
 import { COLLECT_GARBAGE } from '../../stack/process.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
@@ -32,7 +32,7 @@ const memory = () => metric('nodejs_external_memory_bytes');
 const expectGrowth = (before: number) => until(async () => (await memory()) - before < GROWTH);
 
 /** Opens a connection that writes and never reads. */
-const openDeaf = async (head: string): Promise<Socket> => {
+const openUnread = async (head: string): Promise<Socket> => {
   const { hostname, port } = new URL(federation.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
@@ -70,7 +70,7 @@ const listen = () => {
   return `POST /graphql HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`;
 };
 
-/** Writes it again and again until the gateway takes no more or ends the connection; gives how many bytes it took. */
+/** Writes the bytes repeatedly until the gateway accepts no more or closes the connection. Returns how many bytes it accepted. */
 const flood = async (socket: Socket, bytes: Buffer, limit: number): Promise<number> => {
   let sent = 0;
   while (sent < limit && !socket.destroyed) {
@@ -81,7 +81,7 @@ const flood = async (socket: Socket, bytes: Buffer, limit: number): Promise<numb
 };
 
 const closed = (sockets: readonly Socket[]) => until(() => Promise.resolve(sockets.every(({ destroyed }) => destroyed)));
-/** A client that does not read learns of the end once it reads. */
+/** A client that does not read learns of the close when it reads. */
 const expectCut = async (sockets: readonly Socket[]) => {
   for (const socket of sockets) socket.resume();
   await closed(sockets);
@@ -89,58 +89,60 @@ const expectCut = async (sockets: readonly Socket[]) => {
   expect((await request(federation.url, { method: 'POST', body: { query: '{ __typename }' } })).status).toBe(200);
 };
 
-it('pings of a megabyte whose pongs nobody reads are counted with all that stands around them', async () => {
-  const before = await memory();
-  const sockets = await Promise.all(Array.from({ length: 5 }, () => openDeaf(HANDSHAKE)));
-  const ping = frame(TEXT, JSON.stringify({ type: 'ping', payload: { padding: 'x'.repeat(MEGABYTE - 100) } }));
-  await Promise.all(sockets.map((socket) => flood(socket, ping, 12 * MEGABYTE)));
-  expect(await metric('trestle_send_buffer_bytes')).toBeLessThanOrEqual(TOTAL);
-  await expectGrowth(before);
-  await expectCut(sockets);
-});
+describe('a gateway whose clients do not read', () => {
+  it('counts pongs of a megabyte with their frames in the limit of buffered bytes', async () => {
+    const before = await memory();
+    const sockets = await Promise.all(Array.from({ length: 5 }, () => openUnread(HANDSHAKE)));
+    const ping = frame(TEXT, JSON.stringify({ type: 'ping', payload: { padding: 'x'.repeat(MEGABYTE - 100) } }));
+    await Promise.all(sockets.map((socket) => flood(socket, ping, 12 * MEGABYTE)));
+    expect(await metric('trestle_send_buffer_bytes')).toBeLessThanOrEqual(TOTAL);
+    await expectGrowth(before);
+    await expectCut(sockets);
+  });
 
-// RFC 6455 §5.5.3: an endpoint may answer only the most recent of several pings.
-it('frames of pings whose pongs nobody reads are answered once', async () => {
-  const before = await memory();
-  const socket = await openDeaf(HANDSHAKE);
-  socket.write(frame(TEXT, '{"type":"connection_init"}'));
-  const pings = Buffer.concat(Array.from({ length: 10_000 }, () => frame(PING, 'x'.repeat(125))));
-  // Each would wait with 127 bytes.
-  expect(await flood(socket, pings, 24 * MEGABYTE)).toBeGreaterThan(10 * MEGABYTE);
-  await expectGrowth(before);
-  socket.destroy();
-});
+  // RFC 6455 §5.5.3: an endpoint may answer only the most recent of several pings.
+  it('answers ping frames once while no pong is read', async () => {
+    const before = await memory();
+    const socket = await openUnread(HANDSHAKE);
+    socket.write(frame(TEXT, '{"type":"connection_init"}'));
+    const pings = Buffer.concat(Array.from({ length: 10_000 }, () => frame(PING, 'x'.repeat(125))));
+    // Each would wait with 127 bytes.
+    expect(await flood(socket, pings, 24 * MEGABYTE)).toBeGreaterThan(10 * MEGABYTE);
+    await expectGrowth(before);
+    socket.destroy();
+  });
 
-it.each([
-  ['WebSockets', HANDSHAKE],
-  ['event streams', listen()],
-])('results of 8 MB that nobody reads over %s are bounded together, and each client is cut', async (_, head) => {
-  const before = await memory();
-  const known = federation.received.length;
-  const sockets: Socket[] = [];
-  for (let n = 0; n < 6; n++) {
-    const socket = await openDeaf(head);
-    sockets.push(socket);
-    if (head === HANDSHAKE) {
-      socket.write(frame(TEXT, '{"type":"connection_init"}'));
-      socket.write(frame(TEXT, JSON.stringify({ id: '1', type: 'subscribe', payload: { query: QUERY } })));
+  it.each([
+    ['WebSockets', HANDSHAKE],
+    ['event streams', listen()],
+  ])('bounds unread results of 8 MB over %s in total, and closes each connection', async (_, head) => {
+    const before = await memory();
+    const known = federation.received.length;
+    const sockets: Socket[] = [];
+    for (let n = 0; n < 6; n++) {
+      const socket = await openUnread(head);
+      sockets.push(socket);
+      if (head === HANDSHAKE) {
+        socket.write(frame(TEXT, '{"type":"connection_init"}'));
+        socket.write(frame(TEXT, JSON.stringify({ id: '1', type: 'subscribe', payload: { query: QUERY } })));
+      }
+      await until(() => Promise.resolve(federation.received.length > known + n));
     }
-    await until(() => Promise.resolve(federation.received.length > known + n));
-  }
-  await until(async () => (await metric('trestle_send_buffer_bytes')) > 0);
-  expect(await metric('trestle_send_buffer_bytes')).toBeLessThanOrEqual(TOTAL);
-  await expectGrowth(before);
-  await expectCut(sockets);
-});
+    await until(async () => (await metric('trestle_send_buffer_bytes')) > 0);
+    expect(await metric('trestle_send_buffer_bytes')).toBeLessThanOrEqual(TOTAL);
+    await expectGrowth(before);
+    await expectCut(sockets);
+  });
 
-it('results for an event stream that was reserved and is not opened are bounded, and its token is given up', async () => {
-  const { text: token } = await request(federation.url, { method: 'PUT' });
-  const join = (n: number) => {
-    const headers = { 'x-graphql-event-stream-token': token };
-    return request(federation.url, { method: 'POST', body: { query: QUERY, extensions: { operationId: String(n) } }, headers });
-  };
-  // More than may wait for one client.
-  expect((await join(1)).status).toBe(202);
-  expect((await join(2)).status).toBe(404);
-  expect(await metric('trestle_send_buffer_bytes')).toBe(0);
+  it('bounds results for an event stream that was reserved and is not opened, and invalidates its token', async () => {
+    const { text: token } = await request(federation.url, { method: 'PUT' });
+    const join = (n: number) => {
+      const headers = { 'x-graphql-event-stream-token': token };
+      return request(federation.url, { method: 'POST', body: { query: QUERY, extensions: { operationId: String(n) } }, headers });
+    };
+    // More than may wait for one client.
+    expect((await join(1)).status).toBe(202);
+    expect((await join(2)).status).toBe(404);
+    expect(await metric('trestle_send_buffer_bytes')).toBe(0);
+  });
 });

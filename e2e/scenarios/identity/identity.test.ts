@@ -1,4 +1,4 @@
-/** Who is calling, and what he may see (spec §5, contract §3). */
+/** Authentication and authorisation of callers (spec §5, contract §3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
@@ -22,7 +22,7 @@ const forged = () =>
   createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue({ id: ada.id, role: 'ADMIN', tokenGeneration: 0 }).token;
 
 describe('login', () => {
-  it('gives a bearer token that works at both doors, and tells nothing of why it fails', async () => {
+  it('returns a bearer token that REST and GraphQL accept, and does not say why it fails', async () => {
     const { status, body, headers } = await stack.call('POST', '/v1/auth/login', {
       body: { email: 'ADA@example.org', password: 'Ada-passes-1' },
     });
@@ -44,7 +44,7 @@ describe('login', () => {
 });
 
 describe('a credential', () => {
-  it('that is forged, ended or of another scheme gets 401 with WWW-Authenticate at both doors', async () => {
+  it('gets 401 with WWW-Authenticate by REST and GraphQL when it is forged, expired or of another scheme', async () => {
     for (const authorization of [`Bearer ${forged()}`, 'Bearer x.y.z', 'Basic YTpi', `Bearer ${ada.token}x`]) {
       const rest = await stack.call('GET', '/v1/users', { headers: { authorization } });
       expect([rest.status, rest.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="api"']);
@@ -72,7 +72,7 @@ describe('a credential', () => {
 describe('User.email', () => {
   const QUERY = '{ users(pagination: { limit: 4 }) { id email } }';
 
-  it('shows the mask to others, with one error for the coordinate that counts them', async () => {
+  it('is masked for others, with one error for the coordinate that counts the masked values', async () => {
     const { data, errors } = await stack.graphql<{ users: { id: string; email: string }[] }>(QUERY, { token: ada.token });
     expect(data?.users.map(({ id, email }) => (id === ada.id ? email : email === '***@masked.invalid'))).toEqual([
       'ada@example.org',
@@ -84,14 +84,14 @@ describe('User.email', () => {
     expect(errors[0]?.extensions).toMatchObject({ code: 'FORBIDDEN', masked: true, coordinate: 'User.email', count: 3 });
   });
 
-  it('is plain to administrators', async () => {
+  it('is readable by administrators', async () => {
     const { errors } = await stack.graphql(QUERY, { token: admin.token });
     expect(errors).toEqual([]);
   });
 });
 
 describe('roles and ownership', () => {
-  it('let anonymous callers read what is public and answer 401 where a credential is needed', async () => {
+  it('let anonymous callers read public data, and answer 401 to requests that need a credential', async () => {
     expect((await stack.graphql('{ users { name } postsConnection { totalCount } productsConnection { totalCount } }')).errors).toEqual([]);
     const denied = await stack.graphql('mutation { createPost(input: { title: "x" }) { id } }');
     expect(denied.status).toBe(401);
@@ -131,7 +131,7 @@ describe('roles and ownership', () => {
     expect((await stack.call('GET', `/v1/posts/${id}`)).status).toBe(410);
   });
 
-  it('let only administrators move an order on', async () => {
+  it('let only administrators advance an order', async () => {
     const { errors } = await stack.graphql('mutation { advanceOrder(id: "ord_x", to: PAID) { id } }', { token: ada.token });
     expect(errors[0]?.extensions['code']).toBe('FORBIDDEN');
   });

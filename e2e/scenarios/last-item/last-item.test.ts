@@ -25,7 +25,7 @@ const order = (account: Account, productId: number, qty = 1) =>
   stack.call('POST', '/v1/orders', { token: account.token, body: { productId, qty } });
 
 describe('POST /orders', () => {
-  it('sells the last item to one of two buyers who come at once; the other gets 422', async () => {
+  it('sells the last item to one of two concurrent buyers; the other gets 422', async () => {
     const productId = await createProduct(1);
     const replies = await Promise.all([order(ada, productId), order(bob, productId)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 422]);
@@ -48,7 +48,7 @@ describe('POST /orders', () => {
     }
   });
 
-  it('answers 400 to faulty types, 422 to a product that is not, 401 to nobody', async () => {
+  it('answers 400 for wrong types, 422 for an unknown product and 401 for anonymous callers', async () => {
     expect((await stack.call('POST', '/v1/orders', { token: ada.token, body: { productId: true, qty: 'two' } })).status).toBe(400);
     expect((await order(ada, 2_000_000_000)).status).toBe(422);
     expect((await stack.call('POST', '/v1/orders', { body: { productId: 1, qty: 1 } })).status).toBe(401);
@@ -56,7 +56,7 @@ describe('POST /orders', () => {
 });
 
 describe('an order', () => {
-  it('is hidden from others: 404, not 403', async () => {
+  it('is answered with 404, not 403, to other callers', async () => {
     const { id } = (await order(ada, await createProduct(1))).body as { id: string };
     expect((await stack.call('GET', `/v1/orders/${id}`, { token: bob.token })).status).toBe(404);
     expect((await stack.call('POST', `/v1/orders/${id}/cancel`, { token: bob.token })).status).toBe(404);
@@ -67,7 +67,7 @@ describe('an order', () => {
     expect(own.data.map((each) => each.id)).toContain(id);
   });
 
-  it('is cancelled once by ten who try at once, and its stock returns', async () => {
+  it('is cancelled once by ten concurrent requests, and its stock is restored', async () => {
     const productId = await createProduct(3);
     const { id } = (await order(ada, productId, 3)).body as { id: string };
     const replies = await Promise.all(
@@ -78,7 +78,7 @@ describe('an order', () => {
     expect(rows).toEqual([{ stock: 3 }]);
   });
 
-  it('is paid once by ten who try at once', async () => {
+  it('is paid once by ten concurrent requests', async () => {
     const { id, total } = (await order(ada, await createProduct(1))).body as { id: string; total: number };
     const pay = () =>
       stack.graphql<{ createPayment: { id: string } }>('mutation($i: CreatePaymentInput!) { createPayment(input: $i) { id } }', {

@@ -1,4 +1,4 @@
-/** `npm start` from the outside: it starts everything, mends what crashes, and leaves nothing behind (issue 2, contract §1). */
+/** `npm start` as a process: it starts everything, restarts what crashes, and leaves no process behind (contract §1). */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ const ask = async (query: string, token?: string) => {
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'trestle-start-'));
-  // What mkdtemp makes is closed to others; started by root, PostgreSQL runs as nobody.
+  // mkdtemp creates a folder that others cannot read, but PostgreSQL runs as `nobody` when it is started by root.
   await chmod(home, 0o755);
   dataDirectory = join(home, 'data');
   ports = await chooseFreePorts();
@@ -65,8 +65,8 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-describe('once it is ready', () => {
-  it('has started within 25 s and says where everything is', () => {
+describe('npm start, when it is ready,', () => {
+  it('has started within 25 s and prints every address', () => {
     expect(Number(/ready,? after ([\d.]+) s/.exec(trestle.output())?.[1])).toBeLessThan(25);
     for (const setting of PORT_SETTINGS) expect(trestle.output()).toContain(String(ports[setting]));
     expect(trestle.output()).toContain(dataDirectory);
@@ -127,7 +127,7 @@ describe('once it is ready', () => {
     for (const name of secrets) expect((await stat(join(dataDirectory, name))).mode & 0o077).toBe(0);
   });
 
-  it('starts a process again that was killed, and says so', async () => {
+  it('restarts a killed process, and prints it', async () => {
     const victim = childOf('subgraphs/orders');
     process.kill(victim, 'SIGKILL');
     await trestle.says('orders ended unexpectedly (SIGKILL)');
@@ -136,8 +136,8 @@ describe('once it is ready', () => {
     await until(async () => (await ask('{ productsConnection(first: 1) { totalCount } }')).errors === undefined);
   });
 
-  // No row of failures: each run was ready before it was killed.
-  it('waits at most 1 s before it starts a process again, however often it is killed', async () => {
+  // These are not failures in a row: each run was ready before it was killed.
+  it('waits at most 1 s before it restarts a process that is killed repeatedly', async () => {
     for (let kill = 0; kill < 4; kill++) {
       process.kill(childOf('subgraphs/orders'), 'SIGKILL');
       await trestle.says('orders ended unexpectedly (SIGKILL)');
@@ -148,7 +148,7 @@ describe('once it is ready', () => {
     expect(Math.max(...pauses)).toBeLessThanOrEqual(1);
   });
 
-  it('starts PostgreSQL again when it was killed, and loses nothing', async () => {
+  it('restarts PostgreSQL when it was killed, and loses nothing', async () => {
     const { accessToken } = await logIn(ADA);
     const created = await request(`${rest()}/v1/orders`, { method: 'POST', body: { productId: 1, qty: 1 }, token: accessToken });
     expect(created.status).toBe(201);
@@ -160,13 +160,13 @@ describe('once it is ready', () => {
     await until(async () => (await request(`${rest()}/v1/orders/${id}`, { method: 'GET', token: accessToken })).status === 200);
   });
 
-  it('refuses a second start on the same directory, and names it', async () => {
+  it('rejects a second start on the same directory, and names it', async () => {
     const second = startSupervisor({ ports: await chooseFreePorts(), dataDirectory });
     expect(await second.ended).toBe(1);
     expect(second.output()).toContain(`Another instance of Trestle uses ${dataDirectory}.`);
   });
 
-  it('refuses an empty credentials file before it starts anything, and says how to recover', async () => {
+  it('rejects an empty credentials file before it starts anything, and prints how to recover', async () => {
     const elsewhere = join(home, 'without-credentials');
     await mkdir(elsewhere);
     await writeFile(join(elsewhere, 'demo-credentials.json'), '');
@@ -188,8 +188,8 @@ describe('once it is ready', () => {
   });
 });
 
-describe('at the end', () => {
-  it('stops all within 10 s of SIGTERM, leaves no process behind, and keeps the data for the next start', async () => {
+describe('npm start, when it stops,', () => {
+  it('stops all processes within 10 s of SIGTERM, and keeps the data for the next start', async () => {
     const { accessToken, user } = await logIn(ADA);
     const bio = `Crossed a bridge at ${new Date().toISOString()}`;
     await request(`${rest()}/v1/users/${user.id}`, { method: 'PATCH', body: { bio }, token: accessToken });
@@ -208,7 +208,7 @@ describe('at the end', () => {
     expect(await ask('{ me { bio } }', accessToken)).toEqual({ data: { me: { bio } } });
   });
 
-  it('leaves no process of ours behind when it is killed itself, and starts again on what is there', async () => {
+  it('leaves no process behind when it is killed, and starts again on the same data', async () => {
     trestle.child.kill('SIGKILL');
     expect(await trestle.ended).toBe('SIGKILL');
     await start();
@@ -218,7 +218,7 @@ describe('at the end', () => {
     await start();
   });
 
-  it('kills within 10 s what does not end by itself', async () => {
+  it('kills within 10 s a process that does not end', async () => {
     process.kill(childOf('subgraphs/content'), 'SIGSTOP');
     const began = Date.now();
     expect(await stop()).toBe(0);
@@ -227,7 +227,7 @@ describe('at the end', () => {
     await start();
   });
 
-  it('ends at once at the second Ctrl-C', async () => {
+  it('ends immediately at the second Ctrl-C', async () => {
     process.kill(childOf('subgraphs/content'), 'SIGSTOP');
     const began = Date.now();
     trestle.child.kill('SIGINT');

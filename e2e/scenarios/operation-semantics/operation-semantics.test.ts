@@ -50,7 +50,7 @@ const ask = async (query: string, variables?: Record<string, unknown>) => (await
 
 describe('a variable', () => {
   // GraphQL §2.10: any Name is a name of a variable.
-  it('may have the name that fetches of entities have for theirs', async () => {
+  it('may have the name of the variable of entity fetches, `representations`', async () => {
     const query =
       'query ($representations: String, $representations_: Boolean!) { me { greet(with: $representations) name @include(if: $representations_) } }';
     expect(await ask(query, { representations: 'you', representations_: false })).toEqual({ data: { me: { greet: 'hello you' } } });
@@ -59,7 +59,7 @@ describe('a variable', () => {
     });
   });
 
-  it('may have the name of what every object inherits', async () => {
+  it('may have the name of an inherited property, such as `toString`', async () => {
     const body = (value: boolean) =>
       `{"query": "query ($__proto__: Boolean!) { me { id name @include(if: $__proto__) } }", "variables": {"__proto__": ${String(value)}}}`;
     const headers = { 'content-type': 'application/json' };
@@ -68,7 +68,7 @@ describe('a variable', () => {
   });
 
   // GraphQL §6.4.1: a null value for an argument of a non-null type is an error.
-  it('is an error where it is null and a condition, with its place in the document', async () => {
+  it('is an error with its location when it is null and the argument of a condition', async () => {
     const query = 'query ($b: Boolean = true) { me @include(if: $b) { id } }';
     expect(await ask(query, {})).toEqual({ data: { me: { id: 'u1' } } });
     expect(await ask(query, { b: null })).toEqual({
@@ -87,13 +87,13 @@ describe('a variable', () => {
   });
 
   // GraphQL §5.8.3: a document that uses a variable which it does not declare is not valid, also one to a subgraph.
-  it('goes to a subgraph with its declaration, or not at all', async () => {
+  it('is sent to a subgraph with its declaration, or not at all', async () => {
     const query = 'query Q($s: Boolean! = false) { ps { ...F } } fragment F on X { ... on M { __typename } ... on C { n @skip(if: $s) } }';
     expect(await ask(query)).toEqual({ data: { ps: [{ __typename: 'M' }, {}] } });
   });
 });
 
-describe('the fields of an answer', () => {
+describe('the fields of a result', () => {
   // GraphQL §6.3.2: a field stands where the first selection of it stands that is not skipped.
   it.each([
     ['{ me { id @skip(if: $s) name id } }', '{"id":"u1","name":"Ada"}', '{"name":"Ada","id":"u1"}'],
@@ -115,7 +115,7 @@ describe('the fields of an answer', () => {
 
 describe('@oneOf in a supergraph that does not define it', () => {
   // GraphQL §3.10.1: exactly one field of a OneOf input object is given.
-  it('is enforced for literals and variables, and introspection tells of it', async () => {
+  it('is enforced for literals and variables, and is in the introspection', async () => {
     expect(await ask('{ pick(one: { a: 1 }) }')).toEqual({ data: { pick: '{"one":{"a":1}}' } });
     expect((await ask('{ pick(one: { a: 1, b: "x" }) }')).errors).toHaveLength(1);
     expect((await ask('query ($o: One) { pick(one: $o) }', { o: { a: 1, b: 'x' } })).errors).toEqual([
@@ -128,7 +128,7 @@ describe('@oneOf in a supergraph that does not define it', () => {
     expect(isInputObjectType(type) && type.isOneOf).toBe(true);
   });
 
-  it('with a required field refuses the supergraph, and the one before is served', async () => {
+  it('rejects a supergraph that has it on a type with a required field, and the one before is served', async () => {
     await federation.replaceSupergraph(federation.supergraphSdl.replace(/b: String(?=\s*\})/, 'b: String!'));
     const isRefused = (line: string) => line.includes('refused a new supergraph') && line.includes('One.b must be nullable');
     await until(() => Promise.resolve(federation.gateway.lines.some(isRefused)));
@@ -138,7 +138,7 @@ describe('@oneOf in a supergraph that does not define it', () => {
 
 // GraphQL §2.7: an alias is any Name; §3.6.2: `__typename` is reserved for fields, not for aliases.
 describe('the alias `__typename` of another field', () => {
-  it('is the key of that field in the result, beside an object type that the gateway has to know', async () => {
+  it('is the key of that field in the result, also when the gateway needs the type of the object', async () => {
     expect(await ask('{ me { __typename: name greet(with: "a") } ps { __typename: id ... on M { kind: __typename } } }')).toEqual({
       data: { me: { __typename: 'Ada', greet: 'hello a' }, ps: [{ __typename: 'm1', kind: 'M' }, { __typename: 'b1' }] },
     });

@@ -42,13 +42,13 @@ it.each([
   ['it is set', 'prices', AFTER],
   ['it is set among others, that nothing asks for', 'none, prices percent(100)', AFTER],
   ['others are set', 'price, Prices', BEFORE],
-])('a label holds as OVERRIDE_LABELS says: %s', async (_, OVERRIDE_LABELS, expected) => {
+])('applies a label as OVERRIDE_LABELS says: %s', async (_, OVERRIDE_LABELS, expected) => {
   federation = await startFederation(createSubgraphs({ price: label('prices') }), { env: { OVERRIDE_LABELS } });
   expect(await answer()).toEqual(expected);
   expect(received(expected === AFTER ? 'before' : 'after').join()).not.toMatch(/price|motto/);
 });
 
-it('labels hold each for itself', async () => {
+it('applies each label separately', async () => {
   federation = await startFederation(createSubgraphs({ price: label('prices'), motto: label('mottos') }), {
     env: { OVERRIDE_LABELS: 'mottos' },
   });
@@ -58,13 +58,13 @@ it('labels hold each for itself', async () => {
 it.each([
   [0, BEFORE],
   [100, AFTER],
-])('percent(%d) holds for so many requests, the first and those that were planned before', async (percent, expected) => {
+])('applies percent(%d) to that share of requests, to the first one and to those with a cached plan', async (percent, expected) => {
   federation = await startFederation(createSubgraphs({ price: label(`percent(${String(percent)})`) }));
   const answers = await Promise.all(Array.from({ length: 50 }, answer));
   expect(new Set([...answers, await answer()].map((each) => JSON.stringify(each)))).toEqual(new Set([JSON.stringify(expected)]));
 });
 
-it('percent(50) holds for some requests and not for others, each of which is answered by one side alone', async () => {
+it('applies percent(50) to some requests, and resolves each request by one subgraph only', async () => {
   federation = await startFederation(createSubgraphs({ price: label('percent(50)') }));
   const seen = new Set<string>();
   await until(async () => {
@@ -75,7 +75,7 @@ it('percent(50) holds for some requests and not for others, each of which is ans
   expect(seen).toEqual(new Set([BEFORE, AFTER].map((each) => JSON.stringify(each))));
 });
 
-it('moves with each new supergraph, until the field is the other subgraph’s for good, and no request fails', async () => {
+it('migrates a field with each new supergraph until the other subgraph owns it, and no request fails', async () => {
   federation = await startFederation(createSubgraphs({ price: label('percent(0)') }));
   const urls: Record<string, string> = {};
   for (const [, name = '', url = ''] of federation.supergraphSdl.matchAll(/name: "(\w+)", url: "([^"]+)"/g)) urls[name] = url;

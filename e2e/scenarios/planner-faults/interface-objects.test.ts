@@ -4,7 +4,7 @@ import { type Federation, startFederation } from '../../stack/federation.ts';
 
 const resolveType = { __resolveType: ({ __typename }: { __typename: string }) => __typename };
 
-describe('an interface object whose type no subgraph can tell', () => {
+describe('an interface object whose type no subgraph resolves', () => {
   const sources = {
     a: {
       sdl: `type Query { a: Product } interface Product @key(fields: "id") { id: ID! }

@@ -9,7 +9,7 @@ describe('a field with arguments that @requires fetches', () => {
   const prices: Record<string, number> = { EUR: 9, USD: 10, CHF: 8 };
   const price = (_: unknown, { currency }: { currency: string }) => prices[currency] ?? null;
 
-  it("is fetched with the arguments of @requires beside those of the client", async () => {
+  it('is fetched with the arguments of @requires beside those of the client', async () => {
     federation = await startFederation({
       catalog: {
         sdl: 'type Query { product: Product } type Product @key(fields: "id") { id: ID! price(currency: String = "EUR"): Int }',

@@ -68,24 +68,24 @@ const node = async (id: string, token?: string, fields = 'id') => {
 };
 
 describe('node', () => {
-  it('gives a resource of every kind to those who may see it', async () => {
+  it('returns a resource of every kind to callers who may read it', async () => {
     for (const [kind, id] of Object.entries(ids))
       expect(await node(id, ada.token, '__typename id')).toEqual({ node: { __typename: kind === 'Draft' ? 'Post' : kind, id }, codes: [] });
   });
 
-  it('is null without an error for what is hidden from the caller, though `id` alone is selected', async () => {
+  it('is null without an error for a resource that is hidden from the caller, also when only `id` is selected', async () => {
     for (const kind of HIDDEN_FROM_BOB) expect([kind, await node(ids[kind] ?? '', bob.token)]).toEqual([kind, { node: null, codes: [] }]);
     for (const kind of [...HIDDEN_FROM_BOB, 'Channel', 'Message'])
       expect([kind, await node(ids[kind] ?? '')]).toEqual([kind, { node: null, codes: [] }]);
   });
 
-  it('is null whatever is selected, nullable fields alone included', async () => {
+  it('is null for any selection of a hidden resource, also of nullable fields only', async () => {
     const selections = '... on Video { durationSeconds } ... on Order { customer { id } } ... on User { bio }';
     for (const kind of ['Order', 'Video']) expect(await node(ids[kind] ?? '', bob.token, selections)).toEqual({ node: null, codes: [] });
     expect(await node(ids['Video'] ?? '', ada.token, selections)).toEqual({ node: { durationSeconds: null }, codes: [] });
   });
 
-  it('is null when `__typename` alone is selected, or nothing that the type has, and gives the type to those who may see it', async () => {
+  it('is null for `__typename` of a hidden resource, and returns the type to callers who may read it', async () => {
     for (const selection of [
       '__typename',
       '... on Post { author { id } } __typename',
@@ -113,7 +113,7 @@ describe('node', () => {
     }
   });
 
-  it('is answered for the most root fields that an operation may have', async () => {
+  it('is resolved for the largest number of root fields that an operation may have', async () => {
     const fields = Object.values(ids).map((id, i) => `n${String(i)}: node(id: "${id}") { __typename }`);
     const { data, errors } = await stack.graphql(`{ ${fields.join(' ')} }`, { token: ada.token });
     expect(errors).toEqual([]);
@@ -136,7 +136,7 @@ describe('node', () => {
 });
 
 describe('an account that was deleted', () => {
-  it('is null as author and as customer, though `id` alone is selected, and as node', async () => {
+  it('is null as author, as customer and as node, also when only `id` is selected', async () => {
     const gone = await stack.createAccount('Gone');
     const { data } = await stack.graphql<{ post: { id: string }; order: { id: string } }>(
       `mutation { post: createPost(input: { title: "Left", status: PUBLISHED }) { id } order: createOrder(input: { productId: "${ids['Product'] ?? ''}", qty: 1 }) { id } }`,
@@ -168,7 +168,7 @@ describe('an account that was deleted', () => {
 });
 
 describe('_entities of a subgraph', () => {
-  it('gives null for what is deleted or hidden, and fails for one faulty representation alone', async () => {
+  it('returns null for deleted and hidden entities, and an error for an invalid representation only', async () => {
     for (const [name, typename, id] of [
       ['users', 'User', ids['User']],
       ['orders', 'Product', ids['Product']],
@@ -201,7 +201,7 @@ describe('_entities of a subgraph', () => {
 });
 
 describe('_entities of a subgraph, asked directly', () => {
-  it('gives null without an error for what never existed, was deleted or is hidden from the caller', async () => {
+  it('returns null without an error for entities that never existed, were deleted or are hidden from the caller', async () => {
     const ask = async (name: 'users' | 'orders' | 'content', representations: object[], token?: string) => {
       const types = [...new Set(representations.map((each) => (each as { __typename: string }).__typename))];
       const fields = types.map((type) => `... on ${type} { id }`).join(' ');
@@ -231,7 +231,7 @@ describe('_entities of a subgraph, asked directly', () => {
 });
 
 describe('the comments of a post', () => {
-  it('come by `first` and `after` as Relay asks for them, and by `limit`, but not by both', async () => {
+  it('are paged by `first` and `after` as in Relay, or by `limit`, but not by both', async () => {
     const id = ids['Post'] ?? '';
     for (const body of ['b', 'c'])
       await stack.graphql(`mutation { createComment(input: { postId: "${id}", body: "${body}" }) { id } }`, { token: ada.token });
@@ -258,7 +258,7 @@ describe('the comments of a post', () => {
 });
 
 describe('POST /orders', () => {
-  it('places an order of several items, and refuses one that is named twice or mixed with productId', async () => {
+  it('creates an order of several items, and rejects one that repeats a product or is mixed with productId', async () => {
     const items = [
       { productId: Number(ids['Product']), qty: 1 },
       { productId: Number(ids['Product']) + 1, qty: 1 },

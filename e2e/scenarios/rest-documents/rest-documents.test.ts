@@ -77,7 +77,7 @@ function withIds(path: string, own = ids): string {
 function shapeOf(value: unknown, other: unknown): unknown {
   if (Array.isArray(value)) return value.length > 0 ? [shapeOf(value[0], Array.isArray(other) ? other[0] : undefined)] : [];
   if (typeof value !== 'object' || value === null) return 'value';
-  // What one side lacks for now, such as no next page or nobody who wrote it, has no shape.
+  // An absent value, such as that of a next page or an author, has no shape to compare.
   const peer = (typeof other === 'object' && other !== null ? other : {}) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(value).map(([name, part]) => [name, part === null || peer[name] === null ? 'value' : shapeOf(part, peer[name])]),

@@ -1,4 +1,4 @@
-/** What the front door refuses, and in which form (spec §7, contract §4 to §6). */
+/** The requests that the bridge rejects, and its responses to them (spec §7, contract §4 to §6). */
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
-import { listen } from '../../stack/listener.ts';
+import { subscribeTo } from '../../stack/subscriber.ts';
 import { openSocket } from '../../stack/socket-client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
@@ -22,7 +22,7 @@ interface LoggedIn {
   logIn(): Promise<string>;
 }
 
-/** Somebody new, logged in by password. */
+/** Creates an account and logs in by password. */
 async function arrive(): Promise<LoggedIn> {
   const name = `Guest${String(++count)}`;
   const { id } = await stack.createAccount(name);
@@ -47,8 +47,8 @@ const changeUser = (id: string, input: string) =>
 const CHANNEL = 'chn_000000000000000000000000c1';
 const NEWS = 'subscription { orderStatusChanged { id } }';
 
-describe('logging out', () => {
-  it('ends the token that was used, and no other one of the account', async () => {
+describe('logout', () => {
+  it('revokes the token that was used, and no other one of the account', async () => {
     const guest = await arrive();
     const other = await guest.logIn();
     expect(await logOut(guest.token)).toMatchObject({ status: 200, data: { logout: true }, errors: [] });
@@ -57,7 +57,7 @@ describe('logging out', () => {
     expect(await atGateway(await guest.logIn())).toBe(200);
   });
 
-  it('by REST answers 204; the token gets 401 from then on, for another logout too', async () => {
+  it('answers 204 by REST; then the token gets 401, for another logout too', async () => {
     const guest = await arrive();
     expect((await stack.call('POST', '/v1/auth/logout', { token: guest.token })).status).toBe(204);
     for (const [method, path] of [
@@ -71,7 +71,7 @@ describe('logging out', () => {
     }
   });
 
-  it('everywhere ends all tokens of the account, by either door', async () => {
+  it('revokes all tokens of the account with `everywhere`, by REST and GraphQL', async () => {
     const [one, two] = [await arrive(), await arrive()];
     const [otherOfOne, otherOfTwo] = [await one.logIn(), await two.logIn()];
     expect((await logOut(one.token, true)).data).toEqual({ logout: true });
@@ -80,7 +80,7 @@ describe('logging out', () => {
     expect(await atGateway(await one.logIn())).toBe(200);
   });
 
-  it('needs somebody who is logged in, and a flag that is one', async () => {
+  it('requires a caller who is logged in, and a Boolean `everywhere`', async () => {
     expect((await stack.call('POST', '/v1/auth/logout')).status).toBe(401);
     expect((await stack.graphql('mutation { logout }')).status).toBe(401);
     const { token } = await arrive();
@@ -90,7 +90,7 @@ describe('logging out', () => {
   });
 });
 
-describe('all tokens of an account end', () => {
+describe('the tokens of an account', () => {
   it.each([
     ['its role changes', (id: string) => changeUser(id, '{ role: MODERATOR }')],
     ['it may not log in any more', (id: string) => changeUser(id, '{ isActive: false }')],
@@ -113,21 +113,21 @@ describe('all tokens of an account end', () => {
     ['its role', `UPDATE users SET role = 'ADMIN' WHERE id = $1`],
     ['its password', `UPDATE users SET "passwordHash" = 'other' WHERE id = $1`],
     ['the account', 'DELETE FROM users WHERE id = $1'],
-  ])('when somebody changes %s by hand, at the database', async (_, text) => {
+  ])('when %s is changed in the database', async (_, text) => {
     const guest = await arrive();
     await stack.sql('users', text, [guest.id]);
     await until(async () => (await atGateway(guest.token)) === 401);
   });
 
-  it('not when a name changes', async () => {
+  it('stay valid when the name changes', async () => {
     const guest = await arrive();
     await changeUser(guest.id, '{ name: "Other", bio: "x", isActive: true, role: USER }');
     expect(await atGateway(guest.token)).toBe(200);
   });
 });
 
-describe('whoever listens with a token that is revoked', () => {
-  it('on a WebSocket is closed with 4403 without any event, and others go on', async () => {
+describe('a subscriber whose token is revoked', () => {
+  it('is closed with 4403 on a WebSocket without another event, and others continue', async () => {
     const guest = await arrive();
     const other = await guest.logIn();
     const [ended, kept] = await Promise.all(
@@ -143,7 +143,7 @@ describe('whoever listens with a token that is revoked', () => {
     await kept?.close();
   });
 
-  it('on an event stream gets UNAUTHORIZED and the end', async () => {
+  it('gets UNAUTHORIZED and the end of its event stream', async () => {
     const guest = await arrive();
     const stream = await openEventStream(`${stack.gateway}/graphql`, { query: NEWS, headers: { authorization: `Bearer ${guest.token}` } });
     await logOut(guest.token);
@@ -155,7 +155,7 @@ describe('whoever listens with a token that is revoked', () => {
     ]);
   });
 
-  it.each(['users', 'orders', 'content'] as const)('at the %s subgraph itself is closed with 4403, and gets 401 from it', async (name) => {
+  it.each(['users', 'orders', 'content'] as const)('is closed with 4403 by the %s subgraph, which answers 401 then', async (name) => {
     const guest = await arrive();
     const query = {
       users: 'userCreated',
@@ -165,16 +165,20 @@ describe('whoever listens with a token that is revoked', () => {
     if (name === 'content') {
       await stack.sql('content', `INSERT INTO channels (id, name) VALUES ($1, 'one')`, [CHANNEL]);
     }
-    const listener = listen(stack.subgraphs[name].url, { query: `subscription { ${query[name]} { id } }`, token: guest.token, resume: {} });
-    await listener.wait(1);
+    const subscriber = subscribeTo(stack.subgraphs[name].url, {
+      query: `subscription { ${query[name]} { id } }`,
+      token: guest.token,
+      resume: {},
+    });
+    await subscriber.wait(1);
     await logOut(guest.token);
     expect(await atSubgraph(name, guest.token)).toBe(401);
-    expect(await listener.end()).toEqual({ close: 4403 });
+    expect(await subscriber.end()).toEqual({ close: 4403 });
   });
 });
 
 describe('a process', () => {
-  it('learns of what another process of the users subgraph has ended', async () => {
+  it('receives the revocations of another process of the users subgraph', async () => {
     const guest = await arrive();
     const second = await stack.startSubgraph('users');
     expect(await asks(second.url, guest.token, 'mutation { logout }')).toBe(200);
@@ -182,7 +186,7 @@ describe('a process', () => {
     await until(async () => (await atSubgraph('content', guest.token)) === 401);
   });
 
-  it('that starts knows of what was revoked before', async () => {
+  it('receives earlier revocations when it starts', async () => {
     const guest = await arrive();
     const other = await guest.logIn();
     await logOut(guest.token);
@@ -192,7 +196,7 @@ describe('a process', () => {
     await until(async () => (await asks(users.url, guest.token)) === 401);
   });
 
-  it('refuses on what it knows while the users subgraph is gone, and then learns what it has missed', async () => {
+  it('rejects known revoked tokens while the users subgraph is down, and receives the missed revocations afterwards', async () => {
     const [before, during] = [await arrive(), await arrive()];
     await logOut(before.token);
     await stack.kill('users');
@@ -210,7 +214,7 @@ describe('a process', () => {
   });
 });
 
-it('no token tells of a role that its account has lost, however logins and changes of the role race', async () => {
+it('issues no token with a role that the account has lost while logins and changes of the role race', async () => {
   const guest = await arrive();
   const roles = ['ADMIN', 'USER'] as const;
   const logins = Promise.all(Array.from({ length: 24 }, () => guest.logIn()));

@@ -16,7 +16,7 @@ const INVALID = ['Bearer expired.token.here', 'Basic YTpi', 'nonsense'];
 
 describe('POST /v1/auth/login', () => {
   // RFC 9110 §11.6.2: which credentials a request needs is the route's own business; a client that signs in has no valid one yet.
-  it.each(INVALID)('signs in whatever stands in Authorization: %s', async (authorization) => {
+  it.each(INVALID)('signs in with any value of Authorization: %s', async (authorization) => {
     const reply = await stack.call('POST', '/v1/auth/login', { body: credentials, headers: { authorization } });
     expect([reply.status, (reply.body as { user?: { id: string } }).user?.id]).toEqual([200, ada.id]);
   });
@@ -50,14 +50,14 @@ describe('a GraphQL request with an invalid credential', () => {
     ['mutation {'],
     [`mutation { ${'login(email: "a", password: "b") { token } '.repeat(100)} }`],
     [`${LOGIN} query Other { me { id } }`],
-  ])('is 401 for any other operation: %s', async (query) => {
+  ])('gets 401 for any other operation: %s', async (query) => {
     expect(await post(query, 'Bearer expired.token.here')).toMatchObject({
       status: 401,
       errors: [{ extensions: { code: 'UNAUTHORIZED' } }],
     });
   });
 
-  it('is 401 by GET, whatever it asks for', async () => {
+  it('gets 401 by GET for any operation', async () => {
     const url = `${stack.gateway}/graphql?query=${encodeURIComponent('{ __typename }')}`;
     expect((await request(url, { method: 'GET', headers: { authorization: 'Bearer x' } })).status).toBe(401);
   });

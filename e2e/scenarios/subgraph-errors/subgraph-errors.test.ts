@@ -59,7 +59,7 @@ describe('an error that a subgraph reports', () => {
 
 describe('a subgraph that fails', () => {
   // GraphQL §7.1.2: the path of an error leads to the field that has it.
-  it('has its error at each field that is missing, and no other one beside it', async () => {
+  it('causes one error at each missing field, and no other error', async () => {
     federation = await startFederation(sources);
     federation.intercept = ({ subgraph }) => (subgraph === 'shop' ? report([{ message: 'boom', extensions: { code: 'X' } }]) : undefined);
     const error = { message: 'boom', extensions: { code: 'X', service: 'shop' } };
@@ -78,7 +78,7 @@ describe('a subgraph that fails', () => {
     );
   });
 
-  it('without a path has none at the root', async () => {
+  it('causes no error at the root when its error has no path', async () => {
     federation = await startFederation(sources);
     federation.intercept = () => report([{ message: 'boom', path: [], extensions: { code: 'X' } }]);
     const { body } = await federation.ask('{ me { id } users { id } }');
@@ -87,7 +87,7 @@ describe('a subgraph that fails', () => {
     expect(body.errors?.[0]).not.toHaveProperty('path');
   });
 
-  it('stays an error of its own when it is gone', async () => {
+  it('is reported as an error of its own when it is down', async () => {
     federation = await startFederation(sources);
     await federation.halt('shop');
     const { data, errors } = await ask('{ users { name orders } }');

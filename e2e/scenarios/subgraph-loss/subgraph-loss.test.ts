@@ -1,4 +1,4 @@
-/** A subgraph is killed and comes back: the rest of the data stays, and nobody learns where it lived (issue 2, contract §3). */
+/** A subgraph is killed and restarted: other data is served meanwhile, and errors do not reveal its address (contract §3). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
@@ -19,7 +19,7 @@ const ask = () =>
     variables: { id: ada.id },
   });
 
-it('answers the rest of the data with a coded, masked error, and everything once the subgraph is back', async () => {
+it('returns the other data with a masked error while a subgraph is down, and all data when it is up again', async () => {
   expect((await ask()).data).toEqual({ user: { name: 'Ada', ordersConnection: { totalCount: 0 } } });
   const { port } = stack.subgraphs.orders;
 

@@ -6,7 +6,7 @@ import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { readMetric, request, until } from '../../stack/client.ts';
-import { type ListenOptions, listen } from '../../stack/listener.ts';
+import { type SubscribeOptions, subscribeTo } from '../../stack/subscriber.ts';
 import { COLLECT_GARBAGE } from '../../stack/process.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
@@ -23,7 +23,7 @@ const REQUEST_ID = '01234567-89ab-4cde-8f01-23456789abcd';
 const QUERY = 'subscription { userCreated { id } }';
 const users = () => stack.subgraphs.users.url;
 const connect = (path = '/graphql') => new WebSocket(`${users().replace(/^http/, 'ws')}${path}`, 'graphql-transport-ws');
-const ending = (options: Omit<ListenOptions, 'query'>) => listen(users(), { query: QUERY, ...options }).end();
+const ending = (options: Omit<SubscribeOptions, 'query'>) => subscribeTo(users(), { query: QUERY, ...options }).end();
 
 describe('a socket', () => {
   it('is closed for a token that is not valid, and for more than one credential', async () => {
@@ -42,16 +42,16 @@ describe('a socket', () => {
     expect(await ending({ connectionParams: { authorization: 7 } })).toEqual({ close: 4400 });
   });
 
-  it('takes the credential from connection_init, or from a header of the upgrade', async () => {
+  it('reads the credential from connection_init or from a header of the upgrade', async () => {
     const authorization = `Bearer ${ada.token}`;
     for (const options of [
       { connectionParams: { authorization } },
       { connectionParams: { Authorization: authorization } },
       { headers: { authorization } },
     ]) {
-      const listener = listen(users(), { query: '{ me { id } }', ...options });
-      expect(await listener.end()).toEqual({});
-      expect(listener.results).toEqual([{ data: { me: { id: ada.id } } }]);
+      const subscriber = subscribeTo(users(), { query: '{ me { id } }', ...options });
+      expect(await subscriber.end()).toEqual({});
+      expect(subscriber.results).toEqual([{ data: { me: { id: ada.id } } }]);
     }
   });
 
@@ -61,22 +61,22 @@ describe('a socket', () => {
     'mutation { updateUser(id: "usr_nobody", input: { bio: "x" }) { id } }',
     'mutation { login(email: "ada@example.org", password: "Ada-passes-1") { user { id } } }',
   ])('answers as HTTP does: %s', async (query) => {
-    const listener = listen(users(), { query, token: ada.token, connectionParams: { 'x-request-id': REQUEST_ID } });
-    expect(await listener.end()).toEqual({});
+    const subscriber = subscribeTo(users(), { query, token: ada.token, connectionParams: { 'x-request-id': REQUEST_ID } });
+    expect(await subscriber.end()).toEqual({});
     const options = { method: 'POST', body: { query }, token: ada.token, headers: { 'x-request-id': REQUEST_ID } };
-    expect(listener.results).toEqual([(await request(`${users()}/graphql`, options)).body]);
+    expect(subscriber.results).toEqual([(await request(`${users()}/graphql`, options)).body]);
   });
 
-  it('is closed with 4403 when its token ends', async () => {
+  it('is closed with 4403 when its token expires', async () => {
     // It is good for 5 s more, as clocks differ.
     const token = stack.issueEndingToken(ada.id, 'USER', -3);
-    const listener = listen(users(), { query: QUERY, token, resume: {} });
-    await listener.wait(1);
-    expect(await listener.end()).toEqual({ close: 4403 });
+    const subscriber = subscribeTo(users(), { query: QUERY, token, resume: {} });
+    await subscriber.wait(1);
+    expect(await subscriber.end()).toEqual({ close: 4403 });
     expect(await ending({ token })).toEqual({ close: 4401 });
   });
 
-  it('tells what is wrong with an operation by an error message with codes', async () => {
+  it('gets an `error` message with codes for an invalid operation', async () => {
     for (const [query, variables] of [
       ['subscription {', {}],
       ['subscription { nothing }', {}],
@@ -84,10 +84,10 @@ describe('a socket', () => {
       ['query ($id: ID!) { user(id: $id) { id } }', {}],
       ['{ user { id } }', {}],
     ] as const)
-      expect([query, await listen(users(), { query, variables }).end()]).toEqual([query, { codes: ['VALIDATION_ERROR'] }]);
+      expect([query, await subscribeTo(users(), { query, variables }).end()]).toEqual([query, { codes: ['VALIDATION_ERROR'] }]);
   });
 
-  it('is closed without connection_init in time, for large messages, and is there on /graphql only', async () => {
+  it('is closed without connection_init in time and for large messages, and is served on /graphql only', async () => {
     const closeOf = (socket: WebSocket) => new Promise<number>((resolve) => socket.on('error', () => undefined).once('close', resolve));
     const silent = closeOf(connect());
     const large = connect();
@@ -107,7 +107,7 @@ describe('a socket', () => {
   });
 
   // graphql-transport-ws, Ping: a pong may repeat the payload; RFC 9293 §3.8.6: who does not read is not read from.
-  it('reads no further while its peer does not read, and loses nothing', async () => {
+  it('is not read while its peer does not read, and loses nothing', async () => {
     const socket = connect();
     await once(socket, 'open');
     socket.send(JSON.stringify({ type: 'connection_init' }));
@@ -151,9 +151,9 @@ describe('a socket', () => {
   });
 });
 
-describe('nothing is left behind', () => {
+describe('a process after many subscriptions', () => {
   /** Subscribes and unsubscribes so many times over five sockets, which are then closed. */
-  async function comeAndGo(url: string, times: number): Promise<void> {
+  async function subscribeAndReturn(url: string, times: number): Promise<void> {
     const sockets = Array.from({ length: 5 }, () =>
       createClient({ url: `${url.replace(/^http/, 'ws')}/graphql`, webSocketImpl: WebSocket, lazy: false, retryAttempts: 0 }),
     );
@@ -170,27 +170,27 @@ describe('nothing is left behind', () => {
     await until(async () => (await readMetric(url, 'trestle_subscriptions_open{topic="userCreated"}')) === 0);
   }
 
-  it('of 5,000 subscriptions: handles and heap are as before', async () => {
+  it('has as many handles and as large a heap as before 2,500 of them', async () => {
     const { url } = await stack.startSubgraph('users', COLLECT_GARBAGE);
     const handles = () => readMetric(url, 'nodejs_active_handles_total');
     const heap = () => readMetric(url, 'nodejs_heap_size_used_bytes');
     // Code is compiled and caches are filled before it is measured.
-    await comeAndGo(url, 3000);
+    await subscribeAndReturn(url, 1500);
     const handlesBefore = await handles();
     let heapBefore = Infinity;
-    for (let i = 0; i < 500; i++) heapBefore = Math.min(heapBefore, await heap());
-    await comeAndGo(url, 5000);
+    for (let i = 0; i < 200; i++) heapBefore = Math.min(heapBefore, await heap());
+    await subscribeAndReturn(url, 2500);
     await until(async () => (await handles()) <= handlesBefore);
     // Less than 400 bytes of each.
-    await until(async () => (await heap()) < heapBefore + 2_000_000);
+    await until(async () => (await heap()) < heapBefore + 1_000_000);
   }, 120_000);
 });
 
-it('says goodbye with 1001 when the process is told to stop, and stops at once', async () => {
-  const listeners = Array.from({ length: 20 }, () => listen(users(), { query: QUERY, resume: {} }));
-  await Promise.all(listeners.map((listener) => listener.wait(1)));
+it('closes sockets with 1001 when the process gets SIGTERM, and ends at once', async () => {
+  const subscribers = Array.from({ length: 20 }, () => subscribeTo(users(), { query: QUERY, resume: {} }));
+  await Promise.all(subscribers.map((subscriber) => subscriber.wait(1)));
   const began = performance.now();
   await stack.subgraphs.users.end('SIGTERM');
   expect(performance.now() - began).toBeLessThan(4000);
-  for (const listener of listeners) expect(await listener.end()).toEqual({ close: 1001 });
+  for (const subscriber of subscribers) expect(await subscriber.end()).toEqual({ close: 1001 });
 });

@@ -1,7 +1,7 @@
-/** What a subgraph tells over its WebSocket: to whom, from whichever process it was written, and without loss (issue 5). */
+/** Events of a subgraph over its WebSocket: who gets them, from any process that writes, and without loss. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
-import { type ListenOptions, type Listener, listen } from '../../stack/listener.ts';
+import { type SubscribeOptions, type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
 import { type Account, type Stack, type SubgraphName, startStack } from '../../stack/stack.ts';
 
 let stack: Stack;
@@ -17,19 +17,19 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-const listeners: Listener[] = [];
-afterEach(() => Promise.all(listeners.splice(0).map((listener) => listener.stop())));
+const subscribers: Subscriber[] = [];
+afterEach(() => Promise.all(subscribers.splice(0).map((subscriber) => subscriber.stop())));
 
-const open = (subgraph: SubgraphName, options: ListenOptions): Listener => {
-  const listener = listen(stack.subgraphs[subgraph].url, options);
-  listeners.push(listener);
-  return listener;
+const open = (subgraph: SubgraphName, options: SubscribeOptions): Subscriber => {
+  const subscriber = subscribeTo(stack.subgraphs[subgraph].url, options);
+  subscribers.push(subscriber);
+  return subscriber;
 };
-/** Asks for positions as well, the first of which tells that it listens. */
-const openAndWait = async (subgraph: SubgraphName, options: ListenOptions): Promise<Listener> => {
-  const listener = open(subgraph, { resume: {}, ...options });
-  await listener.wait(1);
-  return listener;
+/** Requests positions too: the first one shows that the subscription is active. */
+const openAndWait = async (subgraph: SubgraphName, options: SubscribeOptions): Promise<Subscriber> => {
+  const subscriber = open(subgraph, { resume: {}, ...options });
+  await subscriber.wait(1);
+  return subscriber;
 };
 async function ask<Data>(
   subgraph: SubgraphName,
@@ -41,7 +41,7 @@ async function ask<Data>(
   expect(errors).toBeUndefined();
   return data;
 }
-const dataOf = (listener: Listener) => listener.results.slice(1).map(({ data }) => data);
+const dataOf = (subscriber: Subscriber) => subscriber.results.slice(1).map(({ data }) => data);
 
 const MESSAGES = 'subscription ($channelId: ID!) { messageAdded(channelId: $channelId) { body author { id } channel { name } } }';
 const say = (body: string) =>
@@ -51,7 +51,7 @@ const say = (body: string) =>
   });
 
 describe('userCreated', () => {
-  it('tells anybody of each new account, and shows the e-mail address to whom it may', async () => {
+  it('sends each new account to all callers, and the e-mail address to those who may read it', async () => {
     const query = 'subscription { userCreated { name email } }';
     const [anonymous, boss] = await Promise.all([openAndWait('users', { query }), openAndWait('users', { query, token: admin.token })]);
     await stack.createAccount('Grace Hopper');
@@ -69,28 +69,28 @@ describe('userCreated', () => {
     ]);
   });
 
-  it('knows no positions unless asked for them', async () => {
-    const listener = open('users', { query: 'subscription { userCreated { name } }' });
+  it('has no positions unless they are requested', async () => {
+    const subscriber = open('users', { query: 'subscription { userCreated { name } }' });
     await until(async () => (await readMetric(stack.subgraphs.users.url, 'trestle_subscriptions_open{topic="userCreated"}')) === 1);
     await stack.createAccount('Plain');
-    await listener.wait(1);
-    expect(listener.results).toEqual([{ data: { userCreated: { name: 'Plain' } } }]);
+    await subscriber.wait(1);
+    expect(subscriber.results).toEqual([{ data: { userCreated: { name: 'Plain' } } }]);
     expect(await readMetric(stack.subgraphs.users.url, 'trestle_events_delivered_total{topic="userCreated"}')).toBeGreaterThan(0);
   });
 
-  it('is told by one process of what another one has written', async () => {
+  it('is sent by one process for what another one has written', async () => {
     const other = await stack.startSubgraph('users');
-    const listener = listen(other.url, { query: 'subscription { userCreated { name } }', resume: {} });
-    listeners.push(listener);
-    await listener.wait(1);
+    const subscriber = subscribeTo(other.url, { query: 'subscription { userCreated { name } }', resume: {} });
+    subscribers.push(subscriber);
+    await subscriber.wait(1);
     await stack.createAccount('Elsewhere');
-    await listener.wait(2);
-    expect(dataOf(listener)).toEqual([{ userCreated: { name: 'Elsewhere' } }]);
+    await subscriber.wait(2);
+    expect(dataOf(subscriber)).toEqual([{ userCreated: { name: 'Elsewhere' } }]);
   });
 });
 
 describe('messageAdded', () => {
-  it('tells whoever is logged in what is said in that channel, in order', async () => {
+  it('sends the messages of the channel in order to callers who are logged in', async () => {
     await stack.sql('content', `INSERT INTO channels (id, name) VALUES ('chn_00000000000000000000000001', 'other')`);
     const [here, there] = await Promise.all([
       openAndWait('content', { query: MESSAGES, variables: { channelId }, token: eve.token }),
@@ -104,7 +104,7 @@ describe('messageAdded', () => {
     expect(there.results).toHaveLength(1);
   });
 
-  it('is not for anonymous callers, and knows no channel that is not there', async () => {
+  it('is rejected for anonymous callers and for unknown channels', async () => {
     expect(await open('content', { query: MESSAGES, variables: { channelId } }).end()).toEqual({ codes: ['UNAUTHORIZED'] });
     const unknown = open('content', { query: MESSAGES, variables: { channelId: 'chn_nothing' }, token: ada.token });
     expect(await unknown.end()).toEqual({ codes: ['NOT_FOUND'] });
@@ -128,9 +128,9 @@ describe('orderStatusChanged', () => {
   };
   const advance = (id: string, to: string) =>
     ask('orders', `mutation ($id: ID!) { advanceOrder(id: $id, to: ${to}) { id } }`, { token: admin.token, variables: { id } });
-  const told = (id: string, status: string, version: number) => ({ orderStatusChanged: { id, status, version, items: [{ qty: 2 }] } });
+  const changeOf = (id: string, status: string, version: number) => ({ orderStatusChanged: { id, status, version, items: [{ qty: 2 }] } });
 
-  it('tells a customer of his own orders, administrators of all, and of each as it was then', async () => {
+  it('sends customers their own orders and administrators all, each as it was at the event', async () => {
     const [mine, hers] = [await place(ada), await place(eve)];
     const before = await openAndWait('orders', { query: QUERY, token: admin.token });
     const [own, one] = await Promise.all([
@@ -141,15 +141,15 @@ describe('orderStatusChanged', () => {
     await advance(hers, 'PAID');
     await advance(mine, 'SHIPPED');
     await Promise.all([before.wait(4), own.wait(3), one.wait(2)]);
-    expect(dataOf(before)).toEqual([told(mine, 'PAID', 2), told(hers, 'PAID', 2), told(mine, 'SHIPPED', 3)]);
-    expect(dataOf(own)).toEqual([told(mine, 'PAID', 2), told(mine, 'SHIPPED', 3)]);
-    expect(dataOf(one)).toEqual([told(hers, 'PAID', 2)]);
+    expect(dataOf(before)).toEqual([changeOf(mine, 'PAID', 2), changeOf(hers, 'PAID', 2), changeOf(mine, 'SHIPPED', 3)]);
+    expect(dataOf(own)).toEqual([changeOf(mine, 'PAID', 2), changeOf(mine, 'SHIPPED', 3)]);
+    expect(dataOf(one)).toEqual([changeOf(hers, 'PAID', 2)]);
     const again = open('orders', { query: QUERY, token: ada.token, resume: { after: before.results[0]?.extensions?.position } });
     await again.wait(3);
     expect(dataOf(again)).toEqual(dataOf(own));
   });
 
-  it('knows no order of somebody else, and nobody without a token', async () => {
+  it('is rejected for orders of others and without a token', async () => {
     const orderId = await place(ada);
     expect(await open('orders', { query: QUERY, variables: { orderId }, token: eve.token }).end()).toEqual({ codes: ['NOT_FOUND'] });
     expect(await open('orders', { query: QUERY, variables: { orderId: 'x' }, token: admin.token }).end()).toEqual({ codes: ['NOT_FOUND'] });

@@ -29,7 +29,7 @@ describe('a new supergraph', () => {
     await until(async () => (await hash()) !== before);
   };
 
-  it('keeps the stream of a subscription whose source is the same, and completes events by the new plan', async () => {
+  it('keeps the source stream of a subscription that it does not change, and executes events by the new plan', async () => {
     const client = await openSocket(federation.url);
     subscribe(client);
     await listening(1);
@@ -52,7 +52,7 @@ describe('a new supergraph', () => {
     await listening(0);
   });
 
-  it('ends a subscription that it no longer has with SUBSCRIPTION_SCHEMA_RELOAD, once it is live, and only that one', async () => {
+  it('ends only the subscriptions that it no longer contains, with SUBSCRIPTION_SCHEMA_RELOAD', async () => {
     const client = await openSocket(federation.url);
     subscribe(client, ARRIVALS, 'kept');
     subscribe(client, 'subscription { seen { id } }', 'lost');
@@ -66,7 +66,7 @@ describe('a new supergraph', () => {
     const end = await client.next();
     expect(end).toMatchObject({ id: 'lost', type: 'next', payload: { errors: [{ extensions: { code: 'SUBSCRIPTION_SCHEMA_RELOAD' } }] } });
     expect(await client.next()).toEqual({ id: 'lost', type: 'complete' });
-    // The one who is told finds the new schema.
+    // A client that gets the error finds the new schema.
     subscribe(client, 'subscription { seen { id } }', 'again');
     expect(await client.next()).toMatchObject({ id: 'again', type: 'error', payload: [{ extensions: { code: 'VALIDATION_ERROR' } }] });
     arrivals.publish(ship(20));
@@ -75,7 +75,7 @@ describe('a new supergraph', () => {
     await listening(0);
   });
 
-  it('that comes while events pour in loses none and tells none twice', async () => {
+  it('neither loses nor repeats events that arrive during the change', async () => {
     const client = await openSocket(federation.url);
     subscribe(client);
     await listening(1);
@@ -99,16 +99,16 @@ describe('a new supergraph', () => {
 
 const idOf = (payload: unknown) => (payload as { data?: { arrived?: { id: string } } } | undefined)?.data?.arrived?.id;
 
-describe('a gateway that is told to stop', () => {
+describe('a gateway that stops', () => {
   let federation: Federation;
   afterEach(() => federation.stop());
 
-  it('tells what has come, closes sockets with 1001 over the time that is set, lets nobody in, and is gone within 3 s', async () => {
+  it('delivers received events, closes sockets with 1001 over the configured time, accepts no client, and ends within 3 s', async () => {
     federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '500' } });
     const clients = await Promise.all(Array.from({ length: 50 }, () => openSocket(federation.url)));
     for (const client of clients) subscribe(client);
     await listening(1);
-    // An event whose remainder is on its way when the process is told.
+    // An event whose fetches are in flight when the process gets the signal.
     let release: () => void = () => undefined;
     const isHeld = new Promise<void>((resolve) => {
       federation.intercept = () => {
@@ -144,7 +144,7 @@ describe('a gateway that is told to stop', () => {
     await listening(0);
   });
 
-  it('ends event streams without an end, so that their clients come again, and tells those of multipart', async () => {
+  it('closes event streams without `complete`, so that clients reconnect, and sends an error in multipart responses', async () => {
     federation = await startFederation(harbours.sources, { env: { SUBSCRIPTION_DRAIN_MS: '100' } });
     const events = await openEventStream(federation.url, { query: ARRIVALS });
     const parts = await openEventStream(federation.url, {

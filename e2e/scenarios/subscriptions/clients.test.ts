@@ -41,8 +41,8 @@ async function hearTwo(listen: (next: (value: unknown) => void, fail: (error: un
 }
 
 function listenByUrql(client: Client, next: (value: unknown) => void): () => void {
-  const subscription = client.subscription(ARRIVALS, {}).subscribe(({ data: told }) => {
-    next(told);
+  const subscription = client.subscription(ARRIVALS, {}).subscribe(({ data }) => {
+    next(data);
   });
   return () => {
     subscription.unsubscribe();
@@ -50,21 +50,21 @@ function listenByUrql(client: Client, next: (value: unknown) => void): () => voi
 }
 
 describe('a subscription', () => {
-  it('by graphql-ws', async () => {
+  it('is served to graphql-ws', async () => {
     const client = createWs();
     const heard = await hearTwo((next, error) => client.subscribe({ query: ARRIVALS }, { next, error, complete: () => undefined }));
     expect(heard).toEqual([{ data: data(1) }, { data: data(2) }]);
     await client.dispose();
   });
 
-  it.each([true, false])('by graphql-sse (single connection: %s)', async (singleConnection) => {
+  it.each([true, false])('is served to graphql-sse (single connection: %s)', async (singleConnection) => {
     const client = createSseClient({ url: federation.url, singleConnection });
     const heard = await hearTwo((next, error) => client.subscribe({ query: ARRIVALS }, { next, error, complete: () => undefined }));
     expect(heard).toEqual([{ data: data(1) }, { data: data(2) }]);
     client.dispose();
   });
 
-  it('by Apollo Client over graphql-ws', async () => {
+  it('is served to Apollo Client over graphql-ws', async () => {
     const ws = createWs();
     const client = new ApolloClient({ link: new GraphQLWsLink(ws), cache: new InMemoryCache() });
     const heard = await hearTwo((next, error) => {
@@ -77,7 +77,7 @@ describe('a subscription', () => {
     await ws.dispose();
   });
 
-  it('by Apollo Client over multipart HTTP, as it does by itself', async () => {
+  it('is served to Apollo Client over multipart HTTP, its default', async () => {
     const client = new ApolloClient({ link: new HttpLink({ uri: federation.url }), cache: new InMemoryCache() });
     const heard = await hearTwo((next, error) => {
       const subscription = client.subscribe({ query: gql(ARRIVALS) }).subscribe({ next, error });
@@ -88,7 +88,7 @@ describe('a subscription', () => {
     expect(heard).toMatchObject([{ data: data(1) }, { data: data(2) }]);
   });
 
-  it('by urql over graphql-ws', async () => {
+  it('is served to urql over graphql-ws', async () => {
     const ws = createWs();
     const client = new Client({
       url: federation.url,
@@ -109,7 +109,7 @@ describe('a subscription', () => {
     await ws.dispose();
   });
 
-  it('by urql over its own fetch, which takes server-sent events', async () => {
+  it('is served to urql over its own fetch, which accepts server-sent events', async () => {
     const client = new Client({
       url: federation.url,
       preferGetMethod: false,
@@ -122,13 +122,13 @@ describe('a subscription', () => {
 });
 
 describe('a query', () => {
-  it('over the socket of graphql-ws', async () => {
+  it('is answered over the socket of graphql-ws', async () => {
     const client = createWs();
     for await (const result of client.iterate({ query: '{ cargo }' })) expect(result).toEqual({ data: { cargo: 'grain' } });
     await client.dispose();
   });
 
-  it('of Apollo Client and urql by HTTP', async () => {
+  it('is answered to Apollo Client and urql by HTTP', async () => {
     const apollo = new ApolloClient({ link: new HttpLink({ uri: federation.url }), cache: new InMemoryCache() });
     expect((await apollo.query({ query: gql('{ cargo }') })).data).toEqual({ cargo: 'grain' });
     const urql = new Client({ url: federation.url, preferGetMethod: false, exchanges: [fetchExchange] });

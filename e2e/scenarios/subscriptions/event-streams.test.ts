@@ -19,7 +19,7 @@ const arrived = (n: number) => ({ data: { arrived: { ...ship(n), cargo: `cargo o
 const holds = (check: () => boolean) => until(() => Promise.resolve(check()));
 
 describe('distinct connections mode', () => {
-  it('streams each event as next, and the client ends it by going', async () => {
+  it('sends each event as `next`, and ends when the client disconnects', async () => {
     const stream = await openEventStream(federation.url, { query: ARRIVALS });
     expect(stream.response.statusCode).toBe(200);
     expect(stream.response.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' });
@@ -31,7 +31,7 @@ describe('distinct connections mode', () => {
     await listening(0);
   });
 
-  it('is there for GET as well, as an EventSource asks', async () => {
+  it('is served by GET, as an EventSource requests it', async () => {
     const stream = await openEventStream(`${federation.url}?query=${encodeURIComponent(ARRIVALS)}`, {});
     await listening(1);
     arrivals.publish(ship(3));
@@ -40,7 +40,7 @@ describe('distinct connections mode', () => {
     await listening(0);
   });
 
-  it('streams a query as one next and a complete', async () => {
+  it('sends the result of a query as one `next` and a `complete`', async () => {
     const stream = await openEventStream(federation.url, { query: '{ cargo }' });
     await holds(() => stream.isOver);
     expect(stream.events).toEqual([
@@ -49,7 +49,7 @@ describe('distinct connections mode', () => {
     ]);
   });
 
-  it('tells what is not valid as a next with errors, with status 200', async () => {
+  it('sends the errors of an invalid operation as `next`, with status 200', async () => {
     const stream = await openEventStream(federation.url, { query: 'subscription { sunk }' });
     await holds(() => stream.isOver);
     expect(stream.response.statusCode).toBe(200);
@@ -62,13 +62,13 @@ describe('distinct connections mode', () => {
     ]);
   });
 
-  it('answers a query as JSON for a client that takes both', async () => {
+  it('answers a query as JSON when the client accepts both', async () => {
     const accept = 'application/graphql-response+json, application/json, text/event-stream, multipart/mixed';
     const { status, body } = await request(federation.url, { method: 'POST', body: { query: '{ cargo }' }, headers: { accept } });
     expect([status, body]).toEqual([200, { data: { cargo: 'grain' } }]);
   });
 
-  it('is what a client of JSON alone is referred to', async () => {
+  it('is named in the response to a subscription of a client that accepts JSON only', async () => {
     const { status, body } = await request(federation.url, { method: 'POST', body: { query: ARRIVALS } });
     expect(status).toBe(406);
     expect(body).toMatchObject({
@@ -86,7 +86,7 @@ describe('single connection mode', () => {
       headers: { 'x-graphql-event-stream-token': token },
     });
 
-  it('reserves a connection, opens it once, and tells several operations by their ids', async () => {
+  it('reserves a stream, opens it once, and sends several operations with their ids', async () => {
     const token = await reserve();
     const stream = await openEventStream(`${federation.url}?token=${token}`, {});
     expect((await openEventStream(`${federation.url}?token=${token}`, {})).response.statusCode).toBe(409);
@@ -110,7 +110,7 @@ describe('single connection mode', () => {
     await until(async () => (await send(token, 'b')).status === 404);
   });
 
-  it('takes operations before the connection is open', async () => {
+  it('accepts operations before the stream is open', async () => {
     const token = await reserve();
     expect((await send(token, 'a')).status).toBe(202);
     await listening(1);
@@ -123,7 +123,7 @@ describe('single connection mode', () => {
   });
 
   it.each([
-    ['a token that nobody gave', 404, () => send('nonsense', 'a')],
+    ['an unknown token', 404, () => send('nonsense', 'a')],
     ['no operationId', 400, async () => send(await reserve(), '')],
     ['a document that is not valid', 400, async () => send(await reserve(), 'a', '{ sunk }')],
     [
@@ -137,7 +137,7 @@ describe('single connection mode', () => {
     expect(answer.body).toMatchObject({ errors: [{ extensions: { code: expect.any(String) } }] });
   });
 
-  it('refuses one operation too many with 429', async () => {
+  it('rejects one operation too many with 429', async () => {
     const token = await reserve();
     const stream = await openEventStream(`${federation.url}?token=${token}`, {});
     for (const id of ['a', 'b', 'c']) expect((await send(token, id)).status).toBe(202);
@@ -147,7 +147,7 @@ describe('single connection mode', () => {
   });
 });
 
-describe('multipart', () => {
+describe('a multipart response', () => {
   const accept = 'multipart/mixed;boundary="graphql";subscriptionSpec=1.0,application/json';
   const partsOf = (text: string) =>
     text
@@ -157,7 +157,7 @@ describe('multipart', () => {
       .map((part) => part.split('\r\n\r\n')[1])
       .flatMap((body) => (body ? [JSON.parse(body) as unknown] : []));
 
-  it('sends each event as a part, and heartbeats between', async () => {
+  it('has a part for each event, and heartbeats between them', async () => {
     const stream = await openEventStream(federation.url, { query: ARRIVALS, accept });
     expect(stream.response.headers['content-type']).toBe('multipart/mixed;boundary="graphql";subscriptionSpec=1.0');
     await listening(1);
@@ -168,7 +168,7 @@ describe('multipart', () => {
     await listening(0);
   });
 
-  it('answers what is no subscription, or not valid, as JSON', async () => {
+  it('is replaced by JSON for queries and invalid operations', async () => {
     for (const [query, status] of [
       ['{ cargo }', 200],
       ['subscription { sunk }', 200],
@@ -178,7 +178,7 @@ describe('multipart', () => {
     }
   });
 
-  it('tells the loss of the source, and ends', async () => {
+  it('has an error when the source stream is lost, and ends', async () => {
     const stream = await openEventStream(federation.url, { query: ARRIVALS, accept });
     await listening(1);
     await federation.halt('harbours');

@@ -23,7 +23,7 @@ const ship = (n: number) => ({ id: `s${String(n)}`, name: `Ship ${String(n)}` })
 const arrived = (n: number) => ({ data: { arrived: { ...ship(n), cargo: `cargo of s${String(n)}` } } });
 
 describe('a subscription', () => {
-  it('tells each event with what other subgraphs know of it', async () => {
+  it('sends each event with the fields of other subgraphs', async () => {
     const client = await openSocket(federation.url);
     subscribe(client, 'a');
     await listening(1);
@@ -33,7 +33,7 @@ describe('a subscription', () => {
     await listening(0);
   });
 
-  it('tells events in the order they came, however long what belongs to each takes', async () => {
+  it('sends events in the order of arrival, however long the fetches for each take', async () => {
     const client = await openSocket(federation.url);
     subscribe(client, 'a');
     await listening(1);
@@ -55,7 +55,7 @@ describe('a subscription', () => {
     await client.close();
   });
 
-  it('goes on after an event with errors, which carry path and code', async () => {
+  it('continues after an event with errors, which have path and code', async () => {
     const client = await openSocket(federation.url);
     subscribe(client, 'a');
     await listening(1);
@@ -87,7 +87,7 @@ describe('a subscription', () => {
     await client.close();
   });
 
-  it('is ended by the client, and its subgraph hears of it', async () => {
+  it('is completed by the client, and then at its subgraph', async () => {
     const client = await openSocket(federation.url);
     subscribe(client, 'a');
     await listening(1);
@@ -101,7 +101,7 @@ describe('a subscription', () => {
     await client.close();
   });
 
-  it('takes variables, aliases and fragments', async () => {
+  it('supports variables, aliases and fragments', async () => {
     const client = await openSocket(federation.url);
     const query =
       'subscription ($h: ID, $no: Boolean!) { ship: arrived(harbour: $h) { ...S cargo @skip(if: $no) } } fragment S on Ship { label: name }';
@@ -114,7 +114,7 @@ describe('a subscription', () => {
   });
 });
 
-describe('an operation that can not be run', () => {
+describe('an operation that cannot be executed', () => {
   it.each([
     ['has two root fields', 'subscription { arrived { id } seen { id } }'],
     ['hides its root field behind a condition', 'subscription ($on: Boolean!) { arrived @include(if: $on) { id } }'],
@@ -122,7 +122,7 @@ describe('an operation that can not be run', () => {
     ['is not well-formed', 'subscription {'],
     ['asks for what there is not', 'subscription { sunk { id } }'],
     ['asks for introspection at its root', 'subscription { __typename }'],
-  ])('is answered with an error message, and leaves the others alone, when it %s', async (_, query) => {
+  ])('gets an error message and does not affect other operations when it %s', async (_, query) => {
     const client = await openSocket(federation.url);
     subscribe(client, 'good');
     await listening(1);
@@ -141,7 +141,7 @@ describe('an operation that can not be run', () => {
     await listening(0);
   });
 
-  it('tells what its subgraph refuses, as an error', async () => {
+  it('gets the error with which its subgraph rejects it', async () => {
     const client = await openSocket(federation.url);
     subscribe(client, 'a', { query: 'subscription { whispered { id } }' });
     expect(await client.next()).toMatchObject({
@@ -152,7 +152,7 @@ describe('an operation that can not be run', () => {
     await client.close();
   });
 
-  it('is one too many for the socket', async () => {
+  it('gets an error when the socket has the largest number of operations', async () => {
     const client = await openSocket(federation.url);
     for (let n = 0; n < 6; n++) subscribe(client, String(n));
     const answer = await client.next();
@@ -163,7 +163,7 @@ describe('an operation that can not be run', () => {
 });
 
 describe('a query or a mutation', () => {
-  it('is answered once, then complete', async () => {
+  it('gets one `next`, then `complete`', async () => {
     const client = await openSocket(federation.url);
     client.send({ id: 'q', type: 'subscribe', payload: { query: '{ cargo ships { id } }' } });
     expect(await client.next()).toEqual({ id: 'q', type: 'next', payload: { data: { cargo: 'grain', ships: [] } } });
@@ -171,7 +171,7 @@ describe('a query or a mutation', () => {
     await client.close();
   });
 
-  it('that is not valid is an error', async () => {
+  it('gets an error when it is invalid', async () => {
     const client = await openSocket(federation.url);
     client.send({ id: 'q', type: 'subscribe', payload: { query: '{ nothing }' } });
     expect(await client.next()).toMatchObject({ id: 'q', type: 'error', payload: [{ extensions: { code: 'VALIDATION_ERROR' } }] });
@@ -179,7 +179,7 @@ describe('a query or a mutation', () => {
   });
 });
 
-describe('the protocol', () => {
+describe('graphql-transport-ws', () => {
   it('answers a ping with its payload', async () => {
     const client = await openSocket(federation.url);
     client.send({ type: 'ping', payload: { at: 1 } });
@@ -245,7 +245,7 @@ describe('the protocol', () => {
     expect((await client.closed).code).toBe(1009);
   });
 
-  it('has no WebSocket at another path', async () => {
+  it('is not served at another path', async () => {
     await expect(openSocket(federation.url.replace('/graphql', '/other'))).rejects.toThrow('404');
   });
 });

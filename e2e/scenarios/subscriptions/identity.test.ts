@@ -1,4 +1,4 @@
-/** Who is told what: credentials of WebSockets and streams, shared results, the end of a token. */
+/** Which subscriber gets which event: credentials of WebSockets and streams, shared source streams, expiry of a token. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ describe('a credential', () => {
     await listening(0);
   });
 
-  it('goes along with the headers that the settings let through', async () => {
+  it('is forwarded with the headers that the settings allow', async () => {
     const client = await openSocket(federation.url, { init: { ...bearer('usr_1'), 'X-Tenant': 'north', 'x-other': 'no' } });
     subscribe(client, WHO);
     await listening(1);
@@ -86,7 +86,7 @@ describe('a credential', () => {
     },
   );
 
-  it('that ends while it is listened to closes the socket with 4403, and the event that comes then is told to others only', async () => {
+  it('closes its socket with 4403 when it expires, and later events are sent to others only', async () => {
     const short = await openSocket(federation.url, { init: bearer('usr_1', 1500) });
     const long = await openSocket(federation.url, { init: bearer('usr_2') });
     subscribe(short, WHO);
@@ -103,7 +103,7 @@ describe('a credential', () => {
     await listening(0);
   });
 
-  it('that ends while an event stream listens ends the stream with UNAUTHORIZED', async () => {
+  it('ends its event stream with UNAUTHORIZED when it expires', async () => {
     const stream = await openEventStream(federation.url, { query: WHO, headers: bearer('usr_1', 1500) });
     await listening(1);
     await until(async () => {
@@ -119,15 +119,15 @@ describe('a credential', () => {
 });
 
 describe('the same subscription', () => {
-  it('runs once for several sockets of one identity, and once for each of two', async () => {
+  it('has one source stream for several sockets of one identity, and one for each of two identities', async () => {
     const mine = bearer('usr_1');
     const clients = await Promise.all([mine, mine, mine, bearer('usr_2')].map((init) => openSocket(federation.url, { init })));
     for (const client of clients) subscribe(client, WHO);
     await listening(2);
     arrivals.publish({ id: 's1', name: 'One' });
-    const told = await Promise.all(clients.map(async (client) => ((await client.next()).payload as Told).data.arrived.whoAsked));
-    expect(told.slice(0, 3)).toEqual([mine.authorization, mine.authorization, mine.authorization]);
-    expect(told[3]).not.toBe(mine.authorization);
+    const askedAs = await Promise.all(clients.map(async (client) => ((await client.next()).payload as Payload).data.arrived.whoAsked));
+    expect(askedAs.slice(0, 3)).toEqual([mine.authorization, mine.authorization, mine.authorization]);
+    expect(askedAs[3]).not.toBe(mine.authorization);
     // One that goes takes nothing from the others.
     await clients[0]?.close();
     arrivals.publish({ id: 's2', name: 'Two' });
@@ -136,7 +136,7 @@ describe('the same subscription', () => {
     await listening(0);
   });
 
-  it('of nothing but what is public runs once for everybody, and is asked for by nobody in particular', async () => {
+  it('has one source stream for all callers, without a credential, when it selects public fields only', async () => {
     const clients = await Promise.all([{}, bearer('usr_1'), bearer('usr_2')].map((init) => openSocket(federation.url, { init })));
     for (const client of clients) subscribe(client, 'subscription { seen { id name } }');
     await listening(1);
@@ -147,7 +147,7 @@ describe('the same subscription', () => {
     await listening(0);
   });
 
-  it('with other variables, or with a field that is not public, is another one', async () => {
+  it('has another source stream with other variables or with a field that is not public', async () => {
     const clients = await Promise.all([bearer('usr_1'), bearer('usr_1'), {}].map((init) => openSocket(federation.url, { init })));
     const documents = ['subscription { seen { id whoAsked } }', 'subscription ($h: ID) { arrived(harbour: $h) { id } }'];
     clients[0]?.send({ id: '1', type: 'subscribe', payload: { query: documents[0] } });
@@ -159,22 +159,22 @@ describe('the same subscription', () => {
     await listening(0);
   });
 
-  it('is never told to whoever may not hear it', async () => {
+  it('is never sent to callers who may not read it', async () => {
     const mine = await openSocket(federation.url, { init: bearer('usr_1') });
-    const nobody = await openSocket(federation.url);
+    const anonymous = await openSocket(federation.url);
     subscribe(mine, 'subscription { whispered { id } }');
     await listening(1);
-    subscribe(nobody, 'subscription { whispered { id } }');
-    expect((await nobody.next()).type).toBe('error');
+    subscribe(anonymous, 'subscription { whispered { id } }');
+    expect((await anonymous.next()).type).toBe('error');
     secrets.publish({ id: 's9', name: 'Nine' });
     expect((await mine.next()).payload).toEqual({ data: { whispered: { id: 's9' } } });
-    nobody.send({ type: 'ping' });
-    expect((await nobody.next()).type).toBe('pong');
-    await Promise.all([mine.close(), nobody.close()]);
+    anonymous.send({ type: 'ping' });
+    expect((await anonymous.next()).type).toBe('pong');
+    await Promise.all([mine.close(), anonymous.close()]);
     await listening(0);
   });
 });
 
-interface Told {
+interface Payload {
   readonly data: { readonly arrived: { readonly whoAsked: string | null } };
 }

@@ -1,4 +1,4 @@
-/** The whole of it: a write at one subgraph, an event from PostgreSQL, the rest from the other subgraphs, at the client of the gateway. */
+/** Subscriptions through the whole system: a write at one subgraph, an event from PostgreSQL, the fields of other subgraphs, at a client of the gateway. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
 import { until } from '../../stack/client.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   ]);
 });
 afterAll(() => stack.stop());
-// Whoever was there before has gone.
+// The subscriptions of the test before have ended.
 beforeEach(() => until(async () => (await Promise.all(SUBGRAPH_NAMES.map(subscribers))).every((count) => count === 0)));
 
 const opened: SocketClient[] = [];
@@ -28,7 +28,7 @@ const open = async (account?: Account) => {
   opened.push(client);
   return client;
 };
-// One that fails leaves nobody behind for the next.
+// A failed test leaves no subscription behind.
 afterEach(() => {
   for (const client of opened.splice(0)) client.socket.terminate();
 });
@@ -58,7 +58,7 @@ const createUser = async () => {
 const idOf = ({ payload }: { payload?: unknown }) => (payload as { data?: { userCreated?: { id: string } } }).data?.userCreated?.id;
 
 describe('userCreated', () => {
-  it('is completed by the other subgraphs, and masks what the listener may not see', async () => {
+  it('has the fields of the other subgraphs, and masks what the subscriber may not read', async () => {
     const client = await open(ada);
     await listen(client, { subgraph: 'users', query: NEW_USER });
     const id = await createUser();
@@ -78,7 +78,7 @@ describe('userCreated', () => {
     await client.close();
   });
 
-  it('shows an administrator what it masks for others, in the same event', async () => {
+  it('shows an administrator what it masks for others in the same event', async () => {
     const [one, other] = await Promise.all([open(ada), open(admin)]);
     const query = 'subscription { userCreated { id email } }';
     await listen(one, { subgraph: 'users', query });
@@ -91,7 +91,7 @@ describe('userCreated', () => {
     await Promise.all([one.close(), other.close()]);
   });
 
-  it('of public fields runs once for everybody', async () => {
+  it('has one source stream for all callers when it selects public fields only', async () => {
     const clients = await Promise.all([open(), open(ada), open(bob)]);
     const before = await subscribers('users');
     for (const client of clients)
@@ -103,7 +103,7 @@ describe('userCreated', () => {
     await Promise.all(clients.map((client) => client.close()));
   });
 
-  it('comes over server-sent events, as README shows it', async () => {
+  it('is served over server-sent events, as README shows', async () => {
     const before = await subscribers('users');
     const stream = await openEventStream(`${stack.gateway}/graphql`, { query: 'subscription { userCreated { id name posts { title } } }' });
     await until(async () => (await subscribers('users')) > before);
@@ -115,7 +115,7 @@ describe('userCreated', () => {
 });
 
 describe('messageAdded', () => {
-  it('tells the messages of its channel, with their authors, to whoever is logged in', async () => {
+  it('sends the messages of its channel with their authors to callers who are logged in', async () => {
     const [channel, other] = await stack.sql<{ id: string }>(
       'content',
       `INSERT INTO channels (id, name, "updatedAt") VALUES ('chn_0000000000000000000000ch01', 'live1', now()), ('chn_0000000000000000000000ch02', 'live2', now()) RETURNING id`,
@@ -136,17 +136,17 @@ describe('messageAdded', () => {
     expect((await client.next()).payload).toEqual({
       data: { messageAdded: { body: 'here', author: { name: 'Live Bob' }, channel: { name: 'live1' } } },
     });
-    const nobody = await open();
-    nobody.send({ id: '1', type: 'subscribe', payload: { query, variables: { id: channel?.id } } });
-    expect(await nobody.next()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'UNAUTHORIZED' } }] });
+    const anonymous = await open();
+    anonymous.send({ id: '1', type: 'subscribe', payload: { query, variables: { id: channel?.id } } });
+    expect(await anonymous.next()).toMatchObject({ type: 'error', payload: [{ extensions: { code: 'UNAUTHORIZED' } }] });
     client.send({ id: '2', type: 'subscribe', payload: { query, variables: { id: 'chn_0000000000000000000000ch99' } } });
     expect(await client.next()).toMatchObject({ id: '2', type: 'error', payload: [{ extensions: { code: 'NOT_FOUND' } }] });
-    await Promise.all([client.close(), nobody.close(), speaker.close()]);
+    await Promise.all([client.close(), anonymous.close(), speaker.close()]);
   });
 });
 
 describe('orderStatusChanged', () => {
-  it("tells the owner and administrators of each state, and nobody else's", async () => {
+  it('sends each state to the owner and to administrators only', async () => {
     const [product] = await stack.sql<{ id: number }>(
       'orders',
       `INSERT INTO products (name, description, category, price, currency, stock, "updatedAt") VALUES ('Rope', 'Long', 'tools', 500, 'EUR', 50, now()) RETURNING id`,
@@ -181,21 +181,21 @@ describe('a subgraph that is restarted under 200 subscribers', () => {
   it.each([
     ['by SIGKILL', 'SIGKILL'],
     ['by SIGTERM', 'SIGTERM'],
-  ] as const)('%s: each goes on, and misses nothing of what happens meanwhile', async (_, signal) => {
+  ] as const)('%s: continues each subscription without a lost event', async (_, signal) => {
     const accounts = Array.from({ length: 20 }, (_, n) => ({
       id: `usr_x${String(n)}`,
       token: stack.issueToken(`usr_x${String(n)}`, 'USER'),
     }));
     const clients = await Promise.all(Array.from({ length: 200 }, (_, n) => open(accounts[n % 20])));
     const before = await subscribers('users');
-    // `email` is not public: each of the twenty has a subscription of his own at the subgraph.
+    // `email` is not public: each of the twenty identities has a source stream of its own.
     for (const client of clients)
       client.send({ id: '1', type: 'subscribe', payload: { query: 'subscription { userCreated { id email } }' } });
     await until(async () => (await subscribers('users')) === before + 20);
     const ids = [await createUser()];
     for (const client of clients) expect(idOf(await client.next())).toBe(ids[0]);
     await stack.subgraphs.users.end(signal);
-    // Somebody else writes to its database while it is away.
+    // Events are written to its database while it is down.
     for (let n = 0; n < 5; n++) {
       const id = `usr_away${signal}${String(n)}`;
       ids.push(id);

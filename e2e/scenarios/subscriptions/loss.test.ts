@@ -1,10 +1,10 @@
-/** A subgraph that goes away, comes back, or says nothing: whoever listens goes on or is told. */
+/** A subgraph that is lost, reconnects or does not respond: its subscriptions continue or end with an error. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { WebSocket } from 'ws';
 import { until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 import { ARRIVALS, createHarbours } from '../../stack/harbours.ts';
-import { ScriptedSource, shipOf, tell } from '../../stack/scripted-source.ts';
+import { ScriptedSource, shipOf, sendEvent } from '../../stack/scripted-source.ts';
 import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
 
 const harbours = createHarbours();
@@ -13,14 +13,14 @@ const subscribe = (client: SocketClient, query = ARRIVALS) => {
   client.send({ id: '1', type: 'subscribe', payload: { query } });
 };
 
-describe('a subgraph that tells no positions', () => {
+describe('a subgraph without positions', () => {
   let federation: Federation;
   beforeAll(async () => {
     federation = await startFederation(harbours.sources);
   });
   afterAll(() => federation.stop());
 
-  it('when it is lost, 200 subscribers are each told so, then complete; and one who comes again goes on', async () => {
+  it('ends 200 subscriptions with an error and `complete` when it is lost; a new one is served', async () => {
     const clients = await Promise.all(
       Array.from({ length: 200 }, (_, i) => openSocket(federation.url, { init: { authorization: `Basic ${String(i % 20)}` } })),
     );
@@ -55,7 +55,7 @@ describe('a subgraph that tells no positions', () => {
     await Promise.all(clients.map((each) => each.close()));
   });
 
-  it('when another one is lost that events are completed by, events come with errors and the stream goes on', async () => {
+  it('keeps its streams when another subgraph of the events is lost, whose fields get errors', async () => {
     const client = await openSocket(federation.url);
     subscribe(client);
     await until(() => Promise.resolve(arrivals.listeners === 1));
@@ -74,7 +74,7 @@ describe('a subgraph that tells no positions', () => {
   });
 });
 
-describe('a subgraph that tells positions', () => {
+describe('a subgraph with positions', () => {
   const source = new ScriptedSource();
   let federation: Federation;
   beforeAll(async () => {
@@ -91,11 +91,11 @@ describe('a subgraph that tells positions', () => {
     await source.close();
   });
 
-  it('is asked for what came after the last position, so that nothing is missed and nothing comes twice', async () => {
+  it('is asked for the events after the last position, so that each event is sent once', async () => {
     source.serve = ({ id, after, socket }) => {
       const from = Number(after ?? 10);
-      tell(socket, { id, position: from });
-      for (let ship = from + 1; ship <= from + 3; ship++) tell(socket, { id, position: ship, ship });
+      sendEvent(socket, { id, position: from });
+      for (let ship = from + 1; ship <= from + 3; ship++) sendEvent(socket, { id, position: ship, ship });
       // Three events, then the connection is gone.
       if (from < 19) socket.terminate();
     };
@@ -107,10 +107,10 @@ describe('a subgraph that tells positions', () => {
     await client.close();
   });
 
-  it('is looked for while it is away, from the position at which it was subscribed to', async () => {
+  it('is reconnected to from the position of the subscription', async () => {
     source.serve = ({ id, after, socket }) => {
-      tell(socket, { id, position: 40 });
-      if (after !== undefined) tell(socket, { id, position: 41, ship: 41 });
+      sendEvent(socket, { id, position: 40 });
+      if (after !== undefined) sendEvent(socket, { id, position: 41, ship: 41 });
     };
     const client = await openSocket(federation.url);
     subscribe(client);
@@ -125,10 +125,10 @@ describe('a subgraph that tells positions', () => {
     await client.close();
   });
 
-  it('that stays away is given up after the time that is set, and the client is told', async () => {
+  it('is given up after the configured time, with an error for the client', async () => {
     source.serve = ({ id, socket }) => {
-      tell(socket, { id, position: 50 });
-      tell(socket, { id, position: 51, ship: 51 });
+      sendEvent(socket, { id, position: 50 });
+      sendEvent(socket, { id, position: 51, ship: 51 });
     };
     const client = await openSocket(federation.url);
     subscribe(client);
@@ -140,11 +140,11 @@ describe('a subgraph that tells positions', () => {
     await source.listen();
   });
 
-  it('that gives no sign of life is lost like one that has gone', async () => {
+  it('counts as lost when it answers no ping', async () => {
     source.serve = ({ id, after, socket }) => {
-      tell(socket, { id, position: 80 });
+      sendEvent(socket, { id, position: 80 });
       if (after === undefined) source.isSilent = true;
-      else tell(socket, { id, position: 81, ship: 81 });
+      else sendEvent(socket, { id, position: 81, ship: 81 });
     };
     const client = await openSocket(federation.url);
     subscribe(client);
@@ -155,11 +155,11 @@ describe('a subgraph that tells positions', () => {
     await client.close();
   });
 
-  it('that no longer has what came after is told to the client as GONE', async () => {
+  it('causes GONE for the client when it no longer has the events after the position', async () => {
     source.serve = ({ id, after, socket }) => {
       if (after === undefined) {
-        tell(socket, { id, position: 60 });
-        tell(socket, { id, position: 61, ship: 61 });
+        sendEvent(socket, { id, position: 60 });
+        sendEvent(socket, { id, position: 61, ship: 61 });
         setImmediate(() => {
           socket.terminate();
         });
@@ -172,7 +172,7 @@ describe('a subgraph that tells positions', () => {
     await client.close();
   });
 
-  it('that no longer takes the credential closes the socket with 4403', async () => {
+  it('causes close code 4403 when it no longer accepts the credential', async () => {
     source.serve = ({ socket }) => {
       socket.close(4403, 'Forbidden');
     };
@@ -194,7 +194,7 @@ describe('a subgraph that tells positions', () => {
         socket.close(1000);
       },
     ],
-  ])('that %s before it has told a position is told to the client', async (_, act) => {
+  ])('causes an error for the client when it %s before its first position', async (_, act) => {
     source.serve = ({ socket }) => {
       act(socket);
     };
@@ -204,10 +204,10 @@ describe('a subgraph that tells positions', () => {
     await client.close();
   });
 
-  it('that completes completes for the client', async () => {
+  it('completes the subscription of the client when it completes its own', async () => {
     source.serve = ({ id, socket }) => {
-      tell(socket, { id, position: 70 });
-      tell(socket, { id, position: 71, ship: 71 });
+      sendEvent(socket, { id, position: 70 });
+      sendEvent(socket, { id, position: 71, ship: 71 });
       socket.send(JSON.stringify({ id, type: 'complete' }));
     };
     const client = await openSocket(federation.url);

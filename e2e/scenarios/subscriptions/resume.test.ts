@@ -24,30 +24,30 @@ const QUERY = 'subscription { userCreated { id name posts { title } } }';
 const responseStreams = (url = stack.gateway) => readMetric(url, 'trestle_subscription_response_streams');
 let count = 0;
 
-/** Makes an account at the database, which tells of it like any other. */
+/** Creates an account in the database, which causes an event. */
 async function make(): Promise<string> {
   const id = `usr_${String(++count).padStart(26, '0')}`;
   await stack.sql('users', 'INSERT INTO users (id, email, name) VALUES ($1, $2, $1)', [id, `${id}@example.org`]);
   return id;
 }
 
-interface Told {
+interface Payload {
   readonly data: { readonly userCreated: { readonly id: string } } | null;
   readonly extensions?: { readonly position?: string };
 }
-const toTold = ({ payload }: SocketMessage) => payload as Told;
+const toPayload = ({ payload }: SocketMessage) => payload as Payload;
 
-/** Somebody who listens, and notes what he is told and how far he has come. */
+/** A subscriber that records the events and positions that it receives. */
 class Reader {
-  #told: { readonly id: string | undefined; readonly position: string }[] = [];
+  #received: { readonly id: string | undefined; readonly position: string }[] = [];
   #client: SocketClient | undefined;
 
   get ids(): string[] {
-    return this.#told.flatMap(({ id }) => id ?? []);
+    return this.#received.flatMap(({ id }) => id ?? []);
   }
 
   get position(): string | undefined {
-    return this.#told.at(-1)?.position;
+    return this.#received.at(-1)?.position;
   }
 
   async connect(
@@ -62,31 +62,31 @@ class Reader {
     expect((await this.#next()).data).toBeNull();
   }
 
-  /** Reads until so many were told in all, or until the socket is closed. */
+  /** Reads until this many events were received in all, or until the socket is closed. */
   async read(total: number): Promise<void> {
     while (this.ids.length < total) await this.#next();
   }
 
-  /** Knows nothing any more of the last ones that it was told. */
+  /** Forgets the last events. */
   forget(count: number): void {
-    this.#told.length = Math.max(this.#told.length - count, 1);
+    this.#received.length = Math.max(this.#received.length - count, 1);
   }
 
   async close(): Promise<void> {
     await this.#client?.close();
   }
 
-  async #next(): Promise<Told> {
-    const message = toTold((await this.#client?.next()) as SocketMessage);
+  async #next(): Promise<Payload> {
+    const message = toPayload((await this.#client?.next()) as SocketMessage);
     const { position } = message.extensions ?? {};
     expect(position).toEqual(expect.any(String));
-    this.#told.push({ id: message.data?.userCreated.id, position: position ?? '' });
+    this.#received.push({ id: message.data?.userCreated.id, position: position ?? '' });
     return message;
   }
 }
 
-describe('a client that asks for positions', () => {
-  it('misses nothing and hears nothing twice when its gateway is killed, and shares with the others again', async () => {
+describe('a client that requests positions', () => {
+  it('gets each event once when its gateway is killed, and shares a source stream again', async () => {
     const first = await stack.startGateway();
     const readers = Array.from({ length: 20 }, () => new Reader());
     for (const reader of readers) await reader.connect(first.url);
@@ -115,7 +115,7 @@ describe('a client that asks for positions', () => {
     for (const { ids } of readers) expect(ids).toEqual(written);
   }, 120_000);
 
-  it('is told at once where it begins, also when others listen already', async () => {
+  it('gets its first position immediately, also when others are subscribed already', async () => {
     const [early, late] = [new Reader(), new Reader()];
     await early.connect(stack.gateway);
     const one = await make();
@@ -128,7 +128,7 @@ describe('a client that asks for positions', () => {
     expect(await responseStreams()).toBe(1);
   });
 
-  it('hears what came after its position although others with the same one have moved on, and then listens with them', async () => {
+  it('gets the events after its position although others are ahead, and then shares their source stream', async () => {
     const reader = new Reader();
     await reader.connect(stack.gateway);
     const from = reader.position;
@@ -149,7 +149,7 @@ describe('a client that asks for positions', () => {
     for (const each of again) expect(each.ids).toEqual(ids);
   });
 
-  it('and goes while it is being led over to others takes nothing from them', async () => {
+  it('loses no event of others when it disconnects while it joins their source stream', async () => {
     const stay = new Reader();
     await stay.connect(stack.gateway);
     const from = stay.position;
@@ -166,7 +166,7 @@ describe('a client that asks for positions', () => {
     await until(async () => (await responseStreams()) === 1);
   });
 
-  it('by server-sent events has positions as their ids, and goes on by Last-Event-ID as a browser does', async () => {
+  it('gets positions as ids of server-sent events, and resumes by Last-Event-ID as a browser does', async () => {
     const url = `${stack.gateway}/graphql?${new URLSearchParams({ query: QUERY, extensions: '{"resume":{}}' }).toString()}`;
     const listen = async (headers?: Record<string, string>): Promise<OpenResponse> => {
       const stream = await openEventStream(url, { ...(headers && { headers }) });
@@ -201,12 +201,12 @@ describe('a position', () => {
     return [message.type, (message.payload as { extensions: { code: string } }[])[0]?.extensions.code];
   };
 
-  it('that is none is refused with VALIDATION_ERROR', async () => {
+  it('is rejected with VALIDATION_ERROR when it is malformed', async () => {
     for (const resume of [null, true, [], { after: 1 }, { after: '' }, { after: 'x' }, { after: 'x'.repeat(2000) }])
       expect(await refused(QUERY, resume)).toEqual(['error', 'VALIDATION_ERROR']);
   });
 
-  it('of another subgraph, or one that is no longer known, is GONE', async () => {
+  it('is rejected with GONE when it is of another subgraph or no longer known', async () => {
     const reader = new Reader();
     await reader.connect(stack.gateway);
     expect(await refused('subscription { orderStatusChanged { id } }', { after: reader.position }, ada.token)).toEqual(['error', 'GONE']);
@@ -214,21 +214,21 @@ describe('a position', () => {
     expect(await refused(QUERY, { after: future })).toEqual(['error', 'GONE']);
   });
 
-  it('is told to nobody who did not ask', async () => {
+  it('is not sent to clients that did not request it', async () => {
     const client = await openSocket(`${stack.gateway}/graphql`);
     open.push(() => client.close());
     client.send({ id: '1', type: 'subscribe', payload: { query: QUERY } });
-    // Nothing tells when it listens.
+    // Without positions nothing shows when the subscription is active.
     const made: string[] = [];
     await until(async () => made.push(await make()) > 0 && client.waiting.length > 0);
     const { payload } = await client.next();
-    const { id } = (payload as Told).data?.userCreated ?? { id: '' };
+    const { id } = (payload as Payload).data?.userCreated ?? { id: '' };
     expect(made).toContain(id);
     expect(payload).toEqual({ data: { userCreated: { id, name: id, posts: [] } } });
   });
 });
 
-it('a gateway that is told to stop lets its clients go on at another one', async () => {
+it('resumes at another gateway when the first one stops', async () => {
   const first: RunningProcess = await stack.startGateway();
   const reader = new Reader();
   await reader.connect(first.url);

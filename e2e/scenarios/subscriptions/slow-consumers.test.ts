@@ -39,7 +39,7 @@ const sayAll = async (reader: SocketClient, text = name) => {
 const idOf = (payload: unknown) => (payload as { data?: { arrived?: { id: string } } } | undefined)?.data?.arrived?.id;
 
 describe('a WebSocket that is not read', () => {
-  it('is closed with 4413 and a reason, others miss nothing, and the process does not grow by what it would hold', async () => {
+  it('is closed with 4413 and a reason, others lose nothing, and the memory of the process stays bounded', async () => {
     await start('close');
     const [slow, reader] = await Promise.all([openSocket(federation.url), openSocket(federation.url)]);
     subscribe(reader);
@@ -82,7 +82,7 @@ describe('a WebSocket that is not read', () => {
     await Promise.all([slow.close(), reader.close()]);
   });
 
-  it('that floods with pings and reads no pong is closed', async () => {
+  it('is closed when it sends many pings and reads no pong', async () => {
     await start('drop-oldest');
     const client = await openSocket(federation.url);
     client.socket.pause();
@@ -97,7 +97,7 @@ describe('a WebSocket that is not read', () => {
   });
 });
 
-it('an event stream that is not read is cut off', async () => {
+it('closes an event stream that is not read', async () => {
   await start('close');
   const [slow, reader] = await Promise.all<OpenResponse | SocketClient>([
     openEventStream(federation.url, { query: NAMES }),

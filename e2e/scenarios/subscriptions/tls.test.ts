@@ -27,7 +27,7 @@ const listening = (count: number) => until(() => Promise.resolve(arrivals.listen
 const address = () => `localhost:${String(federation.gateway.port)}/graphql`;
 const PROTOCOL = 'graphql-transport-ws';
 
-it('a WebSocket is there over TLS', async () => {
+it('serves a WebSocket over TLS', async () => {
   const socket = new WebSocket(`wss://${address()}`, PROTOCOL, { ca: certificate.cert });
   const messages: unknown[] = [];
   socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString())));
@@ -44,7 +44,7 @@ it('a WebSocket is there over TLS', async () => {
   await listening(0);
 });
 
-it('a WebSocket without TLS is told where to go', async () => {
+it('redirects a WebSocket without TLS', async () => {
   const socket = new WebSocket(`ws://${address()}`, PROTOCOL);
   const { statusCode, headers } = await new Promise<{ statusCode?: number | undefined; headers: { location?: string | undefined } }>(
     (resolve) =>
@@ -56,7 +56,7 @@ it('a WebSocket without TLS is told where to go', async () => {
   socket.on('error', () => undefined).terminate();
 });
 
-it('event streams share one connection of HTTP/2, and each is ended by itself', async () => {
+it('serves several event streams on one connection of HTTP/2, and ends each separately', async () => {
   const session = openHttp2(certificate, federation.gateway.port);
   const streams = [1, 2, 3].map(() =>
     beginHttp2(session, {

@@ -32,7 +32,7 @@ async function replace(text: string): Promise<void> {
 const describeUser = async (): Promise<string | undefined> =>
   (await stack.graphql<{ __type: { description: string } }>('{ __type(name: "User") { description } }')).data?.__type.description;
 
-it('swaps while requests are under way, and none of them fails', async () => {
+it('replaces the supergraph while requests are in flight, and none of them fails', async () => {
   let running = true;
   const outcomes: number[] = [];
   const load = Array.from({ length: 8 }, async () => {
@@ -52,7 +52,7 @@ it('swaps while requests are under way, and none of them fails', async () => {
   expect(outcomes.reduce((sum, each) => sum + each, 0)).toBe(0);
 });
 
-it('refuses a supergraph that is none and serves on with the one before', async () => {
+it('rejects an invalid supergraph and serves the one before', async () => {
   const before = await describeUser();
   await replace('type Query { broken: ');
   await replace(`${original}\n# and a good one after it`);

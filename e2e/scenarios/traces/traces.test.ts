@@ -65,7 +65,7 @@ describe('a request with a `traceparent` header', () => {
     expect(attribute(statement, 'db.query.text')?.stringValue).toMatch(/^SELECT .*\$1/s);
   });
 
-  it('holds no id, address or credential of a person in its spans (spec §5.10)', async () => {
+  it('has no id, address or credential of a person in its spans (spec §5.10)', async () => {
     const { id, token } = await stack.createAccount('Private Person');
     const traceId = '1af7651916cd43dd8448eb211c80319d';
     const headers = { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` };
@@ -75,7 +75,7 @@ describe('a request with a `traceparent` header', () => {
   });
 });
 
-it('passes the trace of a client on to the subgraphs when spans are not exported (W3C Trace Context §3.4)', async () => {
+it('forwards the trace of a client to the subgraphs when spans are not exported (W3C Trace Context §3.4)', async () => {
   const quiet = await stack.startBridge({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
   const traceId = '2af7651916cd43dd8448eb211c80319e';
   await request(`${quiet.url}/v1/products?limit=1`, { method: 'GET', headers: { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` } });

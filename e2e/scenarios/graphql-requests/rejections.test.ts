@@ -1,4 +1,4 @@
-/** What the gateway's HTTP door refuses, each with its status, its code and the request's id (contract §3, §5, §6). */
+/** GraphQL requests that the gateway rejects, each with its status, its code and the id of the request (contract §3, §5, §6). */
 import { get as httpGet } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
@@ -47,7 +47,7 @@ it.each([
   ],
   ['a subscription for a client of JSON', 'POST', '', { query: 'subscription { userCreated { id } }' }, 406, 'NOT_ACCEPTABLE'],
   ['more than 1 MiB', 'POST', '', { query: `# ${'x'.repeat(1024 * 1024)}` }, 413, 'PAYLOAD_TOO_LARGE'],
-])('refuses %s', async (_, method, search, body, status, code) => {
+])('rejects %s', async (_, method, search, body, status, code) => {
   const headers = { 'apollo-require-preflight': 'yes' };
   const reply = await request(`${stack.gateway}/graphql${search}`, { method, headers, ...(body !== undefined && { body }) });
   expect(reply.status).toBe(status);
@@ -64,7 +64,7 @@ it.each([
   ['a default', 'exceeds the limit of 256', JSON.stringify({ query: `query ($at: DateTime = ${lists(300)}) ${QUERY}` })],
   // Written by hand, as JSON.stringify does not go that deep.
   ['a variable', 'the limit of 256', `{ "query": "query ($at: DateTime) ${QUERY}", "variables": { "at": ${lists(100_000)} } }`],
-])('refuses %s that is nested too deep before it is planned, and serves on', async (_, limit, body) => {
+])('rejects %s that is nested too deep before it is planned, and serves other requests', async (_, limit, body) => {
   const started = performance.now();
   const refused = await request(`${stack.gateway}/graphql`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   expect(refused).toMatchObject({ status: 400, body: { errors: [{ extensions: { code: 'VALIDATION_ERROR' } }] } });
@@ -74,7 +74,7 @@ it.each([
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-it('answers a query by GET, and refuses one that a foreign page made a browser send without asking', async () => {
+it('answers a query by GET, and rejects one that a page of another origin could send without a preflight', async () => {
   const url = `${stack.gateway}/graphql?query=%7B__typename%7D`;
   const get = (headers: Record<string, string>) => request(url, { method: 'GET', headers });
   expect((await get({})).body).toEqual({ data: { __typename: 'Query' } });
@@ -91,7 +91,7 @@ it('answers a query by GET, and refuses one that a foreign page made a browser s
   }
 });
 
-it('tells which fields of an input are wrong, in the words of the subgraph', async () => {
+it('returns the invalid fields of an input with the messages of the subgraph', async () => {
   const { errors } = await stack.graphql('{ users(pagination: { limit: 101, page: 0 }) { id } }');
   expect(errors[0]?.extensions).toMatchObject({
     code: 'VALIDATION_ERROR',

@@ -34,7 +34,7 @@ const post = (body: string, headers: Record<string, string> = {}) =>
   request(federation.url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
 // GraphQL §2.9.4: a string may hold any Unicode scalar value, U+0000 among them; whether it can be stored is for the store to say.
-it('U+0000 reaches the subgraph in literals and in variables', async () => {
+it('sends U+0000 to the subgraph in literals and in variables', async () => {
   expect((await federation.ask('{ echo(text: "a\\u0000b") }')).body).toEqual({ data: { echo: 'a\u0000b' } });
   expect((await federation.ask('{ echo(text: "a\\u{0}b") }')).body).toEqual({ data: { echo: 'a\u0000b' } });
   const query = 'query ($text: String) { echo(text: $text) }';
@@ -51,7 +51,7 @@ it.each([
   ],
   ['objects', 'json(value: $v)', 'JSON', (levels: number) => `${'{a:'.repeat(levels)}1${'}'.repeat(levels)}`],
   ['lists', 'json(value: $v)', 'JSON', (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`],
-])('%s 40 levels deep reach the subgraph as a literal, a default and a variable', async (_, field, type, write) => {
+])('sends %s 40 levels deep to the subgraph as a literal, a default and a variable', async (_, field, type, write) => {
   const literal = write(40);
   const value = JSON.parse(literal.replace(/[a-z]+/g, '"$&"')) as unknown;
   const name = field.split('(')[0] ?? '';
@@ -61,7 +61,7 @@ it.each([
   expect((await federation.ask(`query ($v: ${type}) { ${field} }`, { v: value })).body).toEqual(expected);
 });
 
-it('objects nested deeper than MAX_INPUT_DEPTH are refused with 400 that names level and limit', async () => {
+it('answers 400 with level and limit to objects nested deeper than MAX_INPUT_DEPTH', async () => {
   const value = JSON.parse(`${'{"a":'.repeat(51)}1${'}'.repeat(51)}`) as unknown;
   const refused = await federation.ask('query ($v: JSON) { json(value: $v) }', { v: value });
   expect(refused.status).toBe(400);
@@ -69,7 +69,7 @@ it('objects nested deeper than MAX_INPUT_DEPTH are refused with 400 that names l
 });
 
 // RFC 8259 §8.1: JSON that is exchanged between systems is UTF-8.
-it('a body that is not UTF-8 is refused with 400', async () => {
+it('answers 400 to a body that is not UTF-8', async () => {
   for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf0, 0x9f]]) {
     const body = Buffer.concat([Buffer.from('{"query":"{ echo(text: \\"'), Buffer.from(bytes), Buffer.from('\\") }"}')]);
     const status = await new Promise((resolve) => {
@@ -107,7 +107,7 @@ describe('HEAD', () => {
 });
 
 // contract §6: URL 8 KiB, headers 16 KiB. RFC 9110 §15.5.15.
-it('a URL above 8 KiB is refused with 414 and a code, one of 8 KiB is answered, and headers above 16 KiB are refused with 431', async () => {
+it('answers 414 to a URL above 8 KiB and 431 to headers above 16 KiB, and accepts a URL of 8 KiB', async () => {
   const urlOf = (length: number) => `/graphql?query=${encodeURIComponent(QUERY)}&pad=`.padEnd(length, 'x');
   const send = (path: string, headers: Record<string, string> = {}) =>
     request(`${federation.gateway.url}${path}`, { method: 'GET', headers });
@@ -117,7 +117,7 @@ it('a URL above 8 KiB is refused with 414 and a code, one of 8 KiB is answered, 
 });
 
 // graphql-sse, "Distinct connections mode"; RFC 9110 §12.5.1.
-describe('a client that would rather have an event stream than JSON', () => {
+describe('a client that prefers an event stream to JSON', () => {
   const accept = 'text/event-stream, application/json;q=0.5';
   it('gets the result of a query as an event', async () => {
     for (const reply of [await post(JSON.stringify({ query: QUERY }), { accept }), await get(QUERY, { headers: { accept } })]) {
@@ -126,7 +126,7 @@ describe('a client that would rather have an event stream than JSON', () => {
     }
   });
 
-  it('gets JSON for a query when it likes both the same, and a stream for a subscription', async () => {
+  it('gets JSON for a query and a stream for a subscription when it accepts both with the same weight', async () => {
     const both = 'application/json, text/event-stream';
     expect((await post(JSON.stringify({ query: QUERY }), { accept: both })).body).toEqual({ data: { cargo: 'grain' } });
     const stream = await openEventStream(federation.url, { query: 'subscription { arrived { id } }', accept: both });
@@ -136,7 +136,7 @@ describe('a client that would rather have an event stream than JSON', () => {
   });
 });
 
-it('a subscription of a client that accepts multipart/mixed alone is answered in parts', async () => {
+it('answers a subscription in parts when the client accepts multipart/mixed only', async () => {
   const stream = await openEventStream(federation.url, { query: 'subscription { arrived { id } }', accept: 'multipart/mixed' });
   expect(stream.response.headers['content-type']).toBe('multipart/mixed;boundary="graphql";subscriptionSpec=1.0');
   await until(() => Promise.resolve(harbours.arrivals.listeners === 1));
@@ -146,7 +146,7 @@ it('a subscription of a client that accepts multipart/mixed alone is answered in
 });
 
 describe('a request with a wrong parameter', () => {
-  it('is answered with a message that says what is wrong', async () => {
+  it('gets a message that names the fault', async () => {
     const refused = await post(JSON.stringify({ query: 1, variables: [] }));
     expect(refused.body).toMatchObject({
       errors: [
@@ -166,7 +166,7 @@ describe('a request with a wrong parameter', () => {
   });
 });
 
-it('names of operations do not make the metrics large', async () => {
+it('bounds the number of operation names in the metrics', async () => {
   for (let n = 0; n < 120; n++) await federation.ask(`query N${String(n)}${'x'.repeat(190)} ${QUERY}`);
   const { text } = await request(`${federation.gateway.url}/metrics`, { method: 'GET' });
   expect(text).toContain('operation="other"');

@@ -3,7 +3,7 @@ import { type FormattedExecutionResult, createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { until } from './client.ts';
 
-export interface ListenOptions {
+export interface SubscribeOptions {
   readonly query: string;
   readonly variables?: Record<string, unknown>;
   readonly token?: string | undefined;
@@ -13,12 +13,12 @@ export interface ListenOptions {
   readonly headers?: Record<string, string>;
 }
 
-export interface Listener {
+export interface Subscriber {
   readonly results: FormattedExecutionResult<Record<string, unknown>, { position?: string }>[];
   /** How it ended; undefined while it goes on. */
   readonly ending: () => Ending | undefined;
   /** Gives the results once there are as many. */
-  wait(count: number): Promise<Listener['results']>;
+  wait(count: number): Promise<Subscriber['results']>;
   /** How it ended, once it has. */
   end(): Promise<Ending>;
   stop(): Promise<void>;
@@ -32,7 +32,10 @@ export interface Ending {
 }
 
 /** `url` is that of the process. */
-export function listen(url: string, { query, variables, token, resume, connectionParams, headers = {} }: ListenOptions): Listener {
+export function subscribeTo(
+  url: string,
+  { query, variables, token, resume, connectionParams, headers = {} }: SubscribeOptions,
+): Subscriber {
   class Socket extends WebSocket {
     constructor(address: string, protocols: string) {
       super(address, protocols, { headers });
@@ -45,7 +48,7 @@ export function listen(url: string, { query, variables, token, resume, connectio
     retryAttempts: 0,
     onNonLazyError: () => undefined,
   });
-  const results: Listener['results'] = [];
+  const results: Subscriber['results'] = [];
   const state: { ending?: Ending } = {};
   client.subscribe<Record<string, unknown>, { position?: string }>(
     { query, ...(variables && { variables }), ...(resume !== undefined && { extensions: { resume } }) },

@@ -1,4 +1,4 @@
-/** What the gateway's HTTP door tells in headers, and what it lets through to the subgraphs (spec §8, contract §4). */
+/** The response headers of the gateway, and the request headers that it forwards to the subgraphs (spec §8, contract §4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
@@ -18,13 +18,13 @@ const send = (query: string, { headers = {}, token }: { headers?: Record<string,
 describe('Server-Timing', () => {
   const QUERY = '{ users { id hasOrders } productsConnection { totalCount } }';
 
-  it('tells an administrator how long each subgraph took, in all', async () => {
+  it('has the total time of each subgraph for administrators', async () => {
     const { headers } = await send(QUERY, { token: admin.token });
     const timings = (headers.get('server-timing') ?? '').split(', ').sort();
     expect(timings).toEqual([expect.stringMatching(/^orders;dur=\d+\.\d$/), expect.stringMatching(/^users;dur=\d+\.\d$/)]);
   });
 
-  it('tells nobody else', async () => {
+  it('is absent for other callers', async () => {
     for (const token of [ada.token, undefined])
       expect((await send(QUERY, { ...(token && { token }) })).headers.get('server-timing')).toBeNull();
   });
@@ -35,7 +35,7 @@ describe('Idempotency-Key', () => {
     `mutation { createPayment(input: { amount: ${String(amount)}, currency: "EUR", customerId: "${ada.id}" }) { id customer { name } } }`;
   const codeOf = ({ body }: { body: unknown }) => (body as { errors?: { extensions: { code: string } }[] }).errors?.[0]?.extensions.code;
 
-  it('goes through to the subgraph, whose answer to a repetition is told to be one', async () => {
+  it('is forwarded to the subgraph, and a repeated request is marked as replayed', async () => {
     const headers = { 'idempotency-key': 'e2e-1', 'idempotency-scope': 'POST /payments' };
     const first = await send(pay(5), { headers, token: ada.token });
     expect([first.body, first.headers.get('idempotent-replayed')]).toMatchObject([
@@ -51,7 +51,7 @@ describe('Idempotency-Key', () => {
     expect(await stack.sql('orders', 'SELECT amount FROM payments WHERE "customerId" = $1', [ada.id])).toHaveLength(2);
   });
 
-  it('that is none is refused at the door', async () => {
+  it('is rejected by the gateway when it is invalid', async () => {
     for (const headers of [
       { 'idempotency-key': 'a b' },
       { 'idempotency-key': 'x'.repeat(256) },
