@@ -1,5 +1,5 @@
 /** Reads typed settings from the environment and reports every bad value at once. */
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
 
@@ -31,6 +31,16 @@ export const setting = {
     z.enum(values, { error: `must be one of ${values.join(', ')}` }),
   /** Reads any string. */
   string: () => z.string(),
+  /** Reads a string and returns what `parse` returns for it. The message of an Error that `parse` throws is reported. */
+  parsed: <T>(parse: (value: string) => T) =>
+    z.string().transform((value, context) => {
+      try {
+        return parse(value);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+        return z.NEVER;
+      }
+    }),
   /** Reads the path of a file and returns the content of the file, decoded as UTF-8. */
   file: () =>
     z.string().transform((path, context) => {
@@ -41,6 +51,8 @@ export const setting = {
         return z.NEVER;
       }
     }),
+  /** Reads the path of a file that can be read, and returns the path. For a file that is watched. */
+  readablePath: () => z.string().refine(isReadable, { message: 'names a file that cannot be read' }),
   /**
    * Reads the path of a file and returns what `parse` returns for the content of the file. The message of an Error that `parse` throws
    * is reported; a SyntaxError is reported without its message, which may quote the content.
@@ -55,6 +67,15 @@ export const setting = {
       }
     }),
 };
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Reports invalid settings. The message has one line per setting and never contains a value, which may be secret. */
 export class SettingsError extends Error {

@@ -86,8 +86,8 @@ describe('watchRevocations', () => {
       { userId: 'usr_2', generation: 2 },
     ]);
     expect(await watching.isCurrent()).toBe(true);
-    send(connection, 8, { userId: 'usr_3', generation: 1 });
-    expect((await watching.added(3))[2]).toEqual({ userId: 'usr_3', generation: 1 });
+    send(connection, 8, { userId: 'usr_3', sessionId: 'ses_1' });
+    expect((await watching.added(3))[2]).toEqual({ userId: 'usr_3', sessionId: 'ses_1' });
     while (acknowledged.length < 2) await once(connection, 'message');
     expect(acknowledged).toEqual(['7', '8']);
   });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Caller } from './identity.ts';
 import { REVOCATION_SECONDS, createRevocations, readRevocation } from './revocations.ts';
+import { createTestCaller } from './test-identity.ts';
 import { ACCESS_TOKEN_SECONDS } from './tokens.ts';
 
-const caller = (changes: object) => ({ userId: 'usr_1', role: 'USER' as const, tokenId: 't1', generation: 0, expiresAt: 0, ...changes });
+const caller = (changes: Partial<Caller>) => createTestCaller({ userId: 'usr_1', tokenId: 't1', ...changes });
 
 describe('createRevocations', () => {
   it('keeps a revocation until every token that it revokes has expired', () => {
@@ -24,6 +26,32 @@ describe('createRevocations', () => {
     expect(revocations.list()).toEqual([{ userId: 'usr_1', generation: 5 }]);
     expect(revocations.isRevoked(caller({ generation: 4 }))).toBe(true);
     expect(revocations.isRevoked(caller({ generation: 5 }))).toBe(false);
+  });
+
+  it('revokes the tokens of a session, and no others of the account', () => {
+    const revocations = createRevocations();
+    revocations.add({ userId: 'usr_1', sessionId: 'ses_1' });
+    expect(revocations.isRevoked(caller({ sessionId: 'ses_1' }))).toBe(true);
+    expect(revocations.isRevoked(caller({ sessionId: 'ses_2' }))).toBe(false);
+    expect(revocations.isRevoked(caller({ sessionId: null }))).toBe(false);
+    expect(revocations.list()).toEqual([{ userId: 'usr_1', sessionId: 'ses_1' }]);
+  });
+
+  it('keeps revocations of accounts, sessions and tokens apart when their ids are equal', () => {
+    const revocations = createRevocations();
+    revocations.add({ userId: 'usr_2', tokenId: 'usr_1' });
+    revocations.add({ userId: 'usr_2', sessionId: 'usr_1' });
+    expect(revocations.isRevoked(caller({}))).toBe(false);
+    revocations.add({ userId: 'usr_1', generation: 1 });
+    expect(revocations.isRevoked(caller({}))).toBe(true);
+    expect(revocations.list()).toHaveLength(3);
+  });
+
+  it('does not revoke a token of another account that has the same id', () => {
+    const revocations = createRevocations();
+    revocations.add({ userId: 'usr_2', tokenId: 't1' });
+    revocations.add({ userId: 'usr_2', sessionId: 'ses_1' });
+    expect(revocations.isRevoked(caller({ sessionId: 'ses_1' }))).toBe(false);
   });
 
   it('calls all subscribers and those of the account, until they unsubscribe', () => {
@@ -57,6 +85,13 @@ describe('createRevocations', () => {
 });
 
 describe('readRevocation', () => {
+  it.each([[{ userId: 'usr_1', tokenId: 't' }], [{ userId: 'usr_1', sessionId: 'ses_1' }], [{ userId: 'usr_1', generation: 1 }]])(
+    'returns the revocation %j',
+    (value) => {
+      expect(readRevocation(value)).toEqual(value);
+    },
+  );
+
   it.each([[null], [{}], [{ userId: 'usr_1' }], [{ userId: 'usr_1', generation: '1' }], [{ tokenId: 't' }], ['text']])(
     'returns undefined for %j',
     (value) => {

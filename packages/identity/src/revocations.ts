@@ -1,8 +1,10 @@
 /** The revoked access tokens that have not expired yet, kept in memory by every process that verifies tokens (spec §5.3, ADR 10). No I/O. */
 import type { Caller } from './identity.ts';
 
-/** Revokes one token of an account, or all of its tokens with a generation lower than `generation`. */
-export type Revocation = { readonly userId: string } & ({ readonly tokenId: string } | { readonly generation: number });
+/** Revokes one token of an account, the tokens of one of its sessions, or all of its tokens with a generation lower than `generation`. */
+export type Revocation = { readonly userId: string } & (
+  { readonly tokenId: string } | { readonly sessionId: string } | { readonly generation: number }
+);
 
 /** Holds the revocations that a process knows. */
 export interface Revocations {
@@ -18,8 +20,8 @@ export interface Revocations {
   readonly subscribeToUser: (userId: string, subscriber: () => void) => () => void;
 }
 
-/** Seconds for which a revocation is kept: the lifetime of a token (tokens.ts) and a tolerance for clocks that differ. */
-export const REVOCATION_SECONDS = 20 * 60;
+/** Seconds for which a revocation is kept: the longest lifetime of a token (trusted-issuers.ts) and a tolerance for clocks that differ. */
+export const REVOCATION_SECONDS = 65 * 60;
 
 interface Entry {
   readonly revocation: Revocation;
@@ -28,44 +30,18 @@ interface Entry {
 
 /** Creates an empty set of revocations. `now` returns milliseconds since the epoch. */
 export function createRevocations(now: () => number = Date.now): Revocations {
-  /** Entries by the id of the token or of the account, which never collide; the oldest entry first. */
-  const entries = new Map<string, Entry>();
+  const entries = new RevocationEntries(now);
   const subscribers = new Set<(revocation: Revocation) => void>();
   const subscribersByUser = new Map<string, Set<() => void>>();
 
-  const isExpired = ({ addedAt }: Entry) => addedAt <= now() - REVOCATION_SECONDS * 1000;
-  const removeExpired = () => {
-    for (const [key, entry] of entries) {
-      if (!isExpired(entry)) break;
-      entries.delete(key);
-    }
-  };
-  const find = (key: string): Revocation | undefined => {
-    const entry = entries.get(key);
-    return entry && !isExpired(entry) ? entry.revocation : undefined;
-  };
-
   return {
-    isRevoked({ userId, tokenId, generation }) {
-      if (entries.size === 0) return false;
-      const account = find(userId);
-      return find(tokenId) !== undefined || (account !== undefined && 'generation' in account && generation < account.generation);
-    },
+    isRevoked: (caller) => entries.match(caller),
     add(revocation) {
-      removeExpired();
-      const key = 'tokenId' in revocation ? revocation.tokenId : revocation.userId;
-      const known = find(key);
-      // Revocations may arrive twice and in any order: a lower generation must not replace a higher one.
-      if (known && !('generation' in known && 'generation' in revocation && known.generation < revocation.generation)) return;
-      entries.delete(key);
-      entries.set(key, { revocation, addedAt: now() });
+      if (!entries.add(revocation)) return;
       for (const subscriber of [...subscribers]) subscriber(revocation);
       for (const subscriber of [...(subscribersByUser.get(revocation.userId) ?? [])]) subscriber();
     },
-    list() {
-      removeExpired();
-      return [...entries.values()].map(({ revocation }) => revocation);
-    },
+    list: () => entries.list(),
     subscribe(subscriber) {
       subscribers.add(subscriber);
       return () => subscribers.delete(subscriber);
@@ -81,10 +57,74 @@ export function createRevocations(now: () => number = Date.now): Revocations {
   };
 }
 
+/**
+ * The entries by what they revoke, the oldest first. Each kind has a map of its own, because another issuer chooses the ids of its tokens:
+ * one that equals the id of an account or a session must not hide its revocation.
+ */
+class RevocationEntries {
+  readonly #now: () => number;
+  readonly #byToken = new Map<string, Entry>();
+  readonly #bySession = new Map<string, Entry>();
+  readonly #byUser = new Map<string, Entry>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  match({ userId, tokenId, sessionId, generation }: Caller): boolean {
+    const account = this.#byUser.size > 0 ? this.#find(this.#byUser, userId) : undefined;
+    return (
+      (account !== undefined && 'generation' in account && generation < account.generation) ||
+      (this.#byToken.size > 0 && this.#find(this.#byToken, tokenId)?.userId === userId) ||
+      (sessionId !== null && this.#bySession.size > 0 && this.#find(this.#bySession, sessionId)?.userId === userId)
+    );
+  }
+
+  /** Returns whether the revocation is new. Revocations may arrive twice and in any order: a lower generation must not replace a higher one. */
+  add(revocation: Revocation): boolean {
+    this.#removeExpired();
+    const [entries, key] = this.#place(revocation);
+    const known = this.#find(entries, key);
+    if (known && !('generation' in known && 'generation' in revocation && known.generation < revocation.generation)) return false;
+    entries.delete(key);
+    entries.set(key, { revocation, addedAt: this.#now() });
+    return true;
+  }
+
+  list(): Revocation[] {
+    this.#removeExpired();
+    return [this.#byUser, this.#bySession, this.#byToken].flatMap((entries) => [...entries.values()].map(({ revocation }) => revocation));
+  }
+
+  #place(revocation: Revocation): [Map<string, Entry>, string] {
+    if ('tokenId' in revocation) return [this.#byToken, revocation.tokenId];
+    if ('sessionId' in revocation) return [this.#bySession, revocation.sessionId];
+    return [this.#byUser, revocation.userId];
+  }
+
+  #find(entries: ReadonlyMap<string, Entry>, key: string): Revocation | undefined {
+    const entry = entries.get(key);
+    return entry && !this.#isExpired(entry) ? entry.revocation : undefined;
+  }
+
+  #isExpired({ addedAt }: Entry): boolean {
+    return addedAt <= this.#now() - REVOCATION_SECONDS * 1000;
+  }
+
+  #removeExpired(): void {
+    for (const entries of [this.#byToken, this.#bySession, this.#byUser])
+      for (const [key, entry] of entries) {
+        if (!this.#isExpired(entry)) break;
+        entries.delete(key);
+      }
+  }
+}
+
 /** Parses a revocation from another process or from the database. Returns undefined when the value is not a revocation. */
 export function readRevocation(value: unknown): Revocation | undefined {
-  const { userId, tokenId, generation } = (value ?? {}) as Record<string, unknown>;
-  if (typeof userId === 'string' && typeof tokenId === 'string') return { userId, tokenId };
-  if (typeof userId === 'string' && typeof generation === 'number') return { userId, generation };
-  return undefined;
+  const { userId, tokenId, sessionId, generation } = (value ?? {}) as Record<string, unknown>;
+  if (typeof userId !== 'string') return undefined;
+  if (typeof tokenId === 'string') return { userId, tokenId };
+  if (typeof sessionId === 'string') return { userId, sessionId };
+  return typeof generation === 'number' ? { userId, generation } : undefined;
 }

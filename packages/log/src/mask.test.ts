@@ -13,6 +13,7 @@ describe('mask', () => {
       'eyJhbGciOi.eyJzdWIi.c2ln from ada@example.org by postgres://app:hunter2@db/x with $argon2id$v=19$m=1$abc',
       '[token] from [email] by postgres://app:[password]@db/x with [hash]',
     ],
+    ['an API key', '/users?apiKey=trestle_live_0aZ&limit=1', '/users?apiKey=[key]&limit=1'],
     ['a token after a word', 'token-eyJhbGci.eyJzdWIi.c2ln', '[token]'],
     ['a token in quotes', '"eyJhbGci.eyJzdWIi.c2ln"', '"[token]"'],
     ['a password without a user', 'redis://:hunter2@cache:6379', 'redis://:[password]@cache:6379'],

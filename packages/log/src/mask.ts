@@ -9,13 +9,15 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(?<![^\s"'<>@:/])[^\s"'<>@:/]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
   [/(?<!\w)(\w+:\/\/[^\s:/@]*):[^\s@/]+@/g, '$1:[password]@'],
   [/\$argon2\w+\$\S+/g, '[hash]'],
+  // API keys, complete or cut.
+  [/(?<!\w)trestle_live_\w*/g, '[key]'],
 ];
 
 /** Characters of the input that `mask` reads per byte of its result: secrets are longer than their replacements. */
 const READ_FACTOR = 4;
 const ELLIPSIS = '…';
 
-/** Returns the string with tokens, e-mail addresses, password hashes and passwords in URLs replaced, cut to `maxBytes` bytes of UTF-8. */
+/** Returns the string with tokens, API keys, e-mail addresses, password hashes and passwords in URLs replaced, cut to `maxBytes` bytes of UTF-8. */
 export function mask(text: string, maxBytes = 8 * 1024): string {
   const masked = SECRETS.reduce((rest, [pattern, name]) => rest.replace(pattern, name), readable(text, READ_FACTOR * maxBytes));
   return cut(masked, maxBytes);

@@ -1,0 +1,49 @@
+/** The scopes of access tokens (spec §5.5, RFC 9068 §2.2.3): what a token may do, within what the role of its account may do. No I/O. */
+
+/** Describes each scope for people who are asked for their consent. */
+export const SCOPE_DESCRIPTIONS = {
+  'users:read': 'Read your profile, and other accounts as far as you may see them',
+  'users:write': 'Change your profile',
+  'orders:read': 'Read your orders and invoices',
+  'orders:write': 'Place, change and cancel orders for you',
+  'payments:read': 'Read your payments',
+  'payments:write': 'Pay for your orders',
+  'posts:read': 'Read your posts, including drafts',
+  'posts:write': 'Write, change and delete posts for you',
+  'comments:write': 'Write, change and delete comments for you',
+  'videos:write': 'Upload, change and delete videos for you',
+  'messages:read': 'Read your messages',
+  'messages:write': 'Send messages for you',
+  'account:manage': 'Manage your password, sessions, API keys and second factor',
+} as const;
+
+/** Names one scope. */
+export type Scope = keyof typeof SCOPE_DESCRIPTIONS;
+
+/** Lists all scopes. */
+export const SCOPES = Object.keys(SCOPE_DESCRIPTIONS) as readonly Scope[];
+
+/** Holds all scopes: what a first-party login is given. */
+export const ALL_SCOPES: ReadonlySet<Scope> = new Set(SCOPES);
+
+/** Holds no scope. */
+export const NO_SCOPES: ReadonlySet<Scope> = new Set();
+
+/** Returns whether the string is the name of a scope. */
+export function isScope(name: string): name is Scope {
+  return ALL_SCOPES.has(name as Scope);
+}
+
+/**
+ * Parses names of scopes that are separated by spaces (RFC 6749 §3.3). Unknown names are ignored: OpenID's, or those of another version of
+ * this system.
+ */
+export function parseScopes(text: string): ReadonlySet<Scope> {
+  const scopes = new Set(text.split(' ').filter(isScope));
+  return scopes.size === ALL_SCOPES.size ? ALL_SCOPES : scopes;
+}
+
+/** Formats scopes as the claim `scope`, in the order of `SCOPES`. */
+export function formatScopes(scopes: ReadonlySet<Scope>): string {
+  return SCOPES.filter((scope) => scopes.has(scope)).join(' ');
+}

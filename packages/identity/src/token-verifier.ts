@@ -1,0 +1,99 @@
+/** Verifies access tokens, ours and those of other issuers, and watches how long they stay valid (spec §5.3, RFC 8725). */
+import type { ForeignTokens } from './foreign-tokens.ts';
+import type { Caller } from './identity.ts';
+import { type KeySource, createFixedKeys } from './key-source.ts';
+import { CLOCK_TOLERANCE_SECONDS, ISSUER, readOwnToken } from './own-tokens.ts';
+import { type Revocations, createRevocations } from './revocations.ts';
+import { TokenCache } from './token-cache.ts';
+import { parseToken, unauthorized } from './token-format.ts';
+
+/** Longest delay of a Node.js timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Verifies access tokens. */
+export interface TokenVerifier {
+  /** Returns the caller that a token identifies. Throws UNAUTHORIZED when the token is invalid, expired or revoked. */
+  verify(token: string): Caller;
+  /** Returns whether the token of a verified caller is still valid. For streams and sockets, which outlive the verification. */
+  isValid(caller: Caller): boolean;
+  /**
+   * Calls `onInvalid` once, when the token expires or is revoked; never before `watch` has returned. Returns a function that stops
+   * watching.
+   */
+  watch(caller: Caller, onInvalid: () => void): () => void;
+}
+
+/** Configures a token verifier. */
+export type TokenVerifierOptions = ({ readonly keys: Pick<KeySource, 'find' | 'onChange'> } | { readonly publicKeyPem: string }) & {
+  /** Verifies the tokens of other issuers; none are accepted by default. */
+  readonly foreign?: Pick<ForeignTokens, 'read' | 'onChange'> | undefined;
+  /** Revoked tokens; none by default. */
+  readonly revocations?: Revocations;
+  /** Returns milliseconds since the epoch; `Date.now` by default. */
+  readonly now?: () => number;
+};
+
+/**
+ * Creates a verifier. It caches the tokens that it has verified, until keys change, and checks expiry and revocation on every call.
+ * `publicKeyPem` is a P-256 key in SPKI. Throws when the key is of another kind.
+ */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { foreign, revocations = createRevocations(), now = Date.now } = options;
+  const keys = 'keys' in options ? options.keys : createFixedKeys(options.publicKeyPem);
+  const { isRevoked, subscribeToUser } = revocations;
+  const verified = new TokenCache();
+  const find: KeySource['find'] = (kid, algorithm) => keys.find(kid, algorithm);
+  for (const source of [keys, foreign])
+    source?.onChange(() => {
+      verified.clear();
+    });
+  const millisecondsLeft = ({ expiresAt }: Caller) => (expiresAt + CLOCK_TOLERANCE_SECONDS) * 1000 - now();
+  const isValid = (caller: Caller) => millisecondsLeft(caller) > 0 && !isRevoked(caller);
+  const read = (token: string) => {
+    const parsed = parseToken(token);
+    const caller = parsed.payload['iss'] === ISSUER ? readOwnToken(parsed, { find, now }) : foreign?.read(parsed);
+    if (!caller) throw unauthorized();
+    return caller;
+  };
+  return {
+    isValid,
+    watch(caller, onInvalid) {
+      let timer: NodeJS.Timeout;
+      let isStopped = false;
+      const stop = () => {
+        isStopped = true;
+        clearTimeout(timer);
+        unsubscribe();
+      };
+      const check = () => {
+        clearTimeout(timer);
+        if (isStopped) return;
+        if (isValid(caller)) wait();
+        else {
+          stop();
+          onInvalid();
+        }
+      };
+      const wait = () => {
+        // The token may have become invalid since it was verified.
+        const leftMs = isValid(caller) ? millisecondsLeft(caller) + 1 : 0;
+        timer = setTimeout(check, Math.min(leftMs, MAX_TIMER_MS)).unref();
+      };
+      const unsubscribe = subscribeToUser(caller.userId, check);
+      wait();
+      return stop;
+    },
+    verify(token) {
+      let caller = verified.get(token);
+      if (!caller) {
+        caller = read(token);
+        verified.set(token, caller);
+      }
+      if (!isValid(caller)) {
+        verified.delete(token);
+        throw unauthorized();
+      }
+      return caller;
+    },
+  };
+}
