@@ -1,0 +1,98 @@
+/** Decides whether a caller may send a request: by the windows of this process, and by those in Redis when there is one (spec §8). */
+import type { RedisWindows } from './redis-windows.ts';
+import { type Count, type SlidingWindows, WINDOW_MS } from './sliding-windows.ts';
+
+/** Whose requests are counted together, and how many they may be. */
+export interface Subject {
+  /** Such as `user:usr_1`; the same in every process. */
+  readonly key: string;
+  /** The plan, or `anonymous`. */
+  readonly policy: string;
+  /** Requests per minute. */
+  readonly limit: number;
+}
+
+/** Whether units were taken, and what is left. */
+export interface Decision {
+  readonly isAllowed: boolean;
+  readonly subject: Subject;
+  readonly remaining: number;
+  /** When the next units come back, in milliseconds since the epoch; after a refusal, when the request could be accepted. */
+  readonly resetAtMs: number;
+  /** Whole seconds until the request could be accepted; 0 when it was. */
+  readonly retryAfterSeconds: number;
+  /** Units that were taken, and where; for a refund. */
+  readonly units: number;
+  readonly slots: { readonly local: number; readonly shared: number | undefined };
+}
+
+/** Limits requests. */
+export interface RateLimiter {
+  /**
+   * Takes units of a subject: all of them, or none when they exceed the limit. Units beyond the whole limit count as the limit, so that
+   * no request is impossible. Returns a promise when Redis is asked; it never rejects.
+   */
+  take(subject: Subject, units: number): Decision | Promise<Decision>;
+  /** Returns what was taken, as for a response 304. Returns the decision with what is left then. */
+  refund(decision: Decision): Decision;
+  /** Returns what is left of a subject in this process. Takes nothing. */
+  look(subject: Subject): Decision;
+  close(): void;
+}
+
+/** Configures a limiter. */
+export interface RateLimiterOptions {
+  readonly windows: SlidingWindows;
+  /** The windows that all processes share; none by default. */
+  readonly shared?: RedisWindows | undefined;
+}
+
+/**
+ * Creates a limiter. This process always counts its own requests: those that it refuses are not sent to Redis, and when Redis cannot be
+ * used the count goes on where it was.
+ */
+export function createRateLimiter({ windows, shared }: RateLimiterOptions): RateLimiter {
+  const takeShared = async (decision: Decision, redis: RedisWindows): Promise<Decision> => {
+    const { subject, units, slots, remaining } = decision;
+    const count = await redis.take(subject.key, subject.limit, units);
+    if (!count) return decision;
+    if (!count.isAllowed) windows.refund(subject.key, units, slots.local);
+    const left = count.isAllowed ? remaining : remaining + units;
+    const merged = { ...count, remaining: Math.min(left, count.remaining) };
+    return toDecision(subject, merged, { units, slots: { local: slots.local, shared: count.slot } });
+  };
+  return {
+    take(subject, asked) {
+      const units = Math.min(asked, subject.limit);
+      const count = windows.take(subject.key, subject.limit, units);
+      const decision = toDecision(subject, count, { units, slots: { local: count.slot, shared: undefined } });
+      return count.isAllowed && shared?.isUsed ? takeShared(decision, shared) : decision;
+    },
+    refund(decision) {
+      const { subject, units, slots, isAllowed } = decision;
+      if (!isAllowed) return decision;
+      windows.refund(subject.key, units, slots.local);
+      if (slots.shared !== undefined) shared?.refund(subject.key, units, slots.shared);
+      return { ...decision, units: 0, remaining: Math.min(subject.limit, decision.remaining + units) };
+    },
+    look: (subject) => {
+      const count = windows.take(subject.key, subject.limit, 0);
+      return toDecision(subject, count, { units: 0, slots: { local: count.slot, shared: undefined } });
+    },
+    close() {
+      shared?.close();
+    },
+  };
+}
+
+function toDecision(subject: Subject, count: Count, taken: Pick<Decision, 'units' | 'slots'>): Decision {
+  const { isAllowed, remaining, resetMs, retryMs } = count;
+  return {
+    isAllowed,
+    subject,
+    remaining,
+    resetAtMs: Date.now() + Math.min(resetMs, WINDOW_MS),
+    retryAfterSeconds: isAllowed ? 0 : Math.max(1, Math.ceil(retryMs / 1000)),
+    ...taken,
+  };
+}

@@ -1,0 +1,54 @@
+/** The settings of the rate limits, to be spread into a process's own config.ts, and the limiter that they give. */
+import { type readSettings, setting } from '@trestle/env';
+import type { Log } from '@trestle/log';
+import { clientOf, passedClientOf } from '@trestle/service/client-id';
+import { type Quota, UNCOUNTED, createQuota } from './quota.ts';
+import { createRateLimiter } from './rate-limiter.ts';
+import { createRedisWindows } from './redis-windows.ts';
+import { createSlidingWindows } from './sliding-windows.ts';
+import { type LimitedCaller, type Limits, toSubject } from './subjects.ts';
+
+const MAX_PER_MINUTE = 1_000_000_000;
+
+/** Declares the settings (contract §1). */
+export const rateLimitSettings = {
+  RATE_LIMIT_ANONYMOUS_PER_MIN: setting.integer(1, MAX_PER_MINUTE).default(100),
+  RATE_LIMIT_FREE_PER_MIN: setting.integer(1, MAX_PER_MINUTE).default(100),
+  RATE_LIMIT_PRO_PER_MIN: setting.integer(1, MAX_PER_MINUTE).default(1000),
+  REDIS_URL: setting.url('redis:', 'rediss:').optional(),
+};
+
+/** The values of these settings. */
+export type RateLimitSettings = ReturnType<typeof readSettings<typeof rateLimitSettings>>;
+
+/** The rate limits of a process. */
+export interface RateLimits {
+  /**
+   * Creates the quota of a request, or of one operation of the connection that the request has opened. `caller` is null without a valid
+   * credential. A request that another process of this system has passed on was counted there, and is not counted again.
+   */
+  readonly open: (request: object, caller: LimitedCaller | null) => Quota;
+  readonly close: () => void;
+}
+
+/** Limits nothing. */
+export const NO_RATE_LIMITS: RateLimits = { open: () => UNCOUNTED, close: () => undefined };
+
+/** Creates the limiter. Resolves when it turned out whether Redis can be used, which takes at most some seconds; never rejects. */
+export async function createRateLimits(settings: RateLimitSettings, log: Log): Promise<RateLimits> {
+  const { REDIS_URL: url } = settings;
+  const shared = url === undefined ? undefined : createRedisWindows({ url, log });
+  await shared?.settled;
+  const limiter = createRateLimiter({ windows: createSlidingWindows(), shared });
+  const limits: Limits = {
+    anonymous: settings.RATE_LIMIT_ANONYMOUS_PER_MIN,
+    free: settings.RATE_LIMIT_FREE_PER_MIN,
+    pro: settings.RATE_LIMIT_PRO_PER_MIN,
+  };
+  return {
+    open: (request, caller) => (passedClientOf(request) ? UNCOUNTED : createQuota(limiter, toSubject(caller, clientOf(request), limits))),
+    close: () => {
+      limiter.close();
+    },
+  };
+}
