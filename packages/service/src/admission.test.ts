@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Admission, type AdmissionOptions, type Slot, type Task, Turn, createAdmission } from './admission.ts';
+import { type Admission, type AdmissionOptions, type Slot, type Task, createAdmission } from './admission.ts';
+import { Turn } from './turn.ts';
 
 let utilization = 1;
 let admission: Admission;
@@ -37,20 +38,20 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('admission', () => {
-  it('lets in everything of a client that is alone', () => {
+  it('admits every request of a client that is alone', () => {
     const { enter, names } = create();
     enter(...many('a', 500));
     expect(names()).toHaveLength(500);
   });
 
-  it('lets a client that has nothing in hand begin at once, however many requests of another client wait', () => {
+  it('lets a client that has nothing in flight begin at once, however many requests of another client wait', () => {
     const { enter, names } = create();
     enter('b0', ...many('a', 100), 'c0');
     expect(names()).toHaveLength(17);
     expect(names().at(-1)).toBe('c0');
   });
 
-  it('has no more than two requests in hand while the process has no time left, and the first of each other client', async () => {
+  it('admits two requests while the process is busy, and the first of each other client', async () => {
     const all = create();
     const present = setInterval(() => all.enter('b'), 20);
     all.enter('b', ...many('a', 60));
@@ -66,17 +67,17 @@ describe('admission', () => {
     expect(most).toBeLessThanOrEqual(2);
   });
 
-  it('lets each client have an equal part in hand, whatever the others have', () => {
+  it('lets each client have an equal share in flight, however many requests the others have', () => {
     const { enter, names } = create();
     enter('a', 'b', ...many('a', 40), ...many('b', 40), ...many('c', 40));
     expect(['a', 'b', 'c'].map((client) => names(client).length)).toEqual([15, 8, 5]);
   });
 
-  it('takes requests that wait from each client in turn', async () => {
+  it('begins waiting requests of each client in turn', async () => {
     const { enter, names, begun } = create();
     enter('a', 'b', ...many('a', 40), ...many('b', 40));
     const before = begun.length;
-    // Both have more than their part in hand, and the more of it ends, the more often both have a turn.
+    // Both have more than their share in flight. As these requests end, both have turns.
     for (const { slot } of [...begun]) slot.release();
     await until(() => begun.length >= before + 4);
     const next = names().slice(before);
@@ -84,7 +85,7 @@ describe('admission', () => {
     expect(next.filter((name) => name.startsWith('b')).length).toBeGreaterThan(1);
   });
 
-  it('lets more in as long as the event loop has time left', async () => {
+  it('admits more requests while the event loop is idle', async () => {
     const { enter, names } = create();
     utilization = 0.1;
     const present = setInterval(() => enter('b'), 100);
@@ -94,7 +95,7 @@ describe('admission', () => {
     clearInterval(present);
   });
 
-  it('limits a client no more once it is alone', async () => {
+  it('does not limit a client once it is alone', async () => {
     const { enter, names } = create();
     enter('b0', ...many('a', 100));
     await until(() => names().length === 101);
@@ -103,7 +104,7 @@ describe('admission', () => {
     await until(() => names().length === 201);
   });
 
-  it('does not count what has been in hand for two seconds', async () => {
+  it('does not count requests that have been in flight for two seconds', async () => {
     const { enter, names } = create();
     const present = setInterval(() => enter('b'), 100);
     enter('b', ...many('a', 30));
@@ -125,7 +126,7 @@ describe('admission', () => {
     expect(enter('c1')).toBe(true);
   });
 
-  it('has room again when a request that waits is taken back, and never begins that one', async () => {
+  it('accepts another waiting request after one is removed, and never begins the removed one', async () => {
     const { toTask, enter, names } = create({ maxWaiting: 1 });
     enter('b0', ...many('a', 15));
     const gone = toTask('a-gone');
@@ -138,8 +139,8 @@ describe('admission', () => {
   });
 });
 
-describe('a turn', () => {
-  it('that ends before it has come never begins, and gives its place to the next one', async () => {
+describe('Turn', () => {
+  it('never begins after it has ended, and gives its place to the next one', async () => {
     const { enter, begun } = create();
     enter('b0', ...many('a', 15));
     const done: string[] = [];

@@ -1,9 +1,10 @@
 /**
- * Shares a busy process between its clients: requests beyond what it can work on at once wait, and are taken from each client in turn. A client that
- * has less than its part in hand never waits. While there is one client only, or time left, nothing waits.
+ * Shares a busy process between its clients: requests beyond what it can process at once wait, and begin for each client in turn. A client with
+ * fewer requests in flight than its equal share never waits. While there is only one client, or the event loop is idle, no request waits.
  */
 import { performance } from 'node:perf_hooks';
 
+/** A request, or other work, to be admitted. */
 export interface Task {
   readonly client: string;
   /** What the request holds in memory while it waits. */
@@ -12,39 +13,43 @@ export interface Task {
   readonly begin: (slot: Slot) => void;
 }
 
-/** What a request has while it is worked on. */
+/** The place of a request in flight. */
 export interface Slot {
-  /** Ends that, so that the next request begins. Further calls do nothing. */
+  /** Gives the place to the next request. Further calls do nothing. */
   readonly release: () => void;
 }
 
+/** Decides when requests begin. */
 export interface Admission {
-  /** Notices a request of this client, and returns whether there are others: only then are requests counted, and may have to wait. */
+  /** Records a request of this client. Returns whether other clients are present: only then are requests counted, and may have to wait. */
   isShared(client: string): boolean;
-  /** Takes a request. Returns false, and never begins it, when too much of its client waits already. */
+  /** Admits a request, or queues it. Returns false, and never begins it, when its client has reached the limits for waiting requests. */
   enter(task: Task): boolean;
-  /** Takes back a request that still waits. */
+  /** Removes a waiting request. Does nothing for any other. */
   leave(task: Task): void;
+  /** Stops the timer; waiting requests never begin. */
   close(): void;
 }
 
+/** The limits for waiting requests, and the clocks. */
 export interface AdmissionOptions {
-  /** Requests of one client that may wait, and the bytes that they may hold. */
+  /** Requests of one client that may wait, and the bytes that they may hold in memory. */
   readonly maxWaiting?: number;
   readonly maxWaitingBytes?: number;
   /** Returns the share of time, 0 to 1, in which the event loop was busy since the last call. */
   readonly readUtilization?: () => number;
-  /** Returns milliseconds since any moment. */
+  /** Returns a monotonic time in milliseconds. */
   readonly now?: () => number;
 }
 
-/** A client that has requests in hand or waiting. */
+/** A client with requests that are in flight or waiting. */
 interface Client {
-  inHand: number;
+  inFlight: number;
   readonly waiting: Set<Task>;
   bytes: number;
 }
 
+/** A request in flight, and when it began. */
 interface Held {
   readonly client: string;
   readonly since: number;
@@ -52,21 +57,22 @@ interface Held {
 
 const MAX_WAITING = 2000;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** How often the number of requests in hand is adapted. */
+/** How often the limit of requests in flight is adapted. */
 const TICK_MS = 20;
-/** From this share of time on the event loop counts as busy. */
+/** The event loop counts as busy from this share of time on. */
 const BUSY = 0.85;
 /**
- * Requests in hand, of all clients: when a second client appears, and in a process that has no time left. There is no most: requests that wait for a
- * subgraph that hangs take no time of this process, and must not hold up those for others.
+ * Requests of all clients that may be in flight: when a second client appears, and at least while the process is busy. There is no maximum:
+ * requests that wait for a subgraph that hangs take no time of this process, and must not delay others.
  */
-const FIRST = 16;
-const LEAST = 2;
+const INITIAL_LIMIT = 16;
+const MIN_LIMIT = 2;
 /** How long after its last request a client counts as present. */
 const PRESENCE_MS = 1000;
-/** A request that takes longer waits for something else than this process: a slow subgraph, or its own client. */
+/** A request in flight for longer waits for something other than this process: a slow subgraph, or its own client. */
 const HELD_MS = 2000;
 
+/** Creates an admission. Its timer runs only while several clients are present. */
 export function createAdmission(options: AdmissionOptions = {}): Admission {
   return new FairAdmission(options);
 }
@@ -74,11 +80,11 @@ export function createAdmission(options: AdmissionOptions = {}): Admission {
 class FairAdmission implements Admission {
   readonly #options: Required<AdmissionOptions>;
   readonly #clients = new Map<string, Client>();
-  /** Those of which requests wait, in the order of their turns. */
+  /** Clients with waiting requests, in the order of their turns. */
   readonly #turns = new Map<string, Client>();
-  /** In the order in which they began. */
+  /** Requests in flight, in the order in which they began. */
   readonly #held = new Set<Held>();
-  /** How many requests may be in hand; more than that only of clients that have less than an equal part of it. */
+  /** How many requests may be in flight. Clients below their equal share may exceed it. */
   #limit = Infinity;
   #peak = 0;
   #latest: string | undefined;
@@ -96,13 +102,13 @@ class FairAdmission implements Admission {
   }
 
   isShared(client: string): boolean {
-    this.#notice(client);
+    this.#record(client);
     return this.#timer !== undefined;
   }
 
   enter(task: Task): boolean {
-    this.#notice(task.client);
-    const client = this.#clients.get(task.client) ?? { inHand: 0, waiting: new Set(), bytes: 0 };
+    this.#record(task.client);
+    const client = this.#clients.get(task.client) ?? { inFlight: 0, waiting: new Set(), bytes: 0 };
     if (this.#isBelowShare(client) || (this.#held.size < this.#limit && this.#turns.size === 0)) {
       task.begin(this.#hold(client, task));
       return true;
@@ -131,7 +137,7 @@ class FairAdmission implements Admission {
   }
 
   #hold(client: Client, task: Task): Slot {
-    if (client.inHand++ === 0) this.#clients.set(task.client, client);
+    if (client.inFlight++ === 0) this.#clients.set(task.client, client);
     const held: Held = { client: task.client, since: this.#options.now() };
     this.#held.add(held);
     if (this.#held.size > this.#peak) this.#peak = this.#held.size;
@@ -145,19 +151,19 @@ class FairAdmission implements Admission {
   #release(held: Held): void {
     const client = this.#clients.get(held.client);
     if (!this.#held.delete(held) || !client) return;
-    client.inHand--;
+    client.inFlight--;
     const [own] = client.waiting;
     if (own && this.#isBelowShare(client)) this.#beginNext(client, own);
-    else if (client.inHand === 0) this.#clients.delete(held.client);
+    else if (client.inFlight === 0) this.#clients.delete(held.client);
     this.#fill();
   }
 
-  /** Whether the client has less in hand than an equal part of the limit: it need not wait for others whose requests take long. */
-  #isBelowShare({ inHand }: Client): boolean {
-    return inHand === 0 || inHand < Math.floor(this.#limit / (this.#clients.size || 1));
+  /** Returns whether the client has fewer requests in flight than an equal share of the limit: it does not wait for slow requests of others. */
+  #isBelowShare({ inFlight }: Client): boolean {
+    return inFlight === 0 || inFlight < Math.floor(this.#limit / (this.#clients.size || 1));
   }
 
-  /** Begins a request that has waited, once the event loop has looked for what else has come: that keeps its turns short. */
+  /** Begins a waiting request after the event loop has polled for I/O, which keeps its iterations short. */
   #beginNext(client: Client, task: Task): void {
     this.#remove(client, task);
     const slot = this.#hold(client, task);
@@ -166,14 +172,14 @@ class FairAdmission implements Admission {
     });
   }
 
-  /** Begins what may begin, of each client in turn. */
+  /** Begins waiting requests up to the limit, of each client in turn. */
   #fill(): void {
     while (this.#held.size < this.#limit) {
       const [turn] = this.#turns;
       if (!turn) return;
       const [name, client] = turn;
       const [task] = client.waiting;
-      // A Map keeps the order of insertion: the client goes to its end.
+      // A Map keeps the order of insertion: this puts the client last.
       this.#turns.delete(name);
       this.#turns.set(name, client);
       if (!task) return;
@@ -181,8 +187,8 @@ class FairAdmission implements Admission {
     }
   }
 
-  /** Notices that there are others than the latest client. */
-  #notice(client: string): void {
+  /** Records the client, and starts to share the process when another one was recorded shortly before. */
+  #record(client: string): void {
     const now = this.#options.now();
     if (client !== this.#latest) {
       if (this.#latest !== undefined && now - this.#latestAt < PRESENCE_MS) this.#share(now);
@@ -194,7 +200,7 @@ class FairAdmission implements Admission {
   #share(now: number): void {
     this.#sharedUntil = now + PRESENCE_MS;
     if (this.#timer) return;
-    this.#limit = FIRST;
+    this.#limit = INITIAL_LIMIT;
     this.#options.readUtilization();
     this.#timer = setInterval(() => {
       this.#adapt();
@@ -208,67 +214,24 @@ class FairAdmission implements Admission {
       this.#release(held);
     }
     const isBusy = this.#options.readUtilization() >= BUSY;
-    const isWaitedFor = this.#turns.size > 0;
-    if (now > this.#sharedUntil && !isWaitedFor) {
+    const hasWaiting = this.#turns.size > 0;
+    if (now > this.#sharedUntil && !hasWaiting) {
       this.#limit = Infinity;
       clearInterval(this.#timer);
       this.#timer = undefined;
-      // What is in hand counts no longer; its end, which may never come, finds nothing.
+      // Requests in flight are no longer counted; their later release does nothing.
       this.#held.clear();
       this.#clients.clear();
     } else if (now > this.#sharedUntil) this.#limit *= 2;
-    else if (isBusy) this.#limit = Math.max(LEAST, Math.floor(Math.min(this.#limit, this.#peak) / 2));
-    else if (isWaitedFor) this.#limit += Math.max(1, Math.floor(this.#limit / 4));
-    else this.#limit = FIRST;
+    else if (isBusy) this.#limit = Math.max(MIN_LIMIT, Math.floor(Math.min(this.#limit, this.#peak) / 2));
+    else if (hasWaiting) this.#limit += Math.max(1, Math.floor(this.#limit / 4));
+    else this.#limit = INITIAL_LIMIT;
     this.#peak = this.#held.size;
     this.#fill();
   }
 }
 
-/** One piece of work from its entry to its end. */
-export class Turn {
-  readonly #admission: Admission;
-  readonly #asked: Pick<Task, 'client' | 'bytes'>;
-  #task: Task | undefined;
-  #slot: Slot | undefined;
-  #isOver = false;
-
-  constructor(admission: Admission, asked: Pick<Task, 'client' | 'bytes'>) {
-    this.#admission = admission;
-    this.#asked = asked;
-  }
-
-  get hasBegun(): boolean {
-    return this.#slot !== undefined;
-  }
-
-  /** Calls `proceed` when it is its turn, unless it has ended before. Returns false when it may not even wait. */
-  take(proceed: () => void): boolean {
-    const begin = (slot: Slot) => {
-      this.#slot = slot;
-      if (this.#isOver) slot.release();
-      else proceed();
-    };
-    this.#task = { ...this.#asked, begin };
-    return this.#admission.enter(this.#task);
-  }
-
-  /**
-   * Called when the client has gone. What has begun goes on behind it, and counts until it is two seconds old: a client that only begins requests
-   * must not have more of them worked on than one that waits for responses (CVE-2023-44487).
-   */
-  abandon(): void {
-    if (!this.#slot) this.end();
-  }
-
-  /** Called when the work is done, or nobody wants it any more. */
-  end(): void {
-    this.#isOver = true;
-    if (this.#slot) this.#slot.release();
-    else if (this.#task) this.#admission.leave(this.#task);
-  }
-}
-
+/** Returns a function that returns the event loop's utilization since its last call. */
 function watchUtilization(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { CLIENT_HEADER, clientOf, createClientIds, toClientHeaders } from './client-id.ts';
+import { CLIENT_HEADER, clientOf, createClientIds, passedClientOf, toClientHeaders } from './client-id.ts';
 
 const request = (remoteAddress: string, headers: Record<string, string> = {}) => ({ headers, socket: { remoteAddress } });
 const pass = (from: object) => {
@@ -7,15 +7,15 @@ const pass = (from: object) => {
   return { [name]: value };
 };
 
-it('names a client by its network when there is no key, whatever header it sends', () => {
+it('identifies a client by its network when there is no key, whatever header the client sends', () => {
   const ids = createClientIds(undefined);
-  const own = request('203.0.113.9', { [CLIENT_HEADER]: 'somebody' });
+  const own = request('203.0.113.9', { [CLIENT_HEADER]: 'someone' });
   expect(ids.identify(own)).toBe('203.0.113.9');
   expect(clientOf(own)).toBe('203.0.113.9');
   expect(toClientHeaders(own)).toEqual([]);
 });
 
-it('takes over the client that a process with the same key passes on, over any number of processes', () => {
+it('accepts the client id that a process with the same key passes on, through any number of processes', () => {
   const [bridge, gateway, subgraph] = [createClientIds('k'), createClientIds('k'), createClientIds('k')];
   const [first, second] = [request('203.0.113.9'), request('203.0.113.10')];
   expect(bridge.identify(first)).not.toBe(bridge.identify(second));
@@ -24,15 +24,28 @@ it('takes over the client that a process with the same key passes on, over any n
   expect(subgraph.identify(request('127.0.0.1', pass(atGateway)))).toBe(clientOf(first));
 });
 
-it('does not tell the address of a client to the next process', () => {
-  const own = request('203.0.113.9');
-  createClientIds('k').identify(own);
-  expect(toClientHeaders(own).join()).not.toContain('203');
+it.each([
+  ['203.0.113.9', '203.0.113.0/24'],
+  ['::ffff:203.0.113.9', '203.0.113.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
+  ['2001:db8::9', '2001:db8:0::/48'],
+])('passes the truncated address of %s on, and nothing else of it', (remoteAddress, address) => {
+  const [bridge, gateway, subgraph] = [createClientIds('k'), createClientIds('k'), createClientIds('k')];
+  const own = request(remoteAddress);
+  bridge.identify(own);
+  expect(passedClientOf(own)).toBeUndefined();
+  expect(toClientHeaders(own).join()).not.toContain(remoteAddress);
+  const atGateway = request('127.0.0.1', pass(own));
+  gateway.identify(atGateway);
+  const atSubgraph = request('127.0.0.1', pass(atGateway));
+  subgraph.identify(atSubgraph);
+  for (const each of [atGateway, atSubgraph]) expect(passedClientOf(each)).toEqual({ id: clientOf(own), address });
 });
 
 it.each([
+  ['has another address than the one that was signed', (value: string) => value.replace('.0/24', '.1/24')],
   ['has no signature', (value: string) => value.slice(0, 16)],
-  ['has the signature of another key', (value: string) => `${value.slice(0, 17)}${'A'.repeat(43)}`],
+  ['has the signature of another key', (value: string) => `${value.slice(0, -43)}${'A'.repeat(43)}`],
   ['is longer than the one that was signed', (value: string) => `${value}A`],
   ['is empty', () => ''],
   ['is as long as headers may be', () => 'x'.repeat(16_000)],

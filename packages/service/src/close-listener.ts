@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 
-/** What Node has of a listening socket and of a connecting one; `listen` and `getpeername` are the system calls of these names. */
+/** The internal handle of a listening or connecting socket in Node. `listen` and `getpeername` are the system calls of these names. */
 interface Handle {
   listen?(backlog: number): number;
   getpeername?(out: object): number;
@@ -12,9 +12,9 @@ const BACKLOG = 511;
 const MAX_ATTEMPTS = 50;
 
 /**
- * Stops listening; connections that are open go on. `close(2)` resets what waits in the queue of the listening socket, with requests that
- * a proxy may have sent already. So the queue is shortened to one place and that is taken by a connection of our own: then nobody else
- * waits, and the kernel lets nobody else in (clients send their SYN again, and are refused). Without the means for that, it just closes.
+ * Stops listening; open connections go on. `close(2)` resets the connections in the queue of the listening socket, on which a proxy may
+ * already have sent requests. So the queue is shortened to one place, which a connection of this function takes: then no other connection
+ * is in it, and the kernel accepts no other (clients send their SYN again, and are refused). Just closes when Node offers no such handle.
  */
 export async function closeListener(server: Server): Promise<void> {
   const { _handle: listener } = server as { _handle?: Handle | null };
@@ -32,7 +32,7 @@ export async function closeListener(server: Server): Promise<void> {
       own.destroy();
       return;
     }
-    // Somebody else is in the queue, and is accepted now.
+    // Another connection has the place in the queue, and is accepted now.
     listener.listen(BACKLOG);
     own.destroy();
     await new Promise((resolve) => setImmediate(resolve));
@@ -40,13 +40,13 @@ export async function closeListener(server: Server): Promise<void> {
   server.close();
 }
 
-/** Whether the kernel has completed the handshake, which it does within `connect(2)` on the loopback interface. */
+/** Returns whether the kernel has completed the handshake, which it does within `connect(2)` on the loopback interface. */
 function isEstablished(socket: Socket): boolean {
   const { _handle: handle } = socket as { _handle?: Handle | null };
   return handle?.getpeername?.({}) === 0;
 }
 
-/** A socket that listens on all addresses is reached by the loopback one. */
+/** Returns the address to connect to: the loopback address for a socket that listens on all addresses. */
 function toReachable({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   return address === '::' && family === 'IPv6' ? '::1' : address;

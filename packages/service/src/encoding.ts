@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
 
+/** A content coding that {@link encode} applies. */
 export type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Smaller contents are not compressed: they would hardly shrink. */

@@ -15,7 +15,7 @@ function grow(): number {
   return kept.length;
 }
 
-it('collects the garbage of a heap that has stayed grown', async () => {
+it('watchHeap collects the garbage of a heap that has stayed grown', async () => {
   stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 100 });
   const before = usedBytes();
   const kept = [grow()];

@@ -1,13 +1,15 @@
-/** Gives back memory after a peak: V8 keeps a heap that has grown until it grows again, which may be never in a process that has little to do. */
+/** Returns memory to the system after a peak. V8 collects a grown heap only when it grows again, which may be never in an idle process. */
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+/** When the garbage is collected. */
 export interface HeapWatchOptions {
+  /** The interval of the checks. */
   readonly checkMs?: number;
-  /** A heap counts as grown by this many bytes more than it had at least, or after it was collected. */
+  /** The heap counts as grown when it has this many bytes more than its minimum, or than after its last collection by this watch. */
   readonly grownBytes?: number;
-  /** How long a heap may stay grown while its thread has time left, and while it has none. */
+  /** How long the heap may stay grown while its thread is idle, and while it is busy. */
   readonly idleMs?: number;
   readonly busyMs?: number;
 }
@@ -15,12 +17,12 @@ export interface HeapWatchOptions {
 const CHECK_MS = 1000;
 const GROWN_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 2000;
-/** A collection takes some 50 ms of a busy thread: it is to be rare. */
+/** Collections are rare in a busy thread, because each takes some 50 ms. */
 const BUSY_MS = 7000;
 /** From this share of time on a thread counts as busy. */
 const BUSY = 0.5;
 
-/** Collects the garbage of this thread when its heap has stayed grown. Returns what ends that. */
+/** Collects the garbage of this thread when its heap has stayed grown. Returns a function that ends the watch. */
 export function watchHeap({
   checkMs = CHECK_MS,
   grownBytes = GROWN_BYTES,
@@ -55,7 +57,7 @@ export function watchHeap({
   };
 }
 
-/** The function `gc` is there in contexts that are made after the flag is set; the flag cannot be given in `NODE_OPTIONS` before Node.js 22. */
+/** Returns V8's function `gc`, which contexts have that are created after the flag is set. Before Node.js 22, `NODE_OPTIONS` does not accept the flag. */
 function findCollector(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;

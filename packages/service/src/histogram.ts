@@ -4,6 +4,7 @@
  */
 import type { Metric, Registry } from 'prom-client';
 
+/** The name, labels and buckets of a histogram, and where it is registered. */
 export interface HistogramOptions<Label extends string> {
   readonly registry: Registry;
   readonly name: string;

@@ -1,14 +1,14 @@
-/** Ends connections of HTTP/2 that send many frames which cost work and carry no request (CVE-2019-9512, CVE-2019-9513, CVE-2019-9515, CVE-2023-44487). */
+/** Ends HTTP/2 connections that send many frames without a request (CVE-2019-9512, CVE-2019-9513, CVE-2019-9515, CVE-2023-44487). */
 import { type ServerHttp2Session, constants } from 'node:http2';
 import type { Duplex } from 'node:stream';
 
-/** How many of each a client may send in a window of time; browsers and gRPC stay far below. */
+/** How many frames of each type a client may send in a window of time. Browsers and gRPC stay far below. */
 const WINDOW_MS = 10_000;
 const MAX_PINGS = 100;
 const MAX_SETTINGS = 50;
 /** Of streams that are not open (RFC 9113 §5.3.2: the frame is deprecated). */
 const MAX_PRIORITIES = 1000;
-/** Besides as many as it has streams that end in order: more than it has open at a time, all of which a client may cancel at once. */
+/** In addition to one for each stream that ends in order. More than the streams that can be open, since a client may cancel all of them at once. */
 const MAX_RESETS = 200;
 
 /** Closes the session with ENHANCE_YOUR_CALM when its client sends too many of PING, SETTINGS, PRIORITY or RST_STREAM (RFC 9113 §10.5); then `onFlood` is called. */
@@ -18,7 +18,7 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
     isEnded = true;
     onFlood();
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    // Not within the callback of a frame, which Node is still reading; and a session that is destroyed may leave its socket open.
+    // Later, because Node is still reading the frame. The socket too, because destroying a session can leave it open.
     setImmediate(() => {
       session.destroy();
       socket.destroy();
@@ -34,7 +34,7 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
         frames = 0;
       }
       frames += change;
-      // Streams also close with a connection that is lost, and nothing can be sent there any more.
+      // When a connection is lost its streams close too: that is no flood, and nothing can be sent.
       if (frames > max && !isEnded && !session.destroyed) end();
     };
   };

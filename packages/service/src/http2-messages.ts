@@ -1,20 +1,21 @@
-/** Requests and responses of HTTP/2 as handlers know them from HTTP/1.1, and their transfer as `traffic.ts` watches it. */
+/** HTTP/2 requests and responses with the interface of HTTP/1.1, and their transfer for `traffic.ts`. */
 import { Http2ServerRequest, Http2ServerResponse, type ServerHttp2Stream, constants } from 'node:http2';
+import { addedHeadersOf, mergeHeaders } from './response-headers.ts';
 import type { Transfer } from './traffic.ts';
 
-/** A request as handlers know it from HTTP/1.1. */
+/** A request with the interface of HTTP/1.1. */
 export class Request extends Http2ServerRequest {
-  /** Bytes of the body that came. */
+  /** The received bytes of the body. */
   received = 0;
 
   constructor(...args: ConstructorParameters<typeof Http2ServerRequest>) {
     super(...args);
-    // The target's host has a name of its own in HTTP/2.
+    // HTTP/2 sends the host in a pseudo-header (RFC 9113 §8.3.1).
     const { headers } = this;
     if (headers[':authority'] !== undefined) headers.host ??= headers[':authority'];
   }
 
-  /** Of a body that breaks off there is no end, only a close. */
+  /** A body that is cut off emits `close` without `end`. */
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
     if (chunk !== null) this.received += (chunk as Buffer).length;
     if (chunk !== null || isWhole(this.stream)) return super.push(chunk, encoding);
@@ -25,20 +26,21 @@ export class Request extends Http2ServerRequest {
 
 const PIECE_BYTES = 64 * 1024;
 
-/** What speaks of a connection has no place in HTTP/2 (RFC 9113 §8.2.2). */
-const OF_CONNECTION = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+/** Headers of a connection are forbidden in HTTP/2 (RFC 9113 §8.2.2). */
+const CONNECTION_HEADERS = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
 
-/** An answer as handlers write it for HTTP/1.1: headers as an object or as a flat list, those of the connection among them. */
+/** A response with the interface of HTTP/1.1: headers are an object or a flat list, and those of the connection are left out. */
 export class Response extends Http2ServerResponse<Request> {
-  /** Bytes that the stream has taken of a large body, and what is left of it. */
+  /** Bytes of a large body that the stream has taken. */
   sent = 0;
   #rest: Buffer | undefined;
 
+  /** Bytes that are still to be sent. */
   get unsentBytes(): number {
     return (this.#rest?.length ?? 0) + this.stream.writableLength;
   }
 
-  /** Hands over a large body piece by piece: the stream shows no progress within one write, however large. */
+  /** Writes a large body in pieces, because a stream shows no progress within one write. */
   override end(...args: unknown[]): this {
     const [chunk] = args;
     const done = args.at(-1);
@@ -65,13 +67,13 @@ export class Response extends Http2ServerResponse<Request> {
   }
 
   override writeHead(status: number, ...rest: unknown[]): this {
-    const headers = rest.at(-1);
-    for (const [name, value] of toEntries(headers)) if (!OF_CONNECTION.has(name.toLowerCase())) this.setHeader(name, value);
+    const headers = mergeHeaders(rest.at(-1), addedHeadersOf(this, status));
+    for (const [name, value] of toEntries(headers)) if (!CONNECTION_HEADERS.has(name.toLowerCase())) this.setHeader(name, value);
     return super.writeHead(status);
   }
 
   static {
-    // Node ends the stream of a client that went away and takes that for an answer; handlers want to know that nobody had it.
+    // When the client disconnects, Node ends the stream and reports the response as finished. Handlers need to know that it was not sent.
     Object.defineProperty(this.prototype, 'writableFinished', {
       get(this: Response) {
         return this.stream.writableFinished && !this.stream.aborted;
@@ -80,19 +82,17 @@ export class Response extends Http2ServerResponse<Request> {
   }
 }
 
-function toEntries(headers: unknown): [string, string | string[]][] {
-  if (!Array.isArray(headers))
-    return typeof headers === 'object' && headers !== null ? (Object.entries(headers) as [string, string | string[]][]) : [];
+function toEntries(headers: readonly unknown[]): [string, string | string[]][] {
   const entries = new Map<string, string | string[]>();
   for (let i = 0; i < headers.length; i += 2) {
-    const [name, value] = headers.slice(i, i + 2) as [string, string];
+    const [name, value] = [(headers[i] as string).toLowerCase(), headers[i + 1] as string | string[]];
     const known = entries.get(name);
     entries.set(name, known === undefined ? value : [known, value].flat());
   }
   return [...entries];
 }
 
-/** One stream. */
+/** The transfer of one stream. */
 export class Http2Transfer implements Transfer {
   readonly exchange = 0;
   readonly #request: Request;
@@ -134,7 +134,7 @@ export class Http2Transfer implements Transfer {
   }
 }
 
-/** Whether all of the request has come. */
+/** Returns whether the whole request has arrived. */
 export function isWhole(stream: ServerHttp2Stream): boolean {
   return stream.endAfterHeaders || (stream.readableEnded && !stream.aborted);
 }

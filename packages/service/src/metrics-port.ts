@@ -1,4 +1,4 @@
-/** Serves `/metrics` on a port of its own, which operators keep from the public (contract §1). */
+/** Serves `/metrics` on a separate port, which operators keep from the public (contract §1). */
 import { type Server, createServer } from 'node:http';
 import type { Registry } from 'prom-client';
 import { readMetrics, send } from './probes.ts';

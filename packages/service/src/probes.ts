@@ -3,34 +3,35 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { isLocalRequest } from './local-peer.ts';
 
+/** The probes of a process, and the registry of its metrics. */
 export interface Probes {
   /** Where the process registers its own metrics. */
   readonly metrics: Registry;
-  /** Answers a probe and gives true, or gives false and leaves the request alone. */
+  /** ProbeResponses a probe and returns true; returns false for any other request, and leaves it alone. */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
-  /** From now on `/readyz` is 503, so that load balancers send no more requests. */
+  /** Makes `/readyz` answer 503, so that load balancers send no more requests. */
   leave(): void;
-  /** From now on `/metrics` is left alone: the process has a port of its own for it. */
+  /** Makes `answer` ignore `/metrics`, because the process serves it on a separate port. */
   moveMetrics(): void;
 }
 
 /**
- * `isReady` says whether the process can serve now; while it says no, or throws, `/readyz` is 503. `/metrics` and the details of
- * `/readyz` are for requests from the machine itself only.
+ * Creates the probes. `/readyz` is 503 while `isReady` returns false, throws or rejects. `/metrics` and the details of `/readyz` are for
+ * requests from the machine itself only.
  */
 export function createProbes({
   isReady,
-  tell = () => ({}),
+  readDetails = () => ({}),
 }: {
   isReady: () => boolean | Promise<boolean>;
-  /** What else `/readyz` says to the machine itself. */
-  tell?: () => Readonly<Record<string, string>>;
+  /** Returns further members of the body of `/readyz`, for requests from the machine itself. */
+  readDetails?: () => Readonly<Record<string, string>>;
 }): Probes {
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   let isLeaving = false;
   let hasMetrics = true;
-  const answers: Record<string, (isLocal: boolean) => Promise<Answer>> = {
+  const responders: Record<string, (isLocal: boolean) => Promise<ProbeResponse>> = {
     '/livez': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"live"}' }),
     '/readyz': async (isLocal) => {
       const ready =
@@ -41,7 +42,7 @@ export function createProbes({
       return {
         status: ready ? 200 : 503,
         type: JSON_TYPE,
-        body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && isLocal && tell()) }),
+        body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && isLocal && readDetails()) }),
       };
     },
     '/metrics': () => readMetrics(metrics),
@@ -56,11 +57,11 @@ export function createProbes({
     },
     answer(request, response) {
       const path = request.url?.split('?', 1)[0] ?? '';
-      const answer = request.method === 'GET' || request.method === 'HEAD' ? answers[path] : undefined;
-      if (!answer) return false;
+      const respond = request.method === 'GET' || request.method === 'HEAD' ? responders[path] : undefined;
+      if (!respond) return false;
       const isLocal = isLocalRequest(request);
       if (path === '/metrics' && !(hasMetrics && isLocal)) return false;
-      void send(() => answer(isLocal), request, response);
+      void send(() => respond(isLocal), request, response);
       return true;
     },
   };
@@ -68,20 +69,21 @@ export function createProbes({
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-export interface Answer {
+/** The response to a probe. */
+export interface ProbeResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
 /** Returns all metrics as Prometheus text. */
-export async function readMetrics(metrics: Registry): Promise<Answer> {
+export async function readMetrics(metrics: Registry): Promise<ProbeResponse> {
   return { status: 200, type: metrics.contentType, body: await metrics.metrics() };
 }
 
-/** Writes the answer; one that cannot be made is a 503. */
-export async function send(answer: () => Promise<Answer>, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status, type, body } = await answer().catch(() => ({ status: 503, type: 'text/plain', body: '' }));
+/** Writes the response, or 503 when `read` rejects. */
+export async function send(read: () => Promise<ProbeResponse>, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { status, type, body } = await read().catch(() => ({ status: 503, type: 'text/plain', body: '' }));
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

@@ -3,35 +3,48 @@ import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Door, type Reason, createRefuser, toHttpMessage } from './refusals.ts';
+import { type Reason, type RefusalOptions, createRefuser, toHttpMessage } from './refusals.ts';
 
+/** Answers requests of plain HTTP on a port with a certificate. */
 export interface Redirect {
   /** Answers 308: the same method and body again (RFC 9110 §15.4.9). */
   readonly respond: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Answers on a connection that Node has let go of, such as one that asks for a WebSocket. */
+  /** The same for a connection that Node no longer manages, such as one of a request for a WebSocket. */
   readonly respondBare: (request: IncomingMessage, socket: Duplex) => void;
 }
 
-export interface RedirectOptions extends Pick<Door, 'log' | 'toRefusalAnswer'> {
+/** Where requests are redirected to. */
+export interface RedirectOptions extends RefusalOptions {
+  /** The address by which clients know the service. */
   readonly publicUrl: string | undefined;
-  /** PEM; its names are hosts that may be redirected to. */
-  readonly certificate: string;
+  /** PEM. Without `publicUrl`, requests are redirected to the names of the certificate only. */
+  readonly certificate: string | undefined;
 }
 
 const UNKNOWN_HOST: Reason = {
   code: 'VALIDATION_ERROR',
-  message: 'This port requires HTTPS, and Host is no name of its certificate. Send the request to https:// and a name of the certificate.',
+  message:
+    'The port requires HTTPS, and Host is not a name of its certificate. Send the request to https:// and a name of the certificate.',
 };
 
-/** Redirects to the host of `publicUrl`; without one, to the host that the client names if the certificate names it too, and is 400 otherwise. */
-export function createRedirect({ publicUrl, certificate, ...door }: RedirectOptions): Redirect {
-  const names = new X509Certificate(certificate);
+/** A redirect would let the client send its credential by plain HTTP again and again without noticing. */
+const EXPOSED_CREDENTIAL: Reason = {
+  code: 'FORBIDDEN',
+  message:
+    'The credential was sent by plain HTTP, where others can read it. Revoke it, and send requests with credentials to https:// addresses only.',
+};
+
+/** Returns handlers that redirect to the host of `publicUrl`. Without one they redirect to the value of `Host` if the certificate has that name, and answer 400 otherwise. */
+export function createRedirect({ publicUrl, certificate, ...refusals }: RedirectOptions): Redirect {
+  const names = certificate === undefined ? undefined : new X509Certificate(certificate);
   const fixed = publicUrl === undefined ? undefined : new URL(publicUrl).host;
-  const refuser = createRefuser(door);
+  const refuser = createRefuser(refusals);
   const find = (request: IncomingMessage): { location: string } | { refusal: ReturnType<typeof refuser> } => {
-    const host = fixed ?? findHost(names, request.headers.host ?? '');
-    if (host === undefined) return { refusal: refuser(UNKNOWN_HOST, { sentId: request.headers['x-request-id'], isSecure: false }) };
-    // A proxy's form of the target names a host before the path.
+    const sent = { sentId: request.headers['x-request-id'], isSecure: false };
+    if (hasCredential(request)) return { refusal: refuser(EXPOSED_CREDENTIAL, sent) };
+    const host = fixed ?? (names && findHost(names, request.headers.host ?? ''));
+    if (host === undefined) return { refusal: refuser(UNKNOWN_HOST, sent) };
+    // Clients of a proxy put the scheme and the host before the path (RFC 9112 §3.2.2).
     const path = /^(?:https?:\/\/[^/?#]*)?(\/.*)?$/i.exec(request.url ?? '/')?.[1] ?? '/';
     return { location: `https://${host}${path}` };
   };
@@ -52,7 +65,16 @@ export function createRedirect({ publicUrl, certificate, ...door }: RedirectOpti
   };
 }
 
-/** Returns the client's `Host`, port and all, when the certificate has that name. */
+/** The cookies that are credentials, by a part of their names. */
+const CREDENTIAL_COOKIE = /(?:^|[;\s])(?:__Host-)?trestle-refresh=/;
+
+/** Returns whether a request has a credential in its headers or its URL. */
+function hasCredential({ headers, url = '' }: IncomingMessage): boolean {
+  if (headers.authorization !== undefined || headers['x-api-key'] !== undefined) return true;
+  return CREDENTIAL_COOKIE.test(headers.cookie ?? '') || /[?&]apiKey=/.test(url);
+}
+
+/** Returns the client's `Host` with its port when the certificate has that name; undefined otherwise. */
 function findHost(certificate: X509Certificate, host: string): string | undefined {
   if (!URL.canParse(`https://${host}/`)) return undefined;
   const { hostname, host: whole } = new URL(`https://${host}/`);

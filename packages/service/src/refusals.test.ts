@@ -24,7 +24,7 @@ beforeAll(async () => {
       // Answers once the body is there.
       else request.resume().on('end', () => response.end(`served ${String(request.rawHeaders.length)}`));
     },
-    toRefusalAnswer: ({ code, message, requestId }) => ({
+    toRefusalResponse: ({ code, message, requestId }) => ({
       headers: { 'X-Own': 'yes' },
       body: { error: { code, message, requestId } },
     }),
@@ -84,7 +84,7 @@ describe('a request that is not well-formed', () => {
     ['no version', 'GET /\r\n\r\n'],
     ['the version of another protocol', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n'],
     ['another protocol', 'GET / HTTP/2.5\r\nHost: a\r\n\r\n'],
-    ['an expectation that nobody can meet', get('Expect: tea\r\n')],
+    ['an unknown expectation', get('Expect: tea\r\n')],
   ])('with %s is answered 400 in the envelope, and the connection ends', async (_, text) => {
     const { status, head, body } = await exchange(text);
     expect(status).toBe(400);
@@ -99,7 +99,7 @@ describe('a request that is not well-formed', () => {
 });
 
 it.each([
-  ['a method that nobody knows', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 501, 'NOT_IMPLEMENTED'],
+  ['an unknown method', 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n', 501, 'NOT_IMPLEMENTED'],
   ['a method in lower case', 'get / HTTP/1.1\r\nHost: a\r\n\r\n', 501, 'NOT_IMPLEMENTED'],
   ['a method of RTSP', 'DESCRIBE / HTTP/1.1\r\nHost: a\r\n\r\n', 501, 'NOT_IMPLEMENTED'],
   ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 501, 'NOT_IMPLEMENTED'],
@@ -111,7 +111,7 @@ it.each([
   expect([answer.status, (JSON.parse(answer.body) as { error: { code: string } }).error.code]).toEqual([status, code]);
 });
 
-it('serves what is well-formed, however unusual', async () => {
+it('serves unusual requests that are well-formed', async () => {
   expect((await exchange(get('Connection: close\r\n'))).body).toContain('served');
   expect((await exchange(get('Connection: close, upgrade\r\nUpgrade: tea\r\n'))).body).toContain('served');
   expect((await exchange('GET / HTTP/1.0\r\n\r\n')).body).toContain('served');
@@ -120,12 +120,12 @@ it('serves what is well-formed, however unusual', async () => {
   );
 });
 
-it('takes no header for absent, however many there are', async () => {
+it('sees every header of a request with thousands of them', async () => {
   const { body } = await exchange(get(`Connection: close\r\n${'X:a\r\n'.repeat(2500)}`));
   expect(body).toContain('served 5004');
 });
 
-it('tells a refused request its own id, and HEAD no body', async () => {
+it('refuses with the X-Request-ID of the request, and a HEAD request without a body', async () => {
   const id = 'a2d6a3a4-6f3f-4f3a-9c36-3b1f7a0e8d11';
   const { status, head, body } = await exchange(`HEAD / HTTP/1.1\r\nX-Request-ID: ${id}\r\n\r\n`);
   expect([status, body]).toEqual([400, '']);
@@ -146,15 +146,15 @@ const closed = (socket: Socket) => new Promise((resolve) => socket.once('close',
 
 const statuses = (answers: string) => Array.from(answers.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status);
 
-describe('one connection with several requests', () => {
-  it('hands on nothing that follows an ill-framed one, since it may be a part of it', async () => {
+describe('a connection with several requests', () => {
+  it('does not handle what follows an ill-framed request, since it may be a part of it', async () => {
     await exchange(post('Transfer-Encoding: identity, chunked\r\n', `0\r\n\r\n${get('')}`));
     await exchange(`GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n${get('')}`);
     expect(handled).toEqual([]);
   });
 
   it.each(['BAD BAD\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'X-Nothing\r\n\r\n'])(
-    'answers the request in hand by its own answer, whatever comes after it: %j',
+    'completes the response to the request in flight, whatever follows that request: %j',
     async (garbage) => {
       const { socket, received } = open(`GET /held HTTP/1.1\r\nHost: a\r\n\r\n${garbage}`);
       while (handled.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -179,7 +179,7 @@ describe('one connection with several requests', () => {
 });
 
 describe('a connection that was refused', () => {
-  it('hands the handler an end of the body, never the rest of it', async () => {
+  it('ends the body that the handler reads, and passes on no more of it', async () => {
     const { socket, received } = open(post('Content-Length: 5\r\n', 'hel'));
     await ended(socket);
     socket.write('lo');
@@ -197,7 +197,7 @@ describe('a connection that was refused', () => {
     expect(statuses(received())).toEqual(['408']);
   });
 
-  it('does not take the process with it when the client breaks it', async () => {
+  it('does not end the process when the client resets it', async () => {
     for (let i = 0; i < 20; i++) {
       const { socket } = open('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
       await once(socket, 'connect');

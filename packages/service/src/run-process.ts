@@ -2,20 +2,20 @@
 import type { Log } from '@trestle/log';
 import { watchHeap } from './heap-watch.ts';
 
-/** How long everything may take after the signal, unless the process says otherwise; `npm start` gives its processes 6 s. */
+/** How long a stop may take by default. `npm start` gives its processes 6 s. */
 const STOP_LIMIT_MS = 8000;
 
 /**
- * Runs a process from its `main.ts`: `start` gives what stops it again. SIGTERM, SIGINT and the end of the parent that
- * spawned it with a channel all stop it once and in order. A start that fails is logged and ends the process with 1; so does a stop
- * that takes longer than `delayMs`, for which the process goes on to serve, and `stopLimitMs` together.
+ * Runs a process from its `main.ts`. `start` returns the function that stops it. SIGTERM, SIGINT and the end of the parent process that
+ * spawned it with a channel stop it once. The exit code is 0 after a complete stop. It is 1 when the start or the stop fails, which is
+ * logged, and when the stop takes longer than `delayMs` (for which the process goes on to serve) and `stopLimitMs` together.
  */
 export async function runProcess(
   log: Log,
   start: () => Promise<() => Promise<void>>,
   { stopLimitMs = STOP_LIMIT_MS, delayMs = 0 }: { readonly stopLimitMs?: number; readonly delayMs?: number } = {},
 ): Promise<void> {
-  // A parent that ends while we start must not leave us behind; nothing is in hand yet. (Without a parent's channel it is undefined.)
+  // When the parent ends during the start, the process ends at once: no request is in flight yet. (Without a channel, `connected` is undefined.)
   const endEarly = () => process.exit(1);
   if ((process.connected as boolean | undefined) === false) endEarly();
   process.on('disconnect', endEarly);
@@ -28,7 +28,7 @@ export async function runProcess(
       if (stopping) return;
       stopping = true;
       log.info('stopping', { signal });
-      // Whatever hangs on the way down, the log included, a process that was told to stop is gone in time.
+      // Ends the process in time even when a part of it, such as the log, hangs.
       setTimeout(() => process.exit(1), delayMs + stopLimitMs);
       stop().then(
         () => process.exit(0),

@@ -19,7 +19,7 @@ async function start(
   return `http://127.0.0.1:${String(service.port)}`;
 }
 
-it('answers /livez always, /readyz once it can serve, /metrics as Prometheus text, and leaves the rest', async () => {
+it('answers /livez always, /readyz once it is ready, /metrics as Prometheus text, and passes on all other requests', async () => {
   let ready = false;
   const url = await start(() => ready);
   const status = (path: string) => fetch(url + path).then((reply) => reply.status);
@@ -30,10 +30,10 @@ it('answers /livez always, /readyz once it can serve, /metrics as Prometheus tex
   expect(await fetch(`${url}/other`).then((reply) => reply.text())).toBe('own');
 });
 
-it('lets a request in hand finish when it stops', async () => {
+it('completes a request in flight when it stops', async () => {
   let release: () => void = () => undefined;
   let arrived: () => void = () => undefined;
-  const inHand = new Promise<void>((resolve) => (arrived = resolve));
+  const inFlight = new Promise<void>((resolve) => (arrived = resolve));
   const url = await start(
     () => true,
     (_, response) => {
@@ -42,7 +42,7 @@ it('lets a request in hand finish when it stops', async () => {
     },
   );
   const reply = fetch(url).then((response) => response.text());
-  await inHand;
+  await inFlight;
   const stopped = services.pop()?.stop();
   release();
   expect(await reply).toBe('done');
@@ -86,7 +86,7 @@ describe('an upgrade', () => {
     return service.port;
   };
 
-  it('to a WebSocket gets the connection to itself; any other is a request like all', async () => {
+  it('gets the connection when it asks for a WebSocket; any other is an ordinary request', async () => {
     const port = await open((request, socket) => socket.end(`mine: ${String(request.headers.upgrade)}`));
     expect(await exchange(port, ask('WebSocket'))).toBe('mine: WebSocket');
     expect(await exchange(port, ask('tea'))).toContain('served');
@@ -94,7 +94,7 @@ describe('an upgrade', () => {
     expect(await exchange(await open(), ask('websocket'))).toContain('served');
   });
 
-  it('is cut off when the process stops and nobody closes it', async () => {
+  it('is cut off when the process stops and neither side closes it', async () => {
     let arrived: () => void = () => undefined;
     const upgraded = new Promise<void>((resolve) => (arrived = resolve));
     const probes = createProbes({ isReady: () => true });
@@ -130,8 +130,8 @@ it('rejects when the port is taken', async () => {
 });
 
 // RFC 9112 §9.6, contract §1: a stop is announced before it takes place, so that no client sends to a closed connection.
-describe('a stop that was announced', () => {
-  it('lets the service serve on for the delay, not ready, with connections that end after their response', async () => {
+describe('announceStop', () => {
+  it('keeps the service serving for the delay, with /readyz at 503 and connections that end after their response', async () => {
     const probes = createProbes({ isReady: () => true });
     const handle = (_: IncomingMessage, response: ServerResponse) => response.end('own');
     const service = await startService({ log, port: 0, host: '127.0.0.1', probes, handle, drainDelayMs: 700 });
@@ -155,9 +155,9 @@ describe('a stop that was announced', () => {
 // contract §1: "to loopback peers or on METRICS_PORT, GET /metrics".
 describe('/metrics', () => {
   it.each(['X-Forwarded-For', 'X-Forwarded-Proto', 'Forwarded', 'Via', 'X-Real-IP'])(
-    'is not there for a request with %s, and /readyz then tells no details',
+    'is not served to a request with %s, and /readyz then has no details',
     async (name) => {
-      const probes = createProbes({ isReady: () => true, tell: () => ({ supergraph: 'abc' }) });
+      const probes = createProbes({ isReady: () => true, readDetails: () => ({ supergraph: 'abc' }) });
       const handle = (_: IncomingMessage, response: ServerResponse) => response.writeHead(404).end();
       const service = await startService({ log, port: 0, host: '127.0.0.1', probes, handle });
       services.push(service);
@@ -169,7 +169,7 @@ describe('/metrics', () => {
     },
   );
 
-  it('is on the metrics port alone when there is one', async () => {
+  it('is served on the metrics port only when there is one', async () => {
     const port = await freePort();
     const probes = createProbes({ isReady: () => true });
     const handle = (_: IncomingMessage, response: ServerResponse) => response.writeHead(404).end();

@@ -1,6 +1,7 @@
-/** The settings of every HTTP server of ours, to be spread into a process's own config.ts, and the limits that they give. */
+/** The settings that every HTTP server has. Each process adds them to those of its config.ts. */
 import { readSettings, setting } from '@trestle/env';
 
+/** The settings of `startService`, by the name of their environment variable. */
 export const serviceSettings = {
   HEADERS_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
   REQUEST_TIMEOUT_MS: setting.integer(100, 600_000).default(60_000),
@@ -20,20 +21,22 @@ export const serviceSettings = {
   PUBLIC_URL: setting.url('http:', 'https:').optional(),
 };
 
+/** The values of {@link serviceSettings}. */
 export type ServiceSettings = ReturnType<typeof readSettings<typeof serviceSettings>>;
 
+/** Limits of time, rate, bytes and connections. */
 export interface TrafficLimits {
-  /** How long a client may take to send its headers, and the whole of its request; slower ones get 408. */
+  /** How long a client may take to send its headers, and its whole request, before it gets 408. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** How long a connection is kept without a request. */
+  /** How long a connection is kept open without a request. */
   readonly keepAliveTimeoutMs: number;
-  /** A connection or stream that takes no byte of what waits for it for this long is cut. */
+  /** How long a client may read nothing of a response before its connection or stream is cut. */
   readonly writeTimeoutMs: number;
-  /** A body that arrives more slowly gets 408; its rate is measured over each `bodyGraceMs`. 0 turns that off. */
+  /** The lowest rate of a request body, measured over each `bodyGraceMs`; a slower one gets 408. 0: no limit. */
   readonly minBodyBytesPerSecond: number;
   readonly bodyGraceMs: number;
-  /** Bytes of unfinished bodies, and of responses that wait to be sent, of the whole process; beyond them the slowest are cut. */
+  /** Bytes in memory of unfinished request bodies, and of responses to be sent, of the whole process. Beyond them the slowest are cut. */
   readonly maxReceivingBytes: number;
   readonly maxSendingBytes: number;
   readonly maxConnections: number;
@@ -41,7 +44,7 @@ export interface TrafficLimits {
   readonly maxConnectionsPerAddress: number;
 }
 
-/** Returns what `startService` takes of these settings. A reverse proxy is one address: by default that may have half of all connections. */
+/** Returns the options of `startService` by the settings. One address, such as a reverse proxy's, may have half of all connections by default. */
 export function toServiceOptions(settings: ServiceSettings) {
   const { MAX_CONNECTIONS: maxConnections, MAX_CONNECTIONS_PER_ADDRESS: perAddress = Math.ceil(maxConnections / 2) } = settings;
   const limits: TrafficLimits = {
@@ -67,7 +70,7 @@ export function toServiceOptions(settings: ServiceSettings) {
 
 const MIN_KEY_CHARACTERS = 32;
 
-/** Throws an Error for a key that could be guessed. */
+/** Returns the key without surrounding white space. Throws an Error for one that is short enough to be guessed. */
 function readClientIdKey(text: string): string {
   const key = text.trim();
   if (key.length < MIN_KEY_CHARACTERS) throw new Error(`must name a file with at least ${String(MIN_KEY_CHARACTERS)} characters`);

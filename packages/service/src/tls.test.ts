@@ -61,14 +61,14 @@ async function read(stream: ClientHttp2Stream): Promise<{ headers: IncomingHttpH
   return { headers, text };
 }
 
-it('hides from the client what speaks of a connection, and from the handler that its host has another name', () =>
+it('sends no headers of the connection over HTTP/2, and gives the handler :authority as Host', () =>
   withSession(async (session) => {
     const { headers, text } = await read(session.request({ ':path': '/' }));
     expect([headers[':status'], headers['x-own'], headers['keep-alive'], headers.connection]).toEqual([200, 'a, b', undefined, undefined]);
     expect(text).toBe(`localhost:${String(service.port)}`);
   }));
 
-it('answers a body that never ends with 408 and hands the handler no end of it', () =>
+it('answers 408 to a body that never ends, and emits no end to the handler', () =>
   withSession(async (session) => {
     const stream = post(session);
     stream.write('a');
@@ -77,7 +77,7 @@ it('answers a body that never ends with 408 and hands the handler no end of it',
     expect(handled[0]?.events).not.toContain('end');
   }));
 
-it('does not take a request whose client has gone for one that is whole', () =>
+it('does not treat a request as complete when its client disconnects', () =>
   withSession(async (session) => {
     const stream = post(session).on('error', () => undefined);
     stream.write('{}');
@@ -89,7 +89,7 @@ it('does not take a request whose client has gone for one that is whole', () =>
     expect(events).not.toContain('end');
   }));
 
-it('answers before the body has come, and then wants no more of it', () =>
+it('sends a response before the body has arrived, and then stops the body', () =>
   withSession(async (session) => {
     const stream = post(session, '/early');
     const answered = read(stream);
@@ -98,7 +98,7 @@ it('answers before the body has come, and then wants no more of it', () =>
     expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
   }));
 
-it('closes a connection of HTTP/2 that asks nothing, before and after a request', async () => {
+it('closes an idle HTTP/2 connection, before and after a request', async () => {
   await withSession((session) => once(session, 'close'));
   await withSession(async (session) => {
     await read(session.request({ ':path': '/' }));
@@ -117,7 +117,7 @@ it.each([
   await once(socket, 'close');
 });
 
-it('refuses what is malformed in the same envelope, with HSTS only where that counts', async () => {
+it('refuses malformed requests in the same envelope, with HSTS over TLS only', async () => {
   const exchange = async (socket: NodeJS.ReadWriteStream) => {
     socket.write('GET / HTTP/1.1\r\n\r\n');
     let text = '';

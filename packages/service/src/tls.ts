@@ -1,40 +1,44 @@
-/** HTTPS on a service's one port: HTTP/1.1 and HTTP/2 by ALPN; who speaks plain HTTP there is sent on (contract §4, spec §9). */
+/** Serves HTTPS on a service's port, by HTTP/1.1 and HTTP/2 as ALPN selects. Plain HTTP is redirected (contract §4, spec §9). */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { createServer } from 'node:tls';
-import { type Http2DoorOptions, createHttp2Door } from './http2.ts';
+import { type Http2Options, createHttp2Transport } from './http2.ts';
 import { isLoopback } from './local-peer.ts';
 import type { Probes } from './probes.ts';
+import type { Edge } from './edge.ts';
 import { HSTS, isSecure } from './refusals.ts';
+import { addHeaders } from './response-headers.ts';
 
+/** The certificate of a server, as PEM. */
 export interface TlsCredentials {
-  /** PEM: the certificate with those that vouch for it, and its key. */
+  /** The certificate, followed by its intermediate certificates. */
   readonly cert: string;
   readonly key: string;
 }
 
-export interface TlsFront {
-  /** Tells clients of HTTP/2 to send further requests elsewhere (GOAWAY). */
+/** The connections that TLS has accepted. */
+export interface TlsTransport {
+  /** Asks clients of HTTP/2 to send further requests on another connection (GOAWAY). */
   readonly announce: () => void;
-  /** Closes connections that wait for nothing. */
+  /** Closes idle connections. */
   drain(): void;
-  /** Ends whatever is left. */
+  /** Closes all connections. */
   cut(): void;
 }
 
-type Handle = Http2DoorOptions['handle'];
+type Handle = Http2Options['handle'];
 
-/** The first byte of a TLS connection (RFC 8446 §5.1); no HTTP request begins with it. */
+/** The first byte of a TLS connection (RFC 8446 §5.1). No HTTP request begins with it. */
 const TLS_HANDSHAKE = 0x16;
 
-/** Puts TLS before a server that does not listen yet; its own connections and upgrades go on as they did. */
-export function serveTls(server: Server, { credentials, ...options }: Http2DoorOptions & { credentials: TlsCredentials }): TlsFront {
+/** Puts TLS before a server that does not listen yet. Decrypted connections of HTTP/1.1 go to the server's own listeners, upgrades included. */
+export function serveTls(server: Server, { credentials, ...options }: Http2Options & { credentials: TlsCredentials }): TlsTransport {
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   const serveHttp1 = (socket: Socket) => {
     for (const listener of listeners) listener.call(server, socket);
   };
-  const http2 = createHttp2Door({ ...options, handle: withHsts(options.handle) });
+  const http2 = createHttp2Transport({ ...options, handle: withHsts(options.handle) });
   const { headersTimeoutMs } = options.limits;
   const secure = createServer({ ...credentials, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs });
   secure.on('secureConnection', (socket) => {
@@ -80,19 +84,30 @@ export function serveTls(server: Server, { credentials, ...options }: Http2DoorO
   };
 }
 
-/** For the requests of HTTP/1.1: those over TLS are handed on, others are redirected. On the machine itself probes need no TLS. */
-export function requireTls(handle: Handle, { probes, redirect }: { probes: Probes; redirect: Handle }): Handle {
+/** What {@link requireTls} needs besides the handler. */
+export interface RequireTlsOptions {
+  readonly probes: Probes;
+  readonly redirect: Handle;
+  /** Knows the proxies that may speak plain HTTP because they speak HTTPS with the client. */
+  readonly edge?: Pick<Edge, 'proxies'> | undefined;
+}
+
+const HSTS_HEADERS = ['strict-transport-security', HSTS];
+
+/** Returns a handler for HTTP/1.1 that passes on requests over TLS and redirects all others. Probes from the loopback interface need no TLS. */
+export function requireTls(handle: Handle, { probes, redirect, edge }: RequireTlsOptions): Handle {
   const handleSecurely = withHsts(handle);
   return (request, response) => {
     const { socket } = request;
     if (isSecure(socket)) handleSecurely(request, response);
+    else if (edge?.proxies.protocolOf(request) === 'https') handle(request, response);
     else if (!isLoopback(socket) || !probes.answer(request, response)) redirect(request, response);
   };
 }
 
 function withHsts(handle: Handle): Handle {
   return (request, response) => {
-    response.setHeader('Strict-Transport-Security', HSTS);
+    addHeaders(response, HSTS_HEADERS);
     handle(request, response);
   };
 }

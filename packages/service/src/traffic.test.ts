@@ -56,8 +56,8 @@ async function until(isTrue: () => boolean): Promise<void> {
 
 const post = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${String(length)}\r\n\r\n`;
 
-describe('a body', () => {
-  it('that arrives more slowly than the minimum rate is answered 408, long before the whole request is late (RFC 9110 §15.5.9)', async () => {
+describe('a request body', () => {
+  it('is answered 408 when it arrives more slowly than the minimum rate, before the request timeout (RFC 9110 §15.5.9)', async () => {
     await start({ bodyGraceMs: 400, minBodyBytesPerSecond: 1000 });
     const socket = open(post(100_000));
     const drip = setInterval(() => socket.write('a'), 20);
@@ -66,7 +66,7 @@ describe('a body', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 [\s\S]*REQUEST_TIMEOUT/);
   });
 
-  it('that arrives above the minimum rate is taken however long it takes', async () => {
+  it('is accepted above the minimum rate, however long it takes', async () => {
     await start({ bodyGraceMs: 400, minBodyBytesPerSecond: 10 });
     const socket = open(post(40_000));
     const answer = readAll(socket);
@@ -89,7 +89,7 @@ describe('a body', () => {
 });
 
 describe('a response', () => {
-  it('whose client takes no byte of it for the set time is cut', async () => {
+  it('is cut when its client reads no byte of it for the write timeout', async () => {
     await start({ writeTimeoutMs: 400 });
     const socket = open('GET /large HTTP/1.1\r\nHost: a\r\n\r\n').pause();
     await until(() => responses.length === 1);
@@ -98,7 +98,7 @@ describe('a response', () => {
     expect((await readAll(socket)).length).toBeLessThan(LARGE.length);
   });
 
-  it('whose client sends bytes and reads none is cut too', async () => {
+  it('is cut when its client sends bytes and reads none', async () => {
     await start({ writeTimeoutMs: 400 });
     const socket = open('GET /large HTTP/1.1\r\nHost: a\r\n\r\n').pause();
     const drip = setInterval(() => socket.write('G'), 20);
@@ -109,7 +109,7 @@ describe('a response', () => {
     expect((await readAll(socket)).length).toBeLessThan(LARGE.length);
   });
 
-  it('whose client reads slowly but steadily is sent whole', async () => {
+  it('is sent whole to a client that reads slowly but steadily', async () => {
     await start({ writeTimeoutMs: 1000 });
     const socket = open('GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
     let received = 0;
@@ -122,7 +122,7 @@ describe('a response', () => {
     expect(received).toBeGreaterThan(LARGE.length);
   });
 
-  it('is cut when all that waits is too much, without waiting for its time', async () => {
+  it('is cut before its timeout when the bytes to send exceed the limit of the process', async () => {
     await start({ writeTimeoutMs: 60_000, maxSendingBytes: 20 * 1024 * 1024 });
     for (let i = 0; i < 6; i++) open('GET /large HTTP/1.1\r\nHost: a\r\n\r\n').pause();
     await until(() => responses.length === 6 && responses.filter(({ destroyed }) => destroyed).length >= 3);
@@ -131,7 +131,7 @@ describe('a response', () => {
   });
 });
 
-it('closes connections beyond those that one address may have, and takes new ones once others have closed', async () => {
+it('closes connections beyond the limit of one address, and accepts new ones once others have closed', async () => {
   await start({ maxConnectionsPerAddress: 3 });
   const first = [open(), open(), open()];
   await Promise.all(first.map((socket) => once(socket, 'connect')));

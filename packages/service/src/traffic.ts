@@ -1,26 +1,27 @@
-/** Watches all transfers of a server: cuts those that send or receive too slowly, and bounds the bytes that wait for all of them together. */
+/** Watches all transfers of a server: cuts the ones that are too slow, and bounds the bytes that all of them hold in memory. */
 import type { TrafficLimits } from './settings.ts';
 
-/** A request and its response, several of them one after the other, or a connection that was upgraded. */
+/** A request and its response, the successive requests of one connection, or an upgraded connection. */
 export interface Transfer {
-  /** Grows with each request; 0 where there is only one. The rates of one request do not count for the next. */
+  /** Grows with each request of the transfer, so that the rate of each is measured alone; 0 where there is only one. */
   readonly exchange: number;
-  /** Whether nothing will be transferred any more. */
+  /** Returns whether the transfer has ended. */
   isOver(): boolean;
-  /** Whether the client still owes a part of the body, and we read it. */
+  /** Returns whether a part of the body is missing and the server reads it. */
   isReceiving(): boolean;
-  /** Bytes of the body that were received. */
+  /** Returns the received bytes of the body. */
   receivedBytes(): number;
-  /** Bytes that the kernel took, since any moment: only differences count. */
+  /** Returns the bytes that the kernel has taken. Only differences count: the count can begin anywhere. */
   sentBytes(): number;
-  /** Bytes of the response that wait to be sent. */
+  /** Returns the bytes of the response that are still to be sent. */
   waitingBytes(): number;
   /** Refuses a request that arrives too slowly (RFC 9110 §15.5.9). */
   refuse(): void;
-  /** Ends the transfer, unsent bytes and all. */
+  /** Ends the transfer; unsent bytes are lost. */
   cut(): void;
 }
 
+/** Why a connection, request or stream was ended: the label `cause` of a metric. */
 export type CutCause =
   | 'slow body'
   | 'slow reader'
@@ -32,15 +33,19 @@ export type CutCause =
   | 'too many connections'
   | 'too many connections of one address';
 
+/** Watches transfers. */
 export interface Traffic {
+  /** Watches the transfer until it ends. */
   add(transfer: Transfer): void;
-  /** Counts a connection that was ended for another reason. */
+  /** Counts a connection that another part of the server ended. */
   count(cause: CutCause): void;
+  /** Ends the watch. */
   close(): void;
 }
 
 type Limits = Pick<TrafficLimits, 'writeTimeoutMs' | 'minBodyBytesPerSecond' | 'bodyGraceMs' | 'maxReceivingBytes' | 'maxSendingBytes'>;
 
+/** The limits, and what is called for each transfer that is cut. */
 export interface TrafficOptions extends Limits {
   readonly onCut: (cause: CutCause) => void;
 }
@@ -64,6 +69,7 @@ interface Progress {
   held: number;
 }
 
+/** Starts a watch that measures all transfers several times a second. */
 export function createTraffic(options: TrafficOptions): Traffic {
   const { writeTimeoutMs, bodyGraceMs, onCut } = options;
   const all = new Set<Progress>();

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Traffic, Transfer } from './traffic.ts';
 
-/** What Node's own timeouts look at (net.js, `_onTimeout`): the only place that shows progress within one large write. */
+/** What Node's own timeouts read (net.js, `_onTimeout`): only this shows progress within one large write. */
 interface Handle {
   readonly bytesWritten: number;
   readonly writeQueueSize: number;

@@ -1,9 +1,9 @@
-/** Lets Node hand over only those connections whose request asks for a WebSocket: to any other `Upgrade` a server may be deaf (RFC 9110 §7.8). */
+/** Makes Node emit `upgrade` for WebSockets only: a server may ignore any other `Upgrade` (RFC 9110 §7.8). */
 import { IncomingMessage } from 'node:http';
 
 /**
- * Node's parser sets `upgrade` on each request and then asks it: every supported version does, and none before 24.9 has a better place
- * to decide, since one listener for `upgrade` would get them all.
+ * A request that hides `Upgrade` headers other than `websocket` from Node. In every supported version, Node's parser sets `upgrade` on a
+ * request and then reads it. Before 24.9 there is no better place: a listener for `upgrade` gets all of them.
  */
 export class WebSocketRequest extends IncomingMessage {
   declare private asks: boolean | null | undefined;

@@ -2,15 +2,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Handles a request. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * A connection that has more requests waiting is closed. Browsers do not pipeline, and load generators that do stay below; a client that reads no
- * responses would otherwise have the work of all its requests done, and their responses kept, at once.
+ * A connection with more waiting requests is closed. Browsers do not pipeline, and load generators that do stay below. Without the limit, a
+ * client that reads no responses would cause the work of all its requests, whose responses the server would keep.
  */
 const MAX_WAITING = 100;
 
-/** What is known of a connection from its first request on. */
+/** The state of a connection since its first request. */
 interface Connection {
   isBusy: boolean;
   readonly waiting: (() => void)[];
@@ -20,13 +21,15 @@ interface Connection {
  * Returns a handler that calls `handle` for a request once the response to the one before it on the same connection is sent. `onFlood` is called
  * when a connection is closed because too many requests wait.
  */
-export function takeTurns(handle: Handle, onFlood: () => void): Handle {
+export function handleInOrder(handle: Handle, onFlood: () => void): Handle {
   const connections = new WeakMap<Socket, Connection>();
   const begin = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
     connection.isBusy = true;
+    // A request that was destroyed before its end has no socket any more when its response closes.
+    const { socket } = request;
     response.once('close', () => {
       connection.isBusy = false;
-      if (!request.socket.destroyed) connection.waiting.shift()?.();
+      if (!socket.destroyed) connection.waiting.shift()?.();
     });
     handle(request, response);
   };

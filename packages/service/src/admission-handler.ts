@@ -1,16 +1,19 @@
-/** Hands requests to their handler when the admission says that it is their turn: those with a body once the whole of it is there. */
+/** Passes requests to their handler when the admission admits them: those with a body after the whole body has arrived. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
-import { type Admission, Turn } from './admission.ts';
+import type { Admission } from './admission.ts';
 import type { ClientIds } from './client-id.ts';
+import { Turn } from './turn.ts';
 
+/** Handles a request. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface EntranceOptions {
+/** The admission, and what handles admitted requests. */
+export interface AdmissionHandlerOptions {
   readonly admission: Admission;
   readonly clients: ClientIds;
   readonly handle: Handle;
-  /** Answers a request that may not even wait. */
+  /** Answers a request that is not admitted because too many of its client are waiting. */
   readonly refuse: Handle;
 }
 
@@ -20,13 +23,16 @@ interface Admitted {
   [TURN]?: Turn;
 }
 
-/** Says that a response goes on without being worked on, as an event stream does: it no longer counts as in hand. */
+/** Ends the count of a request as in flight before its response ends: an event stream goes on without work of the process. */
 export function releaseSlot(response: ServerResponse): void {
   (response as Admitted)[TURN]?.end();
 }
 
-/** Returns a handler that lets requests in by the admission. A request is in hand until its response is sent; {@link Turn.abandon} says how long if its client goes. */
-export function createEntrance({ admission, clients, handle, refuse }: EntranceOptions): Handle {
+/**
+ * Returns a handler that admits requests to `handle`. A request is in flight until its response is sent, or as {@link Turn.abandon} describes
+ * when the client disconnects.
+ */
+export function createAdmissionHandler({ admission, clients, handle, refuse }: AdmissionHandlerOptions): Handle {
   return (request, response) => {
     const client = clients.identify(request);
     if (!admission.isShared(client)) {
@@ -41,7 +47,7 @@ export function createEntrance({ admission, clients, handle, refuse }: EntranceO
       response.once('close', () => {
         onClose();
       });
-      // A body that arrives slowly, or never, must not have its turn meanwhile. Its handler reads it, and is told of its end when it has.
+      // A slow body must not take a place while it arrives. The handler reads it at once, and sees its end only when the request is admitted.
       holdEnd(request, (bytes, proceed) => {
         if (isOver) {
           proceed();
@@ -51,7 +57,7 @@ export function createEntrance({ admission, clients, handle, refuse }: EntranceO
         (response as Admitted)[TURN] = turn;
         onClose = () => {
           leave(response, turn);
-          // Whoever reads the body learns that it is over.
+          // The reader of the body must see its end.
           if (!turn.hasBegun) proceed();
         };
         if (!turn.take(proceed)) response.destroy();
@@ -82,7 +88,7 @@ function hasBody(request: IncomingMessage): boolean {
   return coding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Calls back with the size of the body at its end, of which readers learn when `proceed` is called. */
+/** Calls back with the size of the body at its end. Readers see the end when `proceed` is called. */
 function holdEnd(request: IncomingMessage, onEnd: (bytes: number, proceed: () => void) => void): void {
   let bytes = 0;
   const push = request.push.bind(request);

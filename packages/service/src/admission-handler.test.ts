@@ -5,18 +5,20 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type Admission, createAdmission } from './admission.ts';
 import { createClientIds, toClientHeaders } from './client-id.ts';
-import { releaseSlot } from './entrance.ts';
+import { releaseSlot } from './admission-handler.ts';
 import { createProbes } from './probes.ts';
 import { type Service, startService } from './service.ts';
 
-const KEY = 'a key that only our processes know';
+const KEY = 'a key that the processes share';
 const MAX_WAITING = 30;
 
 let admission: Admission;
 /** Milliseconds by the admission's clock, which stands still unless a test sets it. */
 let time: number;
 let service: Service;
-/** Requests that the handler has, until the test answers them; those at `/now` it answers by itself. */
+/** The share of time in which the event loop is busy, as the admission reads it. */
+let utilization: number;
+/** Responses that the handler has, until the test ends them. It ends those to `/now` itself. */
 let handled: ServerResponse[];
 /** Requests that the handler has been called with. */
 let received: number;
@@ -26,8 +28,8 @@ beforeEach(async () => {
   handled = [];
   time = 0;
   received = 0;
-  // An event loop that never has time left.
-  admission = createAdmission({ maxWaiting: MAX_WAITING, readUtilization: () => 1, now: () => time });
+  utilization = 0;
+  admission = createAdmission({ maxWaiting: MAX_WAITING, readUtilization: () => utilization, now: () => time });
   service = await startService({
     log: createLog({ service: 'test', level: 'silent' }),
     port: 0,
@@ -59,7 +61,7 @@ async function readAll(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** What a process in front of this one says of a client at that address. */
+/** Returns the header by which a process in front of this one identifies a client at that address. */
 function headersOf(address: string): Record<string, string> {
   const request = { headers: {}, socket: { remoteAddress: address } };
   createClientIds(KEY).identify(request);
@@ -94,15 +96,17 @@ async function until(condition: () => boolean): Promise<void> {
 const FIRST = '203.0.113.1';
 const SECOND = '203.0.113.2';
 
-/** Two clients, the first of which has so much in hand that further requests of it wait. */
+/** Two clients, the first of which has so many requests in flight that further requests of it wait. */
 async function fill(): Promise<void> {
   ask(SECOND, '/second').end();
   await until(() => handled.length === 1);
   for (let n = 0; n < 16; n++) ask(FIRST, '/first').end();
   await until(() => handled.length === 17);
+  // Only now: a busy process lowers its limit, and not all of them would begin.
+  utilization = 1;
 }
 
-it('answers a client that has nothing in hand, while requests of another one wait', async () => {
+it('answers a client that has nothing in flight while requests of another client wait', async () => {
   await fill();
   let isAnswered = false;
   ask(FIRST, '/now')
@@ -112,7 +116,7 @@ it('answers a client that has nothing in hand, while requests of another one wai
   expect(isAnswered).toBe(false);
 });
 
-it('hands on a request that has waited, with its body', async () => {
+it('passes a request that has waited to the handler with its body', async () => {
   await fill();
   const waiting = ask(FIRST, '/now', { 'content-length': '4' }, 'POST');
   waiting.write('body');
@@ -123,7 +127,7 @@ it('hands on a request that has waited, with its body', async () => {
   expect([response.statusCode, String(body)]).toEqual([200, 'body']);
 });
 
-it('does not count requests whose body is not there yet', async () => {
+it('does not count requests whose body has not arrived', async () => {
   ask(SECOND, '/second').end();
   await until(() => handled.length === 1);
   for (let n = 0; n < 40; n++) ask(FIRST, '/half', { 'content-length': '10' }, 'POST').write('half');
@@ -143,7 +147,7 @@ it('does not count responses that were released, such as event streams', async (
 });
 
 // CVE-2023-44487
-it('counts requests that have begun and whose client has gone, as the work for them goes on', async () => {
+it('counts requests that have begun after their client disconnects, since the work for them goes on', async () => {
   await fill();
   for (const each of open.slice(1, 17)) each.destroy();
   await until(() => handled.every(({ destroyed }, index) => destroyed || index === 0));
@@ -156,7 +160,7 @@ it('counts requests that have begun and whose client has gone, as the work for t
     .end();
   expect((await answerTo(ask('203.0.113.3', '/now'))).statusCode).toBe(200);
   expect(isAnswered).toBe(false);
-  // Not for good: they may wait for something else than this process.
+  // After two seconds they no longer count: they may wait for something other than this process.
   time = 2000;
   await until(() => isAnswered);
 });

@@ -1,0 +1,228 @@
+/** Creates the server behind a service's port: every request passes refusals, turns, traffic limits and admission before its handler. */
+import { type IncomingMessage, type Server, createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Log } from '@trestle/log';
+import { Counter } from 'prom-client';
+import { type Admission, createAdmission } from './admission.ts';
+import { type ClientIds, createClientIds } from './client-id.ts';
+import { createConnectionCount } from './connection-count.ts';
+import { createAdmissionHandler } from './admission-handler.ts';
+import type { Probes } from './probes.ts';
+import { type Redirect, createRedirect } from './redirect.ts';
+import { type RequestHandlers, TOO_MANY, createRefuser, handleRequests, isSecure, refuseSocket } from './refusals.ts';
+import type { ServiceOptions } from './service-options.ts';
+import { DEFAULT_LIMITS, type TrafficLimits } from './settings.ts';
+import { requireTls, serveTls } from './tls.ts';
+import { type CutCause, type Traffic, createTraffic } from './traffic.ts';
+import { UpgradedTransfer, watchHttp1 } from './transfers.ts';
+import { handleInOrder } from './pipelining.ts';
+import { FOREIGN_ORIGIN, createPreflightHandler } from './preflight.ts';
+import { Http1Response } from './response-headers.ts';
+import { WebSocketRequest } from './web-socket-request.ts';
+
+const MAX_HEADER_BYTES = 16 * 1024;
+
+type Handle = RequestHandlers['handle'];
+
+/** A server that does not listen yet, and what ends it in steps. */
+export interface HttpServer {
+  readonly server: Server;
+  /** Makes each connection end with its next response (`Connection: close`, GOAWAY). */
+  readonly announce: () => void;
+  /** Closes the connections that the server's own `closeIdleConnections` does not know: of TLS and HTTP/2. */
+  readonly drain: () => void;
+  /** Closes all connections, upgraded ones too. */
+  readonly cut: () => void;
+  /** Stops the timers of the server, which then no longer bounds its connections. */
+  readonly close: () => void;
+}
+
+/** Creates the server of a service. It does not listen yet. */
+export function createHttpServer(options: ServiceOptions): HttpServer {
+  const { log, probes, upgrade, toRefusalResponse, maxHeaderBytes = MAX_HEADER_BYTES, tls, edge } = options;
+  const limits: TrafficLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
+  const { traffic, admit } = watchTraffic(server, { limits, log, probes });
+  const clients = createClientIds(options.clientIdKey, edge?.proxies);
+  const admission = options.admission ?? createAdmission();
+  let isLeaving = false;
+  const redirect = createHttpsRedirect(options);
+  const handle = createReceiver(options, { admission, clients, traffic, redirect, isLeaving: () => isLeaving });
+  const upgrades = createUpgrades(options, { redirect, clients, traffic });
+  handleRequests(server, {
+    log,
+    toRefusalResponse,
+    prepare: edge?.prepare,
+    handle: queueByConnection(server, {
+      traffic,
+      handle: tls && redirect ? requireTls(handle, { probes, redirect: redirect.respond, edge }) : handle,
+    }),
+    ...(upgrade && { upgrade: upgrades.handle }),
+  });
+  const secure =
+    tls && serveTls(server, { credentials: tls, log, toRefusalResponse, prepare: edge?.prepare, handle, maxHeaderBytes, limits, traffic });
+  server.prependListener('connection', admit);
+  return {
+    server,
+    announce: () => {
+      isLeaving = true;
+      secure?.announce();
+    },
+    drain: () => secure?.drain(),
+    cut: () => {
+      server.closeAllConnections();
+      upgrades.cut();
+      secure?.cut();
+    },
+    close: () => {
+      traffic.close();
+      admission.close();
+    },
+  };
+}
+
+/** What every request and upgrade of a server shares. */
+interface Shared {
+  readonly admission: Admission;
+  readonly clients: ClientIds;
+  readonly traffic: Traffic;
+  readonly redirect: Redirect | undefined;
+  readonly isLeaving: () => boolean;
+}
+
+/** Creates the redirect to HTTPS of a process that has a certificate, or whose public address is HTTPS behind a proxy. */
+function createHttpsRedirect({ publicUrl, tls, log, toRefusalResponse, edge }: ServiceOptions): Redirect | undefined {
+  if (!tls && (!edge || publicUrl?.startsWith('https:') !== true)) return undefined;
+  return createRedirect({ publicUrl, certificate: tls?.cert, log, toRefusalResponse });
+}
+
+/** Returns a handler that answers probes and preflight requests at once and passes all other requests to the admission. */
+function createReceiver(options: ServiceOptions, { admission, clients, traffic, redirect, isLeaving }: Shared): Handle {
+  const { log, probes, handle, edge } = options;
+  const answerPreflight = edge && createPreflightHandler(edge, options);
+  const enter = createAdmissionHandler({ admission, clients, handle, refuse: createOverloadHandler(options, traffic) });
+  return (request, response) => {
+    // The client opens its next connection to another process, if there is one (RFC 9112 §9.6).
+    if (isLeaving()) response.shouldKeepAlive = false;
+    try {
+      if (probes.answer(request, response)) return;
+      if (redirect && edge?.proxies.protocolOf(request) === 'http') redirect.respond(request, response);
+      else if (answerPreflight?.(request, response) !== true) enter(request, response);
+    } catch (error) {
+      // A handler that throws loses its own connection; the process goes on.
+      log.error('request failed', { error });
+      response.destroy();
+    }
+  };
+}
+
+/** Returns a handler that answers 503 when too many requests of one client are waiting. */
+function createOverloadHandler(options: ServiceOptions, traffic: Traffic): Handle {
+  const toRefusal = createRefuser(options);
+  return (request, response) => {
+    traffic.count('too many requests of one client');
+    const { status, headers, body } = toRefusal(TOO_MANY, { sentId: request.headers['x-request-id'], isSecure: isSecure(request.socket) });
+    response.writeHead(status, { ...headers, 'Retry-After': '1' }).end(request.method === 'HEAD' ? '' : body);
+  };
+}
+
+/** Returns a handler for HTTP/1.1 that watches each transfer and handles the requests of one connection one after the other. */
+function queueByConnection(server: Server, { traffic, handle }: { traffic: Traffic; handle: Handle }): Handle {
+  const watch = watchHttp1(server, traffic);
+  return handleInOrder(
+    (request, response) => {
+      watch(request, response);
+      handle(request, response);
+    },
+    () => {
+      traffic.count('too many requests at once');
+    },
+  );
+}
+
+/** Handles requests for a WebSocket, and keeps their connections: a Node server forgets them. */
+function createUpgrades(options: ServiceOptions, { redirect, clients, traffic }: Pick<Shared, 'redirect' | 'clients' | 'traffic'>) {
+  const { upgrade, edge, tls } = options;
+  const toRefusal = createRefuser(options);
+  const sockets = new Set<Duplex>();
+  const isPlain = (request: IncomingMessage) => {
+    const protocol = edge?.proxies.protocolOf(request);
+    return protocol === 'http' || (tls !== undefined && protocol === undefined && !isSecure(request.socket));
+  };
+  return {
+    handle: (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      if (redirect && isPlain(request)) {
+        redirect.respondBare(request, socket);
+        return;
+      }
+      if (edge && request.headers.origin !== undefined && !edge.isAllowedOrigin(request)) {
+        const message = toRefusal(FOREIGN_ORIGIN, { sentId: request.headers['x-request-id'], isSecure: isSecure(request.socket) });
+        refuseSocket(socket, message);
+        return;
+      }
+      clients.identify(request);
+      sockets.add(socket);
+      traffic.add(new UpgradedTransfer(socket));
+      socket.once('close', () => sockets.delete(socket));
+      upgrade?.(request, socket, head);
+    },
+    cut: (): void => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+function createNodeServer({
+  limits,
+  maxHeaderBytes,
+  hasUpgrades,
+}: {
+  limits: TrafficLimits;
+  maxHeaderBytes: number;
+  hasUpgrades: boolean;
+}): Server {
+  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, maxConnections } = limits;
+  const server = createServer({
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersTimeoutMs,
+    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    // Bounds how late a timeout is noticed.
+    connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
+    // Otherwise Node answers a request without `Host` itself, with an empty body.
+    requireHostHeader: false,
+    ServerResponse: Http1Response,
+    ...(hasUpgrades && { IncomingMessage: WebSocketRequest }),
+  });
+  // Otherwise Node silently drops the headers beyond the thousandth, which could be a second credential. Their size is limited anyway.
+  server.maxHeadersCount = 0;
+  server.maxConnections = maxConnections;
+  return server;
+}
+
+/** Bounds the transfers and connections of the server; counts what it cuts. */
+function watchTraffic(server: Server, { limits, log, probes }: { limits: TrafficLimits; log: Log; probes: Probes }) {
+  const cuts = new Counter({
+    name: 'trestle_connections_cut_total',
+    help: 'Connections, requests and streams that were ended because they were too slow or too many.',
+    labelNames: ['cause'],
+    registers: [probes.metrics],
+  });
+  const onCut = (cause: CutCause) => {
+    cuts.inc({ cause });
+    log.debug('cut a connection', { code: cause });
+  };
+  server.on('drop', () => {
+    onCut('too many connections');
+  });
+  const connections = createConnectionCount(limits.maxConnectionsPerAddress);
+  return {
+    traffic: createTraffic({ ...limits, onCut }),
+    admit: (socket: Socket) => {
+      if (connections.admit(socket)) return;
+      onCut('too many connections of one address');
+      socket.destroy();
+    },
+  };
+}

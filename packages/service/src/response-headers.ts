@@ -1,0 +1,81 @@
+/** Headers of a response that do not depend on what writes it: of security, of CORS, of rate limits. They are on every response, errors included. */
+import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** Names in lower case and values in turn. */
+export type HeaderList = readonly string[];
+
+/** Returns headers when the head is sent, by the status of the response. */
+export type LateHeaders = (status: number) => HeaderList;
+
+const ADDED = Symbol('added headers');
+const LATE = Symbol('late headers');
+const NONE: HeaderList = [];
+
+interface Added {
+  [ADDED]?: HeaderList;
+  [LATE]?: LateHeaders;
+}
+
+/** Adds headers to a response whose head is not sent yet. A header of the same name that its writer sends takes their place. */
+export function addHeaders(response: object, headers: HeaderList): void {
+  const before = (response as Added)[ADDED];
+  (response as Added)[ADDED] = before === undefined ? headers : [...before, ...headers];
+}
+
+/** Sets the function that returns further headers when the head is sent. There is one for each response. */
+export function setLateHeaders(response: object, late: LateHeaders): void {
+  (response as Added)[LATE] = late;
+}
+
+/** Returns the headers that were added to a response. Called once, when its head is sent. */
+export function addedHeadersOf(response: object, status: number): HeaderList {
+  const { [ADDED]: added = NONE, [LATE]: late } = response as Added;
+  return late ? [...added, ...late(status)] : added;
+}
+
+/** Headers that a writer replaces; all others that are added are never written by anything else. */
+const REPLACEABLE = new Set([
+  'content-security-policy',
+  'cross-origin-resource-policy',
+  'referrer-policy',
+  'retry-after',
+  'strict-transport-security',
+  'x-content-type-options',
+  'x-frame-options',
+]);
+const REPLACEABLE_LENGTHS = new Set(Array.from(REPLACEABLE, ({ length }) => length));
+
+/**
+ * Returns the headers of a writer, an object or a flat list, and those that were added, as a flat list. A value of an object may be a
+ * list, whose elements are headers of their own.
+ */
+export function mergeHeaders(own: unknown, added: HeaderList): OutgoingHttpHeader[] {
+  const merged: OutgoingHttpHeader[] = [];
+  let replaced: Set<string> | undefined;
+  const push = (name: string, value: OutgoingHttpHeader | undefined) => {
+    if (value === undefined) return;
+    merged.push(name, value);
+    if (REPLACEABLE_LENGTHS.has(name.length) && REPLACEABLE.has(name.toLowerCase())) (replaced ??= new Set()).add(name.toLowerCase());
+  };
+  if (Array.isArray(own)) for (let i = 0; i < own.length; i += 2) push(own[i] as string, own[i + 1] as OutgoingHttpHeader);
+  else if (typeof own === 'object' && own !== null) for (const name in own) push(name, (own as OutgoingHttpHeaders)[name]);
+  for (let i = 0; i < added.length; i += 2) {
+    const name = added[i] as string;
+    if (replaced?.has(name) !== true) merged.push(name, added[i + 1] as string);
+  }
+  return merged;
+}
+
+/** A response of HTTP/1.1 with its added headers. */
+export class Http1Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  override writeHead(status: number, ...rest: unknown[]): this {
+    const added = addedHeadersOf(this, status);
+    const args = added.length === 0 ? rest : withAdded(rest, added);
+    return (super.writeHead as (...all: unknown[]) => this).call(this, status, ...args);
+  }
+}
+
+/** The arguments of `writeHead` after the status: a reason phrase and headers, both optional. */
+function withAdded([first, second]: readonly unknown[], added: HeaderList): unknown[] {
+  return typeof first === 'string' ? [first, mergeHeaders(second, added)] : [mergeHeaders(first, added)];
+}
