@@ -1,6 +1,6 @@
 /** Composes subgraph SDL into a supergraph and its public view (spec §2.5). No I/O. */
 import { composeServices } from '@apollo/composition';
-import { Supergraph } from '@apollo/federation-internals';
+import { ROUTER_SUPPORTED_SUPERGRAPH_FEATURES, Supergraph } from '@apollo/federation-internals';
 import { type GraphQLError, Source, parse, printSchema } from 'graphql';
 
 /** Describes one subgraph for composition. */
@@ -41,7 +41,9 @@ export function compose(subgraphs: readonly SubgraphSource[]): Composition {
 
   const result = composeServices(services);
   if (result.errors) return { ok: false, problems: result.errors.map(toProblem) };
-  const api = Supergraph.build(result.supergraphSdl).apiSchema().toGraphQLJSSchema();
+  // The gateway enforces the features for security, which @apollo/gateway does not know.
+  const supergraph = Supergraph.build(result.supergraphSdl, { supportedFeatures: ROUTER_SUPPORTED_SUPERGRAPH_FEATURES });
+  const api = supergraph.apiSchema().toGraphQLJSSchema();
   return {
     ok: true,
     supergraphSdl: `${result.supergraphSdl.trim()}\n`,

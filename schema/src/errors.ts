@@ -47,13 +47,29 @@ export class Fault extends Error {
   readonly code: ErrorCode;
   readonly details: readonly FieldFault[] | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly isInvalidCredential: boolean;
+  readonly requiredScopes: readonly string[] | undefined;
+  readonly rateLimit: RateLimitStatus | undefined;
 
-  constructor(code: ErrorCode, message: string, { details, cause, retryAfterSeconds }: FaultOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: FaultOptions = {}) {
+    const { details, cause, retryAfterSeconds, isInvalidCredential = false, requiredScopes, rateLimit } = options;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.details = details;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.isInvalidCredential = isInvalidCredential;
+    this.requiredScopes = requiredScopes;
+    this.rateLimit = rateLimit;
   }
+}
+
+/** What is left of a rate limit, as RATE_LIMIT_EXCEEDED reports it (spec §7.1). */
+export interface RateLimitStatus {
+  /** Requests per minute. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the request could be accepted, in ISO 8601 and UTC. */
+  readonly resetAt: string;
 }
 
 /** Sets the optional parts of a Fault. */
@@ -64,6 +80,12 @@ export interface FaultOptions {
   readonly cause?: unknown;
   /** Seconds after which the client may retry (`Retry-After`, spec §7.3). */
   readonly retryAfterSeconds?: number;
+  /** For UNAUTHORIZED: whether the request has a credential that is invalid, rather than none (`error="invalid_token"`, RFC 6750 §3.1). */
+  readonly isInvalidCredential?: boolean;
+  /** For FORBIDDEN: the scopes that the credential lacks (`error="insufficient_scope"`, RFC 6750 §3.1); sent to the client. */
+  readonly requiredScopes?: readonly string[];
+  /** For a request that a rate limit refused: sent to the client beside `retryAfter`. */
+  readonly rateLimit?: RateLimitStatus;
 }
 
 /**

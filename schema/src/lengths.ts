@@ -20,6 +20,7 @@ const EMAIL = { min: 3, max: 254 };
 const PERSON_NAME = { min: 1, max: 100 };
 const BIO = { min: 0, max: 2000 };
 const PASSWORD = { min: 8, max: 128 };
+const KEY_NAME = { min: 1, max: 100 };
 const TITLE = { min: 1, max: 200 };
 const POST_BODY = { min: 0, max: 100_000 };
 const MESSAGE_BODY = { min: 1, max: 10_000 };
@@ -45,6 +46,8 @@ const LENGTHS: Readonly<Record<string, Length>> = {
   'ReplaceUserInput.name': PERSON_NAME,
   'ReplaceUserInput.password': PASSWORD,
   'ReplaceUserInput.bio': BIO,
+  'CreateApiKeyInput.name': KEY_NAME,
+  'UpdateApiKeyInput.name': KEY_NAME,
   'CreateProductInput.name': TITLE,
   'CreateProductInput.description': DESCRIPTION,
   'CreateProductInput.category': CATEGORY,
