@@ -1,5 +1,6 @@
 /** The settings that every subgraph has; each config.ts spreads them into its own. */
 import { setting } from '@trestle/env';
+import { verificationSettings } from '@trestle/identity/settings';
 import { LOG_LEVELS } from '@trestle/log';
 import { serviceSettings } from '@trestle/service/settings';
 import { DATABASE_LIMITS } from './database/database.ts';
@@ -9,7 +10,7 @@ export const chassisSettings = {
   ...serviceSettings,
   HOST: setting.string().default('127.0.0.1'),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
-  TOKEN_PUBLIC_KEY_FILE: setting.file(),
+  ...verificationSettings,
   OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
   DATABASE_CONNECTIONS: setting.integer(2, 1000).default(DATABASE_LIMITS.connections),
   DATABASE_CONNECT_TIMEOUT_MS: setting.integer(100, 60_000).default(DATABASE_LIMITS.connectTimeoutMs),

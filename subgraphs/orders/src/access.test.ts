@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
-import type { Caller } from '@trestle/identity';
+import type { Role } from '@trestle/identity';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { maySee, visibilityOf } from './access.ts';
 
-const caller = (role: Caller['role']): Caller => ({ userId: 'usr_a', role, tokenId: 't', generation: 0, expiresAt: 0 });
+const caller = (role: Role) => createTestCaller({ role });
 
 it('allows customers to see their own orders, and administrators all of them', () => {
   expect(maySee(visibilityOf(null), 'usr_a')).toBe(false);

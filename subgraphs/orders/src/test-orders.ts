@@ -6,6 +6,7 @@ import type { Idempotency } from '@trestle/chassis/stores/idempotency';
 import { type CreateId, createIds } from '@trestle/chassis/values/ids';
 import { createSubgraphSchema } from '@trestle/chassis/graphql/schema';
 import type { Caller, Role } from '@trestle/identity';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, execute, parse } from 'graphql';
@@ -43,7 +44,7 @@ export interface Outcome<Data> {
   readonly codes: Readonly<Record<string, string>>;
 }
 
-export const callerOf = (userId: string, role: Role = 'USER'): Caller => ({ userId, role, tokenId: 't', generation: 0, expiresAt: 0 });
+export const callerOf = (userId: string, role: Role = 'USER') => createTestCaller({ userId, role });
 
 /** What a customer buys, a product a line. */
 export const buy = (...lines: PurchaseLine[]): Purchase => ({ lines, isList: lines.length > 1 });

@@ -1,17 +1,47 @@
 /** The settings of the users process. */
 import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
-import { readSettings, setting } from '@trestle/env';
+import { SettingsError, readSettings, setting } from '@trestle/env';
+import { parseApiKeySecret } from '@trestle/identity/api-keys';
 
+/** Returns the settings of the process. Throws a SettingsError that names every invalid setting. */
 export function readConfig() {
-  return readSettings(
+  const settings = readSettings(
     {
       ...chassisSettings,
       USERS_PORT: setting.port().default(4001),
       USERS_DATABASE_URL: databaseSetting(),
-      TOKEN_PRIVATE_KEY_FILE: setting.file(),
+      SECURE_COOKIES: setting.onOff().default(true),
+      TOKEN_PRIVATE_KEY_FILE: setting.readablePath(),
+      API_KEY_SECRET_FILE: setting.parsedFile(parseApiKeySecret),
+      OAUTH_ISSUER: setting.url('http:', 'https:').optional(),
+      OAUTH_KEY_FILE: setting.parsedFile(readOAuthKey).optional(),
     },
     process.env,
   );
+  const { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: key } = settings;
+  return { ...settings, oauth: readOAuth(issuer, key) };
+}
+
+/** Returns what the authorization server needs; undefined without OAUTH_ISSUER. Throws a SettingsError. */
+function readOAuth(issuer: string | undefined, key: string | undefined) {
+  if (issuer === undefined) return undefined;
+  const { origin, protocol, hostname } = new URL(issuer);
+  const faults = [
+    ...(key === undefined ? ['OAUTH_KEY_FILE: is required when OAUTH_ISSUER is set'] : []),
+    ...(issuer === origin || issuer === `${origin}/` ? [] : ['OAUTH_ISSUER: must be an origin, without a path']),
+    ...(protocol === 'https:' || LOOPBACK.test(hostname) ? [] : ['OAUTH_ISSUER: must start with https:// unless it is this machine']),
+  ];
+  if (key === undefined || faults.length > 0) throw new SettingsError(`Invalid settings:\n  ${faults.join('\n  ')}`);
+  return { issuer: origin, key };
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+const MIN_KEY_CHARACTERS = 32;
+
+function readOAuthKey(text: string): string {
+  const key = text.trim();
+  if (key.length < MIN_KEY_CHARACTERS) throw new Error(`must name a file with at least ${String(MIN_KEY_CHARACTERS)} characters`);
+  return key;
 }
 
 /** The settings of the command `admin:create`. */

@@ -2,15 +2,25 @@
 import type { RequestContext } from '@trestle/chassis/request/context';
 import { type StoreContext, createStoreContext } from '@trestle/chassis/stores/context';
 import type { Idempotency } from '@trestle/chassis/stores/idempotency';
+import type { Clock } from '@trestle/chassis/values/clock';
+import type { CreateId } from '@trestle/chassis/values/ids';
 import type { Revocation } from '@trestle/identity/revocations';
 import type { TokenIssuer } from '@trestle/identity/tokens';
 import { type UsersLoaders, createUsersLoaders } from './loaders.ts';
-import type { UsersStores } from './stores.ts';
+import type { RefreshCookie } from './session/refresh-cookie.ts';
+import type { Transact, UsersStores } from './stores.ts';
 import type { Passwords } from './user/passwords.ts';
 
 export interface UsersDependencies {
   readonly passwords: Passwords;
   readonly tokens: TokenIssuer;
+  readonly createId: CreateId;
+  readonly clock: Clock;
+  /** The secret that API keys are hashed with. */
+  readonly apiKeySecret: string;
+  readonly refreshCookie: RefreshCookie;
+  /** Runs several writes in one transaction. */
+  readonly transact: Transact;
   /**
    * Publishes a revocation that was stored already. Resolves when the processes that are subscribed apply it; others get it from the
    * table of events.

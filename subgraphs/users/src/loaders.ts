@@ -1,14 +1,22 @@
 /** The batched reads of one request. */
 import { createRowLoader } from '@trestle/chassis/loading/loaders';
 import { createLookup } from '@trestle/chassis/loading/lookup';
+import type { RequestContext } from '@trestle/chassis/request/context';
+import { hasPrefix } from '@trestle/chassis/values/ids';
+import { keyVisibilityOf } from './api-key/rules.ts';
 import type { UsersStores } from './stores.ts';
 
 export type UsersLoaders = ReturnType<typeof createUsersLoaders>;
 
-export function createUsersLoaders({ users }: UsersStores) {
+export function createUsersLoaders({ users, apiKeys }: UsersStores, { caller }: Pick<RequestContext, 'caller'>) {
   const tombstones = createRowLoader(users.findDeleted, ({ id }) => id);
   const wasDeleted = async (id: string) => (await tombstones.load(id)) !== null;
-  return { user: createLookup({ noun: 'account', isId: isAccountId, load: users.findByIds, wasDeleted }) };
+  const visibility = keyVisibilityOf(caller);
+  const loadKeys = (ids: readonly string[]) => apiKeys.findByIds(ids, { visibility });
+  return {
+    user: createLookup({ noun: 'account', isId: isAccountId, load: users.findByIds, wasDeleted }),
+    apiKey: createLookup({ noun: 'API key', isId: hasPrefix('key'), load: loadKeys, wasDeleted }),
+  };
 }
 
 /** Accounts may be inserted by other programs, whose ids have the prefix but not always the form of ours. */

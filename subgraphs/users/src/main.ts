@@ -1,19 +1,25 @@
 /** The users process. */
 import type { Events } from '@trestle/chassis/events/events';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
-import type { Background } from '@trestle/chassis/server/subgraph';
+import type { Background, Chassis } from '@trestle/chassis/server/subgraph';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
+import { type SigningKeySource, watchSigningKey } from '@trestle/identity/key-source';
 import { createTokenIssuer } from '@trestle/identity/tokens';
+import { EXCHANGE_PATH, createExchangeHandler } from './api-key/exchange.ts';
 import { readConfig } from './config.ts';
-import { createUsersContext } from './context.ts';
+import { type UsersDependencies, createUsersContext } from './context.ts';
+import { createAccounts } from './oauth/accounts.ts';
+import { type OAuthServer, createOAuthServer } from './oauth/server.ts';
 import { resolvers } from './resolvers.ts';
 import { readRevocations } from './revocation/event-source.ts';
 import { RevocationPublisher } from './revocation/publisher.ts';
+import { createRefreshCookie } from './session/refresh-cookie.ts';
 import { openUsersStores } from './stores.ts';
 import { createTopics } from './topics.ts';
 import { createPasswords } from './user/passwords.ts';
 import { authRules } from './user/resolvers.ts';
+import type { UserStore } from './user/store.ts';
 
 const config = readConfig();
 
@@ -22,12 +28,19 @@ await runSubgraph({
   port: config.USERS_PORT,
   databaseUrl: config.USERS_DATABASE_URL,
   settings: config,
-  create: ({ database, revocations, log }) => {
-    const { idempotency, close } = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
+  create: ({ database, revocations, verifier, log }) => {
+    const signingKey = watchSigningKey({ path: config.TOKEN_PRIVATE_KEY_FILE, log });
+    const createId = createIds({ now: Date.now });
+    const { idempotency, transact, close } = openUsersStores({ database, createId, clock: systemClock });
     const publisher = new RevocationPublisher({ revocations });
     const dependencies = {
+      createId,
+      clock: systemClock,
+      apiKeySecret: config.API_KEY_SECRET_FILE,
+      transact,
+      refreshCookie: createRefreshCookie({ isSecure: config.SECURE_COOKIES }),
       passwords: createPasswords(),
-      tokens: createTokenIssuer({ privateKeyPem: config.TOKEN_PRIVATE_KEY_FILE }),
+      tokens: createTokenIssuer({ keys: signingKey }),
       revoke: publisher.revoke.bind(publisher),
     };
     const startBackground = (events: Events): Background => {
@@ -38,14 +51,49 @@ await runSubgraph({
       };
       return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
     };
+    const { apiKeys } = idempotency.stores;
+    const exchange = createExchangeHandler({ ...dependencies, apiKeys, now: Date.now, log });
+    const oauth =
+      config.oauth && openOAuthServer(config.oauth, { database, verifier, log, users: idempotency.stores.users, dependencies, signingKey });
     return {
       resolvers,
       authRules,
       createContext: (request) => createUsersContext(request, idempotency, dependencies),
       topics: createTopics(idempotency.stores),
+      endpoints: { [EXCHANGE_PATH]: exchange, ...(oauth && { '/oauth/': oauth.handle, '/.well-known/': oauth.handle }) },
       startBackground,
-      sweep: idempotency.sweep,
-      close,
+      async sweep() {
+        await Promise.all([idempotency.sweep(), idempotency.stores.sessions.sweep(), oauth?.sweep()]);
+      },
+      close: async () => {
+        signingKey.stop();
+        await close();
+      },
     };
   },
 });
+
+type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'log'> & {
+  readonly users: UserStore;
+  readonly dependencies: UsersDependencies;
+  readonly signingKey: SigningKeySource;
+};
+
+/** Creates the authorization server on the stores of this process. */
+function openOAuthServer(
+  settings: NonNullable<typeof config.oauth>,
+  { database, verifier, log, users, dependencies, signingKey }: OAuthParts,
+): OAuthServer {
+  const { passwords, tokens, revoke } = dependencies;
+  return createOAuthServer({
+    ...settings,
+    ...createAccounts({ users, passwords }),
+    // ID tokens are verified by the server's own key set: they go on with this key until the process starts again.
+    privateKeyPem: signingKey.current().key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    query: database.query,
+    verifier,
+    log,
+    tokens,
+    publish: revoke,
+  });
+}

@@ -2,23 +2,42 @@
 import type { Database } from '@trestle/chassis/database/database';
 import { createIdempotency } from '@trestle/chassis/stores/idempotency';
 import type { StoreOptions } from '@trestle/chassis/stores/row-store';
+import { type ApiKeyStore, createApiKeyStore } from './api-key/store.ts';
+import { type SecurityEventStore, createSecurityEventStore } from './security/store.ts';
+import { type SessionStore, createSessionStore } from './session/store.ts';
 import { type UserClient, type UserStore, createUserStore, openPrisma } from './user/store.ts';
 
 export interface UsersStores {
   readonly users: UserStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly sessions: SessionStore;
+  readonly securityEvents: SecurityEventStore;
 }
 
 interface Dependencies extends Omit<StoreOptions<never>, 'prisma'> {
   readonly database: Database;
 }
 
-/** Opens the stores, and what runs their writes once for each Idempotency-Key. */
+/** Runs several writes in one transaction, on stores of their own. */
+export type Transact = <T>(work: (stores: UsersStores) => Promise<T>) => Promise<T>;
+
+/** Opens the stores, what runs their writes once for each Idempotency-Key, and what runs several in one transaction. */
 export function openUsersStores({ database, ...options }: Dependencies) {
   const prisma = openPrisma(database);
+  const createStores = (client: UserClient): UsersStores => {
+    const users = createUserStore({ ...options, prisma: client });
+    return {
+      users,
+      sessions: createSessionStore({ ...options, prisma: client }),
+      apiKeys: createApiKeyStore({ ...options, prisma: client, findDeleted: users.findDeleted }),
+      securityEvents: createSecurityEventStore(client),
+    };
+  };
+  const transact: Transact = (work) => prisma.$transaction((transaction) => work(createStores(transaction)));
   const idempotency = createIdempotency<UserClient, UsersStores>({
     prisma,
-    createStores: (client) => ({ users: createUserStore({ ...options, prisma: client }) }),
+    createStores,
     clock: options.clock,
   });
-  return { idempotency, close: () => prisma.$disconnect() };
+  return { idempotency, transact, close: () => prisma.$disconnect() };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { Fault } from '@trestle/schema/errors';
 import { type ExecutionResult, buildSchema, createSourceEventStream, graphql, parse } from 'graphql';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
@@ -35,7 +36,7 @@ async function run(
   applyUpper(schema);
   applyAuth(schema, rules);
   const contextValue: RequestContext = {
-    caller: role ? { userId, role, tokenId: 't', generation: 0, expiresAt: 0 } : null,
+    caller: role ? createTestCaller({ userId, role }) : null,
     requestId: 'r',
     denials: new Map(),
     idempotency: null,
@@ -81,7 +82,7 @@ describe('@auth', () => {
         document: parse('subscription { news }'),
         contextValue: { caller, requestId: 'r', denials: new Map(), idempotency: null },
       });
-    const caller = { userId: 'a', tokenId: 't', generation: 0, expiresAt: 0 };
+    const caller = createTestCaller({ userId: 'a' });
     expect(codes((await subscribe(null)) as ExecutionResult)).toEqual(['UNAUTHORIZED']);
     expect(codes((await subscribe({ ...caller, role: 'USER' })) as ExecutionResult)).toEqual(['FORBIDDEN']);
     expect(await subscribe({ ...caller, role: 'ADMIN' })).toBeInstanceOf(EventSelection);

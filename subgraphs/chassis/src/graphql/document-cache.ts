@@ -1,5 +1,6 @@
 /** Stores parsed documents, so that documents which the gateway sends repeatedly are parsed and validated once. Bounded by their length. */
 import type { DocumentNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 
 /** The document store of Apollo Server. */
 export interface DocumentCache {
@@ -24,43 +25,25 @@ const LIMITS: DocumentCacheLimits = { maxCharacters: 128 * 1024, maxDocumentChar
 
 /** Creates the cache. It removes the least recently used documents while all together exceed the limit. */
 export function createDocumentCache({ maxCharacters, maxDocumentCharacters } = LIMITS): DocumentCache {
-  const documents = new Map<string, DocumentNode>();
-  let characters = 0;
-  const remove = (key: string) => {
-    const document = documents.get(key);
-    if (document) characters -= lengthOf(document);
-    documents.delete(key);
-    return document;
-  };
+  const documents = new LRUCache<string, DocumentNode>({
+    maxSize: maxCharacters,
+    maxEntrySize: maxDocumentCharacters,
+    sizeCalculation: lengthOf,
+  });
   return {
-    get(key) {
-      const document = remove(key);
-      if (document) {
-        // A Map keeps the order of insertion: the document goes to the end.
-        documents.set(key, document);
-        characters += lengthOf(document);
-      }
-      return Promise.resolve(document);
-    },
+    get: (key) => Promise.resolve(documents.get(key)),
     set(key, document) {
-      remove(key);
-      if (lengthOf(document) <= maxDocumentCharacters) {
-        documents.set(key, document);
-        characters += lengthOf(document);
-      }
-      for (const oldest of documents.keys()) {
-        if (characters <= maxCharacters) break;
-        remove(oldest);
-      }
+      documents.set(key, document);
       return Promise.resolve();
     },
     delete(key) {
-      remove(key);
+      documents.delete(key);
       return Promise.resolve();
     },
   };
 }
 
+/** Returns the characters of the document's text. One without a text counts as too long to be stored. */
 function lengthOf({ loc }: DocumentNode): number {
-  return loc?.source.body.length ?? Infinity;
+  return loc?.source.body.length ?? Number.MAX_SAFE_INTEGER;
 }

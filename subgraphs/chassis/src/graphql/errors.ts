@@ -1,6 +1,7 @@
 /** Formats the errors of a subgraph: with a code and the request id, and masked unless they are meant for the client (contract §3). */
 import type { ApolloServerPlugin } from '@apollo/server';
 import { unwrapResolverError } from '@apollo/server/errors';
+import { toRefusalExtensions } from '@trestle/identity/challenge';
 import type { Log } from '@trestle/log';
 import { type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
@@ -27,6 +28,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
     const shown = {
       ...(details && { details }),
       ...(retryAfter !== undefined && { retryAfter }),
+      ...toRefusalExtensions(fault),
       ...(requestId !== undefined && { requestId }),
     };
     return { message, ...place, extensions: { code, ...shown } };

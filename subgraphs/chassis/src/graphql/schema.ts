@@ -3,6 +3,7 @@ import { buildSubgraphSchema } from '@apollo/subgraph';
 import { readSubgraphSdl } from '@trestle/schema/sdl';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { type GraphQLSchema, parse } from 'graphql';
+import { applyAccessDirectives } from './access-directives.ts';
 import { applyArgumentChecks } from './argument-checks.ts';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import { applyEntities } from './entities.ts';
@@ -16,7 +17,7 @@ export interface SubgraphSchema {
   readonly authRules?: AuthRules;
 }
 
-/** Creates the schema: resolvers, `_entities`, limits of arguments, `@upper` and `@auth`. Throws at start for rules that fit no field. */
+/** Creates the schema: resolvers, `_entities`, limits of arguments, `@upper`, `@auth`, `@authenticated` and `@requiresScopes`. Throws at start for rules that fit no field. */
 export function createSubgraphSchema(name: SubgraphName, { resolvers, authRules }: SubgraphSchema): GraphQLSchema {
   const schema = buildSubgraphSchema([{ typeDefs: parse(readSubgraphSdl(name)), resolvers: { DateTime, ...resolvers } }]);
   applyMutationReads(schema);
@@ -24,5 +25,7 @@ export function createSubgraphSchema(name: SubgraphName, { resolvers, authRules 
   applyArgumentChecks(schema);
   applyUpper(schema);
   applyAuth(schema, authRules);
+  // After @auth, so that it is checked first.
+  applyAccessDirectives(schema);
   return schema;
 }

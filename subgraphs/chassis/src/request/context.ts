@@ -1,6 +1,7 @@
 /** The context of a GraphQL request: what every resolver gets besides its arguments. */
 import type { Caller } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
+import type { HttpExchange } from './http-exchange.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
 /** A guarded field that was masked in this response: where first, and how often (contract §3). */
@@ -21,6 +22,8 @@ export interface RequestContext {
   readonly idempotency: IdempotencyKey | null;
   /** What the process logs of an HTTP request; absent for operations of a WebSocket. */
   readonly report?: RequestReport | undefined;
+  /** The HTTP side of the request; absent for operations of a WebSocket. */
+  readonly http?: HttpExchange | undefined;
   /** Discards the rows that were read so far, so that resolvers read them again. Called before and after each mutation. */
   readonly forgetReads?: () => void;
 }

@@ -3,20 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
-import { readBearerToken } from '@trestle/identity';
+import { readBearerToken } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault } from '@trestle/schema/errors';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler, type Response } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createDocumentCache } from '../graphql/document-cache.ts';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { createErrorPlugin, formatError } from '../graphql/errors.ts';
 import { replayPlugin } from '../graphql/replay-plugin.ts';
-import type { RequestContext, RequestReport } from '../request/context.ts';
+import type { RequestContext } from '../request/context.ts';
+import { toHttpExchange } from '../request/http-exchange.ts';
 import { parseIdempotencyKey } from '../request/idempotency-key.ts';
 import type { InFlight } from './in-flight.ts';
 import { type RequestTelemetry, reportOf } from './request-telemetry.ts';
+import type { Endpoint, Subgraph } from './subgraph.ts';
 
 /** The gateway accepts 1 MiB from a client, and adds the representations of the entities that it has found so far. */
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
@@ -58,33 +60,54 @@ export interface HttpOptions {
   readonly telemetry: RequestTelemetry;
   readonly verifier: TokenVerifier;
   readonly createContext: (request: RequestContext) => RequestContext;
+  /** The subgraph's own endpoints. */
+  readonly endpoints?: Subgraph<RequestContext>['endpoints'];
 }
 
-/** Creates the Express application that serves `/graphql`. */
-export function createHttpApp({ server, inFlight, telemetry, verifier, createContext }: HttpOptions): Express {
+/** Creates the Express application that serves `/graphql` and the subgraph's own endpoints. */
+export function createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints }: HttpOptions): Express {
   return express()
     .disable('x-powered-by')
     .use(inFlight.count)
     .use(telemetry.observe)
+    .use(routeEndpoints(Object.entries(endpoints ?? {})))
     .use(
       '/graphql',
       express.json({ limit: MAX_REQUEST_BYTES }),
       expressMiddleware(server, {
-        context: ({ req, res }) => Promise.resolve(createContext(toRequestContext(req, { report: reportOf(res), verifier }))),
+        context: ({ req, res }) => Promise.resolve(createContext(toRequestContext(req, { response: res, verifier }))),
       }),
     );
+}
+
+/** Routes by the path as it was received: Express would change the URL that the endpoint reads. */
+function routeEndpoints(endpoints: readonly (readonly [string, Endpoint])[]): RequestHandler {
+  return (request, response, next) => {
+    const [path = ''] = request.url.split('?', 1);
+    const found = endpoints.find(([start]) => path === start || (start.endsWith('/') && path.startsWith(start)));
+    if (found) found[1](request, response);
+    else next();
+  };
 }
 
 /** A subgraph does not trust the gateway's word on the caller: it verifies the caller's token itself (spec §5.3). */
 function toRequestContext(
   request: IncomingMessage,
-  { report, verifier }: { readonly report: RequestReport; readonly verifier: TokenVerifier },
+  { response, verifier }: { readonly response: Response; readonly verifier: TokenVerifier },
 ): RequestContext {
+  const report = reportOf(response);
   const { requestId } = report;
   try {
     const token = readBearerToken(request.rawHeaders);
     const caller = token === undefined ? null : verifier.verify(token);
-    return { caller, requestId, denials: new Map(), idempotency: parseIdempotencyKey(request.headers), report };
+    return {
+      caller,
+      requestId,
+      denials: new Map(),
+      idempotency: parseIdempotencyKey(request.headers),
+      report,
+      http: toHttpExchange(request, response),
+    };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const { code, message } = error;

@@ -3,11 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ApolloServerPlugin } from '@apollo/server';
 import { ATTR_GRAPHQL_OPERATION_NAME, ATTR_GRAPHQL_OPERATION_TYPE } from '@opentelemetry/semantic-conventions/incubating';
 import type { Log } from '@trestle/log';
+import { createHistogram } from '@trestle/service/histogram';
 import { toRequestId } from '@trestle/service/request-id';
 import type { Scope, Tracing } from '@trestle/telemetry';
 import { currentScope, enter, runWithin } from '@trestle/telemetry/current';
 import { endServerSpan } from '@trestle/telemetry/http';
-import { Histogram, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { RequestContext, RequestReport } from '../request/context.ts';
 
 type LocalResponse = ServerResponse & { locals: Record<string, unknown> };
@@ -31,11 +32,11 @@ const ROUTE = '/graphql';
 
 /** Creates the telemetry of a process. The metric has the name and labels of OpenTelemetry's HTTP semantic conventions. */
 export function createRequestTelemetry({ metrics, log, tracing }: RequestTelemetryOptions): RequestTelemetry {
-  const durations = new Histogram({
+  const openSeries = createHistogram({
+    registry: metrics,
     name: 'http_server_request_duration_seconds',
     help: 'Time from the head of a request to the end of its response.',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
-    registers: [metrics],
   });
   return {
     observe(request, response, next) {
@@ -49,8 +50,8 @@ export function createRequestTelemetry({ metrics, log, tracing }: RequestTelemet
       response.once('close', () => {
         const { statusCode: status } = response;
         const milliseconds = performance.now() - started;
-        const labels = { http_request_method: method, http_route: route ?? '', http_response_status_code: status };
-        durations.observe(labels, milliseconds / 1000);
+        const labels = { http_request_method: method, http_route: route ?? '', http_response_status_code: String(status) };
+        openSeries(labels).observe(milliseconds / 1000);
         if (scope) endServerSpan(scope, { method, route, status });
         const { requestId, operation } = report;
         const durationMs = Math.round(milliseconds);

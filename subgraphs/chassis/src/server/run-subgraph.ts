@@ -1,7 +1,7 @@
 /** Runs a subgraph process: migrates its database, serves its schema over HTTP and WebSocket, and stops in order. */
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
-import { createTokenVerifier } from '@trestle/identity/tokens';
+import { type VerificationSettings, startVerification } from '@trestle/identity/verification';
 import { type Log, type LogLevel, createLog } from '@trestle/log';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { runProcess, startService } from '@trestle/service';
@@ -23,20 +23,20 @@ import { createRequestTelemetry } from './request-telemetry.ts';
 import type { Background, Chassis, Subgraph } from './subgraph.ts';
 
 /** The settings of every subgraph; see `settings.ts` for their defaults. */
-export type SubgraphSettings = ServiceSettings & {
-  readonly HOST: string;
-  readonly LOG_LEVEL: LogLevel;
-  readonly TOKEN_PUBLIC_KEY_FILE: string;
-  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
-  readonly DATABASE_CONNECTIONS: number;
-  readonly DATABASE_CONNECT_TIMEOUT_MS: number;
-  readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
-  readonly DATABASE_LOCK_TIMEOUT_MS: number;
-  /** How long a mutation may take until it is committed; less than the gateway's `SUBGRAPH_TIMEOUT_MS`. */
-  readonly MUTATION_TIMEOUT_MS: number;
-  /** Where revoked tokens are published; absent for the subgraph that publishes them. */
-  readonly REVOCATIONS_URL?: string | undefined;
-};
+export type SubgraphSettings = ServiceSettings &
+  VerificationSettings & {
+    readonly HOST: string;
+    readonly LOG_LEVEL: LogLevel;
+    readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
+    readonly DATABASE_CONNECTIONS: number;
+    readonly DATABASE_CONNECT_TIMEOUT_MS: number;
+    readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
+    readonly DATABASE_LOCK_TIMEOUT_MS: number;
+    /** How long a mutation may take until it is committed; less than the gateway's `SUBGRAPH_TIMEOUT_MS`. */
+    readonly MUTATION_TIMEOUT_MS: number;
+    /** Where revoked tokens are published; absent for the subgraph that publishes them. */
+    readonly REVOCATIONS_URL?: string | undefined;
+  };
 
 /** What a subgraph process is started with. */
 export interface SubgraphOptions<Context extends RequestContext> {
@@ -63,6 +63,8 @@ async function start<Context extends RequestContext>(
   { name, port, databaseUrl: url, settings, create }: SubgraphOptions<Context>,
   log: Log,
 ): Promise<() => Promise<void>> {
+  const revocations = createRevocations();
+  const verification = await startVerification(settings, { log, revocations });
   const applied = await migrate(name, url);
   if (applied.length > 0) log.info('migrated', { count: applied.length });
 
@@ -71,15 +73,14 @@ async function start<Context extends RequestContext>(
   const database = openDatabase({ url, metrics, ...toDatabaseLimits(settings) });
   const tracing = await createTracing({ service: name, endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT });
   const telemetry = createRequestTelemetry({ metrics, log, tracing });
-  const revocations = createRevocations();
-  const subgraph = create({ database, revocations, log });
+  const { verifier } = verification;
+  const subgraph = create({ database, revocations, verifier, log });
   const { createContext, topics = {} } = subgraph;
   const schema = createSubgraphSchema(name, subgraph);
   applyMutationLimits(schema, toMutationLimits(settings));
   const server = await startApolloServer({ schema, log, plugin: telemetry.plugin });
-  const verifier = createTokenVerifier({ publicKeyPem: settings.TOKEN_PUBLIC_KEY_FILE, revocations });
   const inFlight = createInFlight();
-  const handle = createHttpApp({ server, inFlight, telemetry, verifier, createContext });
+  const handle = createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints: subgraph.endpoints });
   const events = createEvents({ url, database, topics, log });
   const background = subgraph.startBackground?.(events) ?? watchRevokedTokens({ url: settings.REVOCATIONS_URL, revocations, log, metrics });
   const operations = createSocketOperations({ schema, server, createContext, events, log, metrics });
@@ -97,6 +98,7 @@ async function start<Context extends RequestContext>(
     // Requests in flight may need what runs in the background.
     await Promise.all([inFlight.settle(), sockets.close()]);
     background.stop();
+    verification.stop();
     await stopped;
     for (const close of [events.close, () => server.stop(), subgraph.close, database.close, () => tracing.stop()]) await close?.();
   };

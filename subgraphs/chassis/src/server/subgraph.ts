@@ -1,5 +1,7 @@
 /** What a subgraph passes to the chassis, and what it gets from it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Revocations } from '@trestle/identity/revocations';
+import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import type { Database } from '../database/database.ts';
 import type { Events, Topics } from '../events/events.ts';
@@ -13,6 +15,8 @@ export interface Subgraph<Context extends RequestContext> extends SubgraphSchema
   readonly topics?: Topics;
   /** Adds the subgraph's own stores and loaders to the context of a request. */
   readonly createContext: (request: RequestContext) => Context;
+  /** Handles requests for other paths than `/graphql`, by the beginning of the path. The key ends with `/` unless it is a whole path. */
+  readonly endpoints?: Readonly<Record<string, Endpoint>>;
   /** Starts what runs beside requests. Called once events can be read. */
   readonly startBackground?: (events: Events) => Background;
   /** Deletes expired rows. Called regularly while the process runs. */
@@ -20,6 +24,9 @@ export interface Subgraph<Context extends RequestContext> extends SubgraphSchema
   /** Closes what the subgraph has opened. */
   readonly close?: () => Promise<void>;
 }
+
+/** Handles an HTTP request, and sends its response. It must not throw. */
+export type Endpoint = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What a subgraph runs beside requests. */
 export interface Background {
@@ -34,5 +41,7 @@ export interface Chassis {
   readonly database: Database;
   /** The revoked tokens that this process knows of. */
   readonly revocations: Revocations;
+  /** Verifies access tokens, with these revocations. */
+  readonly verifier: TokenVerifier;
   readonly log: Log;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Caller } from '@trestle/identity';
+import type { Role } from '@trestle/identity';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { allowPayment, checkSettles, parsePayment } from './rules.ts';
 
-const caller = (role: Caller['role']): Caller => ({ userId: 'usr_a', role, tokenId: 't', generation: 0, expiresAt: 0 });
+const caller = (role: Role) => createTestCaller({ role });
 const passes = (task: () => void): boolean => {
   try {
     task();

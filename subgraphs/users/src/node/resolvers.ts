@@ -2,6 +2,7 @@
 import { prefixOf } from '@trestle/chassis/values/ids';
 import type { UsersContext } from '../context.ts';
 import type { Resolvers } from '../generated/resolvers.ts';
+import type { ApiKey } from '../api-key/rules.ts';
 import type { User } from '../user/rules.ts';
 
 /** The types of other subgraphs, by the prefix of their ids. They are returned as references, which the gateway resolves there. */
@@ -29,15 +30,19 @@ export const nodeResolvers: Resolvers = {
     node: (_, { id }, context) => findNode(id, context),
   },
   Node: {
-    __resolveType: (node) => ('__typename' in node ? node.__typename : 'User'),
+    __resolveType: (node) => {
+      if ('__typename' in node) return node.__typename;
+      return 'lastFour' in node ? 'ApiKey' : 'User';
+    },
   },
 };
 
-/** Returns the account, a reference to a resource of another subgraph, or null for an id of no known type. */
-async function findNode(id: string, { loaders }: UsersContext): Promise<User | Reference | null> {
+/** Returns the account or the API key, a reference to a resource of another subgraph, or null for an id of no known type. */
+async function findNode(id: string, { loaders }: UsersContext): Promise<User | ApiKey | Reference | null> {
   if (/^[1-9]\d{0,9}$/.test(id)) return { __typename: 'Product', id };
   const prefix = prefixOf(id);
   if (prefix === 'usr') return loaders.user.find(id);
+  if (prefix === 'key') return loaders.apiKey.find(id);
   const type = prefix === undefined ? undefined : (FOREIGN_TYPES as Readonly<Record<string, ForeignType>>)[prefix];
   return type ? { __typename: type, id } : null;
 }

@@ -59,7 +59,7 @@ export function readRevocations({ events, revocations, log, onComplete }: Revoca
   };
 }
 
-/** Converts an event whose `data` is `{tokenId}` or `{generation}`. Returns undefined for any other data. */
+/** Converts an event whose `data` is `{tokenId}`, `{sessionId}` or `{generation}`. Returns undefined for any other data. */
 export function toRevocation({ entityId, data }: { readonly entityId: string; readonly data: object }): Revocation | undefined {
   return readRevocation({ userId: entityId, ...data });
 }

@@ -1,32 +1,160 @@
-/** The mutations of sessions. */
+/** The mutations of sessions (spec §5, contract §3, ADR 19): rules first, then one statement or one transaction. */
+import { notFound } from '@trestle/chassis/request/faults';
 import { requireCaller } from '@trestle/chassis/request/context';
 import { fail } from '@trestle/schema/errors';
 import type { UsersContext } from '../context.ts';
-import type { MutationLoginArgs, MutationLogoutArgs } from '../generated/resolvers.ts';
+import type { MutationEndSessionArgs, MutationLoginArgs, MutationLogoutArgs } from '../generated/resolvers.ts';
+import type { UsersStores } from '../stores.ts';
 import type { User } from '../user/rules.ts';
+import { toSessionClient } from './client.ts';
+import { createRefreshToken, hashRefreshToken } from './refresh-cookie.ts';
+import type { SessionAccount } from './store.ts';
 
-interface Session {
+/** The result of a login or a refresh. */
+export interface AuthPayload {
   readonly token: string;
   /** In seconds. */
   readonly expiresIn: number;
   readonly user: User;
 }
 
-/** Issues an access token. Throws UNAUTHORIZED, in the same words and after the same time whatever is wrong. */
-export async function login({ email, password }: MutationLoginArgs, { stores, passwords, tokens }: UsersContext): Promise<Session> {
+/**
+ * Begins a session: issues its access token, and its refresh token in the cookie of the response. Throws UNAUTHORIZED, in the same words
+ * and after the same time whatever is wrong.
+ */
+export async function login({ email, password }: MutationLoginArgs, context: UsersContext): Promise<AuthPayload> {
+  const { stores, passwords } = context;
   const user = await stores.users.findForLogin(email);
   const matches = await passwords.matches(password, user?.passwordHash ?? null);
-  if (!user || !matches || !user.isActive) throw fail('UNAUTHORIZED', 'The e-mail address or the password is wrong.');
-  const { token, expiresInSeconds } = tokens.issue(user);
-  return { token, expiresIn: expiresInSeconds, user: { ...user, isProven: true } };
+  if (!user || !matches || !user.isActive) {
+    await stores.securityEvents.record({ type: 'LOGIN_FAILED', userId: user?.id, client: toSessionClient(context) });
+    throw fail('UNAUTHORIZED', 'The e-mail address or the password is wrong.');
+  }
+  return beginSession(user, context);
 }
 
-/** Revokes the caller's token, or with `everywhere` all tokens of the account. Throws UNAUTHORIZED. */
+/** Begins a session of an account that has proved who it is. */
+export async function beginSession(user: User, context: UsersContext): Promise<AuthPayload> {
+  const client = toSessionClient(context);
+  const refreshToken = createRefreshToken();
+  const { id, ended } = await context.transact(async (stores) => {
+    const begun = await stores.sessions.begin(user.id, toHash(refreshToken), client);
+    for (const sessionId of begun.ended) await stores.users.revokeSession(user.id, sessionId);
+    await stores.securityEvents.record({ type: 'LOGIN_SUCCEEDED', userId: user.id, subject: begun.id, client });
+    return begun;
+  });
+  for (const sessionId of ended) await context.revoke({ userId: user.id, sessionId });
+  return toPayload({ ...user, sessionId: id }, refreshToken, context);
+}
+
+/**
+ * Exchanges the refresh token of the cookie for a new one and an access token. Throws FORBIDDEN without an allowed origin,
+ * VALIDATION_ERROR for several cookies, CONFLICT when another request has just used the token, UNAUTHORIZED when it is not valid: one that
+ * was used before ends its session, because another client may have it.
+ */
+export async function refreshSession(context: UsersContext): Promise<AuthPayload> {
+  const { stores, http, refreshCookie } = context;
+  if (http?.origin === undefined) throw fail('FORBIDDEN', 'Refreshing a session requires an `Origin` header with an allowed origin.');
+  const sent = refreshCookie.read(http.cookie);
+  if (sent === undefined) throw fail('UNAUTHORIZED', 'The request has no refresh cookie. Log in.');
+  const used = hashRefreshToken(sent);
+  if (!used) throw invalidToken();
+  const next = createRefreshToken();
+  const account = await stores.sessions.rotate(used, toHash(next), toSessionClient(context));
+  if (account) return toPayload(account, next, context);
+  const reuse = await stores.sessions.findReuse(used);
+  if (reuse?.isRecent)
+    throw fail('CONFLICT', 'Another request has just used the refresh token. Retry after 1 second with the new cookie.', {
+      retryAfterSeconds: 1,
+    });
+  if (reuse) await endReusedSession(reuse, context);
+  throw invalidToken();
+}
+
+/**
+ * Ends the session of the caller's token, or with `everywhere` all sessions of the account and all of its tokens, and removes the cookie.
+ * A token that belongs to no session is revoked alone. Throws UNAUTHORIZED, and FORBIDDEN for `everywhere` without the scope `account:manage`:
+ * an OAuth client may end what it was given, not the sessions of others.
+ */
 export async function logout({ everywhere }: Partial<MutationLogoutArgs>, context: UsersContext): Promise<true> {
-  const { userId, tokenId } = requireCaller(context);
-  const { users } = context.stores;
-  const generation = everywhere ? await users.revokeAllTokens(userId) : undefined;
-  if (generation === undefined) await users.revokeToken(userId, tokenId);
-  await context.revoke(generation === undefined ? { userId, tokenId } : { userId, generation });
+  const { userId, tokenId, sessionId, scopes } = requireCaller(context);
+  if (everywhere && !scopes.has('account:manage'))
+    throw fail('FORBIDDEN', 'Ending all sessions requires the scope `account:manage`.', { requiredScopes: ['account:manage'] });
+  const own = isLogin(sessionId) ? sessionId : null;
+  const client = toSessionClient(context);
+  const revocation = await context.transact(async ({ users, sessions, securityEvents }) => {
+    const generation = everywhere ? await users.revokeAllTokens(userId) : undefined;
+    if (generation !== undefined) {
+      await sessions.endAll(userId);
+      await securityEvents.record({ type: 'SESSIONS_ENDED', userId, client });
+      return { userId, generation };
+    }
+    if (own === null) {
+      await users.revokeToken(userId, tokenId);
+      await securityEvents.record({ type: 'TOKEN_REVOKED', userId, subject: sessionId, client });
+      return { userId, tokenId };
+    }
+    await sessions.end(userId, own);
+    await users.revokeSession(userId, own);
+    await securityEvents.record({ type: 'SESSION_ENDED', userId, subject: own, client });
+    return { userId, sessionId: own };
+  });
+  await context.revoke(revocation);
+  context.http?.setCookie(context.refreshCookie.clear());
   return true;
+}
+
+/** Ends a session of the caller, and revokes its access tokens. Throws UNAUTHORIZED or NOT_FOUND. */
+export async function endSession({ id }: MutationEndSessionArgs, context: UsersContext): Promise<true> {
+  const { userId } = requireCaller(context);
+  const hasEnded = await context.transact((stores) => endWithEvent(stores, { userId, sessionId: id, type: 'SESSION_ENDED' }, context));
+  if (!hasEnded) throw notFound('session', id);
+  await context.revoke({ userId, sessionId: id });
+  return true;
+}
+
+interface SessionEnd {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly type: 'SESSION_ENDED' | 'REFRESH_TOKEN_REUSED';
+}
+
+/** Ends a session with its revocation and its security event, in the transaction of the stores. Returns whether it was live. */
+async function endWithEvent(
+  { sessions, users, securityEvents }: UsersStores,
+  { userId, sessionId, type }: SessionEnd,
+  context: UsersContext,
+): Promise<boolean> {
+  if (!(await sessions.end(userId, sessionId))) return false;
+  await users.revokeSession(userId, sessionId);
+  await securityEvents.record({ type, userId, subject: sessionId, client: toSessionClient(context) });
+  return true;
+}
+
+async function endReusedSession(
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+  context: UsersContext,
+): Promise<void> {
+  await context.transact((stores) => endWithEvent(stores, { userId, sessionId, type: 'REFRESH_TOKEN_REUSED' }, context));
+  await context.revoke({ userId, sessionId });
+}
+
+/** Issues the access token, and sets the cookie where the request came by HTTP. */
+function toPayload(account: SessionAccount, refreshToken: string, { tokens, refreshCookie, http }: UsersContext): AuthPayload {
+  const { token, expiresInSeconds } = tokens.issue(account);
+  http?.setCookie(refreshCookie.write(refreshToken));
+  return { token, expiresIn: expiresInSeconds, user: { ...account, isProven: true } };
+}
+
+/** Returns whether a session was begun by a login: API keys and OAuth grants are sessions too. */
+function isLogin(sessionId: string | null): sessionId is string {
+  return sessionId?.startsWith('ses_') === true;
+}
+
+function toHash(token: string): Buffer {
+  return hashRefreshToken(token) as Buffer;
+}
+
+function invalidToken(): Error {
+  return fail('UNAUTHORIZED', 'The refresh token is invalid, expired or was used before. Log in.');
 }

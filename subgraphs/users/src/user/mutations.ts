@@ -1,5 +1,6 @@
 /** The mutations of accounts (spec §4.5, contract §3): rules first, then one write. */
 import { requireCaller } from '@trestle/chassis/request/context';
+import type { ExpectedVersions } from '@trestle/chassis/request/faults';
 import type { MutationCall } from '@trestle/chassis/stores/idempotency';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { UsersContext } from '../context.ts';
@@ -9,7 +10,19 @@ import type {
   MutationReplaceUserArgs,
   MutationUpdateUserArgs,
 } from '../generated/resolvers.ts';
-import { type User, allowChange, allowDelete, allowNewAt, checkNewUser, parseNewAt, parseReplacement, parseUserChange } from './rules.ts';
+import { toSessionClient } from '../session/client.ts';
+import { isSecurityChange, toSecurityEvents } from './security-changes.ts';
+import {
+  type User,
+  type UserChange,
+  allowChange,
+  allowDelete,
+  allowNewAt,
+  checkNewUser,
+  parseNewAt,
+  parseReplacement,
+  parseUserChange,
+} from './rules.ts';
 
 /** Throws VALIDATION_ERROR or CONFLICT. */
 export async function createUser(args: MutationCreateUserArgs, context: UsersContext, info: MutationCall['info']): Promise<User> {
@@ -26,7 +39,7 @@ export async function updateUser({ id, input, expectedVersions }: MutationUpdate
   const caller = requireCaller(context);
   const user = await context.loaders.user.need(id);
   const change = allowChange(caller, user, parseUserChange(input));
-  return revokeTokens(context, user, await context.stores.users.update(id, change, { expectedVersions }));
+  return revokeTokens(context, user, await writeChange(context, { user, change, expectedVersions }));
 }
 
 /** Replaces an account, or creates it at this id. Throws what `updateUser` throws. */
@@ -35,7 +48,7 @@ export async function replaceUser({ id, input, expectedVersions }: MutationRepla
   const user = await context.loaders.user.findOrGone(id);
   if (user) {
     const change = allowChange(caller, user, parseReplacement(input));
-    return revokeTokens(context, user, await context.stores.users.update(id, change, { expectedVersions }));
+    return revokeTokens(context, user, await writeChange(context, { user, change, expectedVersions }));
   }
   allowNewAt(caller, id);
   const created = parseNewAt(input);
@@ -54,8 +67,31 @@ export async function deleteUser({ id, expectedVersions }: MutationDeleteUserArg
   const caller = requireCaller(context);
   await context.loaders.user.needToDelete(id);
   allowDelete(caller, id);
-  await context.revoke({ userId: id, generation: await context.stores.users.delete(id, expectedVersions) });
+  const generation = await context.transact(async ({ users, securityEvents }) => {
+    const deleted = await users.delete(id, expectedVersions);
+    const actorId = caller.userId === id ? null : caller.userId;
+    await securityEvents.record({ type: 'ACCOUNT_DELETED', userId: id, actorId, client: toSessionClient(context) });
+    return deleted;
+  });
+  await context.revoke({ userId: id, generation });
   return true;
+}
+
+interface AccountChange {
+  readonly user: User;
+  readonly change: UserChange;
+  readonly expectedVersions: ExpectedVersions;
+}
+
+/** Writes a change, with its security events in the same transaction. */
+function writeChange(context: UsersContext, { user, change, expectedVersions }: AccountChange): Promise<User> {
+  if (!isSecurityChange(user, change)) return context.stores.users.update(user.id, change, { expectedVersions });
+  const source = { caller: requireCaller(context), client: toSessionClient(context) };
+  return context.transact(async ({ users, securityEvents }) => {
+    const changed = await users.update(user.id, change, { expectedVersions });
+    for (const event of toSecurityEvents(user, changed, source)) await securityEvents.record(event);
+    return changed;
+  });
 }
 
 /** Publishes that a change of what tokens contain has revoked them (ADR 10). */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Caller } from '@trestle/identity';
+import type { Role } from '@trestle/identity';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { type User, allowChange, allowDelete, allowListing, checkNewUser, parseUserChange } from './rules.ts';
 
 const user: User = {
@@ -13,9 +14,11 @@ const user: User = {
   createdAt: new Date(0),
   updatedAt: new Date(0),
   version: 1,
+  plan: 'free',
+  requestsPerMinute: null,
   tokenGeneration: 0,
 };
-const caller = (userId: string, role: Caller['role'] = 'USER'): Caller => ({ userId, role, tokenId: 't', generation: 0, expiresAt: 0 });
+const caller = (userId: string, role: Role = 'USER') => createTestCaller({ userId, role });
 const faultsOf = (task: () => unknown): string[] => {
   try {
     task();

@@ -3,7 +3,7 @@ import { MAX_PAGE_SIZE } from '@trestle/chassis/paging/window';
 import { notFound } from '@trestle/chassis/request/faults';
 import { prefixOf } from '@trestle/chassis/values/ids';
 import { checkString } from '@trestle/chassis/values/strings';
-import { type Caller, type Role, hasRole } from '@trestle/identity';
+import { type Caller, type Plan, type Role, hasRole } from '@trestle/identity';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';
 
@@ -15,6 +15,9 @@ export interface User {
   readonly bio: string | null;
   readonly age: number | null;
   readonly role: Role;
+  readonly plan: Plan;
+  /** Requests per minute that an enterprise account has instead of those of its plan. */
+  readonly requestsPerMinute: number | null;
   readonly isActive: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;

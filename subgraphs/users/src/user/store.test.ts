@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, openDatabase } from '@trestle/chassis/database/database';
 import { createIds } from '@trestle/chassis/values/ids';
 import { parseWindow } from '@trestle/chassis/paging/window';
+import { withClient } from '@trestle/postgres/client';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { Registry } from 'prom-client';
 import { openUsersStores } from '../stores.ts';
@@ -28,7 +29,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-const make = (name = 'Somebody') => users.create({ email: `${String(++count)}@example.org`, name, password: '' }, 'hash');
+const make = (name = 'Test Person') => users.create({ email: `${String(++count)}@example.org`, name, password: '' }, 'hash');
 
 describe('a write of an account', () => {
   it('refuses an e-mail address that differs from another one only in case', async () => {
@@ -102,15 +103,25 @@ describe('a write of an account', () => {
   });
 });
 
+describe('a revocation of a session', () => {
+  it('is written as an event of the account', async () => {
+    await users.revokeSession('usr_1', 'ses_1');
+    const { rows } = await withClient(testDatabase.url, (client) =>
+      client.query(`SELECT "entityId", "data" FROM "events" WHERE "topic" = 'tokensRevoked' AND "entityId" = 'usr_1'`),
+    );
+    expect(rows).toEqual([{ entityId: 'usr_1', data: { sessionId: 'ses_1' } }]);
+  });
+});
+
 describe('a read of accounts', () => {
-  it('returns neither the password hash nor the plan', async () => {
+  it('never returns the password hash', async () => {
     await make();
     const listed = await users.list({}, parseWindow({}, USER_SORTING));
-    const searched = await users.list({ search: 'Somebody' }, parseWindow({}, USER_SORTING));
+    const searched = await users.list({ search: 'Test Person' }, parseWindow({}, USER_SORTING));
     const found = await users.findByIds([(await make()).id]);
     for (const user of [...listed, ...searched, ...found]) {
       expect(user).not.toHaveProperty('passwordHash');
-      expect(user).not.toHaveProperty('plan');
+      expect(user).toMatchObject({ plan: 'free', requestsPerMinute: null });
     }
     expect([listed.length, searched.length, found.length].every((length) => length > 0)).toBe(true);
   });

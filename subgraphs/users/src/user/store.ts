@@ -30,16 +30,19 @@ export const FIRST_BY_NAME: WindowArguments<UserOrderField> = {
   orderBy: [{ field: 'NAME', direction: 'ASC' }],
 };
 
-/** All columns but the password's hash and the plan, which no read returns unless it says so. */
-const COLUMNS = ['id', 'email', 'name', 'bio', 'age', 'role', 'isActive', 'createdAt', 'updatedAt', 'version', 'tokenGeneration'] as const;
+/** All columns but the password's hash, which no read returns unless it says so. */
+export const USER_COLUMNS = [
+  ...['id', 'email', 'name', 'bio', 'age', 'role', 'plan', 'requestsPerMinute', 'isActive', 'createdAt', 'updatedAt', 'version'],
+  'tokenGeneration',
+] as const;
 
 /** Creates the Prisma client of the pool. */
 export function openPrisma({ adapter }: Pick<Database, 'adapter'>) {
-  return new PrismaClient({ adapter, transactionOptions: TRANSACTION_LIMITS, omit: { user: { passwordHash: true, plan: true } } });
+  return new PrismaClient({ adapter, transactionOptions: TRANSACTION_LIMITS, omit: { user: { passwordHash: true } } });
 }
 
 /** The client of the pool, or that of a transaction. */
-export type UserClient = Omit<ReturnType<typeof openPrisma>, '$connect' | '$disconnect' | '$on' | '$use' | '$extends' | '$transaction'>;
+export type UserClient = Omit<ReturnType<typeof openPrisma>, '$connect' | '$disconnect' | '$on' | '$use' | '$extends'>;
 
 export type UserStore = ReturnType<typeof createUserStore>;
 
@@ -115,7 +118,7 @@ async function insertAt(
       ${passwordHash}, ${now}::timestamptz, ${now}::timestamptz
     WHERE NOT EXISTS (SELECT FROM "tombstones" WHERE "id" = ${id})
     ON CONFLICT DO NOTHING
-    RETURNING ${join(COLUMNS.map(name), ', ')}`;
+    RETURNING ${join(USER_COLUMNS.map(name), ', ')}`;
   if (created) return created;
   const find = (where: Prisma.UserWhereInput) => prisma.user.findMany({ where });
   const miss = await explainMiss<User>({ noun: 'account', find, findDeleted }, id, { expectedVersions: [] });
@@ -144,6 +147,11 @@ function createTokenWrites(prisma: UserClient) {
       await prisma.$queryRaw`SELECT "tell"('tokensRevoked', ${userId}, jsonb_build_object('tokenId', ${tokenId}::text))::text`;
     },
 
+    /** Revokes all tokens of one session of an account; every process gets it from the table of events. */
+    async revokeSession(userId: string, sessionId: string): Promise<void> {
+      await prisma.$queryRaw`SELECT "tell"('tokensRevoked', ${userId}, jsonb_build_object('sessionId', ${sessionId}::text))::text`;
+    },
+
     /** Revokes all tokens of an account; a trigger writes the event. Returns the new generation, or undefined without an account. */
     async revokeAllTokens(userId: string): Promise<number | undefined> {
       const [account] = await prisma.$queryRaw<{ generation: number }[]>`
@@ -155,7 +163,7 @@ function createTokenWrites(prisma: UserClient) {
 
 /** Each condition is served by an index of its own. */
 function rowsOf(filter: UserFilter): RowSet {
-  return { table: 'users', columns: COLUMNS, where: conditionsOf(filter), search: searchOf(filter) };
+  return { table: 'users', columns: USER_COLUMNS, where: conditionsOf(filter), search: searchOf(filter) };
 }
 
 function conditionsOf(filter: UserFilter): Sql[] {

@@ -1,0 +1,69 @@
+/** The mutations of API keys: rules first, then one write. Secrets are not stored, so that no mutation is repeated for an Idempotency-Key. */
+import { requireCaller } from '@trestle/chassis/request/context';
+import type { Caller } from '@trestle/identity';
+import { createApiKey as createKey, hashApiKey, lastFourOf } from '@trestle/identity/api-keys';
+import type { UsersContext } from '../context.ts';
+import type {
+  MutationCreateApiKeyArgs,
+  MutationRevokeApiKeyArgs,
+  MutationRotateApiKeyArgs,
+  MutationUpdateApiKeyArgs,
+} from '../generated/resolvers.ts';
+import {
+  type ApiKey,
+  type CreatedApiKey,
+  allowManaging,
+  allowOwnKey,
+  parseApiKeyChange,
+  parseNewApiKey,
+  parseOverlap,
+  toSuccessor,
+} from './rules.ts';
+import type { HashedKey } from './store.ts';
+
+/** Throws UNAUTHORIZED, FORBIDDEN, VALIDATION_ERROR or BUSINESS_RULE_VIOLATION. */
+export async function createApiKey({ input }: MutationCreateApiKeyArgs, context: UsersContext): Promise<CreatedApiKey> {
+  const caller = allowManaging(requireCaller(context));
+  const key = parseNewApiKey(caller, input, context.clock());
+  const { secret, hashed } = generate(context);
+  return { secret, apiKey: await context.stores.apiKeys.create({ ...key, ...hashed }) };
+}
+
+/** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, VALIDATION_ERROR or PRECONDITION_FAILED. */
+export async function updateApiKey({ id, input, expectedVersions }: MutationUpdateApiKeyArgs, context: UsersContext): Promise<ApiKey> {
+  await needOwn(context, id);
+  return context.stores.apiKeys.update(id, parseApiKeyChange(input), { expectedVersions });
+}
+
+/** Throws what `updateApiKey` throws, and BUSINESS_RULE_VIOLATION. */
+export async function rotateApiKey(args: MutationRotateApiKeyArgs, context: UsersContext): Promise<CreatedApiKey> {
+  const { id, input, expectedVersions } = args;
+  const { caller, key } = await needOwn(context, id);
+  const overlapMs = parseOverlap(input);
+  const { secret, hashed } = generate(context);
+  const successor = { ...toSuccessor(caller, key, context.clock()), ...hashed };
+  const apiKey = await context.stores.apiKeys.rotate({ id, successor, overlapMs, expectedVersions });
+  if (overlapMs === 0) await context.revoke({ userId: key.userId, sessionId: id });
+  return { secret, apiKey };
+}
+
+/** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND or PRECONDITION_FAILED. */
+export async function revokeApiKey({ id, expectedVersions }: MutationRevokeApiKeyArgs, context: UsersContext): Promise<true> {
+  allowManaging(requireCaller(context));
+  await context.loaders.apiKey.needToDelete(id);
+  const userId = await context.stores.apiKeys.delete(id, expectedVersions);
+  await context.revoke({ userId, sessionId: id });
+  return true;
+}
+
+async function needOwn(context: UsersContext, id: string): Promise<{ readonly caller: Caller; readonly key: ApiKey }> {
+  const caller = allowManaging(requireCaller(context));
+  const key = await context.loaders.apiKey.need(id);
+  allowOwnKey(caller, key);
+  return { caller, key };
+}
+
+function generate({ apiKeySecret }: Pick<UsersContext, 'apiKeySecret'>): { readonly secret: string; readonly hashed: HashedKey } {
+  const secret = createKey();
+  return { secret, hashed: { hash: hashApiKey(apiKeySecret, secret), lastFour: lastFourOf(secret) } };
+}

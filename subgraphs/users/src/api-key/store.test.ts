@@ -1,0 +1,208 @@
+/** Against a real PostgreSQL. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Database, openDatabase } from '@trestle/chassis/database/database';
+import { parseWindow } from '@trestle/chassis/paging/window';
+import { createIds } from '@trestle/chassis/values/ids';
+import { withClient } from '@trestle/postgres/client';
+import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
+import { Registry } from 'prom-client';
+import { type UsersStores, openUsersStores } from '../stores.ts';
+import { MAX_API_KEYS, type NewApiKey } from './rules.ts';
+import { API_KEY_SORTING } from './store.ts';
+
+const HOUR_MS = 3_600_000;
+let testDatabase: TestDatabase;
+let database: Database;
+let stores: UsersStores;
+let close: () => Promise<void>;
+let now = new Date('2026-01-01T00:00:00Z');
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
+  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  const opened = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: () => now });
+  stores = opened.idempotency.stores;
+  close = opened.close;
+});
+afterAll(async () => {
+  await close();
+  await database.close();
+  await testDatabase.drop();
+});
+
+let count = 0;
+const makeUser = () => stores.users.create({ email: `${String(++count)}@example.org`, name: 'Somebody', password: '' }, 'hash');
+const hashed = () => ({ hash: randomBytes(32), lastFour: 'abcd' });
+const newKey = (userId: string, changes: Partial<NewApiKey> = {}): NewApiKey => ({
+  userId,
+  name: 'Export',
+  scopes: ['orders:read'],
+  isAllowedInUrl: false,
+  expiresAt: null,
+  ...changes,
+});
+async function make(changes: Partial<NewApiKey> = {}) {
+  const user = await makeUser();
+  const secret = hashed();
+  return { user, ...secret, key: await stores.apiKeys.create({ ...newKey(user.id, changes), ...secret }) };
+}
+const eventsOf = (userId: string) =>
+  withClient(testDatabase.url, async (client) => {
+    const { rows } = await client.query(`SELECT "data" FROM "events" WHERE "topic" = 'tokensRevoked' AND "entityId" = $1`, [userId]);
+    return (rows as { data: object }[]).map(({ data }) => data);
+  });
+const codes = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  outcomes.map((each) => (each.status === 'fulfilled' ? 'done' : (each.reason as { code: string }).code)).sort();
+
+describe('a new API key', () => {
+  it('is returned without its hash, and found by it with what a token needs', async () => {
+    const { user, hash, key } = await make({ expiresAt: new Date('2026-03-01T00:00:00Z') });
+    expect(key).toMatchObject({ userId: user.id, lastFour: 'abcd', scopes: ['orders:read'], lastUsedAt: null, version: 1 });
+    expect(key.id).toMatch(/^key_[0-9a-hjkmnp-tv-z]{26}$/);
+    for (const read of [key, ...(await stores.apiKeys.findByIds([key.id], { visibility: { all: true } }))])
+      expect(read).not.toHaveProperty('hash');
+    expect(await stores.apiKeys.use(hash)).toEqual({
+      id: key.id,
+      userId: user.id,
+      scopes: ['orders:read'],
+      isAllowedInUrl: false,
+      expiresAt: key.expiresAt,
+      role: 'USER',
+      plan: 'free',
+      requestsPerMinute: null,
+      tokenGeneration: 0,
+    });
+  });
+
+  it('is refused beyond 50 of one account, also when requests are concurrent', async () => {
+    const { id } = await makeUser();
+    await withClient(testDatabase.url, (client) =>
+      client.query(
+        `INSERT INTO "api_keys" ("id", "userId", "name", "hash", "lastFour", "scopes")
+         SELECT $1 || n, $1, 'Old', sha256(($1 || n)::bytea), 'abcd', '{}' FROM generate_series(1, $2::int) n`,
+        [id, MAX_API_KEYS - 2],
+      ),
+    );
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => stores.apiKeys.create({ ...newKey(id), ...hashed() })));
+    expect(codes(outcomes)).toEqual([...Array<string>(3).fill('BUSINESS_RULE_VIOLATION'), 'done', 'done']);
+    expect(await stores.apiKeys.count({ visibility: { all: false, userId: id } })).toBe(MAX_API_KEYS);
+  });
+
+  it('is refused for an account that does not exist', async () => {
+    await expect(stores.apiKeys.create({ ...newKey('usr_none'), ...hashed() })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('the use of an API key', () => {
+  it('is noted at most once a minute, and changes neither version nor updatedAt', async () => {
+    const { hash, key } = await make();
+    const usedAt = async () => (await stores.apiKeys.findByIds([key.id], { visibility: { all: true } }))[0];
+    const first = now;
+    await stores.apiKeys.use(hash);
+    now = new Date(first.getTime() + 59_000);
+    await stores.apiKeys.use(hash);
+    expect(await usedAt()).toMatchObject({ lastUsedAt: first, version: 1, updatedAt: key.updatedAt });
+    now = new Date(first.getTime() + 60_000);
+    await stores.apiKeys.use(hash);
+    expect((await usedAt())?.lastUsedAt).toEqual(now);
+  });
+
+  it('is refused for an unknown hash, an expired key and an inactive account', async () => {
+    expect(await stores.apiKeys.use(randomBytes(32))).toBeUndefined();
+    const expiring = await make({ expiresAt: new Date(now.getTime() + 1000) });
+    expect(await stores.apiKeys.use(expiring.hash)).toBeDefined();
+    now = new Date(now.getTime() + 1000);
+    expect(await stores.apiKeys.use(expiring.hash)).toBeUndefined();
+    const inactive = await make();
+    await stores.users.update(inactive.user.id, { isActive: false }, { expectedVersions: undefined });
+    expect(await stores.apiKeys.use(inactive.hash)).toBeUndefined();
+  });
+});
+
+describe('a deleted API key', () => {
+  it('is not found, leaves a tombstone, and revokes its session in the same transaction', async () => {
+    const { user, hash, key } = await make();
+    expect(await stores.apiKeys.delete(key.id, [1])).toBe(user.id);
+    expect(await stores.apiKeys.use(hash)).toBeUndefined();
+    expect(await eventsOf(user.id)).toEqual([{ sessionId: key.id }]);
+    expect(await stores.users.findDeleted([key.id])).toEqual([{ id: key.id }]);
+    await expect(stores.apiKeys.delete(key.id, undefined)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(stores.apiKeys.update(key.id, { name: 'x' }, { expectedVersions: undefined })).rejects.toMatchObject({ code: 'GONE' });
+  });
+
+  it('revokes its session also when its account is deleted', async () => {
+    const { user, hash, key } = await make();
+    await stores.users.delete(user.id, undefined);
+    expect(await stores.apiKeys.use(hash)).toBeUndefined();
+    expect(await eventsOf(user.id)).toContainEqual({ sessionId: key.id });
+  });
+
+  it('stays when another version is expected', async () => {
+    const { hash, key } = await make();
+    await expect(stores.apiKeys.delete(key.id, [7])).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    expect(await stores.apiKeys.use(hash)).toBeDefined();
+  });
+});
+
+describe('a rotation', () => {
+  const rotate = ({ user, key }: Awaited<ReturnType<typeof make>>, overlapMs = 2 * HOUR_MS, expectedVersions?: number[]) => {
+    const secret = hashed();
+    return stores.apiKeys
+      .rotate({ id: key.id, successor: { ...newKey(user.id), ...secret }, overlapMs, expectedVersions })
+      .then((created) => ({ created, hash: secret.hash }));
+  };
+
+  it('lets both keys be used until the overlap has passed', async () => {
+    const made = await make();
+    const { created, hash } = await rotate(made);
+    const [old] = await stores.apiKeys.findByIds([made.key.id], { visibility: { all: true } });
+    expect(old).toMatchObject({ successorId: created.id, expiresAt: new Date(now.getTime() + 2 * HOUR_MS), version: 2 });
+    expect([await stores.apiKeys.use(made.hash), await stores.apiKeys.use(hash)].map((used) => used?.id)).toEqual([
+      made.key.id,
+      created.id,
+    ]);
+    now = new Date(now.getTime() + 2 * HOUR_MS);
+    expect([await stores.apiKeys.use(made.hash), await stores.apiKeys.use(hash)].map((used) => used?.id)).toEqual([undefined, created.id]);
+    expect(await eventsOf(made.user.id)).toEqual([]);
+  });
+
+  it('never prolongs the life of the old key', async () => {
+    const expiresAt = new Date(now.getTime() + HOUR_MS);
+    const made = await make({ expiresAt });
+    await rotate(made);
+    expect((await stores.apiKeys.findByIds([made.key.id], { visibility: { all: true } }))[0]?.expiresAt).toEqual(expiresAt);
+  });
+
+  it('deletes the old key at once without an overlap', async () => {
+    const made = await make();
+    const { created } = await rotate(made, 0);
+    expect(await stores.apiKeys.use(made.hash)).toBeUndefined();
+    expect(await eventsOf(made.user.id)).toEqual([{ sessionId: made.key.id }]);
+    expect(created.version).toBe(1);
+  });
+
+  it('happens once, however many requests are concurrent', async () => {
+    const made = await make();
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => rotate(made)));
+    expect(codes(outcomes)).toEqual([...Array<string>(4).fill('BUSINESS_RULE_VIOLATION'), 'done']);
+    const scope = { visibility: { all: false, userId: made.user.id } } as const;
+    expect(await stores.apiKeys.list(scope, parseWindow({}, API_KEY_SORTING))).toHaveLength(2);
+  });
+
+  it('creates no key when the old one is deleted at the same time', async () => {
+    const made = await make();
+    const outcomes = await Promise.allSettled([rotate(made), stores.apiKeys.delete(made.key.id, undefined)]);
+    const left = await stores.apiKeys.count({ visibility: { all: false, userId: made.user.id } });
+    // Either the deletion was first and the rotation failed, or the deletion removed the key that was replaced.
+    expect(left).toBe(outcomes[0].status === 'fulfilled' ? 1 : 0);
+    expect(outcomes[1].status).toBe('fulfilled');
+    expect(await stores.apiKeys.use(made.hash)).toBeUndefined();
+  });
+
+  it('is refused when another version is expected', async () => {
+    const made = await make();
+    await expect(rotate(made, HOUR_MS, [9])).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    expect(await stores.apiKeys.count({ visibility: { all: false, userId: made.user.id } })).toBe(1);
+  });
+});

@@ -1,0 +1,189 @@
+/** API keys in PostgreSQL. Keys are found by their HMAC; the keys themselves are not stored. */
+import { type Sql, given, join, name, sql } from '@trestle/chassis/database/sql';
+import type { Sorting } from '@trestle/chassis/paging/window';
+import { type ExpectedVersions, notFound } from '@trestle/chassis/request/faults';
+import { createGuardedDelete, createGuardedUpdate, explainMiss } from '@trestle/chassis/stores/guarded-writes';
+import { type DeletingStoreOptions, createRowStore } from '@trestle/chassis/stores/row-store';
+import type { Plan, Role } from '@trestle/identity';
+import { fail } from '@trestle/schema/errors';
+import type { ApiKeyOrderField } from '../generated/resolvers.ts';
+import type { UserClient } from '../user/store.ts';
+import { type ApiKey, type ApiKeyChange, type KeyVisibility, MAX_API_KEYS, type NewApiKey } from './rules.ts';
+
+export const API_KEY_SORTING: Sorting<ApiKeyOrderField> = {
+  columns: {
+    ID: { column: 'id', type: 'text' },
+    NAME: { column: 'name', type: 'text' },
+    CREATED_AT: { column: 'createdAt', type: 'timestamptz' },
+  },
+  default: { field: 'CREATED_AT', direction: 'ASC' },
+};
+
+/** All columns but the hash, which no read returns. */
+const COLUMNS = [
+  ...['id', 'userId', 'name', 'lastFour', 'scopes', 'isAllowedInUrl', 'expiresAt', 'lastUsedAt', 'successorId'],
+  ...['createdAt', 'updatedAt', 'version'],
+];
+const ROW = join(COLUMNS.map(name), ', ');
+const NOUN = 'API key';
+
+/** The keys of a list: those that the caller may see, and of one account when it is named. */
+export interface ApiKeyScope {
+  readonly visibility: KeyVisibility;
+  readonly userId?: string;
+}
+
+/** The hash of a new key, and how its owner recognizes it. */
+export interface HashedKey {
+  readonly hash: Buffer;
+  readonly lastFour: string;
+}
+
+/** A key in use: what a token for it contains. */
+export interface UsedKey {
+  readonly id: string;
+  readonly userId: string;
+  readonly scopes: readonly string[];
+  readonly isAllowedInUrl: boolean;
+  readonly expiresAt: Date | null;
+  readonly role: Role;
+  readonly plan: Plan;
+  readonly requestsPerMinute: number | null;
+  readonly tokenGeneration: number;
+}
+
+/** How a key is replaced. */
+export interface Rotation {
+  readonly id: string;
+  readonly successor: NewApiKey & HashedKey;
+  readonly overlapMs: number;
+  readonly expectedVersions: ExpectedVersions;
+}
+
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
+
+export function createApiKeyStore({ prisma, createId, clock, findDeleted }: DeletingStoreOptions<UserClient>) {
+  const rowsOf = (scope: ApiKeyScope) => ({ table: 'api_keys', columns: COLUMNS, where: conditionsOf(scope) });
+  const rows = createRowStore<ApiKey, ApiKeyScope, ApiKeyOrderField>({ prisma, sorting: API_KEY_SORTING, rowsOf });
+  const omit = { hash: true } as const;
+  const find = (where: { id?: string }): Promise<ApiKey[]> => prisma.apiKey.findMany({ where, omit });
+  const resource = { noun: NOUN, find, findDeleted };
+
+  return {
+    ...rows,
+
+    /** Creates a key. Throws NOT_FOUND without an account, BUSINESS_RULE_VIOLATION for too many keys. */
+    create: (key: NewApiKey & HashedKey): Promise<ApiKey> =>
+      prisma.$transaction(async (transaction) => {
+        await requireRoom(transaction, key.userId);
+        return insert(transaction, { ...key, id: createId('key'), now: clock() });
+      }),
+
+    /** Throws PRECONDITION_FAILED, GONE or NOT_FOUND, and then has changed nothing. */
+    update: createGuardedUpdate<ApiKey, ApiKeyChange>({
+      ...resource,
+      clock,
+      update: (args) => prisma.apiKey.updateManyAndReturn({ ...args, omit }),
+    }),
+
+    /**
+     * Inserts the successor of a key, and lets the old key expire after the overlap, or deletes it when that is 0; in one transaction. Throws
+     * PRECONDITION_FAILED, GONE, NOT_FOUND, or BUSINESS_RULE_VIOLATION for a key that was replaced before.
+     */
+    rotate: (rotation: Rotation): Promise<ApiKey> =>
+      prisma.$transaction(async (transaction) => {
+        const client = transaction as UserClient;
+        const { id, successor, overlapMs } = rotation;
+        await requireRoom(client, successor.userId);
+        const now = clock();
+        const successorId = createId('key');
+        if (!(await retire(client, { ...rotation, successorId, now }))) {
+          const rule = { where: {}, otherwise: `API key ${id} was replaced or has expired.` };
+          throw await explainMiss(resource, id, { expectedVersions: rotation.expectedVersions, rule });
+        }
+        if (overlapMs === 0) await remove(client, { id, now });
+        return insert(client, { ...successor, id: successorId, now });
+      }),
+
+    /**
+     * Deletes a key and inserts its tombstone in the same statement; a trigger writes the revocation of its tokens. Returns the id of its
+     * account. Throws PRECONDITION_FAILED or NOT_FOUND; deleting again is NOT_FOUND (contract §2).
+     */
+    delete: createGuardedDelete<ApiKey, string>({
+      ...resource,
+      remove: ({ id, version }) => remove(prisma, { id, version, now: clock() }),
+    }),
+
+    /** Finds the key with this hash that has not expired and whose account is active, and notes its use, at most once a minute. */
+    async use(hash: Buffer): Promise<UsedKey | undefined> {
+      const now = clock();
+      const [used] = await prisma.$queryRaw<UsedKey[]>`
+        WITH found AS (
+          SELECT k."id", k."userId", k."scopes", k."isAllowedInUrl", k."expiresAt", u."role", u."plan", u."requestsPerMinute",
+            u."tokenGeneration"
+          FROM "api_keys" k JOIN "users" u ON u."id" = k."userId"
+          WHERE k."hash" = ${hash}::bytea AND u."isActive" AND (k."expiresAt" IS NULL OR k."expiresAt" > ${now}::timestamptz)
+        ), noted AS (
+          UPDATE "api_keys" k SET "lastUsedAt" = ${now}::timestamptz FROM found
+          WHERE k."id" = found."id" AND (k."lastUsedAt" IS NULL OR k."lastUsedAt" <= ${now}::timestamptz - interval '1 minute')
+        )
+        SELECT * FROM found`;
+      return used;
+    },
+  };
+}
+
+/** Locks the account, so that its keys are counted one creation at a time. */
+async function requireRoom(prisma: UserClient, userId: string): Promise<void> {
+  const locked = await prisma.$queryRaw<unknown[]>`SELECT FROM "users" WHERE "id" = ${userId} FOR NO KEY UPDATE`;
+  if (locked.length === 0) throw notFound('account', userId);
+  if ((await prisma.apiKey.count({ where: { userId } })) >= MAX_API_KEYS)
+    throw fail('BUSINESS_RULE_VIOLATION', `The account has ${String(MAX_API_KEYS)} API keys, which is the limit. Revoke one first.`);
+}
+
+async function insert(prisma: UserClient, key: NewApiKey & HashedKey & { readonly id: string; readonly now: Date }): Promise<ApiKey> {
+  const { id, userId, hash, lastFour, scopes, isAllowedInUrl, expiresAt, now } = key;
+  const [created] = await prisma.$queryRaw<ApiKey[]>`
+    INSERT INTO "api_keys"
+      ("id", "userId", "name", "hash", "lastFour", "scopes", "isAllowedInUrl", "expiresAt", "createdAt", "updatedAt")
+    VALUES (${id}, ${userId}, ${key.name}, ${hash}::bytea, ${lastFour}, ${[...scopes]}::text[], ${isAllowedInUrl}, ${expiresAt}::timestamptz,
+      ${now}::timestamptz, ${now}::timestamptz)
+    RETURNING ${ROW}`;
+  return created as ApiKey;
+}
+
+/** Lets a key expire after the overlap, unless it expires earlier. Returns whether the key was there and had no successor. */
+async function retire(
+  prisma: UserClient,
+  { id, overlapMs, expectedVersions, successorId, now }: Rotation & { readonly successorId: string; readonly now: Date },
+): Promise<boolean> {
+  const end = new Date(now.getTime() + overlapMs);
+  const changed = await prisma.$executeRaw`
+    UPDATE "api_keys" SET "successorId" = ${successorId}, "expiresAt" = least("expiresAt", ${end}::timestamptz),
+      "updatedAt" = ${now}::timestamptz, "version" = "version" + 1
+    WHERE "id" = ${id} AND "successorId" IS NULL AND ("expiresAt" IS NULL OR "expiresAt" > ${now}::timestamptz) ${whereVersion(expectedVersions)}`;
+  return changed === 1;
+}
+
+interface Removal {
+  readonly id: string;
+  readonly version?: { readonly in: readonly number[] } | undefined;
+  readonly now: Date;
+}
+
+async function remove(prisma: UserClient, { id, version, now }: Removal): Promise<string | undefined> {
+  const [deleted] = await prisma.$queryRaw<{ userId: string }[]>`
+    WITH gone AS (DELETE FROM "api_keys" WHERE "id" = ${id} ${whereVersion(version?.in)} RETURNING "id", "userId"),
+      tombstone AS (INSERT INTO "tombstones" ("id", "deletedAt") SELECT "id", ${now}::timestamptz FROM gone)
+    SELECT "userId" FROM gone`;
+  return deleted?.userId;
+}
+
+function whereVersion(expected: ExpectedVersions): Sql {
+  return expected ? sql`AND "version" = ANY(${[...expected]}::int[])` : sql``;
+}
+
+function conditionsOf({ visibility, userId }: ApiKeyScope): Sql[] {
+  const own = visibility.all ? [] : [visibility.userId === null ? sql`false` : sql`t."userId" = ${visibility.userId}`];
+  return [...own, ...given(userId, (id) => sql`t."userId" = ${id}`)];
+}

@@ -1,0 +1,31 @@
+/** `npm run keys:rotate`: replaces the key that signs access tokens, without a restart. */
+import { parseArgs } from 'node:util';
+import { readKeysConfig } from './config.ts';
+import { rotateKeys } from './rotate.ts';
+
+const USAGE = `Usage: npm run keys:rotate [-- --delay <seconds>]
+
+Publishes a new key in TOKEN_PUBLIC_KEY_FILE, waits, and then signs with it in TOKEN_PRIVATE_KEY_FILE. Without these settings
+it rotates the keys of npm start, in DATA_DIR. Old keys verify their tokens until these end; a later rotation removes them.
+
+  --delay <seconds>  0 to 3600; 5 by default. Longer than verifiers take to load the file: with TOKEN_JWKS_URL at least 300.`;
+
+try {
+  const { values } = parseArgs({ options: { delay: { type: 'string', default: '5' }, help: { type: 'boolean', default: false } } });
+  if (values.help) process.stdout.write(`${USAGE}\n`);
+  else await run(values.delay);
+} catch (error) {
+  const isUsage = (error as { code?: unknown }).code?.toString().startsWith('ERR_PARSE_ARGS') ?? false;
+  process.stderr.write(
+    `${error instanceof SyntaxError ? 'A key file is not well-formed.' : (error as Error).message}${isUsage ? `\n\n${USAGE}` : ''}\n`,
+  );
+  process.exitCode = isUsage ? 2 : 1;
+}
+
+async function run(delay: string): Promise<void> {
+  const delaySeconds = /^\d{1,4}$/.test(delay) ? Number(delay) : NaN;
+  if (!(delaySeconds <= 3600)) throw new Error('`--delay` must be 0 to 3600 seconds.');
+  const { kid, removed } = await rotateKeys({ ...readKeysConfig(), delaySeconds });
+  process.stdout.write(`Tokens are signed with the key ${kid} from now on.\n`);
+  for (const old of removed) process.stdout.write(`Removed the key ${old}, whose tokens have ended.\n`);
+}

@@ -1,0 +1,119 @@
+/**
+ * The access tokens of the authorization server. They are the system's own JWTs (RFC 9068), so that every process verifies them: the
+ * library's opaque token is never sent and never stored. The session of a token (`sid`) is its grant, or its client where no user takes
+ * part, so that the end of either revokes it everywhere.
+ */
+import type { Caller } from '@trestle/identity';
+import type { TokenGrant, TokenIssuer, TokenVerifier } from '@trestle/identity/tokens';
+import { type AccessToken, type AdapterPayload, type ClientCredentials, errors } from 'oidc-provider';
+import type { ClientStore } from './client-store.ts';
+import type { RecordStore } from './record-store.ts';
+import { OAUTH_SCOPES, toApiScopes } from './scopes.ts';
+
+/** What a token says of its account. */
+export type TokenAccount = Pick<TokenGrant, 'id' | 'role' | 'tokenGeneration' | 'plan' | 'requestsPerMinute'>;
+
+/** What the tokens are made from. */
+export interface AccessTokenOptions {
+  readonly issuer: TokenIssuer;
+  readonly verifier: Pick<TokenVerifier, 'verify'>;
+  readonly clients: ClientStore;
+  readonly records: RecordStore;
+  /** Resolves with what a token says of an account; undefined without an active account. */
+  readonly findAccount: (userId: string) => Promise<TokenAccount | undefined>;
+  /** Revokes one token everywhere. */
+  readonly revokeToken: (userId: string, tokenId: string) => Promise<void>;
+}
+
+/** Issues, finds and revokes access tokens. */
+export interface AccessTokens {
+  /** Issues the JWT for a token of the library. `asked` is the scope of the request. Throws the OAuth error that the client gets. */
+  issue(token: AccessToken | ClientCredentials, asked: unknown): Promise<void>;
+  /** Returns the JWT that was issued for a token of the library. */
+  issued(token: AccessToken | ClientCredentials | undefined): IssuedToken | undefined;
+  /** Finds what the library asks for: the payload of a valid JWT of a client. */
+  find(kind: 'AccessToken' | 'ClientCredentials', token: string): Promise<AdapterPayload | undefined>;
+  /** Revokes a JWT. Does nothing when it is not valid. */
+  revoke(token: string): Promise<void>;
+}
+
+/** A JWT as the token endpoint sends it. */
+interface IssuedToken {
+  readonly token: string;
+  readonly expiresInSeconds: number;
+  readonly scope: string;
+}
+
+const OPENID = new Set(['openid', 'profile', 'email']);
+
+/** Creates them. */
+export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
+  const issued = new WeakMap<object, IssuedToken>();
+  const verify = (token: string): Caller | undefined => {
+    try {
+      return options.verifier.verify(decodeJwt(token));
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    async issue(token, asked) {
+      rejectUnknownScopes(asked);
+      issued.set(token, await issue(token, options));
+    },
+    issued: (token) => token && issued.get(token),
+    async find(kind, token) {
+      const caller = verify(token);
+      if (!caller?.clientId || caller.sessionId === null) return undefined;
+      const isOfClient = caller.sessionId === caller.clientId;
+      if (isOfClient !== (kind === 'ClientCredentials')) return undefined;
+      const payload = { kind, jti: token, clientId: caller.clientId, exp: caller.expiresAt };
+      const scope = [...caller.scopes].join(' ');
+      if (isOfClient) return { ...payload, scope };
+      const grant = await options.records.find({ kind: 'Grant', key: caller.sessionId });
+      const openid = grantedScopes(grant).filter((each) => OPENID.has(each));
+      return { ...payload, accountId: caller.userId, grantId: caller.sessionId, scope: [...openid, scope].join(' ').trim() };
+    },
+    async revoke(token) {
+      const caller = verify(token);
+      if (caller) await options.revokeToken(caller.userId, caller.tokenId);
+    },
+  };
+}
+
+/** The library refuses JWTs where tokens are revoked and introspected; with other separators it looks them up as any other token. */
+export function encodeJwt(token: string): string {
+  return token.replaceAll('.', '~');
+}
+
+function decodeJwt(token: string): string {
+  return token.replaceAll('~', '.');
+}
+
+async function issue(token: AccessToken | ClientCredentials, { issuer, clients, findAccount }: AccessTokenOptions): Promise<IssuedToken> {
+  const clientId = token.clientId ?? '';
+  const client = await clients.find(clientId);
+  if (!client) throw new errors.InvalidClient('client not found');
+  const { accountId, grantId } = token as Partial<Pick<AccessToken, 'accountId' | 'grantId'>>;
+  const isOfUser = accountId !== undefined;
+  const asked = [...token.scopes].filter((scope) => scope !== '');
+  const scopes = isOfUser || asked.length > 0 ? asked : client.scopes.filter((scope) => !OPENID.has(scope));
+  const account = await findAccount(accountId ?? client.ownerId);
+  if (!account) throw new errors.InvalidGrant('the account does not exist or is not active');
+  const sessionId = isOfUser ? grantId : clientId;
+  if (sessionId === undefined) throw new errors.InvalidGrant('the token belongs to no grant');
+  const allowed = toApiScopes(scopes.filter((scope) => client.scopes.includes(scope)));
+  const { token: jwt, expiresInSeconds } = issuer.issue({ ...account, sessionId, clientId, scopes: new Set(allowed) });
+  return { token: jwt, expiresInSeconds, scope: isOfUser ? scopes.join(' ') : allowed.join(' ') };
+}
+
+/** The library leaves unknown scopes out, and a token without any would get all of its client. */
+function rejectUnknownScopes(asked: unknown): void {
+  const unknown = typeof asked === 'string' ? asked.split(' ').find((scope) => scope !== '' && !OAUTH_SCOPES.includes(scope)) : undefined;
+  if (unknown !== undefined) throw new errors.InvalidScope('requested scope is not allowed', unknown);
+}
+
+function grantedScopes(grant: AdapterPayload | undefined): string[] {
+  const { openid } = (grant ?? {}) as { openid?: { scope?: string } };
+  return openid?.scope?.split(' ') ?? [];
+}

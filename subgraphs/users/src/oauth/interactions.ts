@@ -1,0 +1,194 @@
+/** The pages of login and consent: `GET` shows what the library asks for, `POST` answers it. */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Fault } from '@trestle/schema/errors';
+import { clientOf } from '@trestle/service/client-id';
+import { type Provider, errors } from 'oidc-provider';
+import type { AccountClaims } from './configuration.ts';
+import { sendPage } from './page-response.ts';
+import { consentPage } from './pages/consent-page.ts';
+import { errorPage } from './pages/error-page.ts';
+import { loginPage } from './pages/login-page.ts';
+import { FormError, readForm } from './requests.ts';
+import { OAUTH_SCOPES, describeScope } from './scopes.ts';
+
+/** The state of one authorization, as the library keeps it. */
+type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+
+/** What the pages work with. */
+export interface InteractionOptions {
+  readonly provider: Provider;
+  /** Signs the hidden field that protects the forms. */
+  readonly csrfKey: string;
+  /** The origin of the pages. */
+  readonly origin: string;
+  /** Checks a password, with the delays and limits of every login. Resolves with the account's id; rejects with a Fault. */
+  readonly authenticate: (credentials: Credentials) => Promise<string>;
+  readonly findAccount: (id: string) => Promise<AccountClaims | undefined>;
+}
+
+/** What somebody entered on the login page. */
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+  /** The pseudonym of the address. */
+  readonly client: string;
+  readonly request: IncomingMessage;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly interaction: Interaction;
+}
+
+/** Creates the handler of `/oauth/interaction/{uid}`. */
+export function createInteractions(options: InteractionOptions): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) => {
+    try {
+      const interaction = await findInteraction(options, request, response);
+      const exchange = { request, response, interaction };
+      if (request.method === 'POST') await answer(options, exchange);
+      else await show(options, exchange);
+    } catch (error) {
+      sendFailure(response, error);
+    }
+  };
+}
+
+/** Finds the interaction of the cookie. Throws when it is that of another address, or of another browser session. */
+async function findInteraction({ provider }: InteractionOptions, request: IncomingMessage, response: ServerResponse): Promise<Interaction> {
+  const interaction = await provider.interactionDetails(request, response);
+  if (interaction.uid !== (request.url ?? '').split('?', 1)[0]?.split('/').at(-1)) throw new errors.SessionNotFound('interaction mismatch');
+  const owner = interaction.session?.uid;
+  if (owner !== undefined) {
+    // Without the session's own cookie a stolen cookie of the interaction could answer for the person who is logged in.
+    const session = await provider.Session.get(provider.createContext(request, response));
+    if (session.uid !== owner) throw new errors.SessionNotFound('session mismatch');
+  }
+  return interaction;
+}
+
+async function show(options: InteractionOptions, exchange: Exchange, failure?: LoginFailure): Promise<void> {
+  const { interaction, response } = exchange;
+  const { prompt, params } = interaction;
+  const client = await options.provider.Client.find(String(params['client_id']));
+  const clientName = client?.clientName ?? client?.clientId ?? '';
+  const redirect = interaction.deviceCode === undefined ? params['redirect_uri'] : undefined;
+  const destinations = typeof redirect === 'string' ? [redirect] : [];
+  const csrf = toCsrf(options, interaction);
+  if (prompt.name === 'login') {
+    const hint = params['login_hint'];
+    const email = failure?.email ?? (typeof hint === 'string' ? hint.slice(0, 320) : undefined);
+    const html = loginPage({ clientName, csrf, email, fault: failure?.message });
+    sendPage(response, { status: failure?.status ?? 200, html, destinations, ...(failure && { headers: failure.headers }) });
+    return;
+  }
+  const account = await options.findAccount(interaction.session?.accountId ?? '');
+  if (!account) throw new errors.SessionNotFound('no account');
+  const permissions = requestedScopes(interaction).map(describeScope);
+  const destination = destinations[0] === undefined ? undefined : toDestination(destinations[0]);
+  sendPage(response, { html: consentPage({ clientName, accountName: account.name, csrf, permissions, destination }), destinations });
+}
+
+async function answer(options: InteractionOptions, exchange: Exchange): Promise<void> {
+  const { request, response, interaction } = exchange;
+  const form = await readForm(request);
+  requireOwnForm(options, exchange, form);
+  const { provider } = options;
+  const action = form.get('action');
+  if (action === 'deny') {
+    const denial = { error: 'access_denied', error_description: 'the request was denied' };
+    await provider.interactionFinished(request, response, denial, { mergeWithLastSubmission: false });
+  } else if (action === 'login' && interaction.prompt.name === 'login') {
+    await logIn(options, exchange, form);
+  } else if (action === 'approve' && interaction.prompt.name === 'consent') {
+    const consent = { grantId: await extendGrant(provider, interaction) };
+    await provider.interactionFinished(request, response, { consent }, { mergeWithLastSubmission: true });
+  } else {
+    await show(options, exchange);
+  }
+}
+
+interface LoginFailure {
+  readonly email: string;
+  readonly message: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+async function logIn(options: InteractionOptions, exchange: Exchange, form: URLSearchParams): Promise<void> {
+  const { request, response, interaction } = exchange;
+  const { provider } = options;
+  const email = form.get('email') ?? '';
+  let accountId: string;
+  try {
+    const credentials = { email, password: form.get('password') ?? '', client: clientOf(request), request };
+    accountId = await options.authenticate(credentials);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const { retryAfterSeconds, message } = error;
+    const headers: Record<string, string> = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+    const status = retryAfterSeconds === undefined ? 422 : error.code === 'RATE_LIMIT_EXCEEDED' ? 429 : 503;
+    await show(options, exchange, { email, message, status, headers });
+    return;
+  }
+  if (interaction.session && interaction.session.accountId !== accountId) {
+    // Somebody else was logged in here: that session ends, or the library would send a form by a script to end it.
+    const session = await provider.Session.get(provider.createContext(request, response));
+    await session.destroy();
+    Object.assign(interaction, { session: undefined });
+    await interaction.persist();
+  }
+  await provider.interactionFinished(request, response, { login: { accountId, remember: true } }, { mergeWithLastSubmission: false });
+}
+
+/** Adds what was asked for to the grant of this client and browser session, or to a new one. Returns the grant's id. */
+async function extendGrant(provider: Provider, { grantId, session, params }: Interaction): Promise<string> {
+  const known = grantId === undefined ? undefined : await provider.Grant.find(grantId);
+  const accountId = session?.accountId;
+  if (accountId === undefined) throw new errors.SessionNotFound('no account');
+  const grant = known ?? new provider.Grant({ accountId, clientId: String(params['client_id']) });
+  const scopes = requestedScopes({ params });
+  if (scopes.length > 0) grant.addOIDCScope(scopes.join(' '));
+  return grant.save();
+}
+
+function requestedScopes({ params }: Pick<Interaction, 'params'>): string[] {
+  const { scope } = params;
+  const requested = new Set(typeof scope === 'string' ? scope.split(' ') : []);
+  return OAUTH_SCOPES.filter((scope) => requested.has(scope));
+}
+
+/** Throws unless the form is one that this server has sent for this interaction (RFC 9700 §4.7). */
+function requireOwnForm({ csrfKey, origin }: InteractionOptions, { request, interaction }: Exchange, form: URLSearchParams): void {
+  const { origin: sender, 'sec-fetch-site': site } = request.headers;
+  const isForeign = (sender !== undefined && sender !== origin) || site === 'cross-site';
+  const expected = Buffer.from(toCsrf({ csrfKey }, interaction));
+  const given = Buffer.from(form.get('csrf') ?? '');
+  if (isForeign || given.length !== expected.length || !timingSafeEqual(given, expected))
+    throw new errors.AccessDenied('the form was not sent by this server');
+}
+
+function toCsrf({ csrfKey }: Pick<InteractionOptions, 'csrfKey'>, { uid, prompt }: Pick<Interaction, 'uid' | 'prompt'>): string {
+  return createHmac('sha256', csrfKey).update(`${prompt.name} ${uid}`).digest('base64url');
+}
+
+function toDestination(redirect: string): string {
+  const { protocol, host } = new URL(redirect);
+  return protocol === 'http:' || protocol === 'https:' ? host : `an application on this device (${protocol})`;
+}
+
+function sendFailure(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  if (error instanceof FormError) {
+    sendPage(response, { status: error.status, html: errorPage({ code: 'invalid_request', description: error.message }) });
+  } else if (error instanceof errors.OIDCProviderError) {
+    const isDenied = error instanceof errors.AccessDenied;
+    const description = isDenied ? 'the form was not sent by this server' : 'the request has expired or belongs to another browser';
+    sendPage(response, { status: isDenied ? 403 : 400, html: errorPage({ code: error.message, description }) });
+  } else throw error;
+}
