@@ -1,14 +1,14 @@
-#!/bin/sh
-':'; // 2>/dev/null; exec node --env-file="$(dirname "$(readlink -f "$0")")/../../packages/service/node.env" "$0" "$@"
+#!/usr/bin/env sh
+':'; // 2>/dev/null; own="$(dirname "$(readlink -f "$0")")/.."; exec node --env-file="$(ls "$own/node.env" "$own/../packages/service/node.env" 2>/dev/null | head -n 1)" "$0" "$@"
 /**
- * The command `trestle-gateway`. It stands apart from the build, so that npm can link it before anything is built.
- * The second line is for the shell: it starts Node.js with the options of every process, which can't be set any more once Node.js runs.
+ * The command `trestle-gateway`. It is not built, so that npm can link it before the build. The second line is for the shell: it starts Node.js with
+ * the options of every process, which cannot be set after Node.js has started: `node.env` of the package, in the repository that of packages/service.
  */
 import { existsSync } from 'node:fs';
 import { clearInterval, setInterval } from 'node:timers';
 
 const main = new URL('../dist/main.js', import.meta.url);
-if (!existsSync(main)) fail('The gateway is not built yet: npm run build');
+if (!existsSync(main)) fail('The gateway is not built. Run `npm run build`.');
 if (process.env.npm_command === 'exec') endWithParent();
 try {
   await import(main);
@@ -21,7 +21,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** npx passes SIGTERM on to its shell, which ends without a word to us. */
+/** Ends the process with its parent: npx sends SIGTERM to its shell, which ends without forwarding it. */
 function endWithParent() {
   const parent = process.ppid;
   const watch = setInterval(() => {

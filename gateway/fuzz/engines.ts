@@ -75,7 +75,11 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
       new Promise((resolve, reject) => {
         const prepared = planner.prepare({ query, operationName: undefined, labels: [] });
         if (!('program' in prepared)) {
-          reject(new GraphQLError(prepared.errors.map(({ message }) => message).join('; ')));
+          reject(
+            new GraphQLError(
+              'errors' in prepared ? prepared.errors.map(({ message }) => message).join('; ') : 'The document has protected fields',
+            ),
+          );
           return;
         }
         const operation = link(prepared.program);

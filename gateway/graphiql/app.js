@@ -36,7 +36,7 @@ subscription NewUsers {
 `;
 const ANY = '# The Docs panel on the left shows what can be asked for.\n{\n  __typename\n}\n';
 
-/** Returns operations that the schema has, for an editor that is opened for the first time; of a schema that is not told, one that every schema has. */
+/** Returns example operations for an editor that is opened for the first time: those that the schema has, or one that every schema has when it is unknown. */
 async function chooseOperations() {
   const fields = 'fields { name }';
   const query = `{ query: __type(name: "Query") { ${fields} } mutation: __type(name: "Mutation") { ${fields} } subscription: __type(name: "Subscription") { ${fields} } }`;

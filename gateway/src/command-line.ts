@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SettingsError } from '@trestle/env';
+import { toPackageUrl } from './package-files.ts';
 
 interface Flag {
   readonly setting: string;
@@ -21,7 +22,7 @@ const FLAGS: Readonly<Record<string, Flag>> = {
   auth: {
     setting: 'AUTH',
     value: 'on|off',
-    meaning: 'off: the gateway forwards credentials to the subgraphs unchecked. Default: on, with TOKEN_PUBLIC_KEY_FILE.',
+    meaning: 'off: the gateway forwards credentials to the subgraphs unchecked. Default: on, with TOKEN_PUBLIC_KEY_FILE or TOKEN_JWKS_URL.',
   },
   engine: { setting: 'GATEWAY_ENGINE', value: 'trestle|apollo', meaning: 'The query engine. Default: trestle.' },
   introspection: { setting: 'INTROSPECTION', value: 'on|off', meaning: 'Whether clients may query __schema and __type. Default: on.' },
@@ -74,6 +75,6 @@ function writeHelp(): string {
 }
 
 function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(toPackageUrl('package.json'), 'utf8')) as { version: string };
   return version;
 }

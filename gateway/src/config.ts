@@ -1,31 +1,63 @@
 /** The settings of the gateway: from the command line, else from the environment. */
+import { existsSync } from 'node:fs';
 import { SettingsError, readFamily, readSettings, readTls, setting } from '@trestle/env';
+import { readPolicies as readAccessPolicies } from './access/policies.ts';
+import { verificationSettings } from '@trestle/identity/settings';
+import { requireTokenKeys } from '@trestle/identity/verification';
+import { rateLimitSettings } from '@trestle/limits/settings';
 import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
+import { edgeSettings } from '@trestle/service/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
 import { readFlags } from './command-line.ts';
 import { readTrustedDocuments } from './documents/trusted.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { DEFAULT_LIMITS } from './limits/limits.ts';
 import { SLOW_POLICIES } from './transports/delivery/send-queue.ts';
+import { UPSTREAM_CLIENTS } from './upstream/upstream.ts';
 
-/** Every setting of the gateway. Credentials cannot be checked without TOKEN_PUBLIC_KEY_FILE. */
-const declareSettings = (isAuthOn: boolean) => ({
+/** Headers that belong to one connection or one message, and those that the gateway sets itself. */
+const NEVER_FORWARDED = new Set([
+  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'expect'],
+  ...['content-length', 'content-type', 'content-encoding', 'authorization', 'x-api-key', 'x-request-id', 'trestle-client'],
+]);
+
+/** Reads the names of headers, separated by commas or spaces. */
+function headerNames() {
+  return setting
+    .string()
+    .default('')
+    .transform((text) => readList(text).map((name) => name.toLowerCase()))
+    .refine((names) => names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !NEVER_FORWARDED.has(name)), {
+      message: 'must be names of headers that may be forwarded',
+    });
+}
+
+/** Every setting of the gateway. */
+const declareSettings = () => ({
   ...serviceSettings,
+  ...edgeSettings,
+  ...rateLimitSettings,
   GATEWAY_PORT: setting.port().default(4000),
   PORT: setting.port().optional(),
   HOST: setting.string().default('127.0.0.1'),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
-  SUPERGRAPH_FILE: setting.string().default(schemaPath('supergraph.graphql')),
+  SUPERGRAPH_FILE: setting.string().optional(),
   SUPERGRAPH_PATH: setting.string().optional(),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
+  UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
+  UPSTREAM_COMPRESSION: setting.onOff().default(false),
   SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
   AUTH: setting.onOff().default(true),
-  TOKEN_PUBLIC_KEY_FILE: isAuthOn ? setting.file() : setting.file().optional(),
+  ...verificationSettings,
   REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
+  API_KEY_EXCHANGE_URL: setting.url('http:', 'https:').optional(),
   FORWARD_HEADERS: setting.string().default(''),
-  SIGN_IN_FIELDS: setting.string().default('login'),
+  FORWARD_MUTATION_HEADERS: headerNames(),
+  FORWARD_RESPONSE_HEADERS: headerNames(),
+  POLICIES_FILE: setting.parsedFile(readAccessPolicies).optional(),
+  SIGN_IN_FIELDS: setting.string().default('login,refreshSession'),
   MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
   MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
   MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
@@ -62,20 +94,25 @@ const declareSettings = (isAuthOn: boolean) => ({
 /** Reads the settings. `args` are those after the program's name. Throws SettingsError that names every invalid value. */
 export function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
   const env = { ...environment, ...readFlags(args) };
-  const isAuthOn = env['AUTH'] !== 'off';
-  const settings = readSettings(declareSettings(isAuthOn), env);
+  const settings = readSettings(declareSettings(), env);
+  // Credentials cannot be checked without keys.
+  if (settings.AUTH) requireTokenKeys(settings);
   return {
     ...settings,
     tls: readTls(settings),
+    // Without credentials there are addresses only, and the gateway may not be the one that clients reach.
+    hasRateLimits: settings.AUTH || Boolean(env['RATE_LIMIT_ANONYMOUS_PER_MIN']),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphSubscriptionUrls: readFamily('SUBGRAPH_WS_URL_', env),
     // Without our credentials the subgraphs are not ours, and clients know the codes of their own subgraphs.
     subgraphErrors: settings.SUBGRAPH_ERRORS ?? (settings.AUTH ? 'mask' : 'pass'),
     subgraphErrorsByName: readPolicies(env),
     port: settings.PORT ?? settings.GATEWAY_PORT,
-    supergraphFile: settings.SUPERGRAPH_PATH ?? settings.SUPERGRAPH_FILE,
+    supergraphFile: settings.SUPERGRAPH_PATH ?? settings.SUPERGRAPH_FILE ?? findCheckedInSupergraph(),
     signInFields: new Set(readList(settings.SIGN_IN_FIELDS)),
     forwardHeaders: readList(settings.FORWARD_HEADERS).map((name) => name.toLowerCase()),
+    forwardMutationHeaders: settings.FORWARD_MUTATION_HEADERS,
+    forwardResponseHeaders: settings.FORWARD_RESPONSE_HEADERS,
     labels: readList(settings.OVERRIDE_LABELS),
     sockets: {
       maxSockets: settings.MAX_SOCKETS,
@@ -100,6 +137,13 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
       maxResponseBytes: settings.MAX_RESPONSE_BYTES,
     },
   };
+}
+
+/** Returns the path of the repository's own supergraph. Throws SettingsError outside the repository. */
+function findCheckedInSupergraph(): string {
+  const file = schemaPath('supergraph.graphql');
+  if (!existsSync(file)) throw new SettingsError('SUPERGRAPH_PATH: no supergraph is given. Name its file with --supergraph.');
+  return file;
 }
 
 /** Reads the policies by the subgraph's name. Throws SettingsError that names every invalid value. */

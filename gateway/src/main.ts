@@ -1,16 +1,23 @@
 /** The process of the gateway; also the command `trestle-gateway`, which serves any Federation 2 supergraph. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type ApiKeyExchange, createApiKeyExchange } from '@trestle/identity/api-key-exchange';
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
-import { type TokenVerifier, createTokenVerifier } from '@trestle/identity/tokens';
+import type { TokenVerifier } from '@trestle/identity/tokens';
+import { hasTokenKeys, startVerification } from '@trestle/identity/verification';
+import { NO_RATE_LIMITS, type RateLimits, createRateLimits } from '@trestle/limits/settings';
 import { createLog } from '@trestle/log';
 import { runProcess, startService } from '@trestle/service';
 import { type Admission, createAdmission } from '@trestle/service/admission';
+import type { Edge } from '@trestle/service/edge';
+import { toEdge } from '@trestle/service/edge-settings';
 import { createProbes } from '@trestle/service/probes';
 import { toServiceOptions } from '@trestle/service/settings';
 import { type Tracing, createTracing } from '@trestle/telemetry';
 import type { Registry } from 'prom-client';
+import { createAccessOf } from './access/callers.ts';
+import { NO_POLICIES } from './access/policies.ts';
 import { readNotice } from './command-line.ts';
 import { readConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
@@ -25,13 +32,16 @@ import { watchSupergraph } from './supergraph/watch.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
-import { toRefusalAnswer } from './transports/http/refusal.ts';
+import { toRefusalResponse } from './transports/http/refusal.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 
 /** How long the engine and the exporters may take to stop once every request has ended. */
 const STOP_MS = 5000;
+
+/** The methods of `/graphql`, for preflight requests. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 const notice = readNotice(process.argv.slice(2));
 if (notice !== undefined) {
@@ -50,7 +60,7 @@ await runProcess(log, start, { stopLimitMs: drainMs + STOP_MS, delayMs });
 async function start() {
   const supergraphSdl = await readFile(config.supergraphFile, 'utf8');
   // The process listens once a supergraph is loaded, so it is always ready.
-  const probes = createProbes({ isReady: () => true, tell: () => ({ supergraph: engine.hash }) });
+  const probes = createProbes({ isReady: () => true, readDetails: () => ({ supergraph: engine.hash }) });
   const engine = await createEngine(supergraphSdl, probes.metrics);
   const supergraph = watchSupergraph(config.supergraphFile, {
     initial: supergraphSdl,
@@ -63,11 +73,15 @@ async function start() {
     },
   });
   const tracing = await createTracing({ service: 'gateway', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
-  const { verifier, revocationWatch } = await createVerifier(probes.metrics);
+  const verification = await createVerifier(probes.metrics);
+  const { verifier } = verification;
+  const apiKeys = createApiKeys(verifier, probes.metrics);
   const documents = createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
   const run = createPipeline({ documents, engine, signInFields: config.signInFields });
   const admission = createAdmission();
-  const transports = createTransports({ run, verifier, tracing, admission, registry: probes.metrics });
+  const rateLimits = config.hasRateLimits ? await createRateLimits(config, log) : NO_RATE_LIMITS;
+  const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS, requestHeaders: config.forwardHeaders });
+  const transports = createTransports({ run, verifier, apiKeys, tracing, admission, rateLimits, edge, registry: probes.metrics });
   const service = await startService({
     log,
     port: config.port,
@@ -77,43 +91,61 @@ async function start() {
     handle: transports.handle,
     upgrade: transports.upgrade,
     admission,
-    toRefusalAnswer,
+    toRefusalResponse,
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),
+    edge,
   });
   return async () => {
     supergraph.stop();
-    revocationWatch?.stop();
+    verification.stop();
     const stopped = service.stop();
     await delay(subscriptionDelayMs);
     await Promise.all([stopped, transports.drain()]);
-    await engine.stop();
+    rateLimits.close();
+    await Promise.all([engine.stop(), apiKeys?.close()]);
     await tracing.stop();
   };
 }
 
 /** Creates the check of credentials; undefined for a gateway that leaves credentials to its subgraphs. */
 async function createVerifier(metrics: Registry) {
-  const { TOKEN_PUBLIC_KEY_FILE: publicKeyPem, REVOCATIONS_URL: url } = config;
+  const { REVOCATIONS_URL: url } = config;
   const revocations = createRevocations();
   const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
+  const verification = hasTokenKeys(config) ? await startVerification(config, { log, revocations }) : undefined;
   // A token that was revoked before must not be accepted after a start.
   if (revocationWatch) await revocationWatch.settled;
-  else if (publicKeyPem !== undefined) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
-  return { verifier: publicKeyPem === undefined ? undefined : createTokenVerifier({ publicKeyPem, revocations }), revocationWatch };
+  else if (verification) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
+  return {
+    verifier: verification?.verifier,
+    stop() {
+      verification?.stop();
+      revocationWatch?.stop();
+    },
+  };
+}
+
+/** Creates the exchange of API keys; undefined for a gateway that accepts none. */
+function createApiKeys(verifier: TokenVerifier | undefined, metrics: Registry): ApiKeyExchange | undefined {
+  const { API_KEY_EXCHANGE_URL: url } = config;
+  return verifier && url !== undefined ? createApiKeyExchange({ url, verifier, metrics }) : undefined;
 }
 
 interface TransportDependencies {
   readonly run: RunOperation;
   readonly verifier: TokenVerifier | undefined;
+  readonly apiKeys: ApiKeyExchange | undefined;
   readonly tracing: Tracing;
   readonly admission: Admission;
+  readonly rateLimits: RateLimits;
+  readonly edge: Edge;
   readonly registry: Registry;
 }
 
-function createTransports({ run, verifier, tracing, admission, registry }: TransportDependencies) {
+function createTransports({ run, verifier, apiKeys, tracing, admission, rateLimits, edge, registry }: TransportDependencies) {
   const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
-  const { forwardHeaders } = config;
+  const { forwardHeaders, forwardMutationHeaders } = config;
   const requests = createRequestMetrics(registry);
   const buffers = new SendBuffers(config.sendBuffers);
   const metrics = createTransportMetrics(registry, buffers);
@@ -122,6 +154,7 @@ function createTransports({ run, verifier, tracing, admission, registry }: Trans
   const sockets = new WebSocketTransport({
     run,
     verifier,
+    apiKeys,
     forwardHeaders,
     limits: config.sockets,
     buffers,
@@ -130,11 +163,16 @@ function createTransports({ run, verifier, tracing, admission, registry }: Trans
     metrics,
     tracing,
     admission,
+    rateLimits,
   });
   const handle = createHttpTransport({
     run,
     verifier,
+    apiKeys,
     forwardHeaders,
+    forwardMutationHeaders,
+    rateLimits,
+    isAllowedOrigin: edge.isAllowedOrigin,
     maxBatch: config.MAX_BATCH,
     hasGraphiql: config.GRAPHIQL,
     responses,
@@ -155,11 +193,20 @@ function createTransports({ run, verifier, tracing, admission, registry }: Trans
 
 /** Loads only the engine that is used: that of Apollo is larger than everything else. */
 async function createEngine(supergraphSdl: string, metrics: Registry): Promise<Engine> {
-  const { subgraphUrls: urls, subgraphSubscriptionUrls: subscriptionUrls, labels, subscriptions, limits } = config;
-  const { SUBGRAPH_TIMEOUT_MS: timeoutMs, PING_INTERVAL_MS: pingIntervalMs } = config;
-  const upstreams = createUpstreams({ urls, subscriptionUrls, timeoutMs, pingIntervalMs, metrics });
+  const { subgraphUrls: urls, subgraphSubscriptionUrls: subscriptionUrls, labels, subscriptions, limits, forwardResponseHeaders } = config;
+  const upstreams = createUpstreams({
+    client: config.UPSTREAM_CLIENT,
+    hasCompression: config.UPSTREAM_COMPRESSION,
+    urls,
+    subscriptionUrls,
+    timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
+    pingIntervalMs: config.PING_INTERVAL_MS,
+    forwardResponseHeaders,
+    metrics,
+  });
   const subgraphErrors = createSubgraphErrors(config.subgraphErrors, config.subgraphErrorsByName);
-  const options = { supergraphSdl, upstreams, limits, log, subgraphErrors };
+  const accessOf = createAccessOf(config.POLICIES_FILE ?? NO_POLICIES);
+  const options = { supergraphSdl, upstreams, limits, log, subgraphErrors, accessOf };
   if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels, subscriptions, metrics });
   silenceVendorTelemetry();
   const { createApolloEngine } = await import('./engines/apollo.ts');

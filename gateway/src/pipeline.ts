@@ -11,8 +11,8 @@
  * | credential | document → whether it may be anonymous          | request/admission.ts         | UNAUTHORIZED                             |
  * | plan       | document → Operation (cached)                   | supergraph/, plan/           | VALIDATION_ERROR, UPSTREAM_ERROR,        |
  * |            |                                                 |                              | SERVICE_UNAVAILABLE                      |
- * | check      | variables → coerced variables, cost             | execute/variables.ts,        | VALIDATION_ERROR, METHOD_NOT_ALLOWED     |
- * |            |                                                 | limits/                      |                                          |
+ * | check      | variables → coerced variables, cost             | execute/variables.ts,        | VALIDATION_ERROR, METHOD_NOT_ALLOWED,    |
+ * |            |                                                 | limits/                      | RATE_LIMIT_EXCEEDED                      |
  * | execute    | Operation → data, errors                        | execute/, upstream/          | in the result: UPSTREAM_ERROR,           |
  * |            |                                                 |                              | UPSTREAM_TIMEOUT, those of subgraphs     |
  * | subscribe  | Operation → response stream                     | subscriptions/               | NOT_ACCEPTABLE, RATE_LIMIT_EXCEEDED, GONE |

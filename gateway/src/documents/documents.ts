@@ -1,9 +1,9 @@
-/** Resolves the document of a request: sent as text, by the hash of a persisted query, or by the id of a trusted document. */
+/** Resolves the document of a request, which is sent as text, as the hash of a persisted query, or as the id of a trusted document. */
 import { createHash } from 'node:crypto';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { ClientApplication } from '../request/operation.ts';
 import type { Parameters } from '../request/parameters.ts';
-import { PersistedQueries } from './persisted-queries.ts';
+import { createPersistedQueries } from './persisted-queries.ts';
 import type { TrustedDocuments } from './trusted.ts';
 
 export interface Documents {
@@ -20,7 +20,7 @@ export interface DocumentOptions {
   readonly isTrustedOnly: boolean;
 }
 
-/** Tells clients of Apollo's automatic persisted queries to send the text with its hash. */
+/** The error to which clients of Apollo's automatic persisted queries respond by sending the text with its hash. */
 export class PersistedQueryNotFound extends Fault {
   constructor() {
     super('NOT_FOUND', 'PersistedQueryNotFound');
@@ -29,7 +29,7 @@ export class PersistedQueryNotFound extends Fault {
 
 /** Creates the resolver of documents, with a cache of persisted queries. */
 export function createDocuments({ trusted, isTrustedOnly }: DocumentOptions): Documents {
-  const persisted = new PersistedQueries();
+  const persisted = createPersistedQueries();
   const findByHash = (hash: string, client: ClientApplication) =>
     trusted?.find(`sha256:${hash}`, client) ?? trusted?.find(hash, client) ?? (isTrustedOnly ? undefined : persisted.get(hash));
   return {

@@ -1,40 +1,19 @@
-/** Caches the texts of automatic persisted queries, bounded in number and in bytes. */
+/** Caches the texts of automatic persisted queries by their hash, bounded in number and in bytes. */
+import { LRUCache } from 'lru-cache';
 
 const MAX_QUERIES = 10_000;
 const MAX_BYTES = 32 * 1024 * 1024;
-/** An entry besides its text: the hash and its place in the map. */
+/** The size of an entry without its text: the hash and its place in the cache. */
 const ENTRY_BYTES = 256;
+const BYTES_PER_CHARACTER = 2;
 
-export class PersistedQueries {
-  /** The most recently used last: a Map keeps the order of insertion. */
-  readonly #byHash = new Map<string, string>();
-  #bytes = 0;
+export type PersistedQueries = LRUCache<string, string>;
 
-  has(hash: string): boolean {
-    return this.#byHash.has(hash);
-  }
-
-  get(hash: string): string | undefined {
-    const text = this.#byHash.get(hash);
-    if (text === undefined) return undefined;
-    this.#byHash.delete(hash);
-    this.#byHash.set(hash, text);
-    return text;
-  }
-
-  /** Adds a text that is not there, and removes the least recently used ones beyond the bounds. */
-  set(hash: string, text: string): void {
-    this.#byHash.set(hash, text);
-    this.#bytes += sizeOf(text);
-    for (const [oldest, old] of this.#byHash) {
-      if (this.#byHash.size <= MAX_QUERIES && this.#bytes <= MAX_BYTES) break;
-      this.#byHash.delete(oldest);
-      this.#bytes -= sizeOf(old);
-    }
-  }
-}
-
-/** Two bytes for each character. */
-function sizeOf(text: string): number {
-  return ENTRY_BYTES + 2 * text.length;
+/** Creates an empty cache, which removes the least recently used texts beyond its bounds. */
+export function createPersistedQueries(): PersistedQueries {
+  return new LRUCache({
+    max: MAX_QUERIES,
+    maxSize: MAX_BYTES,
+    sizeCalculation: (text) => ENTRY_BYTES + BYTES_PER_CHARACTER * text.length,
+  });
 }

@@ -1,7 +1,8 @@
-/** The manifest of trusted documents: those that each client, by name and version, may execute. */
+/** Reads the manifest of trusted documents, which lists the documents that each client may execute. */
 import type { ClientApplication } from '../request/operation.ts';
 
 export interface TrustedDocuments {
+  /** Returns the text of a document that the client may execute; undefined for any other id. */
   find(id: string, client: ClientApplication): string | undefined;
   /** Returns whether a text is one of the client's documents. */
   has(query: string, client: ClientApplication): boolean;

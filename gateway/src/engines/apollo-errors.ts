@@ -1,7 +1,7 @@
 /** A plugin of Apollo Server that completes errors: request id, merged denials, 401, and a log line for each server error. */
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { Log } from '@trestle/log';
-import { formatError, isServerError, mergeDenials, needsCredential } from '../errors/format-error.ts';
+import { formatError, isServerError, mergeDenials, toRefusedResult } from '../errors/format-error.ts';
 import type { RequestContext } from '../request/context.ts';
 
 /** Creates the plugin. */
@@ -33,9 +33,10 @@ export function createErrorPlugin(log: Log): ApolloServerPlugin<RequestContext> 
             ...error,
             extensions: { ...error.extensions, requestId },
           }));
-          if (needsCredential(singleResult.data, singleResult.errors)) {
-            response.http.status = 401;
-            response.http.headers.set('www-authenticate', 'Bearer realm="api"');
+          const refused = toRefusedResult(singleResult.data, singleResult.errors);
+          if (refused) {
+            response.http.status = refused.status;
+            if (refused.challenge !== undefined) response.http.headers.set('www-authenticate', refused.challenge);
           }
           return Promise.resolve();
         },

@@ -5,16 +5,29 @@ import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
 import { ERRORS, type Fault, fail, toFault } from '@trestle/schema/errors';
-import { type DocumentNode, GraphQLError, type GraphQLSchema, Kind, type OperationDefinitionNode, OperationTypeNode } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  print,
+} from 'graphql';
+import type { AccessOf } from '../access/callers.ts';
 import { type SubgraphErrors, formatError } from '../errors/format-error.ts';
 import { formatFault } from '../errors/format-fault.ts';
 import { limitOperations } from '../limits/limit-operations.ts';
 import { type Limits, limitVariables } from '../limits/limits.ts';
+import { type AccessRules, readAccessRules } from '../plan/access-directives.ts';
 import { expandOperation } from '../plan/expand-operation.ts';
 import { patchVariableCollector } from '../plan/patch-variables.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult, Outcome } from '../request/operation.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
+import { type FilteredDocument, createAccessFilter } from './apollo-access.ts';
+import { addDenials } from './apollo-denials.ts';
 import { createErrorPlugin } from './apollo-errors.ts';
 import type { Engine } from './engine.ts';
 
@@ -33,22 +46,69 @@ export interface ApolloEngineOptions {
   readonly log: Log;
   /** What clients see of subgraphs' errors. */
   readonly subgraphErrors: SubgraphErrors;
+  /** Returns the rights of a caller, for `@authenticated`, `@requiresScopes` and `@policy`. */
+  readonly accessOf: AccessOf;
 }
 
 /** Rejects for an invalid supergraph. `APOLLO_TELEMETRY_DISABLED` must be set before: otherwise the library reports to its vendor. */
-export async function createApolloEngine({ supergraphSdl, upstreams, limits, log, subgraphErrors }: ApolloEngineOptions): Promise<Engine> {
+export async function createApolloEngine(options: ApolloEngineOptions): Promise<Engine> {
+  const { supergraphSdl, upstreams, limits, log, accessOf } = options;
   let hash = hashOf(supergraphSdl);
+  const first = readAccess(supergraphSdl);
+  let schema: GraphQLSchema | undefined;
   let update: (sdl: string) => void = () => undefined;
   const gateway = new ApolloGateway({
     supergraphSdl: ({ update: take }) => {
       update = take;
-      return Promise.resolve({ supergraphSdl });
+      return Promise.resolve({ supergraphSdl: first.sdl });
     },
     buildService: ({ name, url }) => createSource(upstreams, { name, url: url ?? '' }),
     logger: toApolloLog(log),
   });
+  gateway.onSchemaLoadOrUpdate(({ apiSchema }) => {
+    schema = apiSchema;
+  });
   patchVariableCollector();
-  const server = new ApolloServer<ApolloContext>({
+  const server = createServer(gateway, options);
+  await server.start();
+  const createFilter = (rules: AccessRules) => createAccessFilter(schema as GraphQLSchema, rules, limits);
+  let access = createFilter(first.rules);
+  return {
+    execute(request, done) {
+      const { requestId, quota, caller } = request.context;
+      // This engine estimates no cost: every operation counts as one request.
+      quota.take(1, (limitFault) => {
+        if (limitFault) {
+          const { status } = ERRORS[limitFault.code];
+          done(toResult({ errors: [formatFault(limitFault, requestId)] }, { outcome: 'refused', status }));
+          return;
+        }
+        executeFiltered(server, request, access.filter(request, accessOf(caller))).then(done, (error: unknown) => {
+          log.error('request failed', { requestId, error });
+          done(toResult({ errors: [formatFault(toFault(error), requestId)] }, { outcome: 'failed' }));
+        });
+      });
+    },
+    swap: (sdl) =>
+      new Promise((resolve) => {
+        const next = readAccess(sdl);
+        update(next.sdl);
+        access = createFilter(next.rules);
+        hash = hashOf(sdl);
+        resolve();
+      }),
+    get hash() {
+      return hash;
+    },
+    stop: async () => {
+      await server.stop();
+      await upstreams.close();
+    },
+  };
+}
+
+function createServer(gateway: ApolloGateway, { limits, log, subgraphErrors }: ApolloEngineOptions): ApolloServer<ApolloContext> {
+  return new ApolloServer<ApolloContext>({
     gateway,
     formatError: (formatted, error) => formatError(formatted, error, subgraphErrors),
     validationRules: [limitOperations(limits)],
@@ -64,29 +124,22 @@ export async function createApolloEngine({ supergraphSdl, upstreams, limits, log
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
   });
-  await server.start();
-  return {
-    execute(request, done) {
-      executeOperation(server, request).then(done, (error: unknown) => {
-        const { requestId } = request.context;
-        log.error('request failed', { requestId, error });
-        done(toResult({ errors: [formatFault(toFault(error), requestId)] }, { outcome: 'failed' }));
-      });
-    },
-    swap: (sdl) =>
-      new Promise((resolve) => {
-        update(sdl);
-        hash = hashOf(sdl);
-        resolve();
-      }),
-    get hash() {
-      return hash;
-    },
-    stop: async () => {
-      await server.stop();
-      await upstreams.close();
-    },
-  };
+}
+
+/** Returns the supergraph without the features that @apollo/gateway refuses, and the rules that it has by them. */
+function readAccess(supergraphSdl: string): { sdl: string; rules: AccessRules } {
+  const { document, rules } = readAccessRules(parse(supergraphSdl, { noLocation: true }));
+  return { sdl: rules.size === 0 ? supergraphSdl : print(document), rules };
+}
+
+/** Executes a document without the fields that the caller may not read, and adds their nulls and errors to the result. */
+async function executeFiltered(
+  server: ApolloServer<ApolloContext>,
+  request: OperationRequest,
+  filtered: FilteredDocument | undefined,
+): Promise<OperationResult> {
+  if (!filtered) return executeOperation(server, request);
+  return addDenials(await executeOperation(server, { ...request, query: filtered.query }), filtered, request);
 }
 
 async function executeOperation(server: ApolloServer<ApolloContext>, request: OperationRequest): Promise<OperationResult> {
@@ -102,17 +155,25 @@ async function executeOperation(server: ApolloServer<ApolloContext>, request: Op
   const outcome = isRefused ? 'refused' : result.data === null ? 'failed' : result.errors?.length ? 'partial' : 'complete';
   const errors = result.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId: context.requestId } }));
   const status = http.status === undefined || http.status === 400 || http.status === 200 ? undefined : http.status;
-  return toResult({ ...result, ...(errors && { errors }) }, { outcome, status, operation: contextValue.operation });
+  return toResult(
+    { ...result, ...(errors && { errors }) },
+    { outcome, status, challenge: http.headers.get('www-authenticate'), operation: contextValue.operation },
+  );
 }
 
-function toResult(
-  result: object,
-  { outcome, status, operation }: { outcome: Outcome; status?: number | undefined; operation?: ApolloContext['operation'] },
-): OperationResult {
+interface ResultFacts {
+  readonly outcome: Outcome;
+  readonly status?: number | undefined;
+  readonly challenge?: string | undefined;
+  readonly operation?: ApolloContext['operation'];
+}
+
+function toResult(result: object, { outcome, status, challenge, operation }: ResultFacts): OperationResult {
   const bytes = Buffer.from(JSON.stringify(result));
   return {
     outcome,
     status,
+    challenge,
     operationKind: operation?.operation,
     operationName: operation?.name?.value,
     bytes,

@@ -1,20 +1,22 @@
 /** One operation in the engine `trestle`: plan → coerce → limit → execute or subscribe → write. `pipeline.ts` shows the stages around it. */
+import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, fail, toFault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
-import { needsCredential } from '../errors/format-error.ts';
+import { toDenialFault } from '../access/denial.ts';
+import { toRefusedResult } from '../errors/format-error.ts';
 import { formatFault } from '../errors/format-fault.ts';
 import { type Executed, execute } from '../execute/execute.ts';
 import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
 import { createSendFetch } from '../execute/send-fetch.ts';
 import { addAliases, readVariables } from '../execute/variables.ts';
 import { type Writing, writeResult } from '../execute/write-result.ts';
-import { type Limits, limitCost, limitVariables } from '../limits/limits.ts';
+import { type Limits, limitCost, limitVariables, toUnits } from '../limits/limits.ts';
 import { toOperationAttributes } from '../observability/tracing.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Operation } from '../program/operation.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
-import type { Ready } from '../supergraph/prepared-operations.ts';
+import type { Executable } from '../supergraph/prepared-operations.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 
 export interface RunOptions {
@@ -35,6 +37,9 @@ interface CheckedOperation {
 
 type IntrospectionResults = Readonly<Record<string, string>>;
 
+/** How a run ends. */
+type Ending = Pick<OperationResult, 'outcome' | 'status' | 'challenge' | 'bytes' | 'length'>;
+
 const NO_INTROSPECTION: IntrospectionResults = {};
 
 /** Every run ends with one result, except a subscription that its subscriber has begun. */
@@ -54,14 +59,14 @@ export class OperationRun {
   /** Plans the operation, unless a plan is cached, and runs it. */
   start(): void {
     const { request, snapshot } = this.#options;
-    const ready = snapshot.find(request);
+    const ready = snapshot.find(request, request.context.caller);
     if (ready) {
       this.#run(ready);
       return;
     }
-    const { trace, client } = request.context;
+    const { trace, client, caller } = request.context;
     const span = trace?.start('GraphQL plan');
-    snapshot.prepare(request, client).then(
+    snapshot.prepare(request, { access: snapshot.accessOf(caller), client }).then(
       (prepared) => {
         span?.end();
         this.#run(prepared);
@@ -73,7 +78,7 @@ export class OperationRun {
     );
   }
 
-  #run(ready: Ready): void {
+  #run(ready: Executable): void {
     this.#guard(() => {
       if ('errors' in ready) {
         this.#refuseDocument(ready);
@@ -81,8 +86,14 @@ export class OperationRun {
       }
       this.#operation = ready.operation;
       const checked = this.#check(ready.operation);
-      if (ready.operation.program.kind === 'subscription') this.#subscribe(checked);
-      else this.#introspect(checked);
+      const { quota } = this.#options.request.context;
+      quota.take(toUnits(ready.operation.compiled.cost(checked.conditions)), (fault) => {
+        this.#guard(() => {
+          if (fault) throw fault;
+          if (ready.operation.program.kind === 'subscription') this.#subscribe(checked);
+          else this.#introspect(checked);
+        });
+      });
     });
   }
 
@@ -104,6 +115,9 @@ export class OperationRun {
         'NOT_ACCEPTABLE',
         'Subscriptions need a WebSocket, or `Accept: text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`.',
       );
+    // A subscription has one root field (GraphQL §5.2.3): without it there is no source stream.
+    const [denial] = operation.program.denials;
+    if (!operation.program.source && denial) throw toDenialFault(denial, request.context.caller);
     registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, request.subscriber);
   }
 
@@ -141,9 +155,11 @@ export class OperationRun {
 
   #write(executed: Executed, extras: { introspection: IntrospectionResults; extensions: object | undefined }): void {
     const { bytes, length, errors, isNull } = writeResult(executed, extras, this.#options.writing);
+    const refused = isNull ? toRefusedResult(null, errors) : undefined;
     this.#finish({
       outcome: isNull ? 'failed' : errors.length > 0 ? 'partial' : 'complete',
-      status: isNull && needsCredential(null, errors) ? ERRORS.UNAUTHORIZED.status : undefined,
+      status: refused?.status,
+      challenge: refused?.challenge,
       bytes,
       length,
     });
@@ -171,7 +187,7 @@ export class OperationRun {
   };
 
   /** Ends the run with the errors of an invalid document, or of one that cannot be planned. */
-  #refuseDocument({ errors, isPlanned, reason }: Extract<Ready, { errors: unknown }>): void {
+  #refuseDocument({ errors, isPlanned, reason }: Extract<Executable, { errors: unknown }>): void {
     const { request, writing } = this.#options;
     const { requestId } = request.context;
     if (reason !== undefined) writing.log.error('cannot plan an operation', { requestId, error: new Error(reason) });
@@ -182,7 +198,7 @@ export class OperationRun {
       extensions: { code, requestId },
     }));
     const bytes = Buffer.from(JSON.stringify(isPlanned ? { data: null, errors: formatted } : { errors: formatted }));
-    this.#finish({ outcome: isPlanned ? 'failed' : 'refused', status: undefined, bytes, length: bytes.length });
+    this.#finish({ outcome: isPlanned ? 'failed' : 'refused', status: undefined, challenge: undefined, bytes, length: bytes.length });
   }
 
   /** Ends the run with a fault, before the execution or during it. */
@@ -195,10 +211,10 @@ export class OperationRun {
     const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
     const bytes = Buffer.from(JSON.stringify({ errors: [formatFault(fault, requestId, locations)] }));
     const status = code === 'VALIDATION_ERROR' ? undefined : ERRORS[code].status;
-    this.#finish({ outcome: 'refused', status, bytes, length: bytes.length });
+    this.#finish({ outcome: 'refused', status, challenge: toChallenge(fault), bytes, length: bytes.length });
   }
 
-  #finish({ outcome, status, bytes, length }: Pick<OperationResult, 'outcome' | 'status' | 'bytes' | 'length'>): void {
+  #finish({ outcome, status, challenge, bytes, length }: Ending): void {
     // After a fault the callbacks of fetches in flight still arrive.
     if (this.#isDone) return;
     this.#isDone = true;
@@ -210,6 +226,6 @@ export class OperationRun {
           buffers.give(bytes);
         }
       : undefined;
-    this.#done({ outcome, status, bytes, length, release, operationKind: program?.kind, operationName: program?.name });
+    this.#done({ outcome, status, challenge, bytes, length, release, operationKind: program?.kind, operationName: program?.name });
   }
 }

@@ -2,6 +2,7 @@
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { SubgraphErrors } from '../errors/format-error.ts';
+import type { AccessOf } from '../access/callers.ts';
 import { createBufferPool } from '../execute/buffer-pool.ts';
 import type { Limits } from '../limits/limits.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
@@ -19,6 +20,8 @@ export interface TrestleEngineOptions {
   readonly limits: Limits;
   /** Active labels of progressive `@override`. */
   readonly labels: readonly string[];
+  /** Returns the rights of a caller, for `@authenticated`, `@requiresScopes` and `@policy`. */
+  readonly accessOf: AccessOf;
   readonly subscriptions: Pick<RegistryOptions, 'maxSubscriptions' | 'reconnectMs'>;
   readonly log: Log;
   /** What clients see of subgraphs' errors. */
@@ -31,8 +34,8 @@ const WARM_OPERATIONS = 200;
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { supergraphSdl, upstreams, limits, labels, log, subgraphErrors, metrics } = options;
-  const load = async (sdl: string) => createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams, labels });
+  const { supergraphSdl, upstreams, limits, labels, accessOf, log, subgraphErrors, metrics } = options;
+  const load = async (sdl: string) => createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams, labels, accessOf });
   let current = await load(supergraphSdl);
   const writing = { buffers: createBufferPool(limits.maxResponseBytes), log, subgraphErrors };
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, observeLag: createLagMetric(metrics) });
@@ -64,5 +67,5 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
 
 /** Plans the most used operations of the last snapshot. One that fails is planned again when it is requested. */
 async function warmUp(next: Snapshot, last: Snapshot): Promise<void> {
-  for (const request of last.mostUsed(WARM_OPERATIONS)) await next.prepare(request).catch(() => undefined);
+  for (const { request, access } of last.mostUsed(WARM_OPERATIONS)) await next.prepare(request, { access }).catch(() => undefined);
 }

@@ -1,5 +1,6 @@
 /** Formats errors of subgraphs and engines for clients: with a code and a request id, and masked unless the policy lets them pass (contract §3, §5). */
-import { type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE, isErrorCode } from '@trestle/schema/errors';
+import { type Refusal, readRefusalExtensions, toChallenge } from '@trestle/identity/challenge';
+import { ERRORS, type ErrorCode, Fault, INTERNAL_ERROR_MESSAGE, isErrorCode } from '@trestle/schema/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import type { ResultError } from '../program/result.ts';
 
@@ -15,7 +16,7 @@ const CLIENT_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Extensions that a client may see besides the code. */
-const VISIBLE = ['details', 'retryAfter', 'masked', 'coordinate', 'requires', 'count', 'service'] as const;
+const VISIBLE = ['details', 'retryAfter', 'masked', 'coordinate', 'requires', 'count', 'service', 'reason', 'requiredScopes'] as const;
 
 /**
  * What clients see of an error that a subgraph reports:
@@ -122,6 +123,36 @@ export function needsCredential(data: unknown, errors: readonly GraphQLFormatted
   return (
     (data === null || data === undefined) && errors.length > 0 && errors.every(({ extensions }) => extensions?.['code'] === 'UNAUTHORIZED')
   );
+}
+
+/** The status and the challenge of a result that only says that the credential does not suffice. */
+export interface RefusedResult {
+  readonly status: number;
+  readonly challenge: string | undefined;
+}
+
+/**
+ * Returns the status and the challenge of a result without data: 401 when all its errors are UNAUTHORIZED, 403 when the credential lacks
+ * scopes and nothing else is wrong (spec §5.7, RFC 6750 §3.1). Returns undefined for every other result.
+ */
+export function toRefusedResult(data: unknown, errors: readonly GraphQLFormattedError[]): RefusedResult | undefined {
+  if (needsCredential(data, errors)) return toRefusal('UNAUTHORIZED', errors);
+  const isEmpty = data === null || data === undefined;
+  const lacksScopes = errors.every(
+    ({ extensions }) => extensions?.['code'] === 'FORBIDDEN' && extensions['reason'] === 'insufficient_scope',
+  );
+  return isEmpty && errors.length > 0 && lacksScopes ? toRefusal('FORBIDDEN', errors) : undefined;
+}
+
+function toRefusal(code: ErrorCode, errors: readonly GraphQLFormattedError[]): RefusedResult {
+  const read = errors.map(({ extensions }) => readRefusalExtensions(extensions));
+  const scopes = [...new Set(read.flatMap(({ requiredScopes = [] }) => requiredScopes))];
+  const refusal: Refusal = {
+    code,
+    isInvalidCredential: read.some(({ isInvalidCredential }) => isInvalidCredential === true),
+    ...(code === 'FORBIDDEN' && { requiredScopes: scopes }),
+  };
+  return { status: ERRORS[code].status, challenge: toChallenge(refusal) };
 }
 
 function toCode(code: unknown): ErrorCode | undefined {

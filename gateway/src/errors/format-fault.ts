@@ -1,13 +1,22 @@
 /** Formats a fault as a GraphQL error (GraphQL §7.1.2, contract §3). */
+import { toRefusalExtensions } from '@trestle/identity/challenge';
 import type { Fault } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
 
 /** Returns the error for the client. `locations` are those of the document that it concerns. */
 export function formatFault(
-  { code, message, details }: Fault,
+  fault: Fault,
   requestId: string | undefined,
   locations?: GraphQLFormattedError['locations'],
 ): GraphQLFormattedError {
-  const extensions = { code, ...(details && { details }), ...(requestId !== undefined && { requestId }) };
+  const { code, message, details, retryAfterSeconds: retryAfter, rateLimit } = fault;
+  const extensions = {
+    code,
+    ...(details && { details }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...rateLimit,
+    ...toRefusalExtensions(fault),
+    ...(requestId !== undefined && { requestId }),
+  };
   return { message, ...(locations && { locations }), extensions };
 }

@@ -32,7 +32,7 @@ function run(
   { query, variables = {}, answer }: { query: string; variables?: Record<string, unknown>; answer: (fetch: SentFetch) => SubgraphResult },
 ) {
   const prepared = createPlanner(sdl, DEFAULT_LIMITS).prepare({ query, operationName: undefined, labels: [] });
-  if (!('program' in prepared)) throw new Error(JSON.stringify(prepared.errors));
+  if (!('program' in prepared)) throw new Error(JSON.stringify(prepared));
   const operation = link(prepared.program);
   const conditions = readVariables(prepared.program.variables, variables);
   const fetches: SentFetch[] = [];

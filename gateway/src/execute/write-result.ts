@@ -3,6 +3,7 @@ import type { Log } from '@trestle/log';
 import { isErrorCode } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
 import { type SubgraphErrors, formatErrors, isServerError } from '../errors/format-error.ts';
+import { toDenialErrors } from '../access/denial.ts';
 import { TOO_LARGE, type WriteRequest, type Written } from '../program/program.ts';
 import type { ResultError } from '../program/result.ts';
 import type { BufferPool } from './buffer-pool.ts';
@@ -51,8 +52,9 @@ export function writeResult(executed: Executed, extras: ResultExtras, writing: W
   try {
     // `explain` writes nulls where a value violates the schema, and reports why, and which fields are missing.
     const written = (errors.hasFailures ? null : write(data, request)) ?? explain(data, request);
-    const isFree = errors.isEmpty && request.faults.length === 0;
-    const formatted = isFree ? NO_ERRORS : formatAndLog(errors.finish(request.faults), executed, writing);
+    const denials = toDenialErrors(operation.program.denials, conditions, context.caller);
+    const isFree = errors.isEmpty && request.faults.length === 0 && denials.length === 0;
+    const formatted = isFree ? NO_ERRORS : formatAndLog([...denials, ...errors.finish(request.faults)], executed, writing);
     return finish(written, { errors: formatted, extensions, maxBytes });
   } catch (error) {
     if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;

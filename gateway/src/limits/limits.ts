@@ -62,6 +62,14 @@ export function limitCost(cost: number, limits: Pick<Limits, 'maxCost'>, locatio
   if (cost > limits.maxCost) throw new LocatedFault('VALIDATION_ERROR', tooExpensive(cost, limits), { locations: [location] });
 }
 
+/** The estimated cost that counts as one request. */
+const COST_PER_UNIT = 1000;
+
+/** Returns how many requests an operation of this cost counts as for the rate limit: 1 for an ordinary one. */
+export function toUnits(cost: number): number {
+  return Math.max(1, Math.ceil(cost / COST_PER_UNIT));
+}
+
 /** Returns the message for an operation whose estimated cost exceeds the limit. */
 export function tooExpensive(cost: number, { maxCost }: Pick<Limits, 'maxCost'>): string {
   return `Estimated cost ${String(cost)} exceeds the limit of ${String(maxCost)}.`;

@@ -1,6 +1,6 @@
 /** Plans an operation, and generates the code that runs its plan. */
 import { operationFromDocument } from '@apollo/federation-internals';
-import { type DocumentNode, Kind, OperationTypeNode } from 'graphql';
+import { type DocumentNode, Kind, OperationTypeNode, type SelectionSetNode } from 'graphql';
 import type { Program } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import { askOwners } from './ask-owners.ts';
@@ -38,20 +38,21 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
     }
   };
 
-  return ({ document, operation, fragments, expanded, root, selections, sets, introspection }, labels) => {
+  return ({ document, operation, fragments, expanded, root, selections, sets, introspection, rules, denied, denials }, labels) => {
     const renamed = renameReserved(expanded);
     const asked = askOwners({ schema, owners, operation: renamed.operation });
     const facts = { ...patch, schema };
     const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
-    const node = planPatched({ document: { kind: Kind.DOCUMENT, definitions: [asked] }, isWhole, facts }, (patched) =>
-      splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
-    );
+    const planned = { document: { kind: Kind.DOCUMENT, definitions: [asked] } as const, isWhole, facts };
+    const node = isEmpty(expanded.selectionSet)
+      ? undefined
+      : planPatched(planned, (patched) => splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }));
     const compiler = new PlanCompiler({ schema: wholeSchema, patch, owners });
     const isSubscription = node?.kind === 'Subscription';
     const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
     const steps = compiler.compile(isSubscription ? node.rest : node);
-    requireCover({ root, selections, sets, steps: source ? [source] : steps ? [steps] : [] });
-    const writer = generateWriter({ schema, root, sets, selections });
+    requireCover({ root, selections, sets, denied, steps: source ? [source] : steps ? [steps] : [] });
+    const writer = generateWriter({ schema, root, sets, selections, denied });
     const cost = { schema, supergraph: wholeSchema, root, sets, selections };
     return {
       kind: operation.operation,
@@ -66,7 +67,16 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
         fixed: introspection.isOpen ? undefined : introspection.answer({}, limits.maxResponseBytes),
       },
       shape: describeShape(expanded.selectionSet),
-      isPublic: isSubscription && isPublic(document),
+      // The result of an operation with rules depends on the caller.
+      isPublic: isSubscription && rules.length === 0 && isPublic(document),
+      denials,
     };
   };
+}
+
+/** Whether a selection set has no field of a subgraph. */
+function isEmpty({ selections }: SelectionSetNode): boolean {
+  return selections.every((each) =>
+    each.kind === Kind.FIELD ? each.name.value === '__typename' : each.kind === Kind.INLINE_FRAGMENT && isEmpty(each.selectionSet),
+  );
 }

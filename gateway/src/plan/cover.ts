@@ -1,5 +1,5 @@
-/** Checks that a plan fetches every root field that an operation selects. */
-import type { GraphQLObjectType } from 'graphql';
+/** Checks that a plan fetches every root field that an operation selects and its caller may read. */
+import type { FieldNode, GraphQLObjectType } from 'graphql';
 import type { PlanStep } from '../program/program.ts';
 import type { GuardedSet, Selections } from './selection.ts';
 
@@ -13,11 +13,13 @@ export function requireCover({
   root,
   selections,
   sets,
+  denied,
   steps,
 }: {
   root: GraphQLObjectType;
   selections: Selections;
   sets: readonly GuardedSet[];
+  denied: ReadonlySet<FieldNode>;
   steps: readonly PlanStep[];
 }): void {
   const covered = new Set<string>();
@@ -29,6 +31,7 @@ export function requireCover({
     } else step.steps.forEach(visit);
   };
   steps.forEach(visit);
-  for (const { key, name } of selections.collect(root, sets))
-    if (!name.startsWith('__') && !covered.has(key)) throw new Uncovered(UNRESOLVABLE, { cause: `${root.name}.${name}` });
+  for (const { key, name, nodes } of selections.collect(root, sets))
+    if (!name.startsWith('__') && !covered.has(key) && !nodes.every((node) => denied.has(node)))
+      throw new Uncovered(UNRESOLVABLE, { cause: `${root.name}.${name}` });
 }

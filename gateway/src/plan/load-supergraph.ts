@@ -1,7 +1,8 @@
 /** Loads a supergraph: its schemas, and Apollo's planner for it. */
 import { type Schema, Supergraph, buildSchemaFromAST } from '@apollo/federation-internals';
 import { QueryPlanner } from '@apollo/query-planner';
-import { type GraphQLSchema, validateSchema } from 'graphql';
+import { type GraphQLSchema, parse, validateSchema } from 'graphql';
+import { type AccessRules, readAccessRules } from './access-directives.ts';
 import { defineKnownDirectives } from './known-directives.ts';
 import { keepOperationDirectives } from './operation-directives.ts';
 import { type SupergraphPatch, patchSupergraph } from './patch-supergraph.ts';
@@ -18,12 +19,15 @@ export interface LoadedSupergraph {
   /** The schema of the whole supergraph, with its directives. */
   readonly wholeSchema: GraphQLSchema;
   readonly planner: QueryPlanner;
+  /** The rules of `@authenticated`, `@requiresScopes` and `@policy`, which none of the schemas have. */
+  readonly rules: AccessRules;
 }
 
-/** Throws for a supergraph that is not valid, or that uses what is not enforced here (`@authenticated`, `@policy`, `@context`, …). */
+/** Throws for a supergraph that is not valid, or that uses what is not enforced here (`@context`, …). */
 export function loadSupergraph(sdl: string): LoadedSupergraph {
   patchVariableCollector();
-  const patch = patchSupergraph(sdl);
+  const { document, rules } = readAccessRules(parse(sdl, { noLocation: true }));
+  const patch = patchSupergraph(document);
   // A field that no subgraph can resolve is reported when a client selects it (`requireCover`), not when the supergraph is loaded.
   const supergraph = Supergraph.build(keepOperationDirectives(defineKnownDirectives(patch.document)), { validateSupergraph: false });
   const planner = new QueryPlanner(supergraph, { typeConditionedFetching: true });
@@ -32,7 +36,7 @@ export function loadSupergraph(sdl: string): LoadedSupergraph {
   // graphql-js refuses every document when the schema is not valid. Refusing the schema keeps the last one in service.
   const problems = validateSchema(schema);
   if (problems.length > 0) throw new Error(`The supergraph is not valid: ${problems.map(({ message }) => message).join(' ')}`);
-  return { patch, supergraph, apiSchema, schema, wholeSchema: supergraph.schema.toGraphQLJSSchema(), planner };
+  return { patch, supergraph, apiSchema, schema, wholeSchema: supergraph.schema.toGraphQLJSSchema(), planner, rules };
 }
 
 function toClientSchema(apiSchema: Schema, hasStandIns: boolean): GraphQLSchema {

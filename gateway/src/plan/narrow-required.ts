@@ -1,6 +1,6 @@
 /**
- * Fetches what only some types require for objects of these types. Where a subgraph with an `@interfaceObject` requires a field, the planner fetches
- * the field for every type of the interface: it may fail, or be hidden from the caller, for objects that do not need it.
+ * Restricts fields that only some types require to objects of these types. When a subgraph with an `@interfaceObject` requires a field, the planner
+ * fetches it for every type of the interface. For objects that do not need the field, it could fail or be hidden from the caller.
  */
 import {
   type DocumentNode,
@@ -39,7 +39,7 @@ interface Level {
   readonly path: readonly string[];
 }
 
-/** Returns the fetch with fragments around fields of an abstract type that neither the operation selects nor a later fetch requires for all its types. */
+/** Returns the fetch with fragments around those fields of an abstract type that are not needed for all of its types, by the operation or a later fetch. */
 export function narrowRequired(node: TypedFetch, input: NarrowInput): TypedFetch {
   if (![...input.required.values()].some((types) => types !== undefined)) return node;
   const { schema, path } = input;
@@ -77,10 +77,10 @@ export function narrowRequired(node: TypedFetch, input: NarrowInput): TypedFetch
   return text === stripIgnoredCharacters(node.operation) ? node : { ...node, operation: text };
 }
 
-/** Returns the function that gives the object types that need a field of an abstract type; undefined when all of them do, or any may. */
+/** Returns a function that returns the object types that need a field of an abstract type; undefined when all types do, or when that is unknown. */
 function findTypesNeeding({ serviceName }: TypedFetch, { required, selected, schema, requirements }: NarrowInput) {
   return (key: string, { type, path }: Level): readonly string[] | undefined => {
-    // Objects need it for their own sake: it tells their type.
+    // Every object needs it: it is the object's type.
     if (key === '__typename') return undefined;
     const parent = type === undefined ? undefined : schema.getType(type);
     const types = required.get([...path, key].join('.'));

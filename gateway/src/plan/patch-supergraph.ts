@@ -4,7 +4,7 @@
  */
 import { type FieldRequirements, type RequiredSelection, isInterfaceObject, readRequirements, textOf } from './requirements.ts';
 import type { Requirements } from './split-fetch.ts';
-import { type ConstDirectiveNode, type DocumentNode, Kind, parse } from 'graphql';
+import { type ConstDirectiveNode, type DocumentNode, Kind } from 'graphql';
 import { type FieldsNode, StandIns } from './stand-ins.ts';
 
 export interface SupergraphPatch extends Requirements {
@@ -23,8 +23,7 @@ export interface SupergraphPatch extends Requirements {
 }
 
 /** Returns the supergraph for the planner, and what restores the original names. */
-export function patchSupergraph(sdl: string): SupergraphPatch {
-  const document = parse(sdl, { noLocation: true });
+export function patchSupergraph(document: DocumentNode): SupergraphPatch {
   const types = new Map<string, FieldsNode>();
   for (const definition of document.definitions) if (hasFields(definition)) types.set(definition.name.value, definition);
   const standIns = new StandIns(types);

@@ -2,7 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
-import type { PlannerAnswer, PlannerQuestion, PlannerResult, PlannerSeed } from './planner-worker.ts';
+import { toPackageUrl } from '../package-files.ts';
+import type { PlannerMessage, PlannerReply, PlannerResult, PlannerSeed } from './planner-worker.ts';
 import type { SupergraphFacts } from './planner.ts';
 import { TooMuchWork } from './refused-documents.ts';
 
@@ -23,7 +24,7 @@ export interface LaneOptions {
 const YOUNG_HEAP_MB = 16;
 
 /** Threads run the compiled file, also in tests that run this file as TypeScript. */
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? '../../dist/plan/planner-worker.js' : './planner-worker.js', import.meta.url);
+const WORKER = toPackageUrl('dist/plan/planner-worker.js');
 
 interface Running {
   readonly resolve: (result: PlannerResult) => void;
@@ -61,13 +62,13 @@ export class PlannerLane {
   }
 
   /** Runs a task; the lane must be free. Rejects with TooMuchWork when the task takes too much time or memory. */
-  run(question: PlannerQuestion): Promise<PlannerResult> {
+  run(message: PlannerMessage): Promise<PlannerResult> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#replace();
       }, this.#options.timeoutMs).unref();
       this.#running = { resolve, reject, timer, startedAt: performance.now() };
-      this.#worker?.postMessage(question);
+      this.#worker?.postMessage(message);
     });
   }
 
@@ -88,13 +89,13 @@ export class PlannerLane {
       });
       worker.unref();
       this.#worker = worker;
-      worker.on('message', (answer: PlannerAnswer) => {
-        if (answer.kind === 'ready') {
+      worker.on('message', (reply: PlannerReply) => {
+        if (reply.kind === 'ready') {
           this.#isUp = true;
-          resolve(answer.facts);
-        } else if (answer.kind === 'refused') reject(new Error(answer.reason));
+          resolve(reply.facts);
+        } else if (reply.kind === 'refused') reject(new Error(reply.reason));
         else if (this.#worker === worker) {
-          this.#take()?.resolve(answer);
+          this.#take()?.resolve(reply);
           this.#options.onFree();
         }
       });

@@ -35,7 +35,7 @@ async function tryOut(culprit: string): Promise<void> {
   expect(await thread.introspect(request('query($a: Boolean!) { __typename @include(if: $a) }'), { a: true })).toBeDefined();
 }
 
-it('an operation that takes too long to plan is refused, and a new thread answers whoever waited behind it, as often as that happens', async () => {
+it('refuses an operation that takes too long to plan, and plans those that waited behind it in a new thread, repeatedly', async () => {
   thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 1500, maxHeapMb: 2048 });
   await tryOut(HARD);
   await tryOut(`${HARD} # again`);
@@ -54,18 +54,18 @@ it('refuses a document at once that took too long to plan before', async () => {
   expect(order).toEqual(['refused', 'planned']);
 }, 60_000);
 
-it('an operation that takes more memory than there is is refused, and a new thread answers whoever waited behind it', async () => {
+it('refuses an operation that takes too much memory to plan, and plans those that waited behind it in a new thread', async () => {
   thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 100_000, maxHeapMb: 128 });
   await tryOut(`{ ${'a '.repeat(1_000_000)} }`);
 }, 120_000);
 
-it('a supergraph that is none, or too large for a thread, is told as the reason that there is no planner', async () => {
+it('rejects the start with the reason when the supergraph is invalid or too large for a thread', async () => {
   thread = await startPlannerThread(supergraphSdl, limits);
   await expect(startPlannerThread('type Query { a: Int }', limits)).rejects.toThrow('core schema');
   await expect(startPlannerThread(supergraphSdl, limits, { timeoutMs: 1000, maxHeapMb: 4 })).rejects.toThrow(/memory|ended/);
 });
 
-it('what is asked while the gateway goes down is refused, and what is asked of a retired planner is still answered', async () => {
+it('rejects requests while the gateway stops, and completes those of a retired planner', async () => {
   thread = await startPlannerThread(supergraphSdl, limits);
   const asked = thread.prepare(request('{ a }'));
   thread.retire();

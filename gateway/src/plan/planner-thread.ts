@@ -2,7 +2,7 @@
  * The planner, for the serving thread. Light documents are planned in one thread. Documents that turn out to be heavy are given to a second thread, so
  * that only heavy documents wait for heavy ones. In both queues clients take turns.
  */
-import { fail } from '@trestle/schema/errors';
+import { INTERNAL_ERROR_MESSAGE, fail } from '@trestle/schema/errors';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Limits } from '../limits/limits.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
@@ -35,8 +35,8 @@ export interface PlannerThread {
   stop(): Promise<void>;
 }
 
-const WRONG = 'Something went wrong on our side';
-const NOBODY = '';
+/** The client of tasks that the gateway itself starts. */
+const OWN_TASKS = '';
 
 interface Waiting extends Queued {
   readonly task: PlannerTask;
@@ -51,11 +51,11 @@ export async function startPlannerThread(sdl: string, limits: Limits, { timeoutM
   return {
     facts,
     async prepare(request, client) {
-      const result = await threads.ask({ kind: 'prepare', request }, client);
+      const result = await threads.run({ kind: 'prepare', request }, client);
       return result.kind === 'prepared' ? result.prepared : { errors: [] };
     },
     async introspect(request, variables, client) {
-      const result = await threads.ask({ kind: 'introspect', request, variables }, client);
+      const result = await threads.run({ kind: 'introspect', request, variables }, client);
       return result.kind === 'introspected' ? result.texts : {};
     },
     retire() {
@@ -83,7 +83,7 @@ class PlannerThreads {
   constructor(options: Omit<LaneOptions, 'onFree' | 'onEnd'>) {
     this.#options = options;
     this.#light = this.#createLane((reason) => {
-      this.#end(reason, fail('INTERNAL_ERROR', WRONG, { cause: reason }));
+      this.#end(reason, fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: reason }));
     });
   }
 
@@ -91,8 +91,8 @@ class PlannerThreads {
     return this.#light.start();
   }
 
-  async ask(task: PlannerTask, client = NOBODY): Promise<PlannerResult> {
-    if (this.#ended) throw fail('INTERNAL_ERROR', WRONG, { cause: this.#ended });
+  async run(task: PlannerTask, client = OWN_TASKS): Promise<PlannerResult> {
+    if (this.#ended) throw fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: this.#ended });
     if (this.#refused.has(task)) throw new TooMuchWork();
     this.#open++;
     try {
@@ -102,7 +102,7 @@ class PlannerThreads {
         const { message, locations = [] } = result.error;
         throw new LocatedFault('VALIDATION_ERROR', message, { locations });
       }
-      if (result.kind === 'failed') throw fail('INTERNAL_ERROR', WRONG, { cause: new Error(result.reason) });
+      if (result.kind === 'failed') throw fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: new Error(result.reason) });
       return result;
     } catch (error) {
       if (error instanceof TooMuchWork) this.#refused.add(task);
@@ -132,7 +132,7 @@ class PlannerThreads {
 
   #enqueue(queue: FairQueue<Waiting>, task: PlannerTask, client: string): Promise<PlannerResult> {
     return new Promise((resolve, reject) => {
-      if (this.#ended) throw fail('INTERNAL_ERROR', WRONG, { cause: this.#ended });
+      if (this.#ended) throw fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: this.#ended });
       const isTaken = queue.push({ task, client, bytes: sizeOf(task), resolve, reject });
       if (!isTaken) throw fail('SERVICE_UNAVAILABLE', 'Too many new documents wait to be planned; send fewer at a time, or retry later');
       this.#dispatch();
@@ -180,7 +180,7 @@ class PlannerThreads {
     // Light documents are planned without it; the next heavy document starts it again.
     const onEnd = (reason: unknown) => {
       this.#heavy = undefined;
-      rejectAll(this.#heavyQueue, fail('INTERNAL_ERROR', WRONG, { cause: reason }));
+      rejectAll(this.#heavyQueue, fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: reason }));
     };
     this.#heavy = this.#createLane(onEnd);
     this.#heavy.start().catch(onEnd);

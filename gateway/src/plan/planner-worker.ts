@@ -1,4 +1,4 @@
-/** The code of a planner's thread: it has one supergraph, does one task after the other, and answers each by exactly one message. */
+/** Runs in a planner's worker thread: plans for one supergraph, one request at a time, and replies to each with exactly one message. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { watchHeap } from '@trestle/service/heap-watch';
 import type { Limits } from '../limits/limits.ts';
@@ -15,10 +15,10 @@ export type PlannerTask =
   | { readonly kind: 'prepare'; readonly request: PrepareRequest }
   | { readonly kind: 'introspect'; readonly request: PrepareRequest; readonly variables: Readonly<Record<string, unknown>> };
 
-/** With `isLight` a heavy document is not planned; the result is `heavy`. */
-export type PlannerQuestion = PlannerTask & { readonly isLight: boolean };
+/** A task for the thread. With `isLight` a heavy document is not planned, and the result is `heavy`. */
+export type PlannerMessage = PlannerTask & { readonly isLight: boolean };
 
-export type PlannerAnswer =
+export type PlannerReply =
   { readonly kind: 'ready'; readonly facts: SupergraphFacts } | { readonly kind: 'refused'; readonly reason: string } | PlannerResult;
 
 export type PlannerResult =
@@ -29,29 +29,29 @@ export type PlannerResult =
   | { readonly kind: 'failed'; readonly reason: string };
 
 const port = parentPort;
-if (!port) throw new Error('This file runs as a worker thread');
-const tell = (answer: PlannerAnswer) => {
-  port.postMessage(answer);
+if (!port) throw new Error('planner-worker.js must run in a worker thread.');
+const reply = (message: PlannerReply) => {
+  port.postMessage(message);
 };
-// Only documents wait for a collection here, and no request that is known.
+// A collection in this thread delays only requests whose document is not planned yet.
 watchHeap({ grownBytes: 12 * 1024 * 1024, busyMs: 3000 });
 const { sdl, limits } = workerData as PlannerSeed;
 
 try {
   const planner = createPlanner(sdl, limits);
-  port.on('message', (question: PlannerQuestion) => {
-    const { request } = question;
-    const maxWeight = question.isLight ? LIGHT_WEIGHT : Infinity;
+  port.on('message', (message: PlannerMessage) => {
+    const { request } = message;
+    const maxWeight = message.isLight ? LIGHT_WEIGHT : Infinity;
     try {
-      if (question.kind === 'prepare') tell({ kind: 'prepared', prepared: planner.prepare(request, maxWeight) });
-      else tell({ kind: 'introspected', texts: planner.introspect(request, question.variables, maxWeight) });
+      if (message.kind === 'prepare') reply({ kind: 'prepared', prepared: planner.prepare(request, maxWeight) });
+      else reply({ kind: 'introspected', texts: planner.introspect(request, message.variables, maxWeight) });
     } catch (error) {
-      if (error instanceof TooHeavy) tell({ kind: 'heavy' });
-      else if (error instanceof GraphQLError) tell({ kind: 'invalid', error: toPreparedError(error) });
-      else tell({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      if (error instanceof TooHeavy) reply({ kind: 'heavy' });
+      else if (error instanceof GraphQLError) reply({ kind: 'invalid', error: toPreparedError(error) });
+      else reply({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
   });
-  tell({ kind: 'ready', facts: planner.facts });
+  reply({ kind: 'ready', facts: planner.facts });
 } catch (error) {
-  tell({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
+  reply({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
 }

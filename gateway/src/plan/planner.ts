@@ -4,11 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
+import type { AccessRule } from '../access/access-rule.ts';
 import type { Location, Program } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import { createProgramCompiler } from './compile-program.ts';
 import { Uncovered } from './cover.ts';
 import { loadSupergraph } from './load-supergraph.ts';
+import { createFindProtection } from './protection.ts';
 import { type DocumentSource, InvalidDocument, createOperationReader } from './read-operation.ts';
 
 export interface PrepareRequest extends DocumentSource {
@@ -23,6 +25,8 @@ export interface PreparedError {
 
 export type Prepared =
   | { readonly program: Program }
+  /** For a request without an outcome: the rules of the operation's fields, to be decided before it is planned. */
+  | { readonly rules: readonly AccessRule[] }
   /** `reason` is for the log. `isPlanned` is true for a valid document that can not be planned. */
   | { readonly errors: readonly PreparedError[]; readonly isPlanned?: boolean; readonly reason?: string };
 
@@ -35,7 +39,7 @@ export interface SupergraphFacts {
 
 export interface Planner {
   readonly facts: SupergraphFacts;
-  /** Plans an operation. Throws TooHeavy, before planning, when the weight exceeds `maxWeight`. */
+  /** Plans an operation for an outcome of its rules. Throws TooHeavy, before planning, when the weight exceeds `maxWeight`. */
   prepare(request: PrepareRequest, maxWeight?: number): Prepared;
   /**
    * Resolves introspection fields that depend on variables. Returns JSON by response key. Throws TooHeavy as `prepare` does, and a GraphQLError when
@@ -47,7 +51,8 @@ export interface Planner {
 /** Creates the planner of a supergraph. Throws what `loadSupergraph` throws. */
 export function createPlanner(sdl: string, limits: Limits): Planner {
   const loaded = loadSupergraph(sdl);
-  const read = createOperationReader(loaded.schema, limits);
+  const { schema, rules } = loaded;
+  const read = createOperationReader({ schema, limits, findProtection: createFindProtection(schema, rules) });
   const compile = createProgramCompiler(loaded, limits);
   return {
     facts: {
@@ -57,7 +62,9 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     },
     prepare(request, maxWeight = Infinity) {
       try {
-        return { program: compile(read(request, maxWeight), request.labels) };
+        const operation = read(request, maxWeight);
+        if (operation.rules.length > 0 && request.outcome === undefined) return { rules: operation.rules };
+        return { program: compile(operation, request.labels) };
       } catch (error) {
         if (error instanceof InvalidDocument) return { errors: error.errors.map(toPreparedError) };
         if (error instanceof Uncovered) return { errors: [{ message: error.message }], isPlanned: true, reason: String(error.cause) };

@@ -1,6 +1,7 @@
 /** Reads an operation before it is planned: parses, selects, validates, limits (GraphQL §5, §6.1). */
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
   type GraphQLObjectType,
@@ -17,13 +18,18 @@ import { type Limits, tooExpensive } from '../limits/limits.ts';
 import { expandOperation } from './expand-operation.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
+import type { AccessRule } from '../access/access-rule.ts';
+import type { Denial } from '../access/denial.ts';
 import { createDirectiveCompleter } from './operation-directives.ts';
+import type { FilteredOperation, FindProtection } from './protection.ts';
 import { type GuardedSet, type Selections, createSelections } from './selection.ts';
 import { renameTypenameAliases } from './typename-alias.ts';
 
 export interface DocumentSource {
   readonly query: string;
   readonly operationName: string | undefined;
+  /** The outcome of the rules of the operation's fields; fields whose rules are not met are removed. Undefined: nothing is removed. */
+  readonly outcome?: string | undefined;
 }
 
 /** A valid operation within all limits that do not depend on variables. */
@@ -31,13 +37,18 @@ export interface ReadOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly fragments: readonly FragmentDefinitionNode[];
-  /** The operation without fragment spreads and introspection. */
+  /** The operation without fragment spreads, introspection, and the fields that are denied. */
   readonly expanded: OperationDefinitionNode;
   readonly root: GraphQLObjectType;
   readonly selections: Selections;
   /** The operation's selection set. */
   readonly sets: readonly GuardedSet[];
   readonly introspection: (Introspection & { readonly cost: number }) | undefined;
+  /** Each rule of the operation's fields once; empty for an operation that every caller may execute. */
+  readonly rules: readonly AccessRule[];
+  /** The selections that the caller may not read, and the error of each. */
+  readonly denied: ReadonlySet<FieldNode>;
+  readonly denials: readonly Denial[];
 }
 
 /** Throws TooHeavy, InvalidDocument, or a GraphQLError for one error. */
@@ -61,11 +72,18 @@ export class InvalidDocument extends Error {
   }
 }
 
-/** Creates the reader of operations on `schema`, the schema of clients. */
-export function createOperationReader(schema: GraphQLSchema, limits: Limits): OperationReader {
+export interface ReaderOptions {
+  /** The schema of clients. */
+  readonly schema: GraphQLSchema;
+  readonly limits: Limits;
+  readonly findProtection: FindProtection;
+}
+
+/** Creates the reader of operations. */
+export function createOperationReader({ schema, limits, findProtection }: ReaderOptions): OperationReader {
   const completeDirectives = createDirectiveCompleter(schema);
   const sizes = measureIntrospection(schema);
-  return ({ query, operationName }, maxWeight) => {
+  return ({ query, operationName, outcome }, maxWeight) => {
     const weigh = (weight: number) => {
       if (weight > maxWeight) throw new TooHeavy();
     };
@@ -78,10 +96,13 @@ export function createOperationReader(schema: GraphQLSchema, limits: Limits): Op
     const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
     const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));
     const sets: GuardedSet[] = [{ set: operation.selectionSet, when: [] }];
+    const protection = findProtection({ operation, fragments });
+    const allowed: FilteredOperation =
+      protection && outcome !== undefined ? protection.filter(outcome) : { operation, fragments, denied: new Set(), denials: [] };
     const expanded = expandOperation({
       schema,
-      operation: completeDirectives(operation),
-      fragments: fragments.map(completeDirectives),
+      operation: completeDirectives(allowed.operation),
+      fragments: allowed.fragments.map(completeDirectives),
       maxSelections: limits.maxSelections,
     });
     const root = schema.getRootType(operation.operation) as GraphQLObjectType;
@@ -91,7 +112,9 @@ export function createOperationReader(schema: GraphQLSchema, limits: Limits): Op
     if (cost > limits.maxCost) throw new GraphQLError(tooExpensive(cost, limits), { nodes: [operation] });
     const found = findIntrospection({ schema, operation, fragments, selections, sets });
     const introspection = found && { ...found, cost };
-    return { document, operation, fragments, expanded: expanded.operation, root, selections, sets, introspection };
+    const { denied, denials } = allowed;
+    const access = { rules: protection?.rules ?? [], denied, denials };
+    return { document, operation, fragments, expanded: expanded.operation, root, selections, sets, introspection, ...access };
   };
 }
 

@@ -51,6 +51,8 @@ export interface WriterInput {
   readonly root: GraphQLNamedType;
   readonly sets: readonly GuardedSet[];
   readonly selections: Selections;
+  /** Selections that were not fetched because the caller may not read them. */
+  readonly denied: ReadonlySet<FieldNode>;
 }
 
 /** Returns two expressions of type `WriteData`. */
@@ -172,7 +174,23 @@ return(data,r)=>{request=r;vars=r.conditions;faults=r.faults;path=[];open(r.buff
 
   #writeField(parent: GraphQLNamedType, { field }: FieldPosition): string {
     if (field.type === undefined) return `utf8(${read('request.introspection', field.key)}??'null');room(64);`;
-    const value = this.#writeValue({ type: field.type, field, place: `${parent.name}.${field.name}` });
+    const denied = this.#writeDenied(field);
+    if (denied === undefined) return this.#writeFetched(parent, field);
+    // A field of which one selection is denied may have been fetched for another.
+    return field.nodes.every((node) => this.#input.denied.has(node))
+      ? denied
+      : `if(${read('o', field.key)}===undefined){${denied}}else{${this.#writeFetched(parent, field)}}`;
+  }
+
+  /** Statements for a field that the caller may not read; undefined for one that it may. The error is part of the program. */
+  #writeDenied({ nodes, type }: CollectedField): string | undefined {
+    const { denied } = this.#input;
+    if (denied.size === 0 || !nodes.some((node) => denied.has(node))) return undefined;
+    return isNonNullType(type) ? 'return false;' : literal('null');
+  }
+
+  #writeFetched(parent: GraphQLNamedType, field: CollectedField): string {
+    const value = this.#writeValue({ type: field.type as GraphQLOutputType, field, place: `${parent.name}.${field.name}` });
     if (!this.#explains) return `{const v=${read('o', field.key)};${value}}`;
     return `{const v=${read('o', field.key)};path.push(${quote(field.key)});if(v===undefined)request.noteMissing(path);${value}path.pop();}`;
   }

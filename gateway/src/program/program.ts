@@ -2,6 +2,7 @@
  * The program of an operation: its plan and the source of its generated code, as plain data. The planner thread sends it to the serving
  * thread, so it contains no schema and no functions (ADR 7).
  */
+import type { Denial } from '../access/denial.ts';
 import type { OperationKind } from '../request/operation.ts';
 
 /** One operation of one supergraph, for any variables. */
@@ -22,6 +23,8 @@ export interface Program {
   readonly shape: Shape;
   /** Whether every selected field has `@tag(name: "public")`: the result is the same for every caller. */
   readonly isPublic: boolean;
+  /** The fields that the callers of this program may not read, which no fetch asks for. */
+  readonly denials: readonly Denial[];
 }
 
 /**

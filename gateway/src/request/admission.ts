@@ -1,16 +1,19 @@
 /** Admits a request: its caller and its context. Operations that only sign in are admitted with an expired credential. No I/O. */
 import type { IncomingMessage } from 'node:http';
-import { Fault } from '@trestle/schema/errors';
+import type { Quota } from '@trestle/limits/quota';
+import type { Fault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import { Kind, OperationTypeNode, parse } from 'graphql';
-import { ANONYMOUS, type IdentifyOptions, identify, readClient } from './caller.ts';
+import { type Identification, readClient } from './caller.ts';
 import { type RequestContext, createContext } from './context.ts';
-import { readIdempotencyHeaders } from './idempotency.ts';
+import { type MutationHeaderOptions, readMutationHeaders } from './mutation-headers.ts';
 
 /** Tokens of the longest document that may only sign in. */
 const MAX_TOKENS = 200;
 
-export interface AdmitOptions extends IdentifyOptions {
+export interface AdmitOptions extends MutationHeaderOptions {
+  readonly identification: Identification;
+  readonly quota: Quota;
   readonly requestId: string;
   readonly trace: Scope | undefined;
 }
@@ -24,19 +27,14 @@ export interface Admission {
 
 /**
  * Returns the context of a request. Throws VALIDATION_ERROR for more than one credential and for an invalid Idempotency-Key, UNAUTHORIZED for
- * an invalid credential. A POST with an invalid credential is admitted until {@link requireCredential} knows its operation.
+ * an invalid credential, and SERVICE_UNAVAILABLE when an API key could not be checked. A POST with an invalid credential is admitted until
+ * {@link requireCredential} knows its operation.
  */
-export function admit(request: IncomingMessage, { requestId, trace, ...options }: AdmitOptions): Admission {
-  const contextOf = (identity: ReturnType<typeof identify>) => {
-    const mutationHeaders = readIdempotencyHeaders(request.headers);
-    return createContext({ ...identity, ...readClient(request), requestId, mutationHeaders, trace });
-  };
-  try {
-    return { context: contextOf(identify(request, options)), rejection: undefined };
-  } catch (error) {
-    if (request.method !== 'POST' || !(error instanceof Fault) || error.code !== 'UNAUTHORIZED') throw error;
-    return { context: contextOf(ANONYMOUS), rejection: error };
-  }
+export function admit(request: IncomingMessage, { identification, quota, requestId, trace, ...options }: AdmitOptions): Admission {
+  const { identity, fault: rejection } = identification;
+  if (rejection && (request.method !== 'POST' || rejection.code !== 'UNAUTHORIZED')) throw rejection;
+  const mutationHeaders = readMutationHeaders(request, options);
+  return { context: createContext({ ...identity, ...readClient(request), quota, requestId, trace, mutationHeaders }), rejection };
 }
 
 interface NamedDocument {

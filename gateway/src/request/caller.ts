@@ -1,8 +1,9 @@
 /** Identifies the caller of a request by its credential, and chooses the headers that go on to the subgraphs (spec §5.1). */
 import type { IncomingMessage } from 'node:http';
-import { readBearerToken } from '@trestle/identity';
+import type { ApiKeyExchange, Awaitable } from '@trestle/identity/api-key-exchange';
+import { type Credential, readCredential } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
-import { fail } from '@trestle/schema/errors';
+import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import { clientOf, toClientHeaders } from '@trestle/service/client-id';
 import type { ContextSource, RequestContext } from './context.ts';
 import type { ClientApplication } from './operation.ts';
@@ -10,38 +11,90 @@ import type { ClientApplication } from './operation.ts';
 export interface IdentifyOptions {
   /** Undefined for a gateway that leaves credentials to its subgraphs. */
   readonly verifier: TokenVerifier | undefined;
+  /** Undefined for a gateway that accepts no API keys. */
+  readonly apiKeys: ApiKeyExchange | undefined;
   /** Names, in lower case, of headers that go to the subgraphs unchanged. */
   readonly forwardHeaders: readonly string[];
 }
 
 export type Identity = Pick<RequestContext, 'caller' | 'identity'>;
 
-export const ANONYMOUS: Identity = { caller: null, identity: [] };
+const ANONYMOUS: Identity = { caller: null, identity: [] };
+
+/** The parts of a request that may hold its credential. */
+export interface IdentifiedRequest extends Pick<IncomingMessage, 'headers' | 'rawHeaders'> {
+  readonly method?: string | undefined;
+}
+
+/** Where a credential may stand besides the headers. */
+export interface CredentialPlaces {
+  /** Replace headers of the same name, for clients that cannot set headers, such as browsers with a WebSocket. */
+  readonly params?: ReadonlyMap<string, string>;
+  /** The API keys that were in the URL. */
+  readonly urlKeys?: readonly string[];
+}
 
 /**
- * Identifies the caller. `params` replace headers of the same name, for clients that cannot set headers, such as browsers with a WebSocket.
- * Throws UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for more than one, in headers and `params` together.
+ * Identifies the caller, at once unless an API key must be exchanged for a token first. Throws, or rejects with, UNAUTHORIZED for an
+ * invalid credential, VALIDATION_ERROR for more than one, in all places together, and SERVICE_UNAVAILABLE when an API key cannot be checked.
  */
-export function identify(
-  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
-  { verifier, forwardHeaders }: IdentifyOptions,
-  params?: ReadonlyMap<string, string>,
-): Identity {
+export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
+  const { headers, rawHeaders, method } = request;
+  const { verifier, forwardHeaders } = options;
+  const { params, urlKeys = [] } = places;
   const valueOf = (name: string) => params?.get(name) ?? headers[name];
   const sent = valueOf('authorization');
-  const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined;
+  const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined && urlKeys.length === 0;
   if (isAnonymous && forwardHeaders.length === 0) return ANONYMOUS;
-  const token = isAnonymous || !verifier ? undefined : readBearerToken(params ? [...rawHeaders, ...[...params].flat()] : rawHeaders);
-  const credential = verifier ? token && `Bearer ${token}` : sent;
-  const identity = credential ? ['authorization', String(credential)] : [];
-  for (const name of forwardHeaders) {
+  const forwarded = forwardHeaders.flatMap((name) => {
     const value = valueOf(name);
-    if (value !== undefined) identity.push(name, String(value));
+    return value === undefined ? [] : [name, String(value)];
+  });
+  if (!verifier)
+    return { caller: null, identity: checkValues([...(sent === undefined ? [] : ['authorization', String(sent)]), ...forwarded], params) };
+  const credential = isAnonymous
+    ? undefined
+    : readCredential({ rawHeaders: params ? [...rawHeaders, ...[...params].flat()] : rawHeaders, urlKeys, method });
+  const toIdentity = (token: string): Identity => {
+    const identity = checkValues(['authorization', `Bearer ${token}`, ...forwarded], params);
+    return { caller: verifier.verify(token), identity };
+  };
+  if (credential === undefined) return { caller: null, identity: checkValues(forwarded, params) };
+  const token = toToken(credential, options);
+  return typeof token === 'string' ? toIdentity(token) : token.then(toIdentity);
+}
+
+/** An identified caller, or an anonymous one with the error of its credential. */
+export interface Identification {
+  readonly identity: Identity;
+  /** UNAUTHORIZED, VALIDATION_ERROR or SERVICE_UNAVAILABLE; undefined for a valid credential and for none. */
+  readonly fault: Fault | undefined;
+}
+
+/** As {@link identify}; returns the error of a credential instead of throwing it. Never rejects. */
+export function tryIdentify(request: IdentifiedRequest, options: IdentifyOptions, places?: CredentialPlaces): Awaitable<Identification> {
+  const accept = (identity: Identity): Identification => ({ identity, fault: undefined });
+  const reject = (error: unknown): Identification => ({ identity: ANONYMOUS, fault: toFault(error) });
+  try {
+    const identity = identify(request, options, places);
+    return identity instanceof Promise ? identity.then(accept, reject) : accept(identity);
+  } catch (error) {
+    return reject(error);
   }
-  // Values of `params` did not pass an HTTP parser.
+}
+
+/** Returns the access token of a credential; for an API key, one that the users subgraph issues. */
+function toToken(credential: Credential, { apiKeys }: IdentifyOptions): Awaitable<string> {
+  if (credential.kind === 'bearer') return credential.value;
+  if (apiKeys) return apiKeys.tokenFor(credential);
+  throw fail('UNAUTHORIZED', 'API keys are not accepted by this server. Send an access token.', { isInvalidCredential: true });
+}
+
+/** Returns the headers. Throws VALIDATION_ERROR for a value of `params`, which did not pass an HTTP parser, that no header may have. */
+function checkValues(identity: readonly string[], params: CredentialPlaces['params']): readonly string[] {
   if (params && !identity.every((value) => FIELD_VALUE.test(value)))
     throw fail('VALIDATION_ERROR', 'The payload of connection_init contains a value that is not allowed in an HTTP header.');
-  return { caller: token !== undefined && verifier ? verifier.verify(token) : null, identity };
+  return identity;
 }
 
 /** RFC 9110 §5.5 */
@@ -57,8 +110,9 @@ export function readConnectionParams(payload: unknown): ReadonlyMap<string, stri
   for (const [key, value] of typeof payload === 'object' && payload !== null ? Object.entries(payload) : []) {
     const name = key.toLowerCase();
     const isCredential = CREDENTIALS.has(name);
-    if (isCredential && typeof value !== 'string' && value !== null) throw fail('UNAUTHORIZED', `\`${name}\` must be a string.`);
-    if (isCredential && params.has(name)) throw fail('VALIDATION_ERROR', 'Send exactly one credential');
+    if (isCredential && typeof value !== 'string' && value !== null)
+      throw fail('UNAUTHORIZED', `\`${name}\` must be a string.`, { isInvalidCredential: true });
+    if (isCredential && params.has(name)) throw fail('VALIDATION_ERROR', 'Send exactly one credential.');
     if (typeof value === 'string') params.set(name, value);
   }
   return params;

@@ -1,7 +1,8 @@
 /** The context of one operation: who sent it, what its fetches carry, and what they leave behind. */
 import type { Caller } from '@trestle/identity';
+import type { Quota } from '@trestle/limits/quota';
 import type { Scope } from '@trestle/telemetry';
-import { Cancellation } from './cancellation.ts';
+import { Cancellation } from '@trestle/service/cancellation';
 import { FetchLog } from './fetch-log.ts';
 
 export interface RequestContext {
@@ -16,6 +17,8 @@ export interface RequestContext {
   readonly identity: readonly string[];
   /** Headers of mutations only, such as Idempotency-Key. */
   readonly mutationHeaders: readonly string[];
+  /** Counts the units of its operations for the rate limit. */
+  readonly quota: Quota;
   /** Cancelled when the client disconnects. */
   readonly cancellation: Cancellation;
   readonly fetchLog: FetchLog;
@@ -24,19 +27,22 @@ export interface RequestContext {
 }
 
 /** What a context is made of. */
-export interface ContextSource extends Pick<RequestContext, 'caller' | 'client' | 'identity' | 'requestId' | 'mutationHeaders' | 'trace'> {
+export interface ContextSource extends Pick<
+  RequestContext,
+  'caller' | 'client' | 'identity' | 'requestId' | 'mutationHeaders' | 'quota' | 'trace'
+> {
   /** Headers that name the client to our subgraphs, names and values in turn. */
   readonly clientHeaders?: readonly string[];
 }
 
 /** Creates the context of one operation of a caller that is identified. */
 export function createContext(source: ContextSource): RequestContext {
-  const { caller, client, clientHeaders = [], identity, requestId, mutationHeaders, trace } = source;
+  const { caller, client, clientHeaders = [], identity, requestId, mutationHeaders, quota, trace } = source;
   const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
   for (const each of identity) headers.push(each);
   for (const each of clientHeaders) headers.push(each);
   const [cancellation, fetchLog] = [new Cancellation(), new FetchLog()];
-  return { caller, client, requestId, headers, identity, mutationHeaders, cancellation, fetchLog, trace };
+  return { caller, client, requestId, headers, identity, mutationHeaders, quota, cancellation, fetchLog, trace };
 }
 
 /** Returns the context for one more execution of the same operation, with a log and a cancellation of its own. */

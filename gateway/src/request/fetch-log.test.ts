@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Role } from '@trestle/identity';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { FetchLog } from './fetch-log.ts';
 
-const callerOf = (role: 'USER' | 'MODERATOR' | 'ADMIN') => ({ userId: 'usr_a', role, tokenId: 't', generation: 0, expiresAt: 0 });
+const callerOf = (role: Role) => createTestCaller({ role });
 
 function createLog(): FetchLog {
   const log = new FetchLog();

@@ -1,11 +1,18 @@
 /** What the fetches of one operation report beside their results, for response headers. */
 import { type Caller, hasRole } from '@trestle/identity';
 
-const NO_HEADERS: Readonly<Record<string, string>> = {};
+/** Response headers by their names in lower case; a header that is sent several times has several values. */
+export type ReportedHeaders = Readonly<Record<string, string | string[]>>;
+
+const NO_HEADERS: ReportedHeaders = {};
+/** The most values that one operation passes on, whatever its subgraphs send. */
+const MAX_FORWARDED = 20;
 
 export class FetchLog {
   readonly #durationsMs: (readonly [subgraph: string, milliseconds: number])[] = [];
   #isReplayed = false;
+  #forwarded: Record<string, string[]> | undefined;
+  #forwardedCount = 0;
 
   /** Adds how long one fetch took. */
   add(subgraph: string, milliseconds: number): void {
@@ -17,11 +24,21 @@ export class FetchLog {
     this.#isReplayed = true;
   }
 
-  /** Returns `Idempotent-Replayed` for every caller, and `Server-Timing` for administrators only: durations reveal what is inside. */
-  toHeaders(caller: Caller | null): Readonly<Record<string, string>> {
+  /** Adds a response header of a mutation that goes back to the client. Values beyond 20 are dropped. */
+  forward(name: string, values: string | readonly string[]): void {
+    for (const value of typeof values === 'string' ? [values] : values) {
+      if (this.#forwardedCount++ >= MAX_FORWARDED) return;
+      this.#forwarded ??= {};
+      (this.#forwarded[name] ??= []).push(value);
+    }
+  }
+
+  /** Returns the forwarded headers, `Idempotent-Replayed` for every caller, and `Server-Timing` for administrators only: durations reveal what is inside. */
+  toHeaders(caller: Caller | null): ReportedHeaders {
     const timings = hasRole(caller, 'ADMIN') ? Array.from(this.#sum(), ([name, duration]) => `${name};dur=${duration.toFixed(1)}`) : [];
-    if (!this.#isReplayed && timings.length === 0) return NO_HEADERS;
+    if (!this.#isReplayed && timings.length === 0) return this.#forwarded ?? NO_HEADERS;
     return {
+      ...this.#forwarded,
       ...(this.#isReplayed && { 'idempotent-replayed': 'true' }),
       ...(timings.length > 0 && { 'server-timing': timings.join(', ') }),
     };

@@ -62,6 +62,8 @@ export interface OperationResult {
   readonly outcome: Outcome;
   /** The HTTP status of an outcome that has its own, such as 401 or 405. */
   readonly status: number | undefined;
+  /** The value of `WWW-Authenticate`, for a result that refuses the credential. */
+  readonly challenge: string | undefined;
   readonly operationKind: OperationKind | undefined;
   readonly operationName: string | undefined;
   /** The execution result as JSON, in the first `length` bytes. They belong to the transport until it calls `release`. */

@@ -1,5 +1,6 @@
 /** Parses the parameters of a GraphQL request (GraphQL over HTTP, "Request parameters"). No I/O. */
 import { type FieldFault, fail } from '@trestle/schema/errors';
+import { isUtf8 } from '@trestle/service/query-string';
 import { JsonTooDeep, parseJson } from './json.ts';
 import { type Resume, readResume } from './position.ts';
 
@@ -41,6 +42,7 @@ export function readParameters(body: Readonly<Record<string, unknown>>): Paramet
 
 /** Returns the parameters in the query string of a URL, where `variables` and `extensions` are JSON. Throws VALIDATION_ERROR. */
 export function readSearchParameters(search: string): Parameters {
+  if (!isUtf8(search)) throw fail('VALIDATION_ERROR', 'The query string is not valid UTF-8.');
   const given = new URLSearchParams(search);
   const body: Record<string, unknown> = {};
   for (const name of ['query', 'operationName', 'documentId']) {

@@ -8,9 +8,10 @@ import type { SubgraphResult } from '../program/result.ts';
 import { toClientPosition } from '../request/position.ts';
 import type { StreamEnd, Subscriber, SubscriptionEvent } from '../request/subscriber.ts';
 import type { ConnectionLoss } from '../upstream/subgraph-socket.ts';
-import { type Backlog, PageRequests } from './backlog.ts';
+import type { Backlog } from './backlog.ts';
 import { type PlannedOperation, executeEvent } from './execute-event.ts';
 import { OrderedWork } from './ordered-work.ts';
+import { PagedSource } from './paged-source.ts';
 import { SourceStream, type SourceStreamReceiver } from './source-stream.ts';
 import { type StreamRequest, identifySource, toSourceRequest } from './stream-request.ts';
 import { type EndReason, toLossReason, toRefusal, toStreamEnd } from './stream-end.ts';
@@ -52,13 +53,11 @@ export class ResponseStream {
   readonly #options: ResponseStreamOptions;
   readonly #subscribers: Subscribers;
   readonly #work: OrderedWork<Arrival, SubscriptionEvent>;
-  readonly #pages: PageRequests;
+  readonly #source: PagedSource;
   #planned: PlannedOperation;
-  #source: SourceStream | undefined;
   #position: string | undefined;
   /** Sent after the last event. */
   #end: StreamEnd | undefined;
-  #isPaused = false;
   #isClosed = false;
 
   constructor(options: ResponseStreamOptions, planned: PlannedOperation) {
@@ -71,11 +70,7 @@ export class ResponseStream {
         this.#close();
       },
     });
-    this.#pages = new PageRequests(options.backlog, () => {
-      this.#isPaused = false;
-      if (this.#source) this.#source.resume();
-      else this.#openSource();
-    });
+    this.#source = new PagedSource(options.backlog, () => this.#openSource());
     this.#work = new OrderedWork({
       concurrent: () => (options.backlog.isFull ? 1 : MAX_CONCURRENT),
       work: (arrival, done) => {
@@ -128,8 +123,7 @@ export class ResponseStream {
 
   /** Opens the source stream, at once or when the backlog has room for missed events. Called once, after the first subscriber was added. */
   start(): void {
-    if (this.request.resume?.after === undefined) this.#openSource();
-    else this.#pages.request();
+    this.#source.start(this.request.resume?.after !== undefined);
   }
 
   /** Completes later events by another plan. Returns false when the source stream would have to be another one. */
@@ -147,14 +141,15 @@ export class ResponseStream {
     this.#endAfterEvents(toStreamEnd(reason, this.request.context.requestId));
   }
 
-  #openSource(): void {
+  #openSource(): SourceStream | undefined {
     // The only subscriber may have left before the backlog had room.
-    if (this.#isClosed) return;
+    if (this.#isClosed) return undefined;
     const { request, reconnectMs } = this.#options;
     const { service } = this.#planned.operation.program.source as FetchStep;
     const source = toSourceRequest(request, this.#planned);
-    if (source) this.#source = new SourceStream({ ...source, reconnectMs }, this.#receive(service));
-    else this.endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${service} has no address.` });
+    if (source) return new SourceStream({ ...source, reconnectMs }, this.#receive(service));
+    this.endWith({ cause: 'source-lost', code: 'UPSTREAM_ERROR', message: `The subgraph ${service} has no address.` });
+    return undefined;
   }
 
   /** Returns what the source stream of a subgraph calls. */
@@ -169,10 +164,10 @@ export class ResponseStream {
       },
       reached: (position, isKnown) => {
         if (request.resume && !isKnown) this.#push(undefined, toPosition(position));
-        else this.#pages.settle();
+        else this.#source.settle();
       },
       pageEnded: () => {
-        this.#isPaused = true;
+        this.#source.pageEnded();
         this.#requestPage();
       },
       complete: () => {
@@ -189,11 +184,11 @@ export class ResponseStream {
 
   #push(event: SubgraphResult | undefined, position: string | undefined): void {
     this.#options.backlog.add();
-    this.#pages.settle();
+    this.#source.settle();
     this.#work.push({ receivedAt: performance.now(), event, position, planned: this.#planned });
-    if (this.#work.size < MAX_WAITING || this.#isPaused || this.#end) return;
-    if (this.#source?.pause()) this.#isPaused = true;
-    else this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events arrive faster than they can be completed.' });
+    if (this.#work.size < MAX_WAITING || this.#source.isPaused || this.#end) return;
+    if (!this.#source.pause())
+      this.endWith({ cause: 'overload', code: 'SERVICE_UNAVAILABLE', message: 'Events arrive faster than they can be completed.' });
   }
 
   #complete({ event, receivedAt, position, planned }: Arrival, done: (event: SubscriptionEvent) => void): void {
@@ -221,7 +216,7 @@ export class ResponseStream {
 
   /** Requests more of a paused source stream when few events wait. */
   #requestPage(): void {
-    if (this.#isPaused && !this.#isClosed && !this.#end && this.#work.size <= FEW_WAITING) this.#pages.request();
+    if (!this.#isClosed && !this.#end && this.#work.size <= FEW_WAITING) this.#source.request();
   }
 
   #lose(loss: ConnectionLoss, service: string): void {
@@ -235,7 +230,7 @@ export class ResponseStream {
   }
 
   #endAfterEvents(end: StreamEnd): void {
-    this.#source?.close();
+    this.#source.close();
     this.#end ??= end;
     if (this.#work.size === 0) this.#closeWith(this.#end);
   }
@@ -248,11 +243,10 @@ export class ResponseStream {
   #close(): Subscriber[] {
     if (this.#isClosed) return [];
     this.#isClosed = true;
-    this.#source?.close();
+    this.#source.stop();
     const { size } = this.#work;
     this.#work.stop();
     this.#options.backlog.remove(size);
-    this.#pages.stop();
     const subscribers = this.#subscribers.release();
     this.#options.onClosed();
     return subscribers;

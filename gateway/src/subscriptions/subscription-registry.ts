@@ -128,7 +128,8 @@ export class SubscriptionRegistry {
   }
 
   async #replan(stream: ResponseStream, snapshot: Snapshot): Promise<void> {
-    const ready = await snapshot.prepare(stream.request.document).catch(() => undefined);
+    const { document, context } = stream.request;
+    const ready = await snapshot.prepare(document, { access: snapshot.accessOf(context.caller) }).catch(() => undefined);
     // A newer snapshot has replanned it meanwhile.
     if (snapshot !== this.#snapshot) return;
     const isKept = ready && 'operation' in ready && stream.adopt({ snapshot, operation: ready.operation });

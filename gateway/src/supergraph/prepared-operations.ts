@@ -1,34 +1,43 @@
 /**
- * Caches planned operations, bounded in number and in bytes, the least recently used first. It is a Map of our own on the hot path: a hit moves the
- * entry to the end at one of 64 uses only, and counts the use for {@link PreparedOperations.mostUsed}.
+ * Caches planned operations, bounded in number and in bytes; the least recently used are removed first. It is not an `lru-cache`, because operations
+ * that were requested once have a smaller bound of bytes within the common one, and because it counts uses for {@link PreparedOperations.mostUsed}.
+ * A hit moves its entry at one of 64 uses only: the cache is read by every request.
  */
+import type { Access, AccessRule } from '../access/access-rule.ts';
 import type { Prepared, PreparedError } from '../plan/planner.ts';
 import type { Operation } from '../program/operation.ts';
 
 const MAX_OPERATIONS = 2000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** The part of it for operations that were requested once: a client that sends ever new documents displaces no others. */
+/** The bound for operations that were requested once: a client that always sends new documents displaces none that are used. */
 const MAX_UNUSED_BYTES = 16 * 1024 * 1024;
 
 /** An operation that can be executed, or why it cannot. */
-export type Ready =
+export type Executable =
   | { readonly operation: Operation }
   | { readonly errors: readonly PreparedError[]; readonly isPlanned: boolean; readonly reason: string | undefined };
+
+/** What is cached for a document: an operation for all callers, or the rules whose outcome chooses one of several. */
+export type Ready = Executable | { readonly rules: readonly AccessRule[]; readonly outcomes: WeakMap<Access, string> };
 
 export interface DocumentRequest {
   readonly query: string;
   readonly operationName: string | undefined;
 }
 
-interface Entry {
+/** A document and the rights of the caller that it was planned for. */
+export interface UsedDocument {
   readonly request: DocumentRequest;
+  readonly access: Access;
+}
+
+interface Entry extends UsedDocument {
   readonly ready: Ready;
   readonly bytes: number;
   uses: number;
 }
 
-export interface PreparedOperation {
-  readonly request: DocumentRequest;
+export interface PreparedOperation extends UsedDocument {
   readonly ready: Ready;
   readonly prepared: Prepared;
 }
@@ -47,7 +56,7 @@ export class PreparedOperations {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
     this.#hits++;
-    // Most uses are of a few operations, which need not move at each.
+    // Most uses are of a few operations, which need not move each time.
     if ((entry.uses++ & 63) === 0) {
       this.#entries.delete(key);
       this.#entries.set(key, entry);
@@ -55,12 +64,17 @@ export class PreparedOperations {
     return entry.ready;
   }
 
+  /** Returns an entry without counting its use. */
+  peek(key: string): Ready | undefined {
+    return this.#entries.get(key)?.ready;
+  }
+
   countMiss(): void {
     this.#misses++;
   }
 
-  set(key: string, { request, ready, prepared }: PreparedOperation): void {
-    const entry: Entry = { request, ready, bytes: estimateBytes(key, prepared), uses: 0 };
+  set(key: string, { request, access, ready, prepared }: PreparedOperation): void {
+    const entry: Entry = { request, access, ready, bytes: estimateBytes(key, prepared), uses: 0 };
     this.#bytes += entry.bytes - (this.#entries.get(key)?.bytes ?? 0);
     this.#entries.set(key, entry);
     this.#evictUnused();
@@ -83,16 +97,16 @@ export class PreparedOperations {
   }
 
   /** Returns the documents of the operations that were used most, the most used first. */
-  mostUsed(count: number): DocumentRequest[] {
+  mostUsed(count: number): UsedDocument[] {
     return [...this.#entries.values()]
       .filter(({ ready }) => 'operation' in ready)
       .sort((a, b) => b.uses - a.uses)
       .slice(0, count)
-      .map(({ request }) => request);
+      .map(({ request, access }) => ({ request, access }));
   }
 }
 
-/** An object besides its members, and compiled code for each of its characters. */
+/** The size of an object without its members, and of compiled code for each character of its source. */
 const OBJECT_BYTES = 64;
 const BYTES_PER_CODE_CHARACTER = 6;
 

@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
 import { Registry } from 'prom-client';
+import { NO_ACCESS } from '../access/access-rule.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
 import { createUpstreams } from '../upstream/upstream.ts';
@@ -21,19 +22,19 @@ it.each([
     const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);
     const urls = new Map<string, string>();
     const upstreams = createUpstreams({ urls, subscriptionUrls: urls, timeoutMs: 1000, pingIntervalMs: 1000, metrics: new Registry() });
-    const snapshot = createSnapshot({ planner, upstreams, labels: [] });
+    const snapshot = createSnapshot({ planner, upstreams, labels: [], accessOf: () => NO_ACCESS });
     const ask = (n: number) => ({ query: `query Q${String(n)} { __type(name: "Large") { description } }`, operationName: undefined });
     const other = { query: 'query ($f: Filter) { b(f: $f) }', operationName: undefined };
-    await snapshot.prepare(other);
+    await snapshot.prepare(other, { access: NO_ACCESS });
     for (let n = 0; n < 40; n++) {
-      await snapshot.prepare(ask(n));
-      if (isUsed) snapshot.find(ask(n));
+      await snapshot.prepare(ask(n), { access: NO_ACCESS });
+      if (isUsed) snapshot.find(ask(n), null);
     }
-    const kept = Array.from({ length: 40 }, (_, n) => snapshot.find(ask(n)) !== undefined);
+    const kept = Array.from({ length: 40 }, (_, n) => snapshot.find(ask(n), null) !== undefined);
     expect(kept.filter(Boolean).length).toBe(expected);
     expect(kept.indexOf(true)).toBe(40 - expected);
-    expect(snapshot.find(other)).toBeUndefined();
-    expect(await snapshot.prepare(other)).toHaveProperty('operation');
+    expect(snapshot.find(other, null)).toBeUndefined();
+    expect(await snapshot.prepare(other, { access: NO_ACCESS })).toHaveProperty('operation');
     await Promise.all([planner.stop(), upstreams.close()]);
   },
   60_000,

@@ -1,23 +1,33 @@
 /** Everything derived from one supergraph: its planner, its subgraphs, and the operations planned for it. Replaced as a whole. */
+import type { Caller } from '@trestle/identity';
+import { type Access, decideAll } from '../access/access-rule.ts';
+import type { AccessOf } from '../access/callers.ts';
 import { link } from '../program/operation.ts';
 import type { PlannerThread } from '../plan/planner-thread.ts';
 import type { Prepared } from '../plan/planner.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { createLabelChoice } from './override-labels.ts';
-import { type DocumentRequest, PreparedOperations, type Ready } from './prepared-operations.ts';
+import { type DocumentRequest, type Executable, PreparedOperations, type Ready, type UsedDocument } from './prepared-operations.ts';
 
 export interface Snapshot {
   readonly hash: string;
   readonly planner: PlannerThread;
-  /** Returns an operation that is planned already. */
-  readonly find: (request: DocumentRequest) => Ready | undefined;
+  /** Returns an operation that is planned already for callers with the same rights, as far as the operation depends on them. */
+  readonly find: (request: DocumentRequest, caller: Caller | null) => Executable | undefined;
   /** Plans an operation unless it is planned already. Planning time is shared fairly between clients. */
-  readonly prepare: (request: DocumentRequest, client?: string) => Promise<Ready>;
+  readonly prepare: (request: DocumentRequest, options: PrepareOptions) => Promise<Executable>;
+  /** Returns the rights of a caller. */
+  readonly accessOf: AccessOf;
   /** Returns a subgraph by its name. */
   readonly upstream: (service: string) => Upstream | undefined;
   /** Returns the documents that were used most, the most used first. */
-  readonly mostUsed: (count: number) => DocumentRequest[];
+  readonly mostUsed: (count: number) => UsedDocument[];
   readonly counts: { readonly hits: number; readonly misses: number };
+}
+
+export interface PrepareOptions {
+  readonly access: Access;
+  readonly client?: string | undefined;
 }
 
 export interface SnapshotOptions {
@@ -25,36 +35,36 @@ export interface SnapshotOptions {
   readonly upstreams: Upstreams;
   /** Active labels of `@override`; labels such as `percent(20)` are decided for each request. */
   readonly labels: readonly string[];
+  readonly accessOf: AccessOf;
   readonly random?: () => number;
 }
 
 /** Creates the snapshot of the planner's supergraph. */
-export function createSnapshot({ planner, upstreams, labels, random = Math.random }: SnapshotOptions): Snapshot {
+export function createSnapshot({ planner, upstreams, labels, accessOf, random = Math.random }: SnapshotOptions): Snapshot {
   const { facts } = planner;
   const operations = new PreparedOperations();
-  const preparing = new Map<string, Promise<Ready>>();
   const byName = new Map(facts.subgraphs.map(({ name, url }) => [name, upstreams.open(name, url)]));
   const chooseLabels = createLabelChoice(facts.labels, labels, random);
-  const prepareNow = async (key: string, request: DocumentRequest & { labels: readonly string[] }, client: string | undefined) => {
-    const prepared = await planner.prepare(request, client);
-    const ready = toReady(prepared);
-    const { query, operationName } = request;
-    operations.set(key, { request: { query, operationName }, ready, prepared });
-    return ready;
-  };
+  const prepareOnce = createPreparer(planner, operations);
   return {
     hash: facts.hash,
     planner,
-    find: (request) => operations.get(toKey(request, chooseLabels())),
-    prepare({ query, operationName }, client) {
+    accessOf,
+    find(request, caller) {
+      const key = toKey(request, chooseLabels());
+      const ready = operations.get(key);
+      if (ready === undefined || !('rules' in ready)) return ready;
+      return operations.get(toVariantKey(key, outcomeOf(ready, accessOf(caller)))) as Executable | undefined;
+    },
+    async prepare(request, { access, client }) {
       const chosen = chooseLabels();
-      const key = toKey({ query, operationName }, chosen);
-      const inFlight = preparing.get(key);
-      if (inFlight) return inFlight;
-      operations.countMiss();
-      const ready = prepareNow(key, { query, operationName, labels: chosen }, client).finally(() => preparing.delete(key));
-      preparing.set(key, ready);
-      return ready;
+      const key = toKey(request, chosen);
+      const preparation = { request, labels: chosen, access, client };
+      const known = operations.peek(key);
+      const ready = known && 'rules' in known ? known : await prepareOnce(key, preparation);
+      if (!('rules' in ready)) return ready;
+      const outcome = outcomeOf(ready, access);
+      return (await prepareOnce(toVariantKey(key, outcome), { ...preparation, outcome })) as Executable;
     },
     upstream: (service) => byName.get(service),
     mostUsed: (count) => operations.mostUsed(count),
@@ -64,11 +74,52 @@ export function createSnapshot({ planner, upstreams, labels, random = Math.rando
   };
 }
 
+interface Preparation extends UsedDocument {
+  readonly labels: readonly string[];
+  readonly client: string | undefined;
+  readonly outcome?: string;
+}
+
+/** Returns a function that plans a document, once for all requests that wait for it, and keeps the result under `key`. */
+function createPreparer(planner: PlannerThread, operations: PreparedOperations) {
+  const inFlight = new Map<string, Promise<Ready>>();
+  const prepareNow = async (key: string, { request, labels, access, client, outcome }: Preparation): Promise<Ready> => {
+    const { query, operationName } = request;
+    const prepared = await planner.prepare({ query, operationName, labels, outcome }, client);
+    const ready = toReady(prepared);
+    operations.set(key, { request: { query, operationName }, access, ready, prepared });
+    return ready;
+  };
+  return (key: string, preparation: Preparation): Promise<Ready> => {
+    const waiting = inFlight.get(key);
+    if (waiting) return waiting;
+    operations.countMiss();
+    const ready = prepareNow(key, preparation).finally(() => inFlight.delete(key));
+    inFlight.set(key, ready);
+    return ready;
+  };
+}
+
+/** Returns the outcome of a document's rules, which is computed once for callers with the same rights. */
+function outcomeOf({ rules, outcomes }: Extract<Ready, { rules: unknown }>, access: Access): string {
+  const known = outcomes.get(access);
+  if (known !== undefined) return known;
+  const outcome = decideAll(rules, access);
+  outcomes.set(access, outcome);
+  return outcome;
+}
+
 function toKey({ query, operationName }: DocumentRequest, labels: readonly string[]): string {
   return operationName === undefined && labels.length === 0 ? query : `${labels.join()}\n${operationName ?? ''}\n${query}`;
 }
 
+/** No document begins with this character, and no label or name. */
+function toVariantKey(key: string, outcome: string): string {
+  return `\0${outcome}\n${key}`;
+}
+
 function toReady(prepared: Prepared): Ready {
   if ('program' in prepared) return { operation: link(prepared.program) };
+  if ('rules' in prepared) return { rules: prepared.rules, outcomes: new WeakMap() };
   return { errors: prepared.errors, isPlanned: prepared.isPlanned ?? false, reason: prepared.reason };
 }

@@ -1,9 +1,9 @@
-/** Watches the file of the supergraph; a replacement by rename counts as a change. */
+/** Watches the supergraph file. A replacement by rename counts as a change. */
 import { watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** Editors write in several steps: the file is read when it has not changed for this long. */
+/** The file is read when it has not changed for this long, because editors write in several steps. */
 const SETTLE_MS = 100;
 
 export interface SupergraphWatch {
@@ -11,8 +11,8 @@ export interface SupergraphWatch {
 }
 
 /**
- * Calls `load` with each text that differs from the last one, one after the other. Calls `refuse` for a file that cannot be read and for a text
- * that `load` rejects; watching continues.
+ * Calls `load` with each new text of the file, one at a time. Calls `refuse` when the file cannot be read and when `load` rejects; the watch
+ * continues.
  */
 export function watchSupergraph(
   file: string,

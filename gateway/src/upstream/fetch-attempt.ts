@@ -1,13 +1,14 @@
 /** One fetch from a subgraph: the attempt, at most one retry where that is safe, and the circuit breaker. */
-import { type Dispatcher, type Pool, errors } from 'undici';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
+import { decodeBody, isEncoded } from './decode-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { readResponse } from './subgraph-response.ts';
+import { ClientError, type ClientResponse, type ResponseHandler, type UpstreamClient } from './upstream-client.ts';
 
-/** Before the retry of a refused connection: the subgraph may be restarting. */
-const REFUSED_PAUSE_MS = 100;
+/** Before the retry of a connection that could not be opened: the subgraph may be restarting. */
+const UNREACHABLE_PAUSE_MS = 100;
 
 export interface UpstreamRequest {
   /** The whole body, as JSON. */
@@ -21,29 +22,32 @@ export type UpstreamContext = Pick<RequestContext, 'headers' | 'mutationHeaders'
 /** A subgraph and the state of the connections to it. */
 export interface UpstreamTarget {
   readonly name: string;
-  readonly pool: Pool;
+  readonly client: UpstreamClient;
   readonly path: string;
+  /** Header fields of every fetch, beside those of its context: names and values in turn. */
+  readonly headers: readonly string[];
+  readonly maxResponseBytes: number;
   readonly breaker: CircuitBreaker;
   readonly retries: RetryBudget;
+  /** Names, in lower case, of response headers of mutations that go back to the client. */
+  readonly forwardResponseHeaders: readonly string[];
+  /** Adds a fetch to the metrics: `outcome` is `data`, `errors`, or the code of its failure. */
+  readonly observe: (outcome: string, seconds: number) => void;
 }
 
 const NO_RESULT: SubgraphResult = {};
 
-/** Fetches and calls back once. */
+/** Fetches and calls back once. Adds the duration, and whether the result is a replay, to the fetch log of the context. */
 export function startFetch(target: UpstreamTarget, request: UpstreamRequest, done: FetchDone): void {
   new FetchAttempt(target, request, done).start();
 }
 
-/** A handler of undici's `dispatch`. */
-class FetchAttempt implements Dispatcher.DispatchHandler {
+class FetchAttempt implements ResponseHandler {
   readonly #target: UpstreamTarget;
   readonly #request: UpstreamRequest;
   readonly #done: FetchDone;
+  readonly #startedAt = performance.now();
   #isRetry = false;
-  #first: Buffer | undefined;
-  #others: Buffer[] | undefined;
-  #status = 200;
-  #contentType: string | undefined;
 
   constructor(target: UpstreamTarget, request: UpstreamRequest, done: FetchDone) {
     this.#target = target;
@@ -52,60 +56,59 @@ class FetchAttempt implements Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { name, pool, path, breaker, retries } = this.#target;
+    const { client, path, headers: own, breaker, retries } = this.#target;
     const { context, isMutation, body } = this.#request;
-    const { headers, mutationHeaders } = context;
+    const { mutationHeaders, cancellation } = context;
     if (this.#isCancelled()) {
-      this.#done(toFailure(name, new Error('The client disconnected')), NO_RESULT);
+      this.#fail(new Error('The client disconnected'));
       return;
     }
     if (!breaker.allow()) {
-      this.#done(toFailure(name, new Error('The circuit breaker is open')), NO_RESULT);
+      this.#fail(new Error('The circuit breaker is open'));
       return;
     }
     retries.earn();
-    const own = isMutation && mutationHeaders.length > 0 ? [...headers, ...mutationHeaders] : headers;
-    pool.dispatch({ method: 'POST', path, headers: own as string[], body }, this);
+    const hasMore = own.length > 0 || (isMutation && mutationHeaders.length > 0);
+    const headers = hasMore ? [...context.headers, ...own, ...(isMutation ? mutationHeaders : [])] : context.headers;
+    const sent = client.send({ path, headers, body }, this);
+    if (!isMutation) cancellation.add(sent);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    const { context, isMutation } = this.#request;
-    if (!isMutation) context.cancellation.add(controller);
-  }
-
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
-    this.#status = status;
-    const contentType = headers['content-type'];
-    this.#contentType = typeof contentType === 'string' ? contentType : undefined;
-    if (headers['idempotent-replayed'] === 'true') this.#request.context.fetchLog.markReplayed();
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#first === undefined) this.#first = chunk;
-    else (this.#others ??= []).push(chunk);
-  }
-
-  onResponseEnd(): void {
-    const { name, breaker } = this.#target;
+  onResponse(response: ClientResponse): void {
+    const { breaker, maxResponseBytes } = this.#target;
     breaker.succeed();
-    const [status, contentType] = [this.#status, this.#contentType];
-    const result = readResponse({ status, contentType, first: this.#first, others: this.#others });
-    if (result) this.#done(null, result);
-    else {
-      const cause = new Error(`HTTP ${String(status)}, ${contentType ?? 'no content type'}: not a GraphQL response`);
-      this.#done(toFailure(name, cause), NO_RESULT);
+    if (response.header('idempotent-replayed') === 'true') this.#request.context.fetchLog.markReplayed();
+    if (this.#request.isMutation) this.#forward(response);
+    const { status, bytes, bodyStart, bodyEnd } = response;
+    const contentType = response.header('content-type');
+    if (!isEncoded(response)) {
+      this.#read({ status, contentType, text: bytes.toString('utf8', bodyStart, bodyEnd) });
+      return;
     }
+    decodeBody(response, maxResponseBytes, (body) => {
+      this.#read({ status, contentType, text: body?.toString() ?? '' });
+    });
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    const { name, breaker, retries } = this.#target;
+  onFailure(error: ClientError): void {
+    const { breaker, retries } = this.#target;
     if (this.#isCancelled()) {
-      this.#done(toFailure(name, error), NO_RESULT);
+      this.#fail(error);
       return;
     }
     breaker.fail();
-    if (this.#isRetriable(error) && retries.take()) this.#retry(isRefused(error) ? REFUSED_PAUSE_MS : 0);
-    else this.#done(toFailure(name, error), NO_RESULT);
+    if (this.#isRetriable(error) && retries.take()) this.#retry(error.code === 'UNREACHABLE' ? UNREACHABLE_PAUSE_MS : 0);
+    else this.#fail(error);
+  }
+
+  #read(response: { status: number; contentType: string | undefined; text: string }): void {
+    const result = readResponse(response);
+    if (result) this.#end(null, result);
+    else this.#fail(new Error(`HTTP ${String(response.status)}, ${response.contentType ?? 'no content type'}: not a GraphQL response`));
+  }
+
+  #forward(response: ClientResponse): void {
+    for (const name of this.#target.forwardResponseHeaders) this.#request.context.fetchLog.forward(name, response.headerValues(name));
   }
 
   #retry(pauseMs: number): void {
@@ -120,28 +123,30 @@ class FetchAttempt implements Dispatcher.DispatchHandler {
     return this.#request.context.cancellation.isCancelled && !this.#request.isMutation;
   }
 
-  /** Only once, and only before a byte of the response has arrived. */
-  #isRetriable(error: Error): boolean {
-    if (this.#isRetry || this.#first !== undefined) return false;
-    return isRefused(error) || (!this.#request.isMutation && isConnectionError(error));
+  /**
+   * Only once. A query may be sent again when no byte of a response arrived; a mutation only when nothing was sent, so that the subgraph cannot
+   * have processed it (RFC 9110 §9.2.2).
+   */
+  #isRetriable({ code, progress }: ClientError): boolean {
+    if (this.#isRetry || (code !== 'UNREACHABLE' && code !== 'CONNECTION_LOST')) return false;
+    return progress === 'unsent' || (progress === 'sent' && !this.#request.isMutation);
   }
-}
 
-const CONNECTION_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT']);
+  #fail(cause: Error): void {
+    this.#end(toFailure(this.#target.name, cause), NO_RESULT);
+  }
 
-/** The subgraph cannot have processed the request: a mutation can be sent again too (RFC 9110 §9.2.2). */
-function isRefused(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ECONNREFUSED';
-}
-
-function isConnectionError(error: Error): boolean {
-  return CONNECTION_CODES.has((error as NodeJS.ErrnoException).code ?? '');
+  #end(failure: SubgraphFailure | null, result: SubgraphResult): void {
+    const milliseconds = performance.now() - this.#startedAt;
+    this.#request.context.fetchLog.add(this.#target.name, milliseconds);
+    this.#target.observe(failure ? failure.code : result.errors ? 'errors' : 'data', milliseconds / 1000);
+    this.#done(failure, result);
+  }
 }
 
 /** The cause contains addresses and is for the log only. */
 function toFailure(service: string, cause: Error): SubgraphFailure {
-  const isTimeout = cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError;
-  return isTimeout
+  return cause instanceof ClientError && cause.code === 'TIMEOUT'
     ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond in time.`, cause }
     : { code: 'UPSTREAM_ERROR', message: `The request to the subgraph ${service} failed.`, cause };
 }

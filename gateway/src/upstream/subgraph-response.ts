@@ -4,21 +4,19 @@ import type { SubgraphResult } from '../program/result.ts';
 export interface SubgraphResponse {
   readonly status: number;
   readonly contentType: string | undefined;
-  /** The chunks of the body: most responses have one. */
-  readonly first: Buffer | undefined;
-  readonly others: readonly Buffer[] | undefined;
+  /** The body, as it was sent before it was compressed. */
+  readonly text: string;
 }
 
 /** Returns the execution result; undefined when the response is not a well-formed GraphQL response. */
-export function readResponse({ status, contentType, first, others }: SubgraphResponse): SubgraphResult | undefined {
-  const result = first && isJson(contentType) ? parseResult(first, others) : undefined;
+export function readResponse({ status, contentType, text }: SubgraphResponse): SubgraphResult | undefined {
+  const result = isJson(contentType) ? parseResult(text) : undefined;
   return result && isUsable(result, status) ? result : undefined;
 }
 
-function parseResult(first: Buffer, others: readonly Buffer[] | undefined): SubgraphResult | undefined {
+function parseResult(text: string): SubgraphResult | undefined {
   try {
-    const bytes = others ? Buffer.concat([first, ...others]) : first;
-    const result = JSON.parse(bytes.toString('utf8', 0, bytes.length)) as unknown;
+    const result = JSON.parse(text) as unknown;
     return isResult(result) ? result : undefined;
   } catch {
     return undefined;

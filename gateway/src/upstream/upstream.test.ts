@@ -1,17 +1,22 @@
 /** Against real HTTP servers. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { type AddressInfo, type Socket, createServer as createTcpServer } from 'node:net';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { Registry } from 'prom-client';
-import { Cancellation } from '../request/cancellation.ts';
+import { Cancellation } from '@trestle/service/cancellation';
 import { FetchLog } from '../request/fetch-log.ts';
 import type { UpstreamContext } from './fetch-attempt.ts';
-import { type Upstreams, createUpstreams } from './upstream.ts';
+import { Fixtures } from './http1/raw-server.ts';
+import { UPSTREAM_CLIENTS, type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
 
 const servers: Server[] = [];
 const opened: Upstreams[] = [];
+const fixtures = new Fixtures();
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((upstreams) => upstreams.close()));
+  await fixtures.close();
   for (const server of servers.splice(0)) {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
@@ -25,9 +30,26 @@ async function listen(handle: (request: IncomingMessage, response: ServerRespons
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`;
 }
 
-function open(url: string, urls = new Map<string, string>()) {
+let client: UpstreamClientName;
+
+/** Answers each request with bytes of the test's choice. */
+async function listenRaw(answer: Answer): Promise<string> {
+  const { origin } = await fixtures.listen((socket, { body }) => answer(socket, body));
+  return `${origin}/graphql`;
+}
+type Answer = (socket: Socket, body: string) => unknown;
+
+function open(url: string, urls = new Map<string, string>(), more: Partial<UpstreamOptions> = {}) {
   const metrics = new Registry();
-  const upstreams = createUpstreams({ subscriptionUrls: new Map(), pingIntervalMs: 10_000, urls, timeoutMs: 300, metrics });
+  const upstreams = createUpstreams({
+    client,
+    subscriptionUrls: new Map(),
+    pingIntervalMs: 10_000,
+    urls,
+    timeoutMs: 300,
+    metrics,
+    ...more,
+  });
   opened.push(upstreams);
   const upstream = upstreams.open('Stock', url);
   const fetch = (body: string, context: UpstreamContext = createContext(), isMutation = false) =>
@@ -41,7 +63,7 @@ function open(url: string, urls = new Map<string, string>()) {
   return { fetch, metrics };
 }
 
-const ADMIN = { userId: 'usr_a', role: 'ADMIN', tokenId: 't', generation: 0, expiresAt: 0 } as const;
+const ADMIN = createTestCaller({ role: 'ADMIN' });
 const mutationHeaders = ['idempotency-key', 'k', 'idempotency-scope', 'POST /payments'];
 const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];
 const createContext = () => ({ headers, mutationHeaders, cancellation: new Cancellation(), fetchLog: new FetchLog() });
@@ -55,7 +77,11 @@ const failure = async (fetched: Promise<unknown>) => {
   }
 };
 
-describe('a fetch from a subgraph', () => {
+describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (name) => {
+  beforeEach(() => {
+    client = name;
+  });
+
   it("carries the caller's credential and the request id, to the address that the settings give", async () => {
     let seen: IncomingMessage['headers'] = {};
     const url = await listen((request, response) => {
@@ -82,6 +108,26 @@ describe('a fetch from a subgraph', () => {
     expect(seen[0]).not.toHaveProperty('idempotency-key');
     expect(seen[1]).toMatchObject({ 'idempotency-key': 'k', 'idempotency-scope': 'POST /payments' });
     expect(context.fetchLog.toHeaders(null)).toEqual({ 'idempotent-replayed': 'true' });
+  });
+
+  it('reports the configured response headers of mutations, and at most 20 values', async () => {
+    let count = 2;
+    const url = await listen((_, response) => {
+      response.setHeader(
+        'set-cookie',
+        Array.from({ length: count }, (_each, i) => `c${String(i)}=1`),
+      );
+      response.setHeader('x-other', 'o').end('{"data":{"a":1}}');
+    });
+    const { fetch } = open(url, undefined, { forwardResponseHeaders: ['set-cookie', 'x-absent'] });
+    const context = createContext();
+    await fetch('{}', context);
+    expect(context.fetchLog.toHeaders(null)).toEqual({});
+    await fetch('{}', context, true);
+    expect(context.fetchLog.toHeaders(null)).toEqual({ 'set-cookie': ['c0=1', 'c1=1'] });
+    count = 50;
+    await fetch('{}', context, true);
+    expect(context.fetchLog.toHeaders(null)['set-cookie']).toHaveLength(20);
   });
 
   it('fails with UPSTREAM_TIMEOUT when the response begins or ends too late', async () => {
@@ -154,6 +200,69 @@ describe('a fetch from a subgraph', () => {
     });
     expect(await failure(open(cutting).fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
     expect(cut).toBe(1);
+  });
+
+  // A server closes a connection that was idle for too long, and a request crosses that on its way.
+  it('is sent again over a new connection when the kept one was closed, unless it is a mutation', async () => {
+    const bodies: string[] = [];
+    let isStale = false;
+    const url = await listenRaw((socket, body) => {
+      bodies.push(body);
+      if (isStale) socket.destroy();
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n{"data":{"a":1}}');
+      isStale = !isStale;
+    });
+    const { fetch } = open(url);
+    await fetch('"first"');
+    expect(await fetch('"query"')).toEqual({ data: { a: 1 } });
+    expect(await failure(fetch('"mutation"', createContext(), true))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    expect(bodies).toEqual(['"first"', '"query"', '"query"', '"mutation"']);
+  });
+
+  it('is not sent again when a byte of the response has arrived', async () => {
+    let calls = 0;
+    const url = await listenRaw((socket) => {
+      calls++;
+      socket.write('H', () => setImmediate(() => socket.destroy()));
+    });
+    expect(await failure(open(url).fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    // The parser of undici reports that byte as if nothing had arrived.
+    expect(calls).toBe(client === 'lean' ? 1 : 2);
+  });
+
+  it('is sent again when the connection was refused, also a mutation', async () => {
+    const server = createTcpServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const fetched = open(`http://127.0.0.1:${String(port)}/graphql`).fetch('{}', createContext(), true);
+    const late = createServer((_, response) => response.end('{"data":{"a":1}}'));
+    servers.push(late);
+    await new Promise<void>((resolve) => late.listen(port, '127.0.0.1', resolve));
+    expect(await fetched).toEqual({ data: { a: 1 } });
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ])('asks for compression when that is on, and reads %s', async (encoding, compress) => {
+    const seen: (string | undefined)[] = [];
+    const url = await listen(({ headers: { 'accept-encoding': accepted } }, response) => {
+      seen.push(accepted);
+      response.setHeader('content-encoding', encoding).end(compress('{"data":{"a":"é"}}'));
+    });
+    expect(await open(url, undefined, { hasCompression: true }).fetch('{}')).toEqual({ data: { a: 'é' } });
+    expect(await open(url).fetch('{}')).toEqual({ data: { a: 'é' } });
+    expect(seen).toEqual(['br, gzip', undefined]);
+  });
+
+  it.each([
+    ['is damaged', 'gzip', Buffer.from('{"data":{"a":1}}')],
+    ['has an unknown encoding', 'zstd', Buffer.from('{"data":{"a":1}}')],
+    ['decompresses to more than the limit', 'gzip', gzipSync(`{"data":{"a":"${'x'.repeat(33 * 1024 * 1024)}"}}`)],
+  ])('fails with UPSTREAM_ERROR when the compressed body %s', async (_, encoding, body) => {
+    const url = await listen((__, response) => response.setHeader('content-encoding', encoding).end(body));
+    expect(await failure(open(url, undefined, { hasCompression: true }).fetch('{}'))).toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
   it('is not sent while the circuit breaker is open', async () => {

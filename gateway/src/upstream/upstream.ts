@@ -1,14 +1,18 @@
 /** Sends fetches to subgraphs over kept-alive connections, with limits of time and size and the caller's own headers. */
 import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
 import type { Registry } from 'prom-client';
-import { Pool } from 'undici';
 import type { FetchDone } from '../program/result.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
+import { type UpstreamRequest, startFetch } from './fetch-attempt.ts';
+import { ACCEPT_ENCODING } from './decode-body.ts';
+import { createConnectionPool } from './http1/connection-pool.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
+import { createUndiciClient } from './undici-client.ts';
+import type { UpstreamClient } from './upstream-client.ts';
 
-const CONNECTIONS = 64;
+/** Per origin. */
+const MAX_CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
@@ -27,7 +31,15 @@ export interface Upstreams {
   close(): Promise<void>;
 }
 
+/** The clients that can send fetches: ours, for HTTP/1.1, and that of undici, for HTTP/1.1 and HTTP/2. */
+export const UPSTREAM_CLIENTS = ['lean', 'undici'] as const;
+export type UpstreamClientName = (typeof UPSTREAM_CLIENTS)[number];
+
 export interface UpstreamOptions {
+  /** Default `lean`. */
+  readonly client?: UpstreamClientName;
+  /** Whether subgraphs may compress their responses. Default false. */
+  readonly hasCompression?: boolean;
   /** URLs that override those of the supergraph, by name in lower case. */
   readonly urls: ReadonlyMap<string, string>;
   /** URLs of subscriptions, where they differ from those of fetches. */
@@ -35,12 +47,15 @@ export interface UpstreamOptions {
   readonly timeoutMs: number;
   /** How often WebSockets to subgraphs are pinged. */
   readonly pingIntervalMs: number;
+  /** Names, in lower case, of response headers of mutations that go back to the client; none by default. */
+  readonly forwardResponseHeaders?: readonly string[];
   readonly metrics: Registry;
 }
 
 /** Creates the connections to all subgraphs. They are opened when they are first needed. */
-export function createUpstreams({ urls, subscriptionUrls, timeoutMs, pingIntervalMs, metrics }: UpstreamOptions): Upstreams {
-  const pools = new Map<string, Pool>();
+export function createUpstreams(options: UpstreamOptions): Upstreams {
+  const { urls, subscriptionUrls, hasCompression = false, pingIntervalMs, forwardResponseHeaders = [], metrics } = options;
+  const clients = new Map<string, UpstreamClient>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
   const durations = createHistogram({
     registry: metrics,
@@ -48,60 +63,57 @@ export function createUpstreams({ urls, subscriptionUrls, timeoutMs, pingInterva
     help: 'Time from sending a fetch to a subgraph to its whole response.',
     labelNames: ['subgraph', 'outcome'],
   });
-  const poolOf = (origin: string): Pool => {
-    const pool = pools.get(origin) ?? createPool(origin, timeoutMs);
-    pools.set(origin, pool);
-    return pool;
+  const clientOf = (origin: string): UpstreamClient => {
+    const client = clients.get(origin) ?? createClient(origin, options);
+    clients.set(origin, client);
+    return client;
   };
   return {
     open(name, url) {
       const address = urls.get(name.toLowerCase()) ?? url;
-      const target = new URL(address);
-      const send = createSend(
-        {
-          name,
-          pool: poolOf(target.origin),
-          path: target.pathname + target.search,
-          breaker: createCircuitBreaker(),
-          retries: createRetryBudget(),
+      const parsed = new URL(address);
+      const target = {
+        name,
+        client: clientOf(parsed.origin),
+        path: parsed.pathname + parsed.search,
+        headers: hasCompression ? ACCEPT_ENCODING : [],
+        maxResponseBytes: MAX_RESPONSE_BYTES,
+        breaker: createCircuitBreaker(),
+        retries: createRetryBudget(),
+        forwardResponseHeaders,
+        observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
+      };
+      return {
+        url: parsed,
+        subscriptions: sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address),
+        send: (request, done) => {
+          startFetch(target, request, done);
         },
-        (outcome) => durations({ subgraph: name, outcome }),
-      );
-      return { url: target, subscriptions: sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address), send };
+      };
     },
     close: async () => {
       sockets.close();
-      await Promise.all(Array.from(pools.values(), (pool) => pool.destroy()));
+      await Promise.all(Array.from(clients.values(), (client) => client.close()));
     },
   };
 }
 
-function createPool(origin: string, timeoutMs: number): Pool {
-  return new Pool(origin, {
-    connections: CONNECTIONS,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: MAX_RESPONSE_BYTES,
+function createClient(origin: string, { client = 'lean', timeoutMs }: UpstreamOptions): UpstreamClient {
+  const create = client === 'lean' ? createConnectionPool : createUndiciClient;
+  return create(origin, {
+    maxConnections: MAX_CONNECTIONS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    timeoutMs,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
   });
 }
 
-/** Returns {@link Upstream.send} of one subgraph; `open` opens the series of an outcome. */
-function createSend(target: UpstreamTarget, open: (outcome: string) => HistogramSeries): Upstream['send'] {
+/** Returns what adds a duration to the series of its outcome; `open` opens the series. */
+function createObserve(open: (outcome: string) => HistogramSeries): (outcome: string, seconds: number) => void {
   const byOutcome = new Map<string, HistogramSeries>();
-  const observe = (outcome: string, seconds: number) => {
+  return (outcome, seconds) => {
     let series = byOutcome.get(outcome);
     if (!series) byOutcome.set(outcome, (series = open(outcome)));
     series.observe(seconds);
-  };
-  return (request, done) => {
-    const { fetchLog } = request.context;
-    const startedAt = performance.now();
-    startFetch(target, request, (failure, result) => {
-      const milliseconds = performance.now() - startedAt;
-      fetchLog.add(target.name, milliseconds);
-      observe(failure ? failure.code : result.errors ? 'errors' : 'data', milliseconds / 1000);
-      done(failure, result);
-    });
   };
 }

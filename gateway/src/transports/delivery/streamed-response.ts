@@ -1,6 +1,6 @@
 /** An HTTP response that stays open: its head, its heartbeats, its queue, its end. */
 import type { ServerResponse } from 'node:http';
-import { releaseSlot } from '@trestle/service/entrance';
+import { releaseSlot } from '@trestle/service/admission-handler';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { SendBuffers } from './send-buffers.ts';
 import { type Envelope, type QueueLimits, SendQueue } from './send-queue.ts';
@@ -39,8 +39,7 @@ export class StreamedResponse {
       'content-type': format.contentType,
       'cache-control': 'no-store',
       'x-request-id': requestId,
-      'x-content-type-options': 'nosniff',
-      vary: 'Accept, Authorization',
+      vary: 'Accept, Authorization, X-API-Key',
       // nginx would buffer the events.
       'x-accel-buffering': 'no',
     });

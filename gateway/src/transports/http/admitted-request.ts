@@ -1,9 +1,11 @@
 /** An admitted HTTP request: its caller is known, and its operations go on to the pipeline. */
 import type { IncomingMessage } from 'node:http';
 import { type Caller, hasRole } from '@trestle/identity';
+import type { RateLimits } from '@trestle/limits/settings';
 import { fail } from '@trestle/schema/errors';
-import { type Admission, admit } from '../../request/admission.ts';
+import { type Admission, type AdmitOptions, admit } from '../../request/admission.ts';
 import { type IdentifyOptions, readClientApplication } from '../../request/caller.ts';
+import type { MutationHeaderOptions } from '../../request/mutation-headers.ts';
 import type { OperationResult, Reports, RunOperation } from '../../request/operation.ts';
 import type { Parameters } from '../../request/parameters.ts';
 import { readResume } from '../../request/position.ts';
@@ -16,14 +18,18 @@ import { type MediaType, chooseMediaType, chooseStreamFormat } from './negotiati
 /** nginx's status for a client that disconnected before the response; in logs and metrics only. */
 const CLIENT_CLOSED_REQUEST = 499;
 
-export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions {
+export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, MutationHeaderOptions {
   readonly run: RunOperation;
+  readonly rateLimits: RateLimits;
   /** The most operations of one request; 1 disables batches. */
   readonly maxBatch: number;
   readonly hasGraphiql: boolean;
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
 }
+
+/** A request that the rate limit has counted. */
+export type ArrivedRequest = Pick<AdmitOptions, 'identification' | 'quota'>;
 
 /** A request whose caller is known. */
 export interface AdmittedRequest extends Admission {
@@ -37,24 +43,29 @@ const ACCEPTABLE =
   'No acceptable media type. Accept application/graphql-response+json or application/json, and text/event-stream or ' +
   'multipart/mixed;subscriptionSpec=1.0 for subscriptions.';
 
-/** Identifies the caller, and cancels the operation when the client disconnects. Throws NOT_ACCEPTABLE, UNAUTHORIZED, VALIDATION_ERROR. */
+/** Cancels the operation when the client disconnects. Throws NOT_ACCEPTABLE, and what {@link admit} throws. */
 export function admitRequest(
   exchange: HttpExchange,
-  { isReserved, options }: { isReserved: boolean; options: HttpTransportOptions },
+  { isReserved, options, ...arrived }: ArrivedRequest & { isReserved: boolean; options: HttpTransportOptions },
 ): AdmittedRequest {
   const { request, response, requestId, trace } = exchange;
-  const { verifier, forwardHeaders } = options;
+  const { forwardMutationHeaders, isAllowedOrigin } = options;
   const mediaType = chooseMediaType(request.headers.accept);
   if (!mediaType && !isReserved && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
-  const admission = admit(request, { verifier, forwardHeaders, requestId, trace });
+  const admission = admit(request, { ...arrived, forwardMutationHeaders, isAllowedOrigin, requestId, trace });
   if (isReserved && admission.rejection) throw admission.rejection;
   response.once('close', () => {
     if (response.writableFinished) return;
     admission.context.cancellation.cancel();
-    if (!response.headersSent) response.statusCode = CLIENT_CLOSED_REQUEST;
-    exchange.end();
+    abandon(exchange);
   });
   return { ...admission, exchange, mediaType, options };
+}
+
+/** Ends the record of a request whose client has disconnected before its response. */
+export function abandon(exchange: HttpExchange): void {
+  if (!exchange.response.headersSent) exchange.response.statusCode = CLIENT_CLOSED_REQUEST;
+  exchange.end();
 }
 
 export interface HttpOperation {

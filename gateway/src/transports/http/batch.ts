@@ -25,6 +25,7 @@ export function runBatch({ items, limit, run }: BatchOptions, done: (result: Ope
     done({
       outcome: 'complete',
       status: undefined,
+      challenge: undefined,
       operationKind: undefined,
       operationName: undefined,
       bytes,

@@ -1,5 +1,6 @@
 /** One HTTP request to the gateway and its response, from the head of the request to its line in the access log. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { takeUrlKeys } from '@trestle/identity/credential';
 import type { Log } from '@trestle/log';
 import { toRequestId } from '@trestle/service/request-id';
 import type { Scope, Tracing } from '@trestle/telemetry';
@@ -22,9 +23,14 @@ export class HttpExchange {
   /** Undefined unless spans are exported or the client sent a trace to pass on. */
   readonly trace: Scope | undefined;
   readonly record: RequestRecord;
+  /** The API keys that were in the URL, which no longer contains them. */
+  readonly urlKeys: readonly string[];
   readonly #log: Log;
 
   constructor(request: IncomingMessage, response: ServerResponse, { log, metrics, tracing }: ExchangeOptions) {
+    this.urlKeys = takeUrlKeys(request);
+    // A page that links elsewhere must not pass on the URL that the browser shows.
+    if (this.urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
     this.request = request;
     this.response = response;
     this.requestId = toRequestId(request.headers['x-request-id']);
@@ -39,9 +45,15 @@ export class HttpExchange {
     try {
       step();
     } catch (error) {
-      sendRefusal(this, { error, log: this.#log });
-      this.end();
+      this.#refuse(error);
     }
+  }
+
+  /** Waits for a step of the request, and responds with its error when it fails. */
+  guardAsync(step: Promise<void>): void {
+    step.catch((error: unknown) => {
+      this.#refuse(error);
+    });
   }
 
   sendText(status: number, head: Head, text: string): void {
@@ -57,5 +69,10 @@ export class HttpExchange {
   /** Ends the record of the request. Later calls do nothing. */
   end(): void {
     this.record.end(this.response.statusCode);
+  }
+
+  #refuse(error: unknown): void {
+    sendRefusal(this, { error, log: this.#log });
+    this.end();
   }
 }

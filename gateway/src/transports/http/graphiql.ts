@@ -2,6 +2,7 @@
 import { readFile, readFileSync, readdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding } from '@trestle/service/encoding';
+import { toPackageUrl } from '../../package-files.ts';
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -15,8 +16,7 @@ interface Bundle {
 }
 
 const ASSETS = '/graphql/assets/';
-/** Tests run this file from `src`. */
-const FOLDER = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/graphiql/' : '../../graphiql/', import.meta.url);
+const FOLDER = toPackageUrl('dist/graphiql/');
 
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -83,7 +83,7 @@ function send(
   { request, response, requestId }: Exchange,
   { status, head, body = Buffer.alloc(0) }: { status: number; head: Readonly<Record<string, string>>; body?: Buffer },
 ): void {
-  const always = { 'x-request-id': requestId, 'x-content-type-options': 'nosniff', 'referrer-policy': 'same-origin' };
+  const always = { 'x-request-id': requestId, 'referrer-policy': 'same-origin' };
   response.writeHead(status, { ...head, ...always, 'content-length': String(body.length) });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

@@ -1,16 +1,26 @@
 /** The HTTP transport: `/graphql` by GET and POST on node:http (GraphQL over HTTP; contract §1, §6). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fail } from '@trestle/schema/errors';
+import { setLateHeaders } from '@trestle/service/response-headers';
+import { type Identification, tryIdentify } from '../../request/caller.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import { type Parameters, readParameters, readSearchParameters } from '../../request/parameters.ts';
 import { MAX_URL_BYTES } from '../../request/url.ts';
-import { type AdmittedRequest, type HttpTransportOptions, admitRequest, isGet, runOperation } from './admitted-request.ts';
+import {
+  type AdmittedRequest,
+  type ArrivedRequest,
+  type HttpTransportOptions,
+  abandon,
+  admitRequest,
+  isGet,
+  runOperation,
+} from './admitted-request.ts';
 import { runBatch } from './batch.ts';
 import { readBody } from './body.ts';
 import { HttpExchange } from './exchange.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { type MediaType, chooseStreamFormat } from './negotiation.ts';
-import { ALLOW, CHALLENGE } from './refusal.ts';
+import { ALLOW } from './refusal.ts';
 import { handleReserved, isReservedRequest } from './reserved-requests.ts';
 import type { Head } from './send.ts';
 
@@ -18,14 +28,37 @@ import type { Head } from './send.ts';
 export function createHttpTransport(options: HttpTransportOptions): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const exchange = new HttpExchange(request, response, options);
-    exchange.guard(() => {
-      route(exchange, options);
-    });
+    const identification = tryIdentify(request, options, { urlKeys: exchange.urlKeys });
+    if (identification instanceof Promise)
+      exchange.guardAsync(
+        identification.then((found) => {
+          arrive(exchange, found, options);
+        }),
+      );
+    else
+      exchange.guard(() => {
+        arrive(exchange, identification, options);
+      });
   };
 }
 
+/** Counts a request whose caller is known, and routes it. Throws RATE_LIMIT_EXCEEDED, and what {@link route} throws. */
+function arrive(exchange: HttpExchange, identification: Identification, options: HttpTransportOptions): void {
+  const { request, response } = exchange;
+  const quota = options.rateLimits.open(request, identification.identity.caller);
+  setLateHeaders(response, (status) => quota.headersFor(status));
+  quota.begin((fault) => {
+    exchange.guard(() => {
+      if (fault) throw fault;
+      // The client may have disconnected while its API key was checked.
+      if (response.destroyed) abandon(exchange);
+      else route(exchange, { identification, quota }, options);
+    });
+  });
+}
+
 /** Throws URI_TOO_LONG, NOT_FOUND, METHOD_NOT_ALLOWED, FORBIDDEN, and what the following stages throw. */
-function route(exchange: HttpExchange, options: HttpTransportOptions): void {
+function route(exchange: HttpExchange, arrived: ArrivedRequest, options: HttpTransportOptions): void {
   const { request } = exchange;
   const end = () => {
     exchange.end();
@@ -39,7 +72,8 @@ function route(exchange: HttpExchange, options: HttpTransportOptions): void {
   const isReserved = isReservedRequest(request, search);
   if (!isGet(request) && request.method !== 'POST' && !isReserved) throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST.');
   rejectCrossSite(request);
-  const admitted = admitRequest(exchange, { isReserved, options });
+  rejectForeignStream(request, options);
+  const admitted = admitRequest(exchange, { ...arrived, isReserved, options });
   if (isReserved) handleReserved(admitted, search);
   else if (isGet(request)) runSingle(admitted, readSearchParameters(search));
   else readOperations(admitted);
@@ -61,6 +95,16 @@ function rejectCrossSite({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   const isCrossSite = site === 'cross-site' || site === 'same-site';
   if (isCrossSite && headers['sec-fetch-mode'] !== 'cors') throw fail('FORBIDDEN', 'Requests from other sites must use CORS.');
+}
+
+/**
+ * Rejects event streams for pages of other origins that are not listed: `EventSource` sends its request without a preflight, and would hold a
+ * stream that it may not read.
+ */
+function rejectForeignStream(request: IncomingMessage, { isAllowedOrigin }: HttpTransportOptions): void {
+  const { origin, accept } = request.headers;
+  if (origin !== undefined && chooseStreamFormat(accept) && !isAllowedOrigin(request))
+    throw fail('FORBIDDEN', 'The origin may not open event streams. The operator of the API must add it to CORS_ORIGINS.');
 }
 
 /** Reads one operation or a batch from the body. */
@@ -111,12 +155,12 @@ function runSingle(admitted: AdmittedRequest, parameters: Parameters): void {
 function toHead(
   { exchange: { request }, context }: AdmittedRequest,
   mediaType: Pick<MediaType, 'contentType'> | undefined,
-  { status }: OperationResult,
+  { status, challenge }: OperationResult,
 ): Head {
   return {
     'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8',
     ...context.fetchLog.toHeaders(context.caller),
-    ...(status === 401 && CHALLENGE),
+    ...(challenge !== undefined && { 'www-authenticate': challenge }),
     ...(status === 405 && { allow: isGet(request) ? 'POST' : ALLOW }),
   };
 }

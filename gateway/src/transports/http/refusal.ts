@@ -1,15 +1,15 @@
 /** Responses of the HTTP transport to requests without a result: one GraphQL error, as in a result. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toChallenge } from '@trestle/identity/challenge';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
-import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
+import type { Refusal, RefusalResponse } from '@trestle/service/refusals';
 import { PersistedQueryNotFound } from '../../documents/documents.ts';
 import { formatFault } from '../../errors/format-fault.ts';
 import { chooseMediaType } from './negotiation.ts';
 import { type Head, sendText } from './send.ts';
 
 export const ALLOW = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
-export const CHALLENGE = { 'www-authenticate': 'Bearer realm="api"' };
 
 interface RefusedExchange {
   readonly request: IncomingMessage;
@@ -28,20 +28,26 @@ export function sendRefusal(exchange: RefusedExchange, { error, log }: { error: 
   const fault = toFault(error);
   const heads: Partial<Record<ErrorCode, Head>> = {
     METHOD_NOT_ALLOWED: { allow: ALLOW },
-    UNAUTHORIZED: CHALLENGE,
     UNSUPPORTED_MEDIA_TYPE: { 'accept-post': 'application/json' },
   };
+  const challenge = toChallenge(fault);
   const contentType = chooseMediaType(request.headers.accept)?.contentType ?? 'application/json; charset=utf-8';
   sendText(exchange, {
     // Clients of automatic persisted queries expect 200 and send the text then.
     status: fault instanceof PersistedQueryNotFound ? 200 : ERRORS[fault.code].status,
     // The rest of an unread body is not worth reading: the connection ends.
-    head: { 'content-type': contentType, ...heads[fault.code], ...(!request.complete && { connection: 'close' }) },
+    head: {
+      'content-type': contentType,
+      ...heads[fault.code],
+      ...(challenge !== undefined && { 'www-authenticate': challenge }),
+      ...(fault.retryAfterSeconds !== undefined && { 'retry-after': String(fault.retryAfterSeconds) }),
+      ...(!request.complete && { connection: 'close' }),
+    },
     text: JSON.stringify({ errors: [formatFault(fault, requestId)] }),
   });
 }
 
 /** Returns the response to a request that Node.js or `@trestle/service` refused, as a GraphQL error. */
-export function toRefusalAnswer({ code, message, requestId }: Refusal): RefusalAnswer {
-  return { body: { errors: [{ message, extensions: { code, requestId } }] }, headers: { 'x-content-type-options': 'nosniff' } };
+export function toRefusalResponse({ code, message, requestId }: Refusal): RefusalResponse {
+  return { body: { errors: [{ message, extensions: { code, requestId } }] } };
 }

@@ -1,9 +1,10 @@
-/** Sends responses: head and body in one write, compressed when the client accepts that. */
+/** Sends responses: headers and body in one write, compressed when the client accepts it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding, encode } from '@trestle/service/encoding';
 import type { OperationResult } from '../../request/operation.ts';
 
-export type Head = Readonly<Record<string, string>>;
+/** Headers by their names in lower case; one that is sent several times has several values. */
+export type Head = Readonly<Record<string, string | string[]>>;
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -11,7 +12,7 @@ interface Exchange {
   readonly requestId: string;
 }
 
-/** Up to this size a result is copied, so that it is written together with the head. */
+/** A result of at most this size is copied, so that it is written together with the headers. */
 const SMALL_BYTES = 16 * 1024;
 
 /** Sends a result and releases its buffer. */
@@ -34,7 +35,7 @@ export function sendBytes(exchange: Exchange, { status, head, result }: { status
   }
   writeHead(exchange, { status, head, length });
   if (length <= SMALL_BYTES) {
-    // `latin1` copies each byte unchanged, also those of UTF-8 sequences.
+    // `latin1` copies each byte unchanged, including those of UTF-8 sequences.
     response.end(bytes.toString('latin1', 0, length), 'latin1');
     release?.();
     return;
@@ -42,7 +43,7 @@ export function sendBytes(exchange: Exchange, { status, head, result }: { status
   response.end(bytes.subarray(0, length), release);
 }
 
-/** Sends a text. */
+/** Sends a string as UTF-8. */
 export function sendText(exchange: Exchange, { status, head, text }: { status: number; head: Head; text: string }): void {
   const bytes = Buffer.from(text);
   writeHead(exchange, { status, head, length: bytes.length });
@@ -50,17 +51,15 @@ export function sendText(exchange: Exchange, { status, head, text }: { status: n
 }
 
 function writeHead({ response, requestId }: Exchange, { status, head, length }: { status: number; head: Head; length: number }): void {
-  const headers = [
+  const headers: (string | string[])[] = [
     'x-request-id',
     requestId,
-    'x-content-type-options',
-    'nosniff',
     'cache-control',
     'no-store',
     'vary',
-    'Accept, Accept-Encoding, Authorization',
+    'Accept, Accept-Encoding, Authorization, X-API-Key',
   ];
-  for (const name in head) headers.push(name, head[name] as string);
+  for (const name in head) headers.push(name, head[name] as string | string[]);
   headers.push('content-length', String(length));
   response.writeHead(status, headers);
 }

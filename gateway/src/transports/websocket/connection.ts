@@ -1,7 +1,7 @@
 /** One WebSocket of a client: the server side of graphql-transport-ws, as one switch over its messages. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Fault, fail } from '@trestle/schema/errors';
+import { toFault } from '@trestle/schema/errors';
 import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, MessageType } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
@@ -11,11 +11,13 @@ import type { ConnectionOptions } from './connection-options.ts';
 import { toTextFrame } from './frame.ts';
 import { parseClientMessage } from './parse-message.ts';
 import { answerPings } from './pings.ts';
-import { SocketOperation } from './socket-operation.ts';
+import { SocketOperations } from './socket-operations.ts';
 
 /** A close code of ours, in the range that the protocol leaves free: the client does not read its messages. */
 export const SLOW_CONSUMER = 4413;
 const GOING_AWAY = 1001;
+/** RFC 6455 §7.4.1, as registered with IANA: clients of graphql-transport-ws reconnect after it. */
+const TRY_AGAIN_LATER = 1013;
 /** Each message of an operation repeats its id. */
 const MAX_ID_LENGTH = 200;
 /** A pong repeats the payload of a ping, which the protocol leaves to the server, up to this size of the message. */
@@ -28,14 +30,11 @@ export class Connection {
   readonly #socket: WebSocket;
   readonly #request: IncomingMessage;
   readonly #options: ConnectionOptions;
-  readonly #operations = new Map<string, SocketOperation>();
   readonly #queue: SendQueue;
+  readonly #operations: SocketOperations;
   #identity: Identity | undefined;
   #isInitialised = false;
-  #isDraining = false;
   #isAlive = true;
-  /** Bytes of the messages that open operations began with: they are kept as long. */
-  #heldBytes = 0;
   /** The time limit of `connection_init`. */
   readonly #initTimer: NodeJS.Timeout;
   #unwatchCaller: (() => void) | undefined;
@@ -46,6 +45,7 @@ export class Connection {
     this.#request = request;
     this.#options = options;
     this.#queue = this.#createQueue(stream);
+    this.#operations = new SocketOperations(options, { queue: this.#queue, isAuthorized: this.#isAuthorized, revoke: this.#revoke });
     this.#initTimer = setTimeout(() => {
       this.#close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout');
     }, options.initTimeoutMs);
@@ -75,26 +75,22 @@ export class Connection {
 
   /** Refuses further operations. */
   beginDraining(): void {
-    this.#isDraining = true;
+    this.#operations.beginDraining();
   }
 
   /** Sends every event received so far, then closes the connection; calls back when it is closed. */
   finish(done: () => void): void {
-    this.#isDraining = true;
+    this.#operations.beginDraining();
     this.#socket.once('close', done);
     if (this.#socket.readyState !== WebSocket.OPEN) {
       done();
       return;
     }
-    let open = this.#operations.size + 1;
-    const settle = () => {
-      if (--open > 0) return;
+    this.#operations.finish(() => {
       this.#queue.whenEmpty(() => {
         this.#close(GOING_AWAY, 'Going away', 'shutdown');
       });
-    };
-    for (const operation of [...this.#operations.values()]) operation.finish(settle);
-    settle();
+    });
   }
 
   terminate(): void {
@@ -176,7 +172,7 @@ export class Connection {
         this.#subscribe(message.id, { payload: message.payload as unknown as Record<string, unknown>, bytes: data.length });
         return;
       case MessageType.Complete:
-        this.#operations.get(message.id)?.stop('stopped');
+        this.#operations.stop(message.id);
         return;
       default:
         this.#close(CloseCode.BadRequest, `Unexpected message of type ${message.type}`);
@@ -191,16 +187,34 @@ export class Connection {
     this.#isInitialised = true;
     clearTimeout(this.#initTimer);
     try {
-      this.#identity = identify(this.#request, this.#options, readConnectionParams(payload));
+      const identity = identify(this.#request, this.#options, { params: readConnectionParams(payload) });
+      if (identity instanceof Promise) identity.then(this.#accept, this.#refuse);
+      else this.#accept(identity);
     } catch (error) {
-      const isMalformed = error instanceof Fault && error.code === 'VALIDATION_ERROR';
-      this.#close(isMalformed ? CloseCode.BadRequest : CloseCode.Forbidden, isMalformed ? error.message : 'Forbidden');
-      return;
+      this.#refuse(error);
     }
-    const { caller } = this.#identity;
+  }
+
+  /** Acknowledges the connection. The client may have closed it while its API key was exchanged. */
+  readonly #accept = (identity: Identity): void => {
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#identity = identity;
+    const { caller } = identity;
     if (caller) this.#unwatchCaller = this.#options.verifier?.watch(caller, this.#revoke);
     this.#queue.send(ACK);
-  }
+  };
+
+  /** Closes the connection because its credential is refused or cannot be checked. */
+  readonly #refuse = (error: unknown): void => {
+    const { code, message } = toFault(error);
+    if (code === 'VALIDATION_ERROR') this.#close(CloseCode.BadRequest, message);
+    else if (code === 'UNAUTHORIZED') this.#close(CloseCode.Forbidden, 'Forbidden');
+    else if (code === 'SERVICE_UNAVAILABLE') this.#close(TRY_AGAIN_LATER, message);
+    else {
+      this.#options.log.error('WebSocket failed', { error });
+      this.#close(CloseCode.InternalServerError, 'Internal server error');
+    }
+  };
 
   #subscribe(id: string, { payload, bytes }: { payload: Readonly<Record<string, unknown>>; bytes: number }): void {
     if (!this.#identity) {
@@ -216,42 +230,14 @@ export class Connection {
       this.#close(CloseCode.SubscriberAlreadyExists, `Subscriber for ${id} already exists`);
       return;
     }
-    const operation = this.#addOperation(id, bytes);
-    const refusal = this.#findRefusal();
-    if (refusal) operation.refuse(refusal);
-    else this.#options.run(operation, { payload, identity: this.#identity, request: this.#request });
-  }
-
-  #addOperation(id: string, bytes: number): SocketOperation {
-    const operation = new SocketOperation(id, {
-      queue: this.#queue,
-      isAuthorized: this.#isAuthorized,
-      revoke: this.#revoke,
-      remove: () => {
-        if (this.#operations.delete(id)) this.#heldBytes -= bytes;
-      },
-    });
-    this.#operations.set(id, operation);
-    this.#heldBytes += bytes;
-    return operation;
-  }
-
-  /** Returns why the operation that was added last must not run. */
-  #findRefusal(): Fault | undefined {
-    const { maxOperations, maxMessageBytes } = this.#options;
-    if (this.#isDraining) return fail('SERVICE_UNAVAILABLE', 'The server is shutting down.');
-    if (this.#operations.size > maxOperations)
-      return fail('RATE_LIMIT_EXCEEDED', `The connection has reached its limit of ${String(maxOperations)} operations.`);
-    if (this.#heldBytes > maxMessageBytes)
-      return fail('RATE_LIMIT_EXCEEDED', `The open operations of the connection exceed the limit of ${String(maxMessageBytes)} bytes.`);
-    return undefined;
+    const operation = this.#operations.add(id, bytes);
+    if (operation) this.#options.run(operation, { payload, identity: this.#identity, request: this.#request });
   }
 
   #end(cause: string): void {
     clearTimeout(this.#initTimer);
     this.#unwatchCaller?.();
     this.#queue.close();
-    for (const operation of [...this.#operations.values()]) operation.stop(cause);
-    this.#operations.clear();
+    this.#operations.stopAll(cause);
   }
 }

@@ -1,9 +1,11 @@
 /** Runs the operations of WebSockets: from a `subscribe` message to the pipeline, and from its result to the operation. */
 import { randomUUID } from 'node:crypto';
+import type { RateLimits } from '@trestle/limits/settings';
 import type { Log } from '@trestle/log';
 import { Fault, fail, toFault } from '@trestle/schema/errors';
-import { type Admission, Turn } from '@trestle/service/admission';
+import type { Admission } from '@trestle/service/admission';
 import { clientOf } from '@trestle/service/client-id';
+import { Turn } from '@trestle/service/turn';
 import type { Tracing } from '@trestle/telemetry';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
@@ -23,15 +25,25 @@ export interface SocketRunOptions {
   readonly tracing: Tracing;
   /** Operations take turns with HTTP requests. */
   readonly admission: Admission;
+  readonly rateLimits: RateLimits;
 }
 
 /** Creates the function that connections call for each `subscribe` message. */
-export function createSocketRun({ run, log, requests, metrics, tracing, admission }: SocketRunOptions): ConnectionOptions['run'] {
+export function createSocketRun({
+  run,
+  log,
+  requests,
+  metrics,
+  tracing,
+  admission,
+  rateLimits,
+}: SocketRunOptions): ConnectionOptions['run'] {
   return (operation, { payload, identity, request }) => {
     const requestId = randomUUID();
     const trace = tracing.begin({});
     const record = new RequestRecord({ method: 'WS', requestId, trace }, { metrics: requests, log });
-    const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], trace });
+    const quota = rateLimits.open(request, identity.caller);
+    const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], quota, trace });
     const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
     operation.watch({ requestId, cancellation: context.cancellation, ...createWatch({ record, metrics, turn }) });
     const guard = (act: () => void) => {
@@ -52,12 +64,19 @@ export function createSocketRun({ run, log, requests, metrics, tracing, admissio
         });
       });
     };
-    const isTaken = turn.take(() => {
-      guard(start);
+    quota.begin((fault) => {
+      const isTaken =
+        fault === undefined &&
+        turn.take(() => {
+          guard(start);
+        });
+      if (!isTaken) operation.refuse(fault ?? tooManyWaiting());
     });
-    if (!isTaken)
-      operation.refuse(fail('SERVICE_UNAVAILABLE', 'Too many operations of this client wait. Retry later.', { retryAfterSeconds: 1 }));
   };
+}
+
+function tooManyWaiting(): Fault {
+  return fail('SERVICE_UNAVAILABLE', 'Too many operations of this client wait. Retry later.', { retryAfterSeconds: 1 });
 }
 
 /** The query is by far the largest part. */

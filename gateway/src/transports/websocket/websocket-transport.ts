@@ -1,11 +1,14 @@
 /** The WebSocket transport: `/graphql` over graphql-transport-ws, for subscriptions, queries and mutations (contract §1, §6). */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Caller } from '@trestle/identity';
+import { takeUrlKeys } from '@trestle/identity/credential';
+import type { Quota } from '@trestle/limits/quota';
 import { closeSocket } from '@trestle/service/close-socket';
 import { refuseUpgrade } from '@trestle/service/refuse-upgrade';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws/client';
 import { WebSocketServer } from 'ws';
-import type { IdentifyOptions } from '../../request/caller.ts';
+import { type Identification, type IdentifyOptions, tryIdentify } from '../../request/caller.ts';
 import { MAX_URL_BYTES } from '../../request/url.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
 import type { ConnectionLimits, ConnectionOptions } from './connection-options.ts';
@@ -34,12 +37,18 @@ export class WebSocketTransport {
   readonly #connections = new Set<Connection>();
   readonly #pinger: NodeJS.Timeout;
   #isDraining = false;
+  /** Those of requests for a WebSocket, until they are answered. */
+  readonly #quotas = new WeakMap<IncomingMessage, Quota>();
 
   constructor(options: WebSocketTransportOptions) {
     const { limits } = options;
     this.#options = options;
     this.#connectionOptions = { ...options, ...limits, run: createSocketRun(options) };
     this.#server = createServer(limits);
+    this.#server.on('headers', (lines: string[], request) => {
+      const headers = this.#quotas.get(request)?.headersFor(101) ?? [];
+      for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`);
+    });
     this.#pinger = setInterval(() => {
       for (const connection of this.#connections) connection.ping();
     }, limits.pingIntervalMs).unref();
@@ -47,11 +56,26 @@ export class WebSocketTransport {
 
   /** Handles the event `upgrade` of an HTTP server. */
   readonly upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer): void => {
-    const refusal = this.#findRefusal(request);
-    if (refusal) {
-      refuseUpgrade(stream, refusal);
-      return;
-    }
+    const found = tryIdentify(request, this.#options);
+    const arrive = ({ identity }: Identification) => {
+      this.#count(request, { stream, head, caller: identity.caller });
+    };
+    if (found instanceof Promise) void found.then(arrive);
+    else arrive(found);
+  };
+
+  /** Counts a request for a WebSocket, and opens it unless it must be refused. */
+  #count(request: IncomingMessage, { stream, head, caller }: { stream: Duplex; head: Buffer; caller: Caller | null }): void {
+    const quota = this.#options.rateLimits.open(request, caller);
+    this.#quotas.set(request, quota);
+    quota.begin((fault) => {
+      const refusal = fault ? '429 Too Many Requests' : this.#findRefusal(request);
+      if (refusal) refuseUpgrade(stream, refusal, quota.headersFor(fault ? 429 : 0));
+      else this.#open(request, stream, head);
+    });
+  }
+
+  #open(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     this.#server.handleUpgrade(request, stream, head, (socket) => {
       // An error of the connection, also while it is being refused, ends the connection only.
       socket.on('error', () => undefined);
@@ -67,7 +91,7 @@ export class WebSocketTransport {
       this.#connections.add(connection);
       sockets.inc();
     });
-  };
+  }
 
   /**
    * Accepts no more connections, sends each client the events received so far, and closes the connections at random times within `overMs`.
@@ -92,9 +116,13 @@ export class WebSocketTransport {
   }
 
   /** Returns the HTTP status of a request that is refused. */
-  #findRefusal({ url = '/' }: IncomingMessage): string | undefined {
+  #findRefusal(request: IncomingMessage): string | undefined {
+    // A socket carries mutations too, so a key in its URL is refused rather than ignored.
+    const hasUrlKey = this.#options.verifier !== undefined && takeUrlKeys(request).length > 0;
+    const { url = '/' } = request;
     if (url.length > MAX_URL_BYTES) return '414 URI Too Long';
     if (url.split('?')[0] !== '/graphql') return '404 Not Found';
+    if (hasUrlKey) return '400 Bad Request';
     const isFull = this.#connections.size >= this.#options.limits.maxSockets;
     return this.#isDraining || isFull ? '503 Service Unavailable' : undefined;
   }

@@ -1,0 +1,81 @@
+/**
+ * Writes the package @trestle/gateway into `dist/package`, ready for `npm pack` (docs/adr/0017). The packages of this repository become part of it;
+ * all others are its dependencies, in the versions that the repository uses.
+ */
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const gateway = fileURLToPath(new URL('.', import.meta.url));
+const root = join(gateway, '..');
+const target = join(gateway, 'dist/package');
+/** Keys of the manifest that make sense in the repository only. */
+const OF_THE_WORKSPACE = new Set(['private', 'imports', 'devDependencies']);
+
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+const { metafile } = await build({
+  absWorkingDir: gateway,
+  entryPoints: ['dist/main.js', 'dist/plan/planner-worker.js'],
+  outbase: 'dist',
+  outdir: join(target, 'dist'),
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  // Beside main.js, so that package-files.ts finds the package from every chunk.
+  chunkNames: '[name]-[hash]',
+  // Only the packages of this repository are bundled.
+  plugins: [{ name: 'external-packages', setup: markExternal }],
+  metafile: true,
+  logLevel: 'warning',
+});
+for (const [from, to] of Object.entries({
+  'dist/graphiql': 'dist/graphiql',
+  bin: 'bin',
+  '../packages/service/node.env': 'node.env',
+  'README.md': 'README.md',
+  '../.env.example': '.env.example',
+  '../LICENSE': 'LICENSE',
+}))
+  cpSync(join(gateway, from), join(target, to), { recursive: true, dereference: true });
+writeFileSync(join(target, 'package.json'), `${JSON.stringify(createManifest(), null, 2)}\n`);
+
+function markExternal({ onResolve }) {
+  onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) =>
+    kind === 'entry-point' || path.startsWith('@trestle/') ? undefined : { path, external: true },
+  );
+}
+
+/** Returns the manifest of the package: that of the gateway, with the dependencies that the bundle imports. */
+function createManifest() {
+  const own = Object.entries(readManifest(gateway)).filter(([key]) => !OF_THE_WORKSPACE.has(key));
+  return { ...Object.fromEntries(own), dependencies: findDependencies() };
+}
+
+function findDependencies() {
+  const workspaces = [gateway, join(root, 'schema'), ...readdirSync(join(root, 'packages')).map((name) => join(root, 'packages', name))];
+  const versions = Object.assign({}, ...workspaces.map((folder) => readManifest(folder).dependencies));
+  const imported = Object.values(metafile.outputs).flatMap(({ imports }) =>
+    imports.filter(({ external }) => external).map(({ path }) => path),
+  );
+  const names = new Set(imported.filter((path) => !path.startsWith('node:')).map(toPackageName));
+  return Object.fromEntries([...names].sort().map((name) => [name, versions[name] ?? missing(name)]));
+}
+
+function toPackageName(path) {
+  return path
+    .split('/')
+    .slice(0, path.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function missing(name) {
+  throw new Error(`The gateway imports ${name}, which no package.json of the repository lists as a dependency.`);
+}
+
+function readManifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}

@@ -1,0 +1,58 @@
+/** What a field demands of a caller: `@authenticated`, `@requiresScopes`, `@policy` (federation 2.5 and 2.6). Plain data and pure functions. */
+
+/**
+ * One directive. The lists are alternatives: a caller meets the rule when it has every scope (or policy) of one of them. A rule of another
+ * `kind` is never met.
+ */
+export type AccessRule =
+  | { readonly kind: 'authenticated' }
+  | { readonly kind: 'scopes'; readonly anyOf: Alternatives }
+  | { readonly kind: 'policies'; readonly anyOf: Alternatives };
+
+/** Lists of which one suffices; each has at least one entry. */
+export type Alternatives = readonly (readonly string[])[];
+
+/** What is known of a caller where rules are decided. Callers with the same rights share one object. */
+export interface Access {
+  readonly isAuthenticated: boolean;
+  readonly scopes: ReadonlySet<string>;
+  /** The names of the policies that hold for the caller. */
+  readonly policies: ReadonlySet<string>;
+}
+
+/** The rights of an anonymous caller: none. */
+export const NO_ACCESS: Access = { isAuthenticated: false, scopes: new Set(), policies: new Set() };
+
+/** Returns whether the caller meets the rule. */
+export function isMet(rule: AccessRule, { isAuthenticated, scopes, policies }: Access): boolean {
+  switch (rule.kind) {
+    case 'authenticated':
+      return isAuthenticated;
+    case 'scopes':
+      return rule.anyOf.some((all) => all.every((scope) => scopes.has(scope)));
+    case 'policies':
+      return rule.anyOf.some((all) => all.every((policy) => policies.has(policy)));
+  }
+}
+
+const MET = '1';
+const NOT_MET = '0';
+
+/** Returns the outcome of each rule, in their order, as one string: equal outcomes have the same plan. */
+export function decideAll(rules: readonly AccessRule[], access: Access): string {
+  return rules.map((rule) => (isMet(rule, access) ? MET : NOT_MET)).join('');
+}
+
+/** Returns whether the rule at this index is met by an outcome of {@link decideAll}. */
+export function isMetIn(outcome: string, index: number): boolean {
+  return outcome[index] === MET;
+}
+
+/**
+ * Returns the alternative of which the caller lacks the fewest scopes, the first of several: what to ask for (RFC 6750 §3, `scope`). Empty when
+ * `anyOf` is.
+ */
+export function nearestAlternative(anyOf: Alternatives, scopes: ReadonlySet<string>): readonly string[] {
+  const missing = (all: readonly string[]) => all.filter((scope) => !scopes.has(scope)).length;
+  return anyOf.reduce<readonly string[] | undefined>((best, all) => (best && missing(best) <= missing(all) ? best : all), undefined) ?? [];
+}

@@ -1,0 +1,6 @@
+/** Finds the files of the package. This file lies in the first folder of the package: in `src`, in `dist`, or in a bundle in `dist`. */
+
+/** Returns the URL of a file of the package, such as `dist/graphiql/manifest.json`. */
+export function toPackageUrl(path: string): URL {
+  return new URL(`../${path}`, import.meta.url);
+}

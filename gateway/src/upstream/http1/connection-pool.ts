@@ -1,0 +1,151 @@
+/** A client of HTTP/1.1 for one origin: a bounded number of connections, and a bounded queue of requests that wait for one. */
+import type { Abortable } from '@trestle/service/cancellation';
+import { ClientError, type ClientRequest, type ResponseHandler, type UpstreamClient } from '../upstream-client.ts';
+import { Connection, type ConnectionOwner, type ConnectionTarget } from './connection.ts';
+import { PendingRequest } from './pending-request.ts';
+import { toRequestBytes } from './request-bytes.ts';
+import { WaitingRequests } from './waiting-requests.ts';
+
+export interface PoolOptions {
+  readonly maxConnections: number;
+  /** For opening a connection. */
+  readonly connectTimeoutMs: number;
+  /** For a request, from {@link UpstreamClient.send} to the last byte of the response. */
+  readonly timeoutMs: number;
+  /** The most bytes of a response's body. */
+  readonly maxResponseBytes: number;
+  /** The most requests that wait for a connection. Default 10,000. */
+  readonly maxWaiting?: number;
+  /** The most bytes of the requests that wait. Default 32 MB. */
+  readonly maxWaitingBytes?: number;
+  /** How long an idle connection is kept when the server sends no `Keep-Alive`. Default 4 s. */
+  readonly idleMs?: number;
+  /** Certificates to trust instead of those of Node.js. */
+  readonly ca?: string;
+}
+
+const MAX_WAITING = 10_000;
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+const IDLE_MS = 4000;
+/** All limits of time are checked by one timer: a timer for each request would cost more than the request's bytes. */
+const CHECKS_PER_TIMEOUT = 20;
+const MAX_CHECK_MS = 250;
+const ABORTED: Abortable = { abort: () => undefined };
+
+/** Creates the client. It opens connections when requests need them. */
+export function createConnectionPool(origin: string, options: PoolOptions): UpstreamClient {
+  return new ConnectionPool(origin, options);
+}
+
+class ConnectionPool implements UpstreamClient, ConnectionOwner {
+  readonly #options: PoolOptions;
+  readonly #host: string;
+  readonly #target: ConnectionTarget;
+  readonly #connections = new Set<Connection>();
+  /** The connection that was used last is used next: the others become idle for long enough to be closed. */
+  readonly #idle: Connection[] = [];
+  readonly #waiting: WaitingRequests;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(origin: string, options: PoolOptions) {
+    const { protocol, host, hostname, port } = new URL(origin);
+    const isTls = protocol === 'https:';
+    this.#options = options;
+    this.#host = host;
+    this.#target = {
+      // An IPv6 address stands in brackets.
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port: port === '' ? (isTls ? 443 : 80) : Number(port),
+      tls: isTls ? { ca: options.ca, session: undefined } : undefined,
+      maxResponseBytes: options.maxResponseBytes,
+      idleMs: options.idleMs ?? IDLE_MS,
+    };
+    const { maxWaiting = MAX_WAITING, maxWaitingBytes = MAX_WAITING_BYTES } = options;
+    this.#waiting = new WaitingRequests({ maxRequests: maxWaiting, maxBytes: maxWaitingBytes });
+  }
+
+  send(request: ClientRequest, handler: ResponseHandler): Abortable {
+    const now = performance.now();
+    let pending: PendingRequest;
+    try {
+      if (this.#isClosed) throw new ClientError('ABORTED', 'The client is closed.');
+      pending = new PendingRequest(toRequestBytes(this.#host, request), handler, { deadline: now + this.#options.timeoutMs, owner: this });
+    } catch (error) {
+      handler.onFailure(error as ClientError);
+      return ABORTED;
+    }
+    const connection = this.#takeIdle(now);
+    if (connection) connection.send(pending);
+    else if (this.#connections.size < this.#options.maxConnections) this.#open(now).send(pending);
+    else if (!this.#waiting.add(pending)) pending.failUnsent('QUEUE_FULL', `${this.#waiting.size} requests wait for a connection.`);
+    return pending;
+  }
+
+  abort(request: PendingRequest, reason: Error): void {
+    if (this.#waiting.remove(request)) request.failUnsent('ABORTED', reason.message);
+    else request.connection?.fail('ABORTED', reason.message, reason);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (let request = this.#waiting.take(); request; request = this.#waiting.take())
+      request.failUnsent('ABORTED', 'The client was closed.');
+    const connections = [...this.#connections];
+    for (const connection of connections) connection.fail('ABORTED', 'The client was closed.');
+    this.#stopTimer();
+    await Promise.all(connections.map((connection) => connection.closed()));
+  }
+
+  onFree(connection: Connection): void {
+    const request = this.#waiting.take();
+    if (request) connection.send(request);
+    else this.#idle.push(connection);
+  }
+
+  onClosed(connection: Connection): void {
+    this.#connections.delete(connection);
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    const request = this.#waiting.take();
+    if (request) this.#open(performance.now()).send(request);
+    else if (this.#connections.size === 0) this.#stopTimer();
+  }
+
+  #takeIdle(now: number): Connection | undefined {
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
+      if (connection.isFresh(now)) return connection;
+      connection.close();
+    }
+    return undefined;
+  }
+
+  #open(now: number): Connection {
+    const { connectTimeoutMs, timeoutMs } = this.#options;
+    const connection = new Connection(this.#target, this, now + connectTimeoutMs);
+    this.#connections.add(connection);
+    connection.open();
+    this.#timer ??= setInterval(
+      () => {
+        this.#checkTimes();
+      },
+      Math.min(MAX_CHECK_MS, timeoutMs / CHECKS_PER_TIMEOUT),
+    ).unref();
+    return connection;
+  }
+
+  /** Waiting requests stand in the order of their deadlines, because all have the same time. */
+  #checkTimes(): void {
+    const now = performance.now();
+    for (let request = this.#waiting.first(); request && now > request.deadline; request = this.#waiting.first()) {
+      this.#waiting.remove(request);
+      request.failUnsent('TIMEOUT', 'No connection was free in time.');
+    }
+    for (const connection of this.#connections) connection.checkTime(now);
+  }
+
+  #stopTimer(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

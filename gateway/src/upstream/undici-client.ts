@@ -1,0 +1,127 @@
+/** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
+import { type Dispatcher, Pool, errors } from 'undici';
+import type { Abortable } from '@trestle/service/cancellation';
+import {
+  ClientError,
+  type ClientErrorCode,
+  type ClientResponse,
+  type Progress,
+  type ResponseHandler,
+  type UpstreamClient,
+} from './upstream-client.ts';
+
+export interface UndiciOptions {
+  readonly maxConnections: number;
+  readonly connectTimeoutMs: number;
+  /** Until the head of the response, and between two parts of its body. */
+  readonly timeoutMs: number;
+  readonly maxResponseBytes: number;
+  /** Certificates to trust instead of those of Node.js. */
+  readonly ca?: string;
+}
+
+/** Creates the client. Servers that offer HTTP/2 in their TLS handshake are called by it. */
+export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient {
+  const pool = new Pool(origin, {
+    connections: options.maxConnections,
+    connect: { timeout: options.connectTimeoutMs, ...(options.ca !== undefined && { ca: options.ca }) },
+    headersTimeout: options.timeoutMs,
+    bodyTimeout: options.timeoutMs,
+    maxResponseSize: options.maxResponseBytes,
+    allowH2: true,
+  });
+  return {
+    send({ path, headers, body }, handler) {
+      const dispatch = new Dispatch(handler);
+      pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, dispatch);
+      return dispatch;
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A handler of undici's `dispatch` for one request. */
+class Dispatch implements Dispatcher.DispatchHandler, Abortable {
+  readonly #handler: ResponseHandler;
+  #controller: Dispatcher.DispatchController | undefined;
+  #reason: Error | undefined;
+  #hasEnded = false;
+  #status = 0;
+  #headers: Headers | undefined;
+  #first: Buffer | undefined;
+  #others: Buffer[] | undefined;
+
+  constructor(handler: ResponseHandler) {
+    this.#handler = handler;
+  }
+
+  abort(reason: Error): void {
+    this.#reason = reason;
+    if (!this.#hasEnded) this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#reason) controller.abort(this.#reason);
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#first === undefined) this.#first = chunk;
+    else (this.#others ??= []).push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#hasEnded = true;
+    const bytes = this.#others ? Buffer.concat([this.#first as Buffer, ...this.#others]) : (this.#first ?? Buffer.alloc(0));
+    this.#handler.onResponse(new UndiciResponse(this.#status, this.#headers ?? {}, bytes));
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#hasEnded = true;
+    const code = this.#reason ? 'ABORTED' : toCode(error);
+    const progress: Progress = code === 'UNREACHABLE' ? 'unsent' : this.#headers ? 'responding' : 'sent';
+    this.#handler.onFailure(new ClientError(code, error.message, { progress, cause: error }));
+  }
+}
+
+class UndiciResponse implements ClientResponse {
+  readonly status: number;
+  readonly bytes: Buffer;
+  readonly bodyStart = 0;
+  readonly bodyEnd: number;
+  readonly #headers: Headers;
+
+  constructor(status: number, headers: Headers, bytes: Buffer) {
+    this.status = status;
+    this.bytes = bytes;
+    this.bodyEnd = bytes.length;
+    this.#headers = headers;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  }
+
+  headerValues(name: string): readonly string[] {
+    const value = this.#headers[name];
+    return value === undefined ? [] : Array.isArray(value) ? value : [value];
+  }
+}
+
+function toCode(error: Error): ClientErrorCode {
+  if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) return 'TIMEOUT';
+  if (error instanceof errors.ConnectTimeoutError) return 'UNREACHABLE';
+  if (error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError) return 'RESPONSE_TOO_LARGE';
+  if (error instanceof errors.HTTPParserError) return 'INVALID_RESPONSE';
+  if (error instanceof errors.InvalidArgumentError || error instanceof errors.NotSupportedError) return 'INVALID_REQUEST';
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return code === 'ECONNREFUSED' || syscall === 'getaddrinfo' ? 'UNREACHABLE' : 'CONNECTION_LOST';
+}

@@ -1,0 +1,68 @@
+/** What the gateway needs of an HTTP client for one origin, whichever client sends the fetches. Types and errors only. */
+import type { Abortable } from '@trestle/service/cancellation';
+
+/** A POST with a JSON body. */
+export interface ClientRequest {
+  readonly path: string;
+  /** Names and values in turn. Content-Length and Host are added; fields that concern the connection are not allowed. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** A complete response. All of it is lent: it may be read until the handler returns, and is overwritten then. */
+export interface ClientResponse {
+  readonly status: number;
+  /** Holds the body from `bodyStart` to `bodyEnd`; what lies around it has no meaning. */
+  readonly bytes: Buffer;
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
+  /** Returns the value of a header field; several values joined with `, `; undefined when it is absent. `name` is in lower case. */
+  header(name: string): string | undefined;
+  /** Returns every value of a header field, in their order. `name` is in lower case. */
+  headerValues(name: string): readonly string[];
+}
+
+export interface ResponseHandler {
+  onResponse(response: ClientResponse): void;
+  onFailure(error: ClientError): void;
+}
+
+/** Sends requests to one origin over connections that it keeps. */
+export interface UpstreamClient {
+  /** Calls one method of the handler, once. Returns what aborts the request; aborting one that has ended does nothing. */
+  send(request: ClientRequest, handler: ResponseHandler): Abortable;
+  /** Fails all requests and closes all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * - `UNREACHABLE`: no connection could be opened.
+ * - `CONNECTION_LOST`: the connection ended before the response was complete.
+ * - `TIMEOUT`: the response was not complete in time, or no connection was free in time.
+ * - `INVALID_RESPONSE`: the bytes are no HTTP/1.1 response (RFC 9112).
+ * - `RESPONSE_TOO_LARGE`: head or body exceed their limit.
+ * - `QUEUE_FULL`: too many requests wait for a connection.
+ * - `INVALID_REQUEST`: a header field that must not be sent.
+ * - `ABORTED`: aborted, or the client was closed.
+ */
+export type ClientErrorCode =
+  'UNREACHABLE' | 'CONNECTION_LOST' | 'TIMEOUT' | 'INVALID_RESPONSE' | 'RESPONSE_TOO_LARGE' | 'QUEUE_FULL' | 'INVALID_REQUEST' | 'ABORTED';
+
+/**
+ * How far a failed request came, which decides whether it may be sent again (RFC 9110 §9.2.2): nothing was sent; something may have been sent,
+ * and no byte of a response arrived; a byte of a response arrived.
+ */
+export type Progress = 'unsent' | 'sent' | 'responding';
+
+/** Why a request has no response. The message contains addresses: it is for the log only. */
+export class ClientError extends Error {
+  readonly code: ClientErrorCode;
+  readonly progress: Progress;
+
+  constructor(code: ClientErrorCode, message: string, { progress = 'unsent', cause }: { progress?: Progress; cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'ClientError';
+    this.code = code;
+    this.progress = progress;
+  }
+}
