@@ -1,7 +1,10 @@
 /** Reads the settings of the bridge from the environment. */
 import { X509Certificate } from 'node:crypto';
 import { readSettings, readTls, setting } from '@trestle/env';
+import { verificationSettings } from '@trestle/identity/settings';
 import { LOG_LEVELS } from '@trestle/log';
+import { rateLimitSettings } from '@trestle/limits/settings';
+import { edgeSettings } from '@trestle/service/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
 import { type Lifecycle, parseLifecycles } from './versions/versions.ts';
 
@@ -10,6 +13,8 @@ export function readConfig() {
   const settings = readSettings(
     {
       ...serviceSettings,
+      ...edgeSettings,
+      ...rateLimitSettings,
       REST_PORT: setting.port().default(3000),
       HOST: setting.string().default('127.0.0.1'),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
@@ -17,7 +22,10 @@ export function readConfig() {
       PUBLIC_GATEWAY_URL: setting.url('http:', 'https:').optional(),
       GATEWAY_CERT_FILE: setting.parsedFile(parseCertificate).optional(),
       GATEWAY_TIMEOUT_MS: setting.integer(100, 300_000).default(15_000),
-      TOKEN_PUBLIC_KEY_FILE: setting.file(),
+      USERS_URL: setting.url('http:').optional(),
+      ...verificationSettings,
+      REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
+      API_KEY_EXCHANGE_URL: setting.url('http:', 'https:').optional(),
       API_VERSIONS_FILE: setting.parsedFile(parseLifecycles).default(new Map<number, Lifecycle>()),
       MAINTENANCE_FILE: setting.string().optional(),
       MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),

@@ -1,6 +1,6 @@
 /** Every parser of client input takes time that grows linearly with the length of the input. */
 import { describe, expect, it } from '@jest/globals';
-import { readBearerToken } from '@trestle/identity';
+import { readBearerToken, readCredential, takeUrlKeys } from '@trestle/identity/credential';
 import type { FieldFault } from '@trestle/schema/errors';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { chooseEncoding } from '@trestle/service/encoding';
@@ -56,6 +56,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     requireJson({ headers: { 'content-type': `application/json;${text}` } }, 'POST');
   },
   Authorization: (text) => readBearerToken(['Authorization', `Bearer ${text}!`]),
+  'X-API-Key': (text) => readCredential({ rawHeaders: ['X-API-Key', `${text}!`] }),
+  'an API key in a URL': (text) => takeUrlKeys({ url: `/${text}?${text}&%${text}` }),
   'conditional headers': (text) => [
     evaluateReadConditions({ 'if-match': text, 'if-none-match': text }, validators),
     evaluateReadConditions({ 'if-unmodified-since': `Sun${text}`, 'if-modified-since': `Sun, ${text}` }, validators),
@@ -87,6 +89,8 @@ const PIECES = [
   ';q=0',
   'a/b;',
   'a=b&',
+  '?',
+  '&apiKey',
   '&',
   '-',
   '0',

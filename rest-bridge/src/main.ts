@@ -1,8 +1,13 @@
 /** The process of the REST bridge: wires its parts together and serves HTTP. */
-import { createTokenVerifier } from '@trestle/identity/tokens';
+import { createApiKeyExchange } from '@trestle/identity/api-key-exchange';
+import { watchRevocations } from '@trestle/identity/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations';
+import { type Verification, startVerification } from '@trestle/identity/verification';
+import { createRateLimits } from '@trestle/limits/settings';
 import { createLog } from '@trestle/log';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { type ServiceOptions, runProcess, startService } from '@trestle/service';
+import { toEdge } from '@trestle/service/edge-settings';
 import { type HistogramSeries, createHistogram } from '@trestle/service/histogram';
 import { createProbes } from '@trestle/service/probes';
 import { toServiceOptions } from '@trestle/service/settings';
@@ -15,12 +20,16 @@ import { createGatewayClient } from './gateway/gateway-client.ts';
 import { createAddresses } from './http/addresses.ts';
 import { watchMaintenance } from './http/maintenance.ts';
 import { createLoadGuard } from './http/overload.ts';
+import { type OAuthListener, createOAuthListener } from './oauth/listener.ts';
 import { withDocumentRoutes } from './openapi/document-routes.ts';
 import { compileRoutes } from './pipeline/compile.ts';
 import { type Pipeline, type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
-import { toRefusalAnswer } from './pipeline/render-error.ts';
+import { toRefusalResponse } from './pipeline/render-error.ts';
 import { routes } from './routes/route-table.ts';
 import { createVersions } from './versions/versions.ts';
+
+/** The methods of all routes, for preflight requests. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 const config = readConfig();
 const log = createLog({ service: 'rest-bridge', level: config.LOG_LEVEL });
@@ -38,15 +47,29 @@ async function start() {
   const tracing = await createTracing({ service: 'rest-bridge', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
   const load = createLoadGuard({ maxInFlight: config.MAX_IN_FLIGHT, maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS });
   const maintenance = await watchMaintenance(config.MAINTENANCE_FILE);
+  const { verifier, publicKeys, apiKeys, stop: stopAuthentication } = await createAuthentication(probes.metrics);
+  const observe = createObserver(probes.metrics);
+  const rateLimits = await createRateLimits(config, log);
+  const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS });
+  if (config.CLIENT_ID_KEY_FILE === undefined)
+    log.warn('CLIENT_ID_KEY_FILE is not set: the gateway counts all requests of this process as those of one address');
   const pipeline = createPipeline({
-    ...createRoutes(),
-    verifier: createTokenVerifier({ publicKeyPem: config.TOKEN_PUBLIC_KEY_FILE }),
+    ...createRoutes(publicKeys),
+    verifier,
+    apiKeys,
+    rateLimits,
     gateway,
+    isAllowedOrigin: edge.isAllowedOrigin,
     load,
     maintenance,
     tracing,
     log,
-    observe: createObserver(probes.metrics),
+    observe,
+  });
+  const oauth = createOAuthListener({
+    ...{ load, maintenance, tracing, log, observe },
+    url: config.USERS_URL,
+    timeoutMs: config.GATEWAY_TIMEOUT_MS,
   });
   const service = await startService({
     log,
@@ -54,21 +77,40 @@ async function start() {
     host: config.HOST,
     tls: config.tls,
     probes,
-    handle: createRequestListener(pipeline),
+    handle: createRequestListener(pipeline, oauth),
     ...toServiceOptions(config),
-    toRefusalAnswer,
+    edge,
+    toRefusalResponse,
   });
   return async () => {
     await service.stop();
+    rateLimits.close();
     load.close();
     maintenance.close();
-    await gateway.close();
+    await stopAuthentication();
+    await Promise.all([gateway.close(), oauth.close()]);
     await tracing.stop();
   };
 }
 
+/** Creates what credentials are checked with. Without REVOCATIONS_URL a revoked token is refused by the gateway, which verifies it again. */
+async function createAuthentication(metrics: Registry) {
+  const { REVOCATIONS_URL: revocationsUrl, API_KEY_EXCHANGE_URL: exchangeUrl } = config;
+  const revocations = createRevocations();
+  const watch = revocationsUrl === undefined ? undefined : watchRevocations({ url: revocationsUrl, revocations, log, metrics });
+  await watch?.settled;
+  const { verifier, publicKeys, stop: stopVerification } = await startVerification(config, { log, revocations });
+  const apiKeys = exchangeUrl === undefined ? undefined : createApiKeyExchange({ url: exchangeUrl, verifier, metrics });
+  const stop = async () => {
+    stopVerification();
+    watch?.stop();
+    await apiKeys?.close();
+  };
+  return { verifier, publicKeys, apiKeys, stop };
+}
+
 /** Compiles the routes of every version. */
-function createRoutes(): Pick<PipelineDependencies, 'versions' | 'tables'> {
+function createRoutes(publicKeys: Verification['publicKeys']): Pick<PipelineDependencies, 'versions' | 'tables'> {
   const schema = buildSchema(readApiSdl());
   const addresses = createAddresses({
     publicUrl: config.PUBLIC_URL,
@@ -76,7 +118,7 @@ function createRoutes(): Pick<PipelineDependencies, 'versions' | 'tables'> {
     gatewayUrl: config.GATEWAY_URL,
   });
   const versions = createVersions(config.API_VERSIONS_FILE);
-  const allRoutes = withDocumentRoutes(routes, { schema, addresses });
+  const allRoutes = withDocumentRoutes(routes, { schema, addresses, publicKeys });
   return { versions, tables: new Map(versions.known.map((version) => [version, compileRoutes(allRoutes, { schema, version })])) };
 }
 
@@ -84,7 +126,7 @@ function createRoutes(): Pick<PipelineDependencies, 'versions' | 'tables'> {
  * Mounts the pipeline once, at the root of a router: it matches routes itself, so that a request passes no chain of middlewares. A router
  * without an application, because an application changes the prototype of every request and response, which costs more than the rest.
  */
-function createRequestListener(pipeline: Pipeline): ServiceOptions['handle'] {
+function createRequestListener(pipeline: Pipeline, oauth: OAuthListener): ServiceOptions['handle'] {
   const router = express.Router().use(pipeline);
   return (request, response) => {
     // The pipeline renders its errors. When that fails too, the connection is closed.
@@ -92,11 +134,14 @@ function createRequestListener(pipeline: Pipeline): ServiceOptions['handle'] {
       log.error('could not send a response', { error });
       response.destroy();
     };
-    router(request as express.Request, response as express.Response, (error: unknown) => {
-      // The router skips the pipeline for a target that it cannot parse as a URL, such as `http://[`.
-      if (error === undefined) pipeline(request, response).catch(abort);
-      else abort(error);
-    });
+    const passed = oauth.handle(request, response);
+    if (passed) passed.catch(abort);
+    else
+      router(request as express.Request, response as express.Response, (error: unknown) => {
+        // The router skips the pipeline for a target that it cannot parse as a URL, such as `http://[`.
+        if (error === undefined) pipeline(request, response).catch(abort);
+        else abort(error);
+      });
   };
 }
 

@@ -3,11 +3,16 @@ import { X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, createSecureContext, rootCertificates } from 'node:tls';
 import { type Fault, fail } from '@trestle/schema/errors';
+import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
 import { Pool, errors } from 'undici';
 
-const CONNECTIONS = 64;
+/**
+ * More than a busy gateway works on at once: requests wait in the gateway, which takes those of its clients in turn (ADR 12), rather than here
+ * in the order of their arrival.
+ */
+const CONNECTIONS = 256;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** The largest request body that the gateway accepts (contract §6). */
@@ -22,13 +27,15 @@ export interface GraphQLRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The span of the client's request; undefined unless spans are exported or the client sent `traceparent`. */
   readonly trace: Scope | undefined;
+  /** Aborts the request; undefined for one that must complete, such as a mutation. */
+  readonly cancellation: Cancellation | undefined;
 }
 
 /** An error of a GraphQL response. */
 export interface GraphQLResponseError {
   readonly message: string;
   readonly path?: readonly (string | number)[];
-  readonly extensions?: { readonly code?: unknown; readonly details?: unknown; readonly masked?: unknown; readonly retryAfter?: unknown };
+  readonly extensions?: Readonly<Partial<Record<'code' | 'details' | 'masked' | 'retryAfter' | 'reason' | 'requiredScopes', unknown>>>;
 }
 
 /** A GraphQL response. */
@@ -39,6 +46,8 @@ export interface GraphQLResult {
   readonly isReplayed: boolean;
   /** `Server-Timing` of the gateway, which it sends to callers that may read it. */
   readonly serverTiming: string | undefined;
+  /** The values of `Set-Cookie` of a mutation. */
+  readonly cookies: readonly string[];
 }
 
 /** The connection to the gateway. */
@@ -63,7 +72,7 @@ export interface GatewayClientOptions {
   readonly certificate?: string | undefined;
 }
 
-/** Creates a client with a pool of 64 connections. */
+/** Creates a client with a pool of at most 256 connections. */
 export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClientOptions): GatewayClient {
   const address = new URL(url);
   const { origin, pathname } = address;
@@ -76,12 +85,13 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
   return {
-    async execute({ bodyStart, variables, headers, trace }) {
+    async execute({ bodyStart, variables, headers, trace, cancellation }) {
       const body = `${bodyStart}${JSON.stringify(variables)}}`;
       requireSize(body);
       const span = trace?.startCall('POST', spanAttributes);
       try {
-        const sent = await postWhenReachable(pool, { path: pathname, headers: span ? { ...headers, ...span.toHeaders() } : headers, body });
+        const sentHeaders = span ? { ...headers, ...span.toHeaders() } : headers;
+        const sent = await postWhenReachable(pool, { path: pathname, headers: sentHeaders, body, cancellation });
         span?.end();
         return toResult(sent);
       } catch (cause) {
@@ -118,13 +128,14 @@ function toFault(cause: unknown, timeoutMs: number): Fault {
   return fail('UPSTREAM_ERROR', 'The gateway is unavailable. Retry later.', { cause });
 }
 
-function toResult({ text, replayed, timing }: HttpResult): GraphQLResult {
+function toResult({ text, replayed, timing, cookies }: HttpResult): GraphQLResult {
   const { data, errors: failures } = JSON.parse(text) as Pick<GraphQLResult, 'data' | 'errors'>;
   return {
     ...(data !== undefined && { data }),
     ...(failures && { errors: failures }),
     isReplayed: replayed === 'true',
     serverTiming: timing,
+    cookies,
   };
 }
 
@@ -143,13 +154,17 @@ interface HttpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly cancellation: Cancellation | undefined;
 }
 
 interface HttpResult {
   readonly text: string;
   readonly replayed: string | undefined;
   readonly timing: string | undefined;
+  readonly cookies: readonly string[];
 }
+
+const NO_COOKIES: readonly string[] = [];
 
 /** Pauses before a request is sent again after its connection was refused. */
 const RETRY_DELAYS_MS = [25, 100, 250, 500];
@@ -171,25 +186,30 @@ async function postWhenReachable(pool: Pool, request: HttpRequest): Promise<Http
 }
 
 /** Uses `dispatch`, because a stream between would take a third of the CPU time of a request. */
-function post(pool: Pool, { path, headers, body }: HttpRequest): Promise<HttpResult> {
+function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest): Promise<HttpResult> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let replayed: string | undefined;
     let timing: string | undefined;
+    let cookies = NO_COOKIES;
     pool.dispatch(
       { method: 'POST', path, headers, body },
       {
-        onRequestStart: () => undefined,
+        onRequestStart(controller) {
+          cancellation?.add(controller);
+        },
         onResponseStart(_, __, received) {
           replayed = received['idempotent-replayed'] as string | undefined;
           timing = received['server-timing'] as string | undefined;
+          const cookie = received['set-cookie'];
+          if (cookie !== undefined) cookies = typeof cookie === 'string' ? [cookie] : cookie;
         },
         onResponseData(_, chunk) {
           chunks.push(chunk);
         },
         onResponseEnd() {
           const [only, ...others] = chunks;
-          resolve({ text: only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString(), replayed, timing });
+          resolve({ text: only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString(), replayed, timing, cookies });
         },
         onResponseError(_, error) {
           reject(error);

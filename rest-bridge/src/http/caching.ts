@@ -9,13 +9,15 @@ export interface CachingFacts {
   readonly isAnonymous: boolean;
   /** False when a related resource failed and is missing from the body. */
   readonly isComplete: boolean;
+  /** Whether the URL contained an API key: a cache would keep it with the response. */
+  readonly hasUrlKey: boolean;
 }
 
 /**
- * Returns the value of `Cache-Control`: `no-store` for writes and incomplete responses, `private` for everything that was read with a
+ * Returns the value of `Cache-Control`: `no-store` for writes, incomplete responses and URLs with an API key, `private` for everything that was read with a
  * credential, and `public` with revalidation for anonymous reads.
  */
-export function toCacheControl({ isRead, isAnonymous, isComplete }: CachingFacts): string {
-  if (!isRead || !isComplete) return 'no-store';
+export function toCacheControl({ isRead, isAnonymous, isComplete, hasUrlKey }: CachingFacts): string {
+  if (!isRead || !isComplete || hasUrlKey) return 'no-store';
   return isAnonymous ? 'public, max-age=0, must-revalidate' : 'private, no-cache';
 }

@@ -11,6 +11,8 @@ export interface RouteResponse {
   /** Content of another media type, in place of `body`. */
   readonly document?: { readonly type: string; readonly bytes: Buffer };
   readonly headers?: ResponseHeaders;
+  /** The values of `Set-Cookie`. */
+  readonly cookies?: readonly string[];
   /** The version of the resource, which its entity tag carries. */
   readonly version?: number | undefined;
   /** When the resource last changed, for `Last-Modified`; absent when the body also shows other resources. */
@@ -21,6 +23,8 @@ export interface RouteResponse {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
+  /** The values of `Set-Cookie`: a list cannot be one header (RFC 6265 §3). */
+  readonly cookies?: readonly string[] | undefined;
   /** A string stays one, because Node.js then sends it together with the headers. Undefined for a response without content. */
   readonly content?: string | Buffer | undefined;
 }

@@ -23,7 +23,9 @@ export async function withContentCoding(response: HttpResponse, encoding: Encodi
 }
 
 /** Writes a response, without its content for HEAD. 204 and 304 have no `Content-Length` (RFC 9110 §8.6). */
-export function sendResponse({ method }: IncomingMessage, response: ServerResponse, { status, headers, content }: HttpResponse): void {
+export function sendResponse({ method }: IncomingMessage, response: ServerResponse, rendered: HttpResponse): void {
+  const { status, headers, cookies, content } = rendered;
+  if (cookies && cookies.length > 0) response.setHeader('set-cookie', [...cookies]);
   const hasLength = status !== 204 && status !== 304;
   response.writeHead(status, hasLength ? { ...headers, 'content-length': String(Buffer.byteLength(content ?? '')) } : headers);
   response.end(method === 'HEAD' ? undefined : content);

@@ -38,7 +38,7 @@ export function toRequestBody(route: Route, context: ReaderContext, components: 
 }
 
 function toBodySchema({ input, success }: OperationRoute, context: ReaderContext): JsonSchema | undefined {
-  if (success.content === 'login') {
+  if (success.content === 'login' && input.kind === 'custom') {
     const { email, password } = LOGIN;
     return all({ email, password });
   }
@@ -86,6 +86,8 @@ function toDefault(value: unknown, schema: JsonSchema): JsonSchema {
   return { default: Array.isArray(schema['enum']) && typeof value === 'string' ? value.toLowerCase() : value };
 }
 
+const SECRET: JsonSchema = { ...string, description: 'The API key itself: `trestle_live_…`, 51 characters. It is shown this once.' };
+
 const INDEX: JsonSchema = {
   ...all({
     name: string,
@@ -95,11 +97,32 @@ const INDEX: JsonSchema = {
   examples: [toIndex({ bridge: 'https://api.example.com', gateway: 'https://graphql.example.com/graphql', prefix: '/v1' })],
 };
 
+/** A JSON Web Key Set (RFC 7517 §5) of keys on the curve P-256. */
+const KEY_SET: JsonSchema = all({
+  // A key may have further members (RFC 7517 §4), such as the time until which an old key is kept.
+  keys: {
+    type: 'array',
+    items: {
+      ...all({ kty: string, crv: string, x: string, y: string, kid: string, use: string, alg: string }),
+      additionalProperties: true,
+    },
+  },
+});
+
+/** Returns the schema of a document; it is a string unless it is JSON. */
+function toDocumentSchema(path: string): JsonSchema {
+  if (path === '/') return INDEX;
+  if (path === '/.well-known/jwks.json') return KEY_SET;
+  return path.endsWith('.json') ? { type: 'object' } : string;
+}
+
 /** Returns the schema of a successful response; undefined for one without content. */
 export function toResponseSchema(route: Route, resource: JsonSchema, version: number): JsonSchema | undefined {
   switch (route.success.content) {
     case 'resource':
       return resource;
+    case 'secret':
+      return all({ secret: SECRET, apiKey: resource });
     case 'list':
       return toListSchema(resource, version);
     case 'items':
@@ -114,7 +137,7 @@ export function toResponseSchema(route: Route, resource: JsonSchema, version: nu
     case 'search':
       return toSearchSchema();
     case 'document':
-      return route.path === '/' ? INDEX : route.path.endsWith('.json') ? { type: 'object' } : string;
+      return toDocumentSchema(route.path);
     case 'redirect':
       return { $ref: `#/components/schemas/${route.success.target.type}` };
     case 'none':

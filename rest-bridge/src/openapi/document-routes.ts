@@ -25,10 +25,12 @@ function rejectParameters(search: URLSearchParams): void {
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;
   readonly addresses: Addresses;
+  /** Returns the public keys of access tokens, for `/.well-known/jwks.json`. */
+  readonly publicKeys: () => readonly object[];
 }
 
 /** Returns all routes: the given ones, and those that describe them. */
-export function withDocumentRoutes(routes: readonly Route[], { schema, addresses }: DocumentOptions): Route[] {
+export function withDocumentRoutes(routes: readonly Route[], { schema, addresses, publicKeys }: DocumentOptions): Route[] {
   const cached = createCache();
   const describe = ({ version, request }: LocalRequest) => createOpenApi(all, { schema, version }, addresses.bridge(request));
   const toKey = (kind: string, { version, request }: LocalRequest) => `${kind} ${String(version)} ${addresses.bridge(request)}`;
@@ -58,8 +60,27 @@ export function withDocumentRoutes(routes: readonly Route[], { schema, addresses
       });
     },
   };
-  const all: Route[] = [...routes, createIndexRoute(addresses), openApi, docs];
+  const all: Route[] = [...routes, createIndexRoute(addresses), openApi, docs, createKeysRoute(publicKeys)];
   return all;
+}
+
+/** Verifiers may keep the keys for so long: less than what a rotation with `--delay 300` waits before it signs with a new key. */
+const KEYS_CACHE = 'public, max-age=60, stale-if-error=3600';
+
+/** Returns `GET /.well-known/jwks.json`: the keys that verify access tokens (RFC 7517, RFC 8615). */
+function createKeysRoute(publicKeys: DocumentOptions['publicKeys']): LocalRoute {
+  return {
+    ...common,
+    path: '/.well-known/jwks.json',
+    ignoresCredential: true,
+    summary: 'Returns the public keys of access tokens, as a JSON Web Key Set',
+    types: ['application/json'],
+    respond: ({ search }) => {
+      rejectParameters(search);
+      const bytes = Buffer.from(JSON.stringify({ keys: publicKeys() }));
+      return { status: 200, headers: { 'cache-control': KEYS_CACHE }, document: { type: JSON_TYPE, bytes } };
+    },
+  };
 }
 
 /** Returns `GET /`: a page for browsers, JSON for other clients. */

@@ -31,7 +31,31 @@ export interface Operation {
   readonly [more: string]: unknown;
 }
 
-const BEARER = { bearer: [] };
+/** Each of these is enough; a request has exactly one credential. A key in the URL is accepted for GET only. */
+const CREDENTIALS = [{ bearer: [] }, { apiKey: [] }, { apiKeyHeader: [] }];
+const URL_CREDENTIAL = { apiKeyInUrl: [] };
+
+const SECURITY_SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token from `POST /auth/login`. It expires after 15 minutes.',
+  },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'An API key from `POST /api-keys`, as `ApiKey trestle_live_…`.',
+  },
+  apiKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key from `POST /api-keys`.' },
+  apiKeyInUrl: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'apiKey',
+    description: 'An API key that allows it with `isAllowedInUrl`, for GET only. The response is never stored.',
+  },
+};
 
 /**
  * Returns the document. `address` is the public address of the bridge without a trailing slash; when it is empty, the server URL is relative
@@ -59,14 +83,7 @@ export function createOpenApi(all: readonly Route[], context: ReaderContext, add
       .map((name) => ({ name, description: name === 'index' ? 'The index of the API.' : `Routes under \`/${name}\`.` })),
     paths,
     components: {
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description: 'An access token from `POST /auth/login`. It expires after 15 minutes.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       parameters: sharedParameters(version) as unknown as Record<string, JsonSchema>,
       headers: SHARED_HEADERS,
       schemas,
@@ -98,12 +115,17 @@ function toOperation(route: Route, { context, schemas }: DocumentContext): Opera
     operationId: toOperationId(route),
     summary: route.summary,
     tags: [tagOf(route)],
-    // Anonymous callers may use the other routes; a token gives access to more data.
-    security: route.needsCaller ? [BEARER] : route.ignoresCredential ? [{}] : [BEARER, {}],
+    security: toSecurity(route),
     parameters: toParameters(route, context) as unknown as JsonSchema[],
     ...(requestBody && { requestBody }),
     responses: toResponses(route, schemas, toResponseSchema(route, resource, context.version)),
   };
+}
+
+/** Anonymous callers may use most routes; a credential gives access to more data. */
+function toSecurity({ method, needsCaller, ignoresCredential }: Route): object[] {
+  if (ignoresCredential === true) return [{}];
+  return [...CREDENTIALS, ...(method === 'GET' ? [URL_CREDENTIAL] : []), ...(needsCaller ? [] : [{}])];
 }
 
 /** Returns `getUsersByIdPostsByPostId` for `GET /users/{id}/posts/{postId}`: unique, because method and path are. */

@@ -5,6 +5,7 @@ import type { JsonSchema } from './schemas.ts';
 /** Ids of the demo data: Ada's account, and resources that she may read. */
 export const DEMO_IDS = {
   users: 'usr_01hr47qr60p91dc7y56q4qr0h3',
+  'api-keys': 'key_01hr47qr60zaa1qk9k5e90xvpm',
   posts: 'pst_01ht08sx18czkwf6fdj1rnagf4',
   comments: 'cmt_01htxfdrsg9chn5kaqyab0b247',
   orders: 'ord_01jmneqc10j6hxhev6rqhym1vz',
@@ -58,7 +59,10 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   tag: 'timber',
   productId: 12,
   qty: 2,
+  overlapHours: 24,
   requestId: '3f2b7a80-52b4-4f0e-9d7b-0c7a4a5b9f11',
+  scopes: ['orders:read'],
+  secret: 'trestle_live_…',
   stock: 40,
   tags: ['steel'],
   title: 'How a trestle stands',
@@ -69,6 +73,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 };
 /** Examples of fields by the type of a resource; they replace those by name. */
 const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ApiKey: { id: DEMO_IDS['api-keys'], name: 'Demo key', lastFour: 'x7Qa', isAllowedInUrl: false, expiresAt: null, successorId: null },
   Channel: { id: DEMO_IDS.channels, name: 'bridge-building', topic: 'How to span things.' },
   Comment: { id: DEMO_IDS.comments, body: 'Well said.' },
   CursorPagination: {
@@ -94,6 +99,9 @@ const RARE = new Set(['_masked', '_errors', 'meta', 'links']);
 
 /** Fields of the example of an input; undefined removes a field. The demo system accepts the examples unchanged. */
 const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  // The example should stay valid.
+  CreateApiKeyInput: { name: 'Nightly export', isAllowedInUrl: false, expiresAt: undefined },
+  UpdateApiKeyInput: { name: 'Nightly export', isAllowedInUrl: false },
   CreateUserInput: { email: 'grace@example.com', name: 'Grace Hopper' },
   // An order has either one product or several items.
   CreateOrderInput: { items: undefined },

@@ -12,7 +12,7 @@ import { createOpenApi } from './document.ts';
 import { toReferencePage } from './reference-page.ts';
 
 const schema = buildSchema(readApiSdl());
-const all = withDocumentRoutes(routes, { schema, addresses: createAddresses({}) });
+const all = withDocumentRoutes(routes, { schema, addresses: createAddresses({}), publicKeys: () => [] });
 const create = (version: number) => createOpenApi(all, { schema, version });
 /** Returns the JSON value that clients receive. */
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>;

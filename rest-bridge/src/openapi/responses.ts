@@ -25,8 +25,24 @@ export const SHARED_HEADERS: Readonly<Record<string, JsonSchema>> = {
   Replayed: { description: '`true` for the stored response of an earlier request with the same `Idempotency-Key`.', schema: string },
   Allow: { description: 'The methods that the path allows.', schema: string },
   RetryAfter: { description: 'The number of seconds to wait before a retry.', schema: { type: 'integer' } },
-  Authenticate: { description: 'The authentication scheme.', schema: string },
+  Authenticate: {
+    description:
+      'The authentication scheme. `error="invalid_token"` when the credential is invalid, `error="insufficient_scope"` and `scope` on 403 ' +
+      'when it lacks scopes.',
+    schema: string,
+  },
   ContentRange: { description: 'The byte range of the content.', schema: string },
+  RateLimitLimit: { description: 'Requests per minute of the caller.', schema: { type: 'integer' } },
+  RateLimitRemaining: { description: 'Requests that are left in the sliding window of a minute.', schema: { type: 'integer' } },
+  RateLimitReset: {
+    description: 'When the number of remaining requests grows next, as Unix time in seconds.',
+    schema: { type: 'integer' },
+  },
+  RateLimit: {
+    description: 'The remaining requests and the seconds until there are more (draft-ietf-httpapi-ratelimit-headers).',
+    schema: string,
+  },
+  RateLimitPolicy: { description: 'The limit and its window in seconds (draft-ietf-httpapi-ratelimit-headers).', schema: string },
   AcceptRanges: { description: '`bytes`: the unit of `Range`.', schema: string },
 };
 
@@ -38,6 +54,11 @@ const EVERY = {
   Deprecation: 'Deprecation',
   Sunset: 'Sunset',
   Link: 'Link',
+  'X-RateLimit-Limit': 'RateLimitLimit',
+  'X-RateLimit-Remaining': 'RateLimitRemaining',
+  'X-RateLimit-Reset': 'RateLimitReset',
+  RateLimit: 'RateLimit',
+  'RateLimit-Policy': 'RateLimitPolicy',
 };
 
 /** Returns the headers of a response: those of every response, and `more`, by the names of their components. */
@@ -47,9 +68,11 @@ export function toHeaders(more: Readonly<Record<string, string>> = {}): JsonSche
 
 const OWN_HEADERS: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   UNAUTHORIZED: { 'WWW-Authenticate': 'Authenticate' },
+  FORBIDDEN: { 'WWW-Authenticate': 'Authenticate' },
   METHOD_NOT_ALLOWED: { Allow: 'Allow' },
   RANGE_NOT_SATISFIABLE: { 'Content-Range': 'ContentRange' },
   SERVICE_UNAVAILABLE: { 'Retry-After': 'RetryAfter' },
+  RATE_LIMIT_EXCEEDED: { 'Retry-After': 'RetryAfter' },
   CONFLICT: { 'Retry-After': 'RetryAfter' },
 };
 
@@ -81,6 +104,14 @@ const faults: JsonSchema = {
 };
 const code: JsonSchema = { type: 'string', enum: Object.keys(ERRORS) };
 
+/** The members of RATE_LIMIT_EXCEEDED (spec §7.1). */
+const rateLimit: JsonSchema = {
+  retryAfter: { type: 'integer', description: 'Seconds after which the request can be accepted. On rate limiting only.' },
+  limit: { type: 'integer', description: 'Requests per minute. On rate limiting only.' },
+  remaining: { type: 'integer', description: 'Requests that are left. On rate limiting only.' },
+  resetAt: { type: 'string', format: 'date-time', description: 'When the request can be accepted. On rate limiting only.' },
+};
+
 /** The schemas of error responses. */
 export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: {
@@ -88,7 +119,7 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: {
       error: {
         type: 'object',
-        properties: { code, message: string, details: faults, requestId: { type: 'string', format: 'uuid' } },
+        properties: { code, message: string, details: faults, requestId: { type: 'string', format: 'uuid' }, ...rateLimit },
         required: ['code', 'message', 'requestId'],
       },
     },
@@ -105,6 +136,7 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       code,
       details: faults,
       requestId: { type: 'string', format: 'uuid' },
+      ...rateLimit,
     },
     required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
   },
@@ -120,6 +152,7 @@ export function errorsOf(route: Route): ErrorCode[] {
     'REQUEST_TIMEOUT',
     'GONE',
     'URI_TOO_LONG',
+    'RATE_LIMIT_EXCEEDED',
   ];
   const internal: ErrorCode[] = ['REQUEST_HEADER_FIELDS_TOO_LARGE', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE'];
   const isOperation = 'operation' in route;

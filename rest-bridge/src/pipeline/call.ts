@@ -1,5 +1,6 @@
 /** Stage 7: runs the operation at the gateway, and decides what its errors mean for the resource (contract §4, §5). */
-import { type ErrorCode, type Fault, type FieldFault, fail, isErrorCode } from '@trestle/schema/errors';
+import { readRefusalExtensions } from '@trestle/identity/challenge';
+import { type ErrorCode, type Fault, type FaultOptions, type FieldFault, fail, isErrorCode } from '@trestle/schema/errors';
 import type { GatewayClient, GraphQLResponseError, GraphQLResult } from '../gateway/gateway-client.ts';
 import type { CompiledOperation } from '../operations/operations.ts';
 import { INCLUDE_PREFIX } from '../resources/projection.ts';
@@ -21,6 +22,8 @@ export interface GatewayResult {
   readonly errors: readonly PartialError[];
   readonly isReplayed: boolean;
   readonly serverTiming: string | undefined;
+  /** The values of `Set-Cookie`, which only routes of sessions send to the client. */
+  readonly cookies: readonly string[];
 }
 
 /**
@@ -29,15 +32,15 @@ export interface GatewayResult {
  * lists the failure in `errors`.
  */
 export async function call(gateway: GatewayClient, request: GatewayRequest): Promise<GatewayResult> {
-  const { operation, selection, isMutation, variables, headers, trace } = request;
+  const { operation, selection, isMutation, variables, headers, trace, cancellation } = request;
   const compiled = operation(selection);
   const { bodyStart, resultPath } = compiled;
-  const result = await gateway.execute({ bodyStart, variables, headers, trace });
+  const result = await gateway.execute({ bodyStart, variables, headers, trace, cancellation });
   const value = resultPath.reduce<unknown>((data, key) => (data as Record<string, unknown> | null | undefined)?.[key], result.data);
   const errors = result.errors ? result.errors.filter(({ extensions }) => extensions?.masked !== true) : [];
   if (value !== null && value !== undefined) {
-    const { isReplayed, serverTiming } = result;
-    return { value, compiled, isReplayed, serverTiming, errors: errors.map((error) => toPartialError(error, resultPath)) };
+    const { isReplayed, serverTiming, cookies } = result;
+    return { value, compiled, isReplayed, serverTiming, cookies, errors: errors.map((error) => toPartialError(error, resultPath)) };
   }
   const failed = isMutation || selection.include.length === 0 ? [] : await findFailedInclusions(gateway, request, errors);
   if (failed.length === 0) throw toFault(result, errors);
@@ -89,17 +92,25 @@ function toFault({ data, errors: all }: GraphQLResult, errors: readonly GraphQLR
   return fail(toCode(error), error.message, {
     ...(details && { details: details.map(({ field, message }) => ({ field: PARAMETER_NAMES[field] ?? field, message })) }),
     ...(typeof retryAfter === 'number' && { retryAfterSeconds: retryAfter }),
+    ...readRefusalExtensions(error.extensions),
+    ...readRateLimit(error.extensions),
   });
+}
+
+/** Returns what a gateway that counts the bridge's requests itself reports of its limit. */
+function readRateLimit({ limit, remaining, resetAt }: Readonly<Record<string, unknown>> = {}): Pick<FaultOptions, 'rateLimit'> {
+  if (typeof limit !== 'number' || typeof remaining !== 'number' || typeof resetAt !== 'string') return {};
+  return { rateLimit: { limit, remaining, resetAt } };
 }
 
 /** The query parameters behind arguments that have other names in GraphQL. */
 const PARAMETER_NAMES: Readonly<Record<string, string>> = { first: 'limit', last: 'limit', after: 'cursor', before: 'cursor' };
 
-/** The field of a partial error is its path within the resource: `orders`, or `comments.author` for a nested one. */
+/** The field of a partial error is its path within the resource (`@` is every item of a list): `orders`, or `comments.author` for a nested one. */
 function toPartialError(error: GraphQLResponseError, resultPath: readonly string[]): PartialError {
   const names = (error.path ?? [])
     .slice(resultPath.length)
-    .filter((part): part is string => typeof part === 'string' && !['edges', 'node'].includes(part));
+    .filter((part): part is string => typeof part === 'string' && !['edges', 'node', '@'].includes(part));
   return { field: names.map((name) => name.replace(INCLUDE_PREFIX, '')).join('.'), code: toCode(error), message: error.message };
 }
 

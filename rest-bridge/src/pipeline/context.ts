@@ -1,6 +1,7 @@
 /** The vocabulary of the pipeline: a request as it is known after each stage. Every value is made by one stage and never changed. */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '@trestle/identity';
+import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import type { RequestTarget } from '../http/request-target.ts';
 import type { CompiledRoute } from './compile.ts';
@@ -9,8 +10,12 @@ import type { CompiledRoute } from './compile.ts';
 export interface RequestContext {
   readonly request: IncomingMessage;
   readonly requestId: string;
+  /** The API keys that were in the URL, which no longer contains them. */
+  readonly urlKeys: readonly string[];
   /** The span of the request; undefined unless spans are exported or the client sent `traceparent`. */
   readonly trace: Scope | undefined;
+  /** Ends the queries to the gateway when the client disconnects. */
+  readonly cancellation: Cancellation;
 }
 
 /** A request with its version, after `locate`. */
@@ -34,6 +39,6 @@ export interface AdmittedRequest<R extends CompiledRoute = CompiledRoute> extend
   readonly compiled: R;
   /** Null for an anonymous caller. */
   readonly caller: Caller | null;
-  /** The credential as the client sent it, for the gateway, which verifies it again. */
+  /** The access token for the gateway, which verifies it again: the client's, or the one that its API key was exchanged for. */
   readonly authorization: string | undefined;
 }

@@ -1,4 +1,6 @@
 /** The request to the gateway that an admitted request becomes. No I/O. */
+import type { IncomingMessage } from 'node:http';
+import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
 import { toClientHeaders } from '@trestle/service/client-id';
 import type { GraphQLRequest } from '../gateway/gateway-client.ts';
 import type { CompileOperation } from '../operations/operations.ts';
@@ -8,7 +10,7 @@ import type { AdmittedRequest } from './context.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
 /** An operation with a field selection, its variables and its headers. */
-export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'headers' | 'trace'> {
+export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'headers' | 'trace' | 'cancellation'> {
   readonly operation: CompileOperation;
   readonly selection: FieldSelection;
   readonly isMutation: boolean;
@@ -17,14 +19,15 @@ export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'head
 /** The parts of a gateway request that differ between the operation of a route and the query for the state of its resource. */
 export interface GatewayRequestParts extends Pick<GatewayRequest, 'operation' | 'selection' | 'isMutation' | 'variables'> {
   readonly idempotency?: IdempotencyKey | undefined;
+  readonly sessionHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Returns a gateway request with the credential, the request id, the client id and the trace of the client's request. */
 export function toGatewayRequest(
   { context, authorization }: AdmittedRequest<CompiledOperationRoute>,
-  { idempotency, ...parts }: GatewayRequestParts,
+  { idempotency, sessionHeaders, ...parts }: GatewayRequestParts,
 ): GatewayRequest {
-  const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': context.requestId };
+  const headers: Record<string, string> = { ...sessionHeaders, 'content-type': 'application/json', 'x-request-id': context.requestId };
   const [clientHeader, clientId] = toClientHeaders(context.request);
   if (clientHeader !== undefined && clientId !== undefined) headers[clientHeader] = clientId;
   if (authorization !== undefined) headers['authorization'] = authorization;
@@ -32,5 +35,19 @@ export function toGatewayRequest(
     headers['idempotency-key'] = idempotency.key;
     headers['idempotency-scope'] = idempotency.scope;
   }
-  return { ...parts, headers, trace: context.trace };
+  return { ...parts, headers, trace: context.trace, cancellation: parts.isMutation ? undefined : context.cancellation };
+}
+
+/**
+ * Returns the headers that routes of sessions pass on: `User-Agent`, and from an allowed origin `Cookie` and `Origin`. The gateway relies
+ * on this check, because it sees the bridge's own address.
+ */
+export function toSessionHeaders(request: IncomingMessage, isAllowedOrigin: IsAllowedOrigin): Readonly<Record<string, string>> {
+  const { cookie, origin, 'user-agent': userAgent } = request.headers;
+  const isFromOrigin = isAllowedOrigin(request);
+  return {
+    ...(userAgent !== undefined && { 'user-agent': userAgent }),
+    ...(isFromOrigin && origin !== undefined && { origin }),
+    ...(isFromOrigin && cookie !== undefined && { cookie }),
+  };
 }

@@ -13,4 +13,8 @@ describe('locate', () => {
   ])('returns %j as the path %j, which is valid in a header', (url, path) => {
     expect(locate(versions, { url, headers: {} }).path).toBe(path);
   });
+
+  it('refuses a query string that is not UTF-8', () => {
+    expect(() => locate(versions, { url: '/users?name=%ff', headers: {} })).toThrow('The query string is not valid UTF-8.');
+  });
 });

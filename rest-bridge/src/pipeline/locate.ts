@@ -1,6 +1,7 @@
 /** Stage 1: splits the request target into version, path and parameters (spec §9, contract §4, §6). No I/O. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
+import { isUtf8 } from '@trestle/service/query-string';
 import { selectVersion } from '../versions/select-version.ts';
 import type { Versions } from '../versions/versions.ts';
 import type { LocatedRequest } from './context.ts';
@@ -12,12 +13,15 @@ const PLAIN_PATH = /^[\w\-.~!$&'()*+,;=:@%/]*$/;
 const OTHER_CHARACTERS = /[^\w\-.~!$&'()*+,;=:@%/]/g;
 const NO_SEARCH = new URLSearchParams();
 
-/** Returns the parts of the request target. Throws URI_TOO_LONG above 8 KiB, and what `selectVersion` throws. */
+/**
+ * Returns the parts of the request target. Throws URI_TOO_LONG above 8 KiB, VALIDATION_ERROR for a query string that is not UTF-8, and
+ * what `selectVersion` throws.
+ */
 export function locate(versions: Versions, { url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): LocatedRequest {
   if (url.length > MAX_URL_BYTES) throw fail('URI_TOO_LONG', `Request URL exceeds the limit of ${String(MAX_URL_BYTES)} bytes.`);
   const mark = url.indexOf('?');
   const pathname = toPathname(mark < 0 ? url : url.slice(0, mark));
-  const search = mark < 0 ? NO_SEARCH : new URLSearchParams(url.slice(mark + 1));
+  const search = mark < 0 ? NO_SEARCH : toSearch(url.slice(mark + 1));
   const [versionPrefix = '', api = '', digits] = PREFIX.exec(pathname) ?? [];
   const version = selectVersion(versions, {
     path: digits,
@@ -28,6 +32,11 @@ export function locate(versions: Versions, { url = '/', headers }: Pick<Incoming
   // `/api/users` is the unversioned path `/users`.
   const prefix = versionPrefix === '' && /^\/api(?=\/|$)/.test(pathname) ? '/api' : versionPrefix;
   return { prefix, api: api || (prefix === '/api' ? prefix : ''), path: pathname.slice(prefix.length), search, version };
+}
+
+function toSearch(query: string): URLSearchParams {
+  if (!isUtf8(query)) throw fail('VALIDATION_ERROR', 'The query string is not valid UTF-8.');
+  return new URLSearchParams(query);
 }
 
 /**

@@ -1,7 +1,8 @@
 /** Turns errors into HTTP responses: the envelope of spec §7.1, or problem details for clients that accept nothing else (RFC 9457). */
 import { STATUS_CODES } from 'node:http';
+import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
-import type { Refusal, RefusalAnswer } from '@trestle/service/refusals';
+import type { Refusal, RefusalResponse } from '@trestle/service/refusals';
 import { VARY } from '../http/caching.ts';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
 import { JSON_TYPE, PROBLEM_TYPE, wantsProblem } from '../http/media-types.ts';
@@ -19,7 +20,11 @@ export interface RenderedError {
 }
 
 /** Returns the response to an error. An error that is not meant for clients becomes INTERNAL_ERROR. `common` are headers of every response. */
-export async function renderError({ request, requestId }: RequestContext, error: unknown, common: ResponseHeaders): Promise<RenderedError> {
+export async function renderError(
+  { request, requestId }: Pick<RequestContext, 'request' | 'requestId'>,
+  error: unknown,
+  common: ResponseHeaders,
+): Promise<RenderedError> {
   const fault = toClientFault(error);
   const isProblem = wantsProblem(request.headers.accept);
   const type = isProblem ? PROBLEM_TYPE : JSON_TYPE;
@@ -36,28 +41,48 @@ export async function renderError({ request, requestId }: RequestContext, error:
   return { code: fault.code, response: await withContentCoding(response, chooseContentCoding(request, { content, type })) };
 }
 
-/** Returns the answer to a request that was refused before the pipeline. Its version is unknown, and every response names one (spec §9). */
-export function toRefusalAnswer({ requestId, ...refusal }: Refusal): RefusalAnswer {
+/** Returns the response to a request that was refused before the pipeline. Its version is unknown, and every response names one (spec §9). */
+export function toRefusalResponse({ requestId, ...refusal }: Refusal): RefusalResponse {
   return {
     body: toEnvelope(refusal, requestId),
-    headers: { 'api-version': String(DEFAULT_VERSION), 'x-content-type-options': 'nosniff' },
+    headers: { 'api-version': String(DEFAULT_VERSION) },
   };
 }
 
-function toEnvelope({ code, message, details }: Omit<Refusal, 'requestId'> & { details?: Fault['details'] }, requestId: string): object {
-  return { error: { code, message, ...(details && { details }), requestId } };
+type ReportedFault = Pick<Fault, 'code' | 'message'> & Partial<Pick<Fault, 'details' | 'retryAfterSeconds' | 'rateLimit'>>;
+
+function toEnvelope(fault: ReportedFault, requestId: string): object {
+  const { code, message, details } = fault;
+  return { error: { code, message, ...(details && { details }), requestId, ...toRateLimitMembers(fault) } };
 }
 
-function toProblem({ code, message, details }: Fault, requestId: string): object {
+/** The members of an error on rate limiting (spec §7.1). */
+function toRateLimitMembers({ retryAfterSeconds, rateLimit }: ReportedFault): object | undefined {
+  return rateLimit && { retryAfter: retryAfterSeconds, ...rateLimit };
+}
+
+function toProblem(fault: Fault, requestId: string): object {
+  const { code, message, details } = fault;
   const { status } = ERRORS[code];
-  return { type: 'about:blank', title: STATUS_CODES[status], status, detail: message, code, ...(details && { details }), requestId };
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[status],
+    status,
+    detail: message,
+    code,
+    ...(details && { details }),
+    requestId,
+    ...toRateLimitMembers(fault),
+  };
 }
 
-function toErrorHeaders(error: unknown, { code, retryAfterSeconds }: Fault, method: string): ResponseHeaders {
+function toErrorHeaders(error: unknown, fault: Fault, method: string): ResponseHeaders {
+  const { code, retryAfterSeconds } = fault;
+  const challenge = toChallenge(fault);
   return {
     ...(error instanceof MethodNotAllowed && { allow: error.allow }),
     ...(error instanceof RangeNotSatisfiable && { 'content-range': `bytes */${String(error.size)}` }),
-    ...(code === 'UNAUTHORIZED' && { 'www-authenticate': 'Bearer realm="api"' }),
+    ...(challenge !== undefined && { 'www-authenticate': challenge }),
     ...(code === 'UNSUPPORTED_MEDIA_TYPE' && { [method === 'PATCH' ? 'accept-patch' : 'accept-post']: toAcceptedBodyTypes(method) }),
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
   };

@@ -13,6 +13,8 @@ import { preconditionFailed } from './check.ts';
 /** A route response with the facts that its caching depends on. */
 export interface RenderInput extends RouteResponse {
   readonly isAnonymous: boolean;
+  /** Whether the URL contained an API key. */
+  readonly hasUrlKey: boolean;
   /** The parts that failed; the response lists them in `_errors`. */
   readonly errors: readonly PartialError[];
 }
@@ -22,11 +24,11 @@ export interface RenderInput extends RouteResponse {
  * PRECONDITION_FAILED, or `RangeNotSatisfiable` (RFC 9110 §13.2.2).
  */
 export async function render(request: IncomingMessage, input: RenderInput, common: ResponseHeaders): Promise<HttpResponse> {
-  const { status, body, document, version, isAnonymous, errors } = input;
+  const { status, body, document, version, isAnonymous, hasUrlKey, errors } = input;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const isComplete = errors.length === 0;
   const headers = mergeHeaders(common, {
-    'cache-control': toCacheControl({ isRead, isAnonymous, isComplete }),
+    'cache-control': toCacheControl({ isRead, isAnonymous, isComplete, hasUrlKey }),
     vary: VARY,
     ...input.headers,
   });

@@ -20,6 +20,24 @@ export const USER: Resource = {
   isVersioned: true,
 };
 
+/** API keys, without their secrets. */
+export const API_KEY: Resource = {
+  type: 'ApiKey',
+  fields: {
+    ...plain('id', 'name', 'lastFour', 'scopes', 'isAllowedInUrl', 'expiresAt'),
+    // A use does not change `updatedAt`.
+    lastUsedAt: { select: 'lastUsedAt', isForeign: true },
+    successorId: { select: 'successorId' },
+    user: accountReference('user'),
+    ...plain('createdAt', 'updatedAt', 'version'),
+  },
+  defaultFields: [
+    ...['id', 'name', 'lastFour', 'scopes', 'isAllowedInUrl', 'expiresAt', 'lastUsedAt', 'successorId', 'user', 'createdAt', 'updatedAt'],
+  ],
+  include: {},
+  isVersioned: true,
+};
+
 /** Orders. */
 export const ORDER: Resource = {
   type: 'Order',
@@ -203,6 +221,28 @@ export const MESSAGE: Resource = {
   defaultFields: ['id', 'body', 'author', 'createdAt', 'updatedAt'],
   include: {},
   isVersioned: true,
+};
+
+/** Sessions of an account. */
+export const SESSION: Resource = {
+  type: 'Session',
+  fields: plain('id', 'device', 'address', 'createdAt', 'lastUsedAt', 'expiresAt', 'isCurrent'),
+  defaultFields: ['id', 'device', 'address', 'createdAt', 'lastUsedAt', 'expiresAt', 'isCurrent'],
+  include: {},
+  isVersioned: false,
+};
+
+/** Entries of the audit trail. */
+export const SECURITY_EVENT: Resource = {
+  type: 'SecurityEvent',
+  fields: {
+    id: { select: 'id' },
+    type: lowerCase('type'),
+    ...plain('userId', 'actorId', 'subject', 'detail', 'address', 'device', 'createdAt'),
+  },
+  defaultFields: ['id', 'type', 'userId', 'actorId', 'subject', 'detail', 'address', 'device', 'createdAt'],
+  include: {},
+  isVersioned: false,
 };
 
 /** The results of a search, which `search-results.ts` represents. */

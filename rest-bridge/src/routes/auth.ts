@@ -1,26 +1,45 @@
-/** Routes of logging in and out (contract §4). */
+/** Routes of sessions: login, refresh, logout, and their list (contract §4). */
 import { parseLogin } from '../query/login-body.ts';
-import { USER } from '../resources/resources.ts';
-import type { Route } from './route.ts';
+import { SESSION, USER } from '../resources/resources.ts';
+import { getList } from './route-kinds.ts';
+import type { ResponseBuilder, Route } from './route.ts';
 
-/** The routes under `/auth`. */
+const toTokenResponse: ResponseBuilder = (result, represent) => {
+  const { token, expiresIn, user } = result as { token: string; expiresIn: number; user: unknown };
+  return { status: 200, body: { accessToken: token, tokenType: 'Bearer', expiresIn, user: represent(user).body } };
+};
+
+/** The routes under `/auth` and `/sessions`. */
 export const authRoutes: readonly Route[] = [
   {
     method: 'POST',
     path: '/auth/login',
     operation: 'Login',
     resource: USER,
-    summary: 'Returns an access token for an e-mail address and its password',
+    summary: 'Returns an access token for an e-mail address and its password, and sets the refresh cookie',
     needsCaller: false,
     ignoresCredential: true,
+    isOfSession: true,
     // A login changes nothing, and its token must not be stored.
     idempotency: 'ignored',
     input: { kind: 'custom', hasBody: true, createReader: () => parseLogin },
     success: { status: 200, content: 'login' },
-    toResponse: (result, represent) => {
-      const { token, expiresIn, user } = result as { token: string; expiresIn: number; user: unknown };
-      return { status: 200, body: { accessToken: token, tokenType: 'Bearer', expiresIn, user: represent(user).body } };
-    },
+    toResponse: toTokenResponse,
+    spec: 'contract §4',
+  },
+  {
+    method: 'POST',
+    path: '/auth/refresh',
+    operation: 'RefreshSession',
+    resource: USER,
+    summary: 'Exchanges the refresh cookie for a new one and an access token; requires `Origin` with an allowed origin',
+    needsCaller: false,
+    ignoresCredential: true,
+    isOfSession: true,
+    idempotency: 'ignored',
+    input: { kind: 'path' },
+    success: { status: 200, content: 'login' },
+    toResponse: toTokenResponse,
     spec: 'contract §4',
   },
   {
@@ -28,10 +47,34 @@ export const authRoutes: readonly Route[] = [
     path: '/auth/logout',
     operation: 'Logout',
     resource: USER,
-    summary: 'Revokes the access token of the request and closes its subscriptions',
+    summary: 'Ends the session of the access token, closes its subscriptions and removes the refresh cookie',
     needsCaller: true,
+    isOfSession: true,
     idempotency: 'ignored',
-    input: { kind: 'path', flags: { everywhere: 'Whether to revoke every token that was issued to the account.' } },
+    input: {
+      kind: 'path',
+      flags: { everywhere: 'Whether to end all sessions of the account, and to revoke every token that was issued to it.' },
+    },
+    success: { status: 204, content: 'none' },
+    toResponse: () => ({ status: 204 }),
+    spec: 'contract §4',
+  },
+  getList({
+    path: '/sessions',
+    operation: 'ListSessions',
+    resource: SESSION,
+    summary: 'Lists the sessions of the caller, newest first',
+    needsCaller: true,
+    spec: 'contract §4',
+  }),
+  {
+    method: 'DELETE',
+    path: '/sessions/{id}',
+    operation: 'EndSession',
+    resource: SESSION,
+    summary: 'Ends a session of the caller and revokes its access tokens',
+    needsCaller: true,
+    input: { kind: 'path' },
     success: { status: 204, content: 'none' },
     toResponse: () => ({ status: 204 }),
     spec: 'contract §4',

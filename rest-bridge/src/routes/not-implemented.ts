@@ -7,11 +7,6 @@ const deliveries = '/webhooks/{id}/deliveries';
 
 /** The routes that answer 501. */
 export const notImplementedRoutes: readonly Route[] = [
-  notImplemented({ method: 'POST', path: '/auth/refresh', summary: 'Returns a new access token', needsCaller: false, spec }),
-  notImplemented({ method: 'GET', path: '/api-keys', summary: "Lists the caller's API keys", spec }),
-  notImplemented({ method: 'POST', path: '/api-keys', summary: 'Creates an API key', spec }),
-  notImplemented({ method: 'GET', path: '/api-keys/{id}', summary: 'Returns an API key', spec }),
-  notImplemented({ method: 'DELETE', path: '/api-keys/{id}', summary: 'Revokes an API key', spec }),
   notImplemented({ method: 'GET', path: '/jobs/{id}', summary: 'Returns the progress of a job', spec }),
   notImplemented({ method: 'GET', path: '/webhooks', summary: 'Lists webhooks', spec }),
   notImplemented({ method: 'POST', path: '/webhooks', summary: 'Creates a webhook', spec }),

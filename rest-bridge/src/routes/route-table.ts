@@ -1,4 +1,5 @@
 /** All routes, and a tree of path segments that matches a path in one step per segment. */
+import { apiKeyRoutes } from './api-keys.ts';
 import { authRoutes } from './auth.ts';
 import { channelRoutes } from './channels.ts';
 import { notImplementedRoutes } from './not-implemented.ts';
@@ -8,12 +9,14 @@ import { postRoutes } from './posts.ts';
 import { productRoutes } from './products.ts';
 import type { Method, Route } from './route.ts';
 import { searchRoutes } from './search.ts';
+import { securityEventRoutes } from './security-events.ts';
 import { userRoutes } from './users.ts';
 import { videoRoutes } from './videos.ts';
 
 /** All routes that run operations or are not implemented yet. `openapi/` adds those that describe them. */
 export const routes: readonly Route[] = [
   ...authRoutes,
+  ...apiKeyRoutes,
   ...userRoutes,
   ...orderRoutes,
   ...paymentRoutes,
@@ -22,6 +25,7 @@ export const routes: readonly Route[] = [
   ...videoRoutes,
   ...channelRoutes,
   ...searchRoutes,
+  ...securityEventRoutes,
   ...notImplementedRoutes,
 ];
 

@@ -22,6 +22,8 @@ interface RouteBase {
   readonly needsCaller: boolean;
   /** Whether credentials are ignored: a client that logs in again may still send an expired token. */
   readonly ignoresCredential?: boolean;
+  /** Whether the route passes `User-Agent`, `Cookie` and `Origin` on, and sends the cookies that the users subgraph sets. */
+  readonly isOfSession?: boolean;
   /** The clause that requires the route. */
   readonly spec: string;
 }
@@ -71,6 +73,7 @@ export type RouteInput =
 export type RouteSuccess =
   | { readonly status: 200 | 201; readonly content: 'resource' | 'list' | 'items' }
   | { readonly status: 200; readonly content: 'login' | 'search' | 'document' }
+  | { readonly status: 201; readonly content: 'secret' }
   | { readonly status: 204; readonly content: 'none' }
   | { readonly status: 307; readonly content: 'redirect'; readonly target: Resource }
   | { readonly status: 501; readonly content: 'not implemented' };
