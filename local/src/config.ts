@@ -52,7 +52,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 const SERVICE_SETTINGS = [
   ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'KEEP_ALIVE_TIMEOUT_MS'] as const),
   ...(['MIN_BODY_BYTES_PER_SECOND', 'BODY_GRACE_MS', 'WRITE_TIMEOUT_MS', 'MAX_RECEIVING_BYTES', 'MAX_SENDING_BYTES'] as const),
-  ...(['MAX_CONNECTIONS', 'MAX_CONNECTIONS_PER_ADDRESS', 'DRAIN_DELAY_MS'] as const),
+  ...(['MAX_CONNECTIONS', 'MAX_CONNECTIONS_PER_ADDRESS', 'DRAIN_DELAY_MS', 'TRUSTED_ISSUERS_FILE'] as const),
+] as const;
+/** Settings of the processes that clients reach. */
+const EDGE_SETTINGS = [
+  ...(['CORS_ORIGINS', 'TRUSTED_PROXIES', 'REDIS_URL'] as const),
+  ...(['RATE_LIMIT_ANONYMOUS_PER_MIN', 'RATE_LIMIT_FREE_PER_MIN', 'RATE_LIMIT_PRO_PER_MIN'] as const),
 ] as const;
 /** Names the settings that are passed on to each subgraph. */
 export const SUBGRAPH_SETTINGS = [
@@ -63,6 +68,7 @@ export const SUBGRAPH_SETTINGS = [
 /** Names the settings that are passed on to the gateway. */
 export const GATEWAY_SETTINGS = [
   ...SERVICE_SETTINGS,
+  ...EDGE_SETTINGS,
   ...([
     'SUPERGRAPH_FILE',
     'SUPERGRAPH_PATH',
@@ -70,6 +76,9 @@ export const GATEWAY_SETTINGS = [
     'GATEWAY_ENGINE',
     'AUTH',
     'FORWARD_HEADERS',
+    'FORWARD_MUTATION_HEADERS',
+    'FORWARD_RESPONSE_HEADERS',
+    'POLICIES_FILE',
     'SIGN_IN_FIELDS',
   ] as const),
   ...(['OVERRIDE_LABELS', 'GRAPHIQL', 'INTROSPECTION', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
@@ -78,12 +87,13 @@ export const GATEWAY_SETTINGS = [
   ...(['MAX_SUBSCRIPTIONS', 'MAX_SOCKETS', 'MAX_OPERATIONS_PER_SOCKET', 'MAX_MESSAGE_BYTES', 'CONNECTION_INIT_TIMEOUT_MS'] as const),
   ...(['PING_INTERVAL_MS', 'SLOW_CONSUMER', 'SLOW_CONSUMER_MESSAGES', 'SLOW_CONSUMER_BYTES'] as const),
   ...(['SLOW_CONSUMER_TIMEOUT_MS', 'SLOW_CONSUMER_TOTAL_BYTES', 'SUBSCRIPTION_RECONNECT_MS', 'SUBSCRIPTION_DRAIN_MS'] as const),
-  ...(['SUBGRAPH_ERRORS', 'REQUEST_DRAIN_MS'] as const),
+  ...(['SUBGRAPH_ERRORS', 'REQUEST_DRAIN_MS', 'UPSTREAM_CLIENT', 'UPSTREAM_COMPRESSION'] as const),
   ...(['TRUSTED_DOCUMENTS_FILE', 'TRUSTED_DOCUMENTS_ONLY'] as const),
 ] as const;
 /** Names the settings that are passed on to the REST bridge. */
 export const BRIDGE_SETTINGS = [
   ...SERVICE_SETTINGS,
+  ...EDGE_SETTINGS,
   ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'PUBLIC_GATEWAY_URL', 'API_VERSIONS_FILE'] as const),
   ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
 ] as const;

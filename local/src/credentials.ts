@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createApiKey, isApiKey } from '@trestle/identity/api-keys';
 import { DEMO_ACCOUNTS } from './demo/accounts.ts';
+import { DEMO_CLIENTS } from './demo/oauth-clients.ts';
 import { writePrivateFile } from './data-directory.ts';
 
 /** Holds the credentials of one demo account. */
@@ -15,10 +17,19 @@ export interface DemoAccountCredentials {
   readonly apiKey: string;
 }
 
+/** Holds what an OAuth client needs to know of itself. */
+export interface DemoClientCredentials {
+  readonly clientId: string;
+  /** Absent for a public client. */
+  readonly clientSecret?: string;
+  readonly redirectUris: readonly string[];
+  readonly grantTypes: readonly string[];
+}
+
 /** Holds all demo credentials, in the form that `npm run demo:credentials -- --json` prints. */
 export interface DemoCredentials {
   readonly accounts: readonly DemoAccountCredentials[];
-  readonly oauthClients: readonly never[];
+  readonly oauthClients: readonly DemoClientCredentials[];
 }
 
 /** Returns the credentials of a data directory, or undefined before its first start with demo data. Throws when the file is damaged. */
@@ -49,8 +60,8 @@ function parseJson(text: string): unknown {
 
 /** Returns whether the value contains the credentials of every demo account. */
 function isCredentials(value: unknown): value is DemoCredentials {
-  const { accounts } = (value ?? {}) as { accounts?: unknown };
-  if (!Array.isArray(accounts)) return false;
+  const { accounts, oauthClients } = (value ?? {}) as { accounts?: unknown; oauthClients?: unknown };
+  if (!Array.isArray(accounts) || !Array.isArray(oauthClients)) return false;
   const given = new Map((accounts as (Partial<DemoAccountCredentials> | null)[]).map((each) => [each?.userId, each]));
   return DEMO_ACCOUNTS.every(({ id }) => {
     const account = given.get(id);
@@ -60,27 +71,61 @@ function isCredentials(value: unknown): value is DemoCredentials {
   });
 }
 
-/** Returns the credentials of a data directory, and generates them when it has none. Throws when the file is damaged. */
+/**
+ * Returns the credentials of a data directory, and generates them when it has none. API keys of a version that did not accept them yet are
+ * replaced, and OAuth clients that are missing are added. Throws when the file is damaged.
+ */
 export async function ensureCredentials(dataDirectory: string): Promise<DemoCredentials> {
   const kept = await readCredentials(dataDirectory);
-  if (kept) return kept;
-  const accounts = DEMO_ACCOUNTS.map(({ id, email, password, role, plan }) => ({
+  const accounts = kept?.accounts.every(({ apiKey }) => isApiKey(apiKey)) ? kept.accounts : undefined;
+  const oauthClients = kept && hasClients(kept) ? kept.oauthClients : undefined;
+  if (kept && accounts && oauthClients) return kept;
+  const credentials: DemoCredentials = { accounts: accounts ?? createAccounts(), oauthClients: oauthClients ?? createClients() };
+  await writePrivateFile(fileOf(dataDirectory), `${JSON.stringify(credentials, undefined, 2)}\n`);
+  return credentials;
+}
+
+function hasClients({ oauthClients }: DemoCredentials): boolean {
+  return DEMO_CLIENTS.every(({ id, hasSecret }) => {
+    const known = oauthClients.find(({ clientId }) => clientId === id);
+    return known !== undefined && typeof known.clientSecret === (hasSecret ? 'string' : 'undefined');
+  });
+}
+
+function createClients(): DemoClientCredentials[] {
+  return DEMO_CLIENTS.map(({ id, hasSecret, redirectUris, grantTypes }) => ({
+    clientId: id,
+    ...(hasSecret && { clientSecret: `trestle_secret_${randomBytes(32).toString('base64url')}` }),
+    redirectUris,
+    grantTypes,
+  }));
+}
+
+function createAccounts(): DemoAccountCredentials[] {
+  return DEMO_ACCOUNTS.map(({ id, email, password, role, plan }) => ({
     email,
     password,
     role,
     plan,
     userId: id,
-    apiKey: `trestle_${randomBytes(32).toString('base64url')}`,
+    apiKey: createApiKey(),
   }));
-  const credentials: DemoCredentials = { accounts, oauthClients: [] };
-  await writePrivateFile(fileOf(dataDirectory), `${JSON.stringify(credentials, undefined, 2)}\n`);
-  return credentials;
 }
 
-/** Formats the credentials as a table with aligned columns, for the terminal. */
-export function toTable({ accounts }: DemoCredentials): string {
-  const rows = [['email', 'password', 'role', 'plan', 'API key']];
-  rows.push(...accounts.map(({ email, password, role, plan, apiKey }) => [email, password, role, plan, apiKey]));
+/** Formats the credentials as two tables, of accounts and of OAuth clients, for the terminal. */
+export function toTable({ accounts, oauthClients }: DemoCredentials): string {
+  const ofAccounts = accounts.map(({ email, password, role, plan, apiKey }) => [email, password, role, plan, apiKey]);
+  const ofClients = oauthClients.map(({ clientId, clientSecret = '(public)', redirectUris: [redirectUri = '(none)'] }) => {
+    return [clientId, clientSecret, redirectUri];
+  });
+  const tables = [
+    [['email', 'password', 'role', 'plan', 'API key'], ...ofAccounts],
+    [['OAuth client', 'secret', 'redirect URI'], ...ofClients],
+  ];
+  return tables.map(alignColumns).join('\n\n');
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows.map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd()).join('\n');
 }

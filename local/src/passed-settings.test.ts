@@ -17,12 +17,16 @@ describe('npm start', () => {
   /** Settings that `npm start` sets itself for each process, or passes to none; the comments in .env.example say so. */
   const OWN = new Set([
     ...['HOST', 'PORT', 'METRICS_PORT', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
-    ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
+    ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JWKS_URL', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
+    ...['API_KEY_SECRET_FILE', 'API_KEY_EXCHANGE_URL', 'SECURE_COOKIES'],
+    ...['OAUTH_ISSUER', 'OAUTH_KEY_FILE', 'USERS_URL'],
     ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name)]),
   ]);
+  /** Packages whose settings every process has. */
+  const SHARED = ['packages/service', 'packages/identity'];
   const readBy = (folder: string) =>
     new Set(
-      (folder.startsWith('subgraphs/') ? [folder, 'subgraphs/chassis', 'packages/service'] : [folder, 'packages/service'])
+      (folder.startsWith('subgraphs/') ? [folder, 'subgraphs/chassis', ...SHARED] : [folder, ...SHARED])
         .flatMap((each) => settingsOf(each))
         .filter((name) => !OWN.has(name)),
     );
@@ -31,7 +35,7 @@ describe('npm start', () => {
     planProcesses({
       config: readConfig(env),
       databaseUrls: eachSubgraph(() => ''),
-      keys: { privateKeyFile: '', publicKeyFile: '', clientIdKeyFile: '' },
+      keys: { privateKeyFile: '', publicKeyFile: '', clientIdKeyFile: '', apiKeySecretFile: '', oauthKeyFile: '' },
     }).flat();
 
   it('passes each setting on to every process that reads it, and to no other', () => {

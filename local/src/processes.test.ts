@@ -12,11 +12,17 @@ const config = {
   root: '/app',
   inherited: { PATH: '/bin', SUPERGRAPH_FILE: 'other.graphql' },
 } as Partial<Config> as Config;
-const keys = { privateKeyFile: 'private.pem', publicKeyFile: 'public.pem', clientIdKeyFile: 'client-id.key' };
+const keys = {
+  privateKeyFile: 'private.pem',
+  publicKeyFile: 'public.pem',
+  clientIdKeyFile: 'client-id.key',
+  apiKeySecretFile: 'api-keys.secret',
+  oauthKeyFile: 'oauth.key',
+};
 const databaseUrls = eachSubgraph((name) => `pg:${name}`);
 
 describe('planProcesses', () => {
-  it('passes to each process only the environment that it needs, and the private key only to users', () => {
+  it('passes to each process only the environment that it needs, and the secrets only to users', () => {
     const plans = planProcesses({ config, databaseUrls, keys }).flat();
     const shared = {
       PATH: '/bin',
@@ -27,20 +33,25 @@ describe('planProcesses', () => {
       DRAIN_DELAY_MS: '0',
     };
     const withRevocations = { ...shared, REVOCATIONS_URL: 'http://127.0.0.1:3/revocations' };
+    const atTheEdge = { ...withRevocations, API_KEY_EXCHANGE_URL: 'http://127.0.0.1:3/api-keys/exchange' };
+    const secrets = { TOKEN_PRIVATE_KEY_FILE: 'private.pem', API_KEY_SECRET_FILE: 'api-keys.secret' };
+    const oauth = { OAUTH_ISSUER: 'http://localhost:1', OAUTH_KEY_FILE: 'oauth.key', SECURE_COOKIES: 'off' };
     const subgraphs = eachSubgraph((name) => ({
-      ...(name === 'users' ? { ...shared, TOKEN_PRIVATE_KEY_FILE: 'private.pem' } : withRevocations),
+      ...(name === 'users' ? { ...shared, ...secrets, ...oauth } : withRevocations),
       [portSettingOf(name)]: String(portOf[name]),
       [databaseSettingOf(name)]: `pg:${name}`,
     }));
     expect(Object.fromEntries(plans.map(({ name, env }) => [name, env]))).toEqual({
       ...subgraphs,
       gateway: {
-        ...withRevocations,
+        ...atTheEdge,
+        FORWARD_MUTATION_HEADERS: 'cookie,origin,user-agent',
+        FORWARD_RESPONSE_HEADERS: 'set-cookie',
         GATEWAY_PORT: '2',
         SUPERGRAPH_FILE: 'other.graphql',
         ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `http://127.0.0.1:${String(portOf[name])}/graphql`])),
       },
-      'rest-bridge': { ...shared, REST_PORT: '1', GATEWAY_URL: 'http://127.0.0.1:2/graphql' },
+      'rest-bridge': { ...atTheEdge, REST_PORT: '1', GATEWAY_URL: 'http://127.0.0.1:2/graphql', USERS_URL: 'http://127.0.0.1:3' },
     });
   });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, SUBGRAPH_SETTINGS, type Config, type Inherited } from './config.ts';
 import type { DatabaseUrls } from './databases.ts';
+import { toOAuthIssuer } from './oauth-settings.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
 
 /** Describes a process to start. */
@@ -18,11 +19,14 @@ const HOST = '127.0.0.1';
 /** Options of Node.js for every process, also in deployments. */
 const NODE_OPTIONS_FILE = 'packages/service/node.env';
 
+/** What the users subgraph needs of browsers to keep sessions, and what it sends back to them. */
+const SESSION_FORWARDING = { FORWARD_MUTATION_HEADERS: 'cookie,origin,user-agent', FORWARD_RESPONSE_HEADERS: 'set-cookie' };
+
 /** Configures the plan. */
 export interface PlanOptions {
   readonly config: Config;
   readonly databaseUrls: DatabaseUrls;
-  readonly keys: TokenKeyFiles & { readonly clientIdKeyFile: string };
+  readonly keys: TokenKeyFiles & Readonly<Record<'clientIdKeyFile' | 'apiKeySecretFile' | 'oauthKeyFile', string>>;
 }
 
 /** Returns the processes in groups, in start order. A group depends only on the groups before it, and is stopped before them. */
@@ -45,20 +49,28 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     env: { ...shared, ...env },
   });
 
+  const { TLS_CERT_FILE: certificate, PUBLIC_URL: publicUrl } = config.inherited;
+  const isPublicHttps = certificate !== undefined || publicUrl?.startsWith('https:') === true;
   const portOf = (name: SubgraphName) => config[portSettingOf(name)];
-  const revocations = { REVOCATIONS_URL: `http://${HOST}:${String(portOf('users'))}/revocations` };
+  const usersAt = (path: string) => `http://${HOST}:${String(portOf('users'))}${path}`;
+  const revocations = { REVOCATIONS_URL: usersAt('/revocations') };
+  const authentication = { ...revocations, API_KEY_EXCHANGE_URL: usersAt('/api-keys/exchange') };
+  const issuer = toOAuthIssuer(config);
+  const oauth = issuer === undefined ? {} : { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: keys.oauthKeyFile };
   const subgraph = (name: SubgraphName) => {
     const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name] };
     // The users subgraph signs tokens and sends revocations to the other processes.
-    const own = name === 'users' ? { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile } : revocations;
+    const secrets = { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile, API_KEY_SECRET_FILE: keys.apiKeySecretFile, ...oauth };
+    const own = name === 'users' ? { ...secrets, SECURE_COOKIES: isPublicHttps ? 'on' : 'off' } : revocations;
     return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...inherit(...SUBGRAPH_SETTINGS), ...env, ...own } });
   };
   const publicGatewayUrl = config.inherited.PUBLIC_GATEWAY_URL;
   const gateway = plan('gateway', 'gateway', {
     port: config.GATEWAY_PORT,
     env: {
+      ...SESSION_FORWARDING,
       ...inherit(...GATEWAY_SETTINGS),
-      ...revocations,
+      ...authentication,
       GATEWAY_PORT: String(config.GATEWAY_PORT),
       ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), graphqlAt(portOf(name))])),
       ...config.subgraphSettings,
@@ -66,13 +78,14 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...(publicGatewayUrl !== undefined && { PUBLIC_URL: publicGatewayUrl }),
     },
   });
-  const certificate = config.inherited.TLS_CERT_FILE;
   const bridge = plan('rest-bridge', 'rest-bridge', {
     port: config.REST_PORT,
     env: {
       ...inherit(...BRIDGE_SETTINGS),
+      ...authentication,
       REST_PORT: String(config.REST_PORT),
       GATEWAY_URL: graphqlAt(config.GATEWAY_PORT, certificate === undefined ? 'http' : 'https'),
+      ...(issuer !== undefined && { USERS_URL: usersAt('') }),
       // The bridge calls the gateway by an address that its certificate need not name.
       ...(certificate !== undefined && { GATEWAY_CERT_FILE: certificate }),
     },

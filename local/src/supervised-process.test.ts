@@ -69,7 +69,7 @@ describe('superviseProcess', () => {
     process.kill(first, 'SIGKILL');
     await until(() => said.includes('users is ready again'));
     expect(await pid()).not.toBe(first);
-    expect(said).toEqual(['users ended unexpectedly (SIGKILL), restarting in 0.3 s', 'users is ready again']);
+    expect(said).toEqual(['users ended unexpectedly (SIGKILL), restarting in 0.1 s', 'users is ready again']);
   });
 
   it('restarts a process on request without a delay, also one that ignores SIGTERM', async () => {

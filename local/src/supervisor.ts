@@ -4,12 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
 import { isLeftRunning } from '@trestle/postgres/embedded';
 import { SUBGRAPH_NAMES, databaseSettingOf, portSettingOf } from '@trestle/schema/subgraphs';
+import { ensureApiKeySecret } from './api-key-secret.ts';
 import { ensureClientIdKey } from './client-id-key.ts';
 import type { Config } from './config.ts';
 import { type DemoCredentials, ensureCredentials } from './credentials.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type DatabaseUrls, openDatabases } from './databases.ts';
 import { loadDemoData } from './demo/load.ts';
+import { ensureOAuthKey } from './oauth-settings.ts';
 import { type WantedPort, findPortFaults } from './ports.ts';
 import { planProcesses } from './processes.ts';
 import { stopInOrder } from './stop-in-order.ts';
@@ -51,7 +53,10 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     const directory = await openDataDirectory(config.DATA_DIR);
     stops.push(() => directory.release());
     await requirePorts(config, directory, end.signal);
-    const keys = { ...(await ensureTokenKeys(directory.keys)), clientIdKeyFile: await ensureClientIdKey(directory.keys) };
+    const { file: apiKeySecretFile, secret: apiKeySecret } = await ensureApiKeySecret(directory.keys);
+    const clientIdKeyFile = await ensureClientIdKey(directory.keys);
+    const oauthKeyFile = await ensureOAuthKey(directory.keys);
+    const keys = { ...(await ensureTokenKeys(directory.keys)), clientIdKeyFile, apiKeySecretFile, oauthKeyFile };
     const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
     say('Starting PostgreSQL and migrating the databases …');
     const databases = await openDatabases({
@@ -63,7 +68,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     });
     stops.push(() => databases.stop());
     end.signal.throwIfAborted();
-    const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, say }));
+    const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, apiKeySecret, say }));
     end.signal.throwIfAborted();
     say(`Starting ${SUBGRAPH_NAMES.join(', ')}, gateway and rest-bridge …`);
     groups = planProcesses({ config, databaseUrls: databases.urls, keys }).map((group) =>

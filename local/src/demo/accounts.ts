@@ -10,6 +10,7 @@ const ACCOUNTS = [
     password: 'admin-Passw0rd!',
     role: 'ADMIN',
     plan: 'enterprise',
+    requestsPerMinute: 10_000,
   },
   {
     name: 'Tobias Achterberg',
@@ -18,6 +19,7 @@ const ACCOUNTS = [
     password: 'moderator-Passw0rd!',
     role: 'MODERATOR',
     plan: 'pro',
+    requestsPerMinute: null,
   },
   {
     name: 'Ada Okonkwo',
@@ -26,6 +28,7 @@ const ACCOUNTS = [
     password: 'ada-Passw0rd!',
     role: 'USER',
     plan: 'pro',
+    requestsPerMinute: null,
   },
   {
     name: 'Bob Tanaka',
@@ -34,6 +37,7 @@ const ACCOUNTS = [
     password: 'bob-Passw0rd!',
     role: 'USER',
     plan: 'free',
+    requestsPerMinute: null,
   },
 ] as const;
 

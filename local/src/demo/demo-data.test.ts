@@ -26,9 +26,10 @@ describe('createDemoData', () => {
       ([, id]) => id ?? '',
     );
     expect(new Set(ids).size).toBeGreaterThan(7);
-    const known = new Set(
-      Object.values({ ...accounts, ...shop, ...content }).flatMap((rows) => rows.map((row) => String((row as { id?: unknown }).id))),
+    const rows = Object.values({ ...accounts, ...shop, ...content }).flatMap((each) =>
+      each.map((row) => String((row as { id?: unknown }).id)),
     );
+    const known = new Set([...rows, ...DEMO_ACCOUNTS.map(({ keyId }) => keyId)]);
     expect(ids.filter((id) => !known.has(id))).toEqual([]);
   });
 

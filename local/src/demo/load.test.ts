@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { verify } from '@node-rs/argon2';
+import { hashApiKey } from '@trestle/identity/api-keys';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
@@ -8,6 +8,7 @@ import type { DemoData } from './demo-data.ts';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { loadDemoData } from './load.ts';
 
+const apiKeySecret = 'a secret of the tests, of 32 bytes or more';
 const adminUrl = process.env['TEST_PG_URL'] ?? '';
 
 function makeCredentials(generation: string): DemoCredentials {
@@ -29,6 +30,7 @@ describe('loadDemoData', () => {
     loadDemoData({
       urls: { users: databases.users.url, orders: databases.orders.url, content: databases.content.url },
       credentials,
+      apiKeySecret,
       say: (line) => said.push(line),
     });
   const query = async <Row extends object>(subgraph: keyof DemoData, text: string, values: unknown[] = []): Promise<Row[]> => {
@@ -83,7 +85,7 @@ describe('loadDemoData', () => {
       expect(row?.id).toBe(userId);
       expect(row?.passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
       expect(await verify(row?.passwordHash ?? '', password)).toBe(true);
-      expect(row?.hash).toEqual(createHash('sha256').update(apiKey).digest());
+      expect(row?.hash).toEqual(hashApiKey(apiKeySecret, apiKey));
     }
   });
 
@@ -95,7 +97,7 @@ describe('loadDemoData', () => {
     await load(renewed);
     const hashes = (await query<{ hash: Buffer }>('users', 'SELECT "hash" FROM "api_keys"')).map(({ hash }) => hash.toString('hex'));
     const others = renewed.accounts.filter(({ userId }) => userId !== ada?.id);
-    expect(hashes.sort()).toEqual(others.map(({ apiKey }) => createHash('sha256').update(apiKey).digest('hex')).sort());
+    expect(hashes.sort()).toEqual(others.map(({ apiKey }) => hashApiKey(apiKeySecret, apiKey).toString('hex')).sort());
   });
 
   it('does not change a database that contains other data', async () => {

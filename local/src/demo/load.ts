@@ -1,12 +1,15 @@
 /** Loads the demo data once: in one transaction per database, which also records that the data was loaded. */
 import { createHash } from 'node:crypto';
 import { hash } from '@node-rs/argon2';
+import { SCOPES } from '@trestle/identity/scopes';
+import { hashApiKey, lastFourOf } from '@trestle/identity/api-keys';
 import { withClient } from '@trestle/postgres/client';
 import type pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
 import type { DatabaseUrls } from '../databases.ts';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { type DemoData, createDemoData } from './demo-data.ts';
+import { DEMO_CLIENTS, DEMO_CLIENT_OWNER, DEMO_CLIENT_SCOPES } from './oauth-clients.ts';
 
 /** Parameters with which the users subgraph hashes passwords (OWASP: 19 MiB, 2 passes, 1 lane). */
 const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -26,6 +29,8 @@ const WITH_DEMO_DATA = ['users', 'orders', 'content'] as const satisfies readonl
 export interface LoadOptions {
   readonly urls: Pick<DatabaseUrls, keyof DemoData>;
   readonly credentials: DemoCredentials;
+  /** The secret that the users subgraph hashes API keys with. */
+  readonly apiKeySecret: string;
   /** Prints a line on the terminal. */
   readonly say: (line: string) => void;
 }
@@ -36,7 +41,7 @@ type Outcome = 'loaded' | 'loaded before' | 'not empty';
  * Loads the demo data into databases that do not have it, and stores the API keys of `credentials`. Databases with other data are not
  * changed. Returns whether the demo accounts exist.
  */
-export async function loadDemoData({ urls, credentials, say }: LoadOptions): Promise<boolean> {
+export async function loadDemoData({ urls, credentials, apiKeySecret, say }: LoadOptions): Promise<boolean> {
   let data: DemoData | undefined;
   const create = () => {
     if (!data) say('Loading demo data …');
@@ -48,7 +53,9 @@ export async function loadDemoData({ urls, credentials, say }: LoadOptions): Pro
         const outcome = await claim(client, FIRST_TABLE[name]);
         const tables: Record<string, readonly object[]> = outcome === 'loaded' ? create()[name] : {};
         for (const [table, rows] of Object.entries(tables)) await insert(client, { table, rows });
-        if (name === 'users' && outcome !== 'not empty') await setCredentials(client, { credentials, isNew: outcome === 'loaded' });
+        if (name === 'users' && outcome !== 'not empty')
+          await setCredentials(client, { credentials, apiKeySecret, isNew: outcome === 'loaded' });
+        if (name === 'users' && outcome !== 'not empty') await setClients(client, credentials);
         if (name === 'orders' && outcome === 'loaded') await advanceSequences(client);
         return outcome;
       }),
@@ -83,18 +90,47 @@ async function insert(client: pg.Client, { table, rows }: { table: string; rows:
   ]);
 }
 
+/** What a key may do that its owner creates without naming scopes. */
+const KEY_SCOPES = SCOPES.filter((scope) => scope !== 'account:manage');
+
+interface CredentialOptions extends Pick<LoadOptions, 'credentials' | 'apiKeySecret'> {
+  readonly isNew: boolean;
+}
+
 /** Sets the passwords of the demo accounts when they are new, and replaces their API keys when those of the data directory have changed. */
-async function setCredentials(client: pg.Client, { credentials, isNew }: { credentials: DemoCredentials; isNew: boolean }): Promise<void> {
+async function setCredentials(client: pg.Client, { credentials, apiKeySecret, isNew }: CredentialOptions): Promise<void> {
   for (const { id, keyId, password, createdAt } of DEMO_ACCOUNTS) {
     const apiKey = credentials.accounts.find(({ userId }) => userId === id)?.apiKey ?? '';
-    const keyHash = createHash('sha256').update(apiKey).digest();
+    const [keyHash, lastFour] = [hashApiKey(apiKeySecret, apiKey), lastFourOf(apiKey)];
     if (isNew) {
       await client.query('UPDATE "users" SET "passwordHash" = $2 WHERE "id" = $1', [id, await hash(password, ARGON2)]);
-      const values = [keyId, id, 'Demo key', keyHash, createdAt];
-      await client.query('INSERT INTO "api_keys" ("id", "userId", "name", "hash", "createdAt") VALUES ($1, $2, $3, $4, $5)', values);
+      await client.query(
+        `INSERT INTO "api_keys" ("id", "userId", "name", "hash", "lastFour", "scopes", "createdAt", "updatedAt")
+         VALUES ($1, $2, 'Demo key', $3, $4, $5, $6, $6)`,
+        [keyId, id, keyHash, lastFour, KEY_SCOPES, createdAt],
+      );
     } else {
-      await client.query('UPDATE "api_keys" SET "hash" = $2 WHERE "id" = $1 AND "hash" <> $2', [keyId, keyHash]);
+      await client.query(
+        'UPDATE "api_keys" SET "hash" = $2, "lastFour" = $3, "expiresAt" = NULL, "successorId" = NULL WHERE "id" = $1 AND "hash" <> $2',
+        [keyId, keyHash, lastFour],
+      );
     }
+  }
+}
+
+/** Registers the demo clients, and replaces their secrets when those of the data directory have changed. */
+async function setClients(client: pg.Client, { oauthClients }: DemoCredentials): Promise<void> {
+  for (const { id, name, redirectUris, grantTypes } of DEMO_CLIENTS) {
+    const known = oauthClients.find(({ clientId }) => clientId === id);
+    if (!known) continue;
+    const secret = known.clientSecret;
+    const secretHash = secret === undefined ? null : createHash('sha256').update(secret).digest();
+    await client.query(
+      `INSERT INTO "oauth_clients" ("id", "ownerId", "name", "secretHash", "redirectUris", "grantTypes", "scopes")
+       SELECT $1, "id", $3, $4, $5, $6, $7 FROM "users" WHERE "id" = $2
+       ON CONFLICT ("id") DO UPDATE SET "secretHash" = EXCLUDED."secretHash"`,
+      [id, DEMO_CLIENT_OWNER, name, secretHash, redirectUris, grantTypes, DEMO_CLIENT_SCOPES],
+    );
   }
 }
 

@@ -12,6 +12,7 @@ export interface Person {
   readonly age: number | null;
   readonly role: 'USER' | 'MODERATOR' | 'ADMIN';
   readonly plan: 'free' | 'pro' | 'enterprise';
+  readonly requestsPerMinute: number | null;
   readonly isActive: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -118,9 +119,10 @@ const PASSIONS = [
 /** Returns all accounts: the demo accounts, then the others from the oldest to the newest. */
 export function createPeople(): Person[] {
   const random = createRandom('people');
-  const demoAccounts = DEMO_ACCOUNTS.map(({ id, email, name, bio, role, plan, createdAt }, index) => {
+  const demoAccounts = DEMO_ACCOUNTS.map(({ id, email, name, bio, role, plan, requestsPerMinute, createdAt }, index) => {
     const updatedAt = later(createdAt, random.integer(1, 90) * DAY);
-    return { id, email, name, bio, age: 29 + index * 6, role, plan, isActive: true, createdAt, updatedAt, version: 2 };
+    const limits = { plan, requestsPerMinute };
+    return { id, email, name, bio, age: 29 + index * 6, role, ...limits, isActive: true, createdAt, updatedAt, version: 2 };
   });
   const others = random.sample(NAMES, NAMES.length).map((name, index): Person => {
     const createdAt = later(at((0.9 * (index + 1)) / NAMES.length), -random.integer(0, 5 * DAY));
@@ -133,6 +135,7 @@ export function createPeople(): Person[] {
       age: random.chance(0.9) ? random.integer(19, 76) : null,
       role: index % 25 === 24 ? 'MODERATOR' : 'USER',
       plan: random.pick(['free', 'free', 'free', 'pro', 'pro', 'enterprise']),
+      requestsPerMinute: null,
       isActive: !random.chance(0.08),
       createdAt,
       updatedAt: changes === 0 ? createdAt : later(createdAt, random.integer(1, 60) * DAY),
