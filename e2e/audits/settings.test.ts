@@ -14,6 +14,7 @@ const READERS = [
   'gateway',
   'rest-bridge',
   'packages/service',
+  'packages/identity',
   ...readdirSync(`${root}subgraphs`).map((name) => `subgraphs/${name}`),
 ]
   .map((room) => [`${room}/src/config.ts`, `${room}/src/settings.ts`].filter((path) => existsSync(root + path)))

@@ -11,7 +11,7 @@ import { execute, parse } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { type Reply, request } from './client.ts';
-import { type RunningProcess, toRunningProcess } from './process.ts';
+import { HIGH_RATE_LIMITS, type RunningProcess, toRunningProcess } from './process.ts';
 
 type Resolvers = NonNullable<Extract<Parameters<typeof buildSubgraphSchema>[0], { resolvers?: unknown }>['resolvers']>;
 
@@ -53,16 +53,24 @@ export interface Answer {
 }
 
 export const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag", "@cost", "@listSize"])\n';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag", "@cost", "@listSize", "@authenticated", "@requiresScopes", "@policy"])\n';
 
-/** Starts subgraphs and a gateway. `patch` changes the composed supergraph, to one that today's composition rejects. */
+/** How the gateway of a federation is started. */
+export interface FederationOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** Changes the composed supergraph, to one that today's composition rejects. */
+  readonly patch?: (sdl: string) => string;
+  /** The path of the command; default: that of the repository. */
+  readonly command?: string;
+}
+
+const COMMAND = new URL('../../gateway/bin/trestle-gateway.mjs', import.meta.url).pathname;
+
+/** Starts subgraphs and a gateway. */
 export async function startFederation(
   sources: Readonly<Record<string, SubgraphSource>>,
-  {
-    env = {},
-    args = [],
-    patch = (sdl) => sdl,
-  }: { env?: Readonly<Record<string, string>>; args?: readonly string[]; patch?: (sdl: string) => string } = {},
+  { env = {}, args = [], patch = (sdl) => sdl, command = COMMAND }: FederationOptions = {},
 ): Promise<Federation> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-federation-'));
   const received: Received[] = [];
@@ -88,10 +96,12 @@ export async function startFederation(
     await Promise.all([...subgraphs.keys()].map(halt));
     await rm(home, { recursive: true, force: true });
   };
-  const gateway = await startGateway(['--supergraph', file, '--port', '0', '--auth', 'off', ...args], env).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
+  const gateway = await startGateway(['--supergraph', file, '--port', '0', '--auth', 'off', ...args], env, command).catch(
+    async (error: unknown) => {
+      await close();
+      throw error;
+    },
+  );
   const url = `${gateway.url}/graphql`;
   return Object.assign(federation, {
     url,
@@ -125,10 +135,14 @@ export function compose(sources: Readonly<Record<string, Pick<SubgraphSource, 's
   return supergraphSdl;
 }
 
-export function startGateway(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunningProcess> {
-  const command = new URL('../../gateway/bin/trestle-gateway.mjs', import.meta.url).pathname;
+export function startGateway(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  command = COMMAND,
+): Promise<RunningProcess> {
   const child = spawn(process.execPath, [command, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    // Without credentials the gateway has no rate limit.
+    env: { PATH: process.env['PATH'] ?? '', ...(args.includes('on') && HIGH_RATE_LIMITS), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   return toRunningProcess(child, 'gateway');

@@ -1,7 +1,9 @@
 /** The whole system as real processes on free ports, each subgraph with a fresh database of its own. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createTestGrant } from '@trestle/identity/test-identity';
 import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, eachSubgraph, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
@@ -46,6 +48,8 @@ export interface Stack {
   startGateway(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   /** Starts another bridge for the same gateway, with settings of its own; `stop` ends it. */
   startBridge(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
+  /** The settings that name the files of the token keys. */
+  readonly keyFiles: { readonly TOKEN_PRIVATE_KEY_FILE: string; readonly TOKEN_PUBLIC_KEY_FILE: string };
   stop(): Promise<void>;
 }
 
@@ -60,11 +64,16 @@ export interface GraphqlReply<Data> {
 /** The bridge must not answer 503 because the machine of the tests is busy: a test that expects a 503 causes it itself. */
 const PATIENT = { MAX_EVENT_LOOP_DELAY_MS: '60000' };
 
+/** What the users subgraph needs of browsers, as `npm start` sets it. */
+const FORWARDING = { FORWARD_MUTATION_HEADERS: 'cookie,origin,user-agent', FORWARD_RESPONSE_HEADERS: 'set-cookie' };
+
 export interface StackOptions {
   /** Goes to every process. */
   readonly env?: Readonly<Record<string, string>>;
   /** Goes to the gateway alone, e.g. another SUPERGRAPH_FILE. */
   readonly gatewayEnv?: Readonly<Record<string, string>>;
+  /** Goes to the bridge alone. */
+  readonly bridgeEnv?: Readonly<Record<string, string>>;
   /** The PostgreSQL server of the databases; default: the one that all tests share. */
   readonly adminUrl?: string;
 }
@@ -73,13 +82,14 @@ export interface StackOptions {
 export async function startStack({
   env = {},
   gatewayEnv = {},
+  bridgeEnv = {},
   adminUrl = process.env['TEST_PG_URL'] ?? '',
 }: StackOptions = {}): Promise<Stack> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-e2e-'));
   const { privateKeyPem, keyFiles } = await writeTokenKeys(home);
   const databases = await forEachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
   const pools = await forEachSubgraph((name) => Promise.resolve(openPool(databases[name].url)));
-  const processes = await startProcesses({ env: { ...env, ...keyFiles }, gatewayEnv, databases });
+  const processes = await startProcesses({ env: { ...env, ...keyFiles }, gatewayEnv, bridgeEnv, databases });
   const { subgraphs, gateway, bridge } = processes;
   const clients = createClients({ gateway, bridge });
   const sql: Stack['sql'] = async <Row extends object>(subgraph: SubgraphName, text: string, values: readonly unknown[] = []) =>
@@ -96,6 +106,7 @@ export async function startStack({
     startSubgraph: processes.startSubgraph,
     startGateway: processes.startGateway,
     startBridge: processes.startBridge,
+    keyFiles,
     async stop() {
       await processes.stop();
       await Promise.all(SUBGRAPH_NAMES.map((name) => pools[name].end()));
@@ -107,9 +118,16 @@ export async function startStack({
 
 async function writeTokenKeys(home: string) {
   const { privateKeyPem, publicKeyPem } = generateTokenKeys();
-  const keyFiles = { TOKEN_PRIVATE_KEY_FILE: join(home, 'private.pem'), TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') };
+  const keyFiles = {
+    TOKEN_PRIVATE_KEY_FILE: join(home, 'private.pem'),
+    TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem'),
+    CLIENT_ID_KEY_FILE: join(home, 'client-id-key'),
+    API_KEY_SECRET_FILE: join(home, 'api-keys.secret'),
+  };
   await writeFile(keyFiles.TOKEN_PRIVATE_KEY_FILE, privateKeyPem);
   await writeFile(keyFiles.TOKEN_PUBLIC_KEY_FILE, publicKeyPem);
+  await writeFile(keyFiles.CLIENT_ID_KEY_FILE, randomBytes(32).toString('hex'));
+  await writeFile(keyFiles.API_KEY_SECRET_FILE, randomBytes(32).toString('base64url'));
   return { privateKeyPem, keyFiles };
 }
 
@@ -123,11 +141,12 @@ function openPool(connectionString: string): pg.Pool {
 interface ProcessOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly gatewayEnv: Readonly<Record<string, string>>;
+  readonly bridgeEnv: Readonly<Record<string, string>>;
   readonly databases: Readonly<Record<SubgraphName, TestDatabase>>;
 }
 
 /** Starts the subgraphs, `users` first because it publishes the revocations, then the gateway and the bridge. */
-async function startProcesses({ env, gatewayEnv, databases }: ProcessOptions) {
+async function startProcesses({ env, gatewayEnv, bridgeEnv, databases }: ProcessOptions) {
   const further: RunningProcess[] = [];
   const keep = async (starting: Promise<RunningProcess>) => {
     const started = await starting;
@@ -137,18 +156,24 @@ async function startProcesses({ env, gatewayEnv, databases }: ProcessOptions) {
   let revocations: Readonly<Record<string, string>> = {};
   const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
     const own = { [portSettingOf(name)]: String(port), [databaseSettingOf(name)]: databases[name].url };
-    return startProcess(`subgraphs/${name}`, { ...env, ...(name !== 'users' && revocations), ...own }, nodeOptions);
+    return startProcess(`subgraphs/${name}`, { SECURE_COOKIES: 'off', ...env, ...(name !== 'users' && revocations), ...own }, nodeOptions);
   };
   const users = await startSubgraph('users');
   revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
+  const authentication = { ...revocations, API_KEY_EXCHANGE_URL: `${users.url}/api-keys/exchange` };
   const subgraphs = await forEachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name)));
   const urls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `${subgraphs[name].url}/graphql`]));
   const startGateway = (own: Readonly<Record<string, string>> = {}) =>
-    keep(startProcess('gateway', { ...env, ...revocations, ...urls, GATEWAY_PORT: '0', ...gatewayEnv, ...own }));
+    keep(startProcess('gateway', { ...FORWARDING, ...env, ...authentication, ...urls, GATEWAY_PORT: '0', ...gatewayEnv, ...own }));
   const gateway = await startGateway();
   const startBridge = (own: Readonly<Record<string, string>> = {}) =>
-    keep(startProcess('rest-bridge', { ...PATIENT, ...env, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql`, ...own }));
-  const bridge = await startBridge();
+    keep(
+      startProcess('rest-bridge', {
+        ...{ ...PATIENT, ...env, ...authentication, REST_PORT: '0', GATEWAY_URL: `${gateway.url}/graphql`, USERS_URL: users.url },
+        ...own,
+      }),
+    );
+  const bridge = await startBridge(bridgeEnv);
   return {
     subgraphs,
     gateway,
@@ -193,13 +218,14 @@ interface AccountOptions extends Pick<Stack, 'sql' | 'call'> {
 function createAccounts({ privateKeyPem, sql, call }: AccountOptions): Pick<Stack, 'createAccount' | 'issueToken' | 'issueEndingToken'> {
   const issuer = createTokenIssuer({ privateKeyPem });
   const generations = new Map<string, number>();
-  const claimsOf = (id: string, role: 'USER' | 'MODERATOR' | 'ADMIN') => ({ id, role, tokenGeneration: generations.get(id) ?? 0 });
-  const issueToken: Stack['issueToken'] = (id, role) => issuer.issue(claimsOf(id, role)).token;
+  const grantOf = (id: string, role: 'USER' | 'MODERATOR' | 'ADMIN') =>
+    createTestGrant({ id, role, tokenGeneration: generations.get(id) ?? 0 });
+  const issueToken: Stack['issueToken'] = (id, role) => issuer.issue(grantOf(id, role)).token;
   return {
     issueToken,
     issueEndingToken(id, role, seconds) {
       const now = () => Date.now() - (ACCESS_TOKEN_SECONDS - seconds) * 1000;
-      return createTokenIssuer({ privateKeyPem, now }).issue(claimsOf(id, role)).token;
+      return createTokenIssuer({ privateKeyPem, now }).issue(grantOf(id, role)).token;
     },
     async createAccount(name, role = 'USER') {
       const email = `${name.toLowerCase().replace(/\W+/g, '.')}@example.org`;

@@ -8,7 +8,7 @@ type Claims = Readonly<Record<string, unknown>>;
 
 interface Material {
   readonly key: KeyObject;
-  /** Of somebody else, on the same curve. */
+  /** A key of another issuer on the same curve. */
   readonly other: { readonly privateKey: KeyObject; readonly publicKey: KeyObject };
   readonly publicKeyPem: string;
   readonly admin: string;
@@ -104,6 +104,14 @@ function byHeader({ key, other, claims }: Material): Named[] {
     ['unknown crit', critical({ crit: ['exp', 'x'], x: 1 })],
     ['empty crit', critical({ crit: [] })],
     ['b64 false', critical({ b64: false, crit: ['b64'] })],
+    ['kid of a file, by our key', critical({ kid: '../../../../dev/null' })],
+    ['kid of SQL, by our key', critical({ kid: "' UNION SELECT 'a" })],
+    ['kid __proto__, by our key', critical({ kid: '__proto__' })],
+    ['kid of a number', critical({ kid: 1 })],
+    ['embedded jwk of our key', critical({ jwk: key.export({ format: 'jwk' }) })],
+    ['jku, by our key', critical({ jku: 'http://127.0.0.1:9/jwks.json' })],
+    ['x5u, by our key', critical({ x5u: 'http://127.0.0.1:9/cert.pem' })],
+    ['alg twice', signEs256('{"alg":"none","alg":"ES256","typ":"at+jwt"}', claims, key)],
     ['typ JWT', critical({ typ: 'JWT' })],
     ['no typ', critical({ typ: undefined })],
     ['typ of a list', critical({ typ: ['at+jwt'] })],
@@ -122,6 +130,11 @@ function byClaims({ key, claims, now, admin }: Material): Named[] {
     ['end beyond numbers', withClaims({ exp: 1e308 })],
     ['negative times', withClaims({ iat: -1 })],
     ['no begin', withClaims({ iat: undefined })],
+    ['issued in the future', withClaims({ iat: now + 300, exp: now + 900 })],
+    ['session of a number', withClaims({ sid: 1 })],
+    ['unknown plan', withClaims({ plan: 'gold' })],
+    ['negative requests per minute', withClaims({ rpm: -1 })],
+    ['list of scopes', withClaims({ scope: ['users:read'] })],
     ['another issuer', withClaims({ iss: 'evil' })],
     ['no issuer', withClaims({ iss: undefined })],
     ['list of issuers', withClaims({ iss: ['trestle', 'evil'] })],
@@ -147,6 +160,7 @@ function bySignature({ good, key, claims }: Material): Named[] {
   return [
     ['truncated signature', `${head}.${body}.${signature.slice(0, -2)}`],
     ['no signature', `${head}.${body}.`],
+    ['padded signature', `${good}==`],
     ['two parts', `${head}.${body}`],
     ['four parts', `${good}.x`],
     ['signature of zeros', `${head}.${body}.${Buffer.alloc(64).toString('base64url')}`],
@@ -168,7 +182,7 @@ function bySignature({ good, key, claims }: Material): Named[] {
   ];
 }
 
-function signEs256(header: Claims, claims: unknown, key: KeyObject): string {
+function signEs256(header: Claims | string, claims: unknown, key: KeyObject): string {
   const text = `${encode(header)}.${encode(claims)}`;
   return `${text}.${sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`;
 }

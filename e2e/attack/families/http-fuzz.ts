@@ -106,7 +106,7 @@ export const HTTP_ATTACKS: readonly Attack[] = [
     name: `5,000 random HTTP requests at ${target}`,
     target,
     family: 'HTTP',
-    clause: 'Never a 5xx but 501, 503, 505; never a hang; one envelope that tells nothing (spec §7.1)',
+    clause: 'Never a 5xx but 501, 503, 505; never a hang; one envelope without internal details (spec §7.1)',
     isShort: true,
     run: (field) => fuzz(field, target),
   })),

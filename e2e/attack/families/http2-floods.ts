@@ -155,7 +155,7 @@ export const FLOODS: Readonly<
       );
     },
   },
-  'answers that nobody reads': {
+  'responses that the client does not read': {
     clause: 'What is written is bounded for the process; connections without write progress are cut',
     isUnread: true,
     more: [[Setting.initialWindowSize, 0x7fffffff]],

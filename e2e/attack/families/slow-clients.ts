@@ -95,7 +95,7 @@ async function pipeline(field: Field, target: ServiceName): Promise<string> {
   return `${opened.length} × ${scaled(field, 3000)} pipelined requests, ${isOver.filter(Boolean).length} answered`;
 }
 
-/** Reserved event streams that nobody opens. */
+/** Reserved event streams that are never opened. */
 async function reserve(field: Field): Promise<string> {
   const replies = await inParallel(scaled(field, 3000), 16, () =>
     ask(field.connections, field.addresses.gateway, { method: 'PUT', path: '/graphql', headers: ['Accept', 'text/event-stream'] }),
@@ -103,7 +103,7 @@ async function reserve(field: Field): Promise<string> {
   return countStatuses(replies);
 }
 
-/** Event streams that nobody reads. */
+/** Event streams that are never read. */
 async function unreadStreams(field: Field): Promise<string> {
   const { addresses } = field;
   const bytes = `GET /graphql?query=${encodeURIComponent('subscription{userCreated{id name}}')} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n`;
@@ -158,7 +158,7 @@ export const SLOW_CLIENT_ATTACKS: readonly Attack[] = [
     'orders',
   ]),
   {
-    name: 'answers of megabytes that nobody reads',
+    name: 'responses of megabytes that are not read',
     target: 'gateway',
     family: 'slow clients',
     clause: 'Connections without write progress are cut; what waits is bounded for the process',
@@ -166,7 +166,7 @@ export const SLOW_CLIENT_ATTACKS: readonly Attack[] = [
     run: unreadAnswers,
   },
   {
-    name: 'lists that nobody reads',
+    name: 'lists that are not read',
     target: 'rest-bridge',
     family: 'slow clients',
     clause: 'Connections without write progress are cut; what waits is bounded for the process',
@@ -182,7 +182,7 @@ export const SLOW_CLIENT_ATTACKS: readonly Attack[] = [
     run: reserve,
   },
   {
-    name: 'event streams that nobody reads',
+    name: 'event streams that are not read',
     target: 'gateway',
     family: 'slow clients',
     clause: 'SLOW_CONSUMER_BYTES; MAX_SOCKETS',

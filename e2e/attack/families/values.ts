@@ -1,4 +1,4 @@
-/** Attacks by variables: values that no store takes, cursors and positions that nobody gave, lists without end. */
+/** Attacks by variables: values that no store accepts, forged cursors and positions, and very long lists. */
 import { type Attack, type Field, GRAPHQL_SERVICES, atEach, demand, scaled } from '../attack.ts';
 import type { ServiceName } from '../target/system.ts';
 import { checkGraphqlReplies } from '../wire/envelope.ts';
@@ -109,7 +109,7 @@ async function forgeCursors(field: Field): Promise<string> {
   );
 }
 
-/** What only the gateway asks for, asked for by somebody else. */
+/** Sends to subgraphs the operations that only the gateway sends. */
 async function hugeEntities(field: Field, target: ServiceName): Promise<string> {
   const typeName = { users: 'User', orders: 'Product', content: 'Post' }[target as 'users'];
   const query = `query($r:[_Any!]!){_entities(representations:$r){__typename ... on ${typeName}{id}}}`;

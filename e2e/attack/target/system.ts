@@ -1,8 +1,11 @@
 /** The system that is attacked: one that the suite starts for itself, or one that runs already. */
+import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseSigningKey } from '@trestle/identity/key-set';
+import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer } from '@trestle/identity/tokens';
 import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import pg from 'pg';
@@ -65,11 +68,11 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
   try {
     await supervisor.says('Trestle is ready');
     const front = { host: '127.0.0.1', certificate: certificate?.cert };
-    const pem = (kind: 'private' | 'public') => readFileSync(join(dataDirectory, 'keys', 'tokens', `${kind}.pem`), 'utf8');
+    const keys = readKeys(join(dataDirectory, 'keys', 'tokens', 'private.jwks.json'));
     // It runs already: this attaches to it.
     const postgres = await startEmbeddedPostgres({ dataDir: join(dataDirectory, 'postgres'), port: ports.PG_PORT });
     const accounts = await readAccounts(dataDirectory, postgres.url('trestle_users'));
-    const issuer = createTokenIssuer({ privateKeyPem: pem('private') });
+    const issuer = createTokenIssuer(keys);
     return {
       addresses: {
         'rest-bridge': { ...front, port: ports.REST_PORT },
@@ -80,9 +83,8 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
       },
       own: {
         accounts,
-        privateKeyPem: pem('private'),
-        publicKeyPem: pem('public'),
-        issueToken: ({ userId, ...rest }) => issuer.issue({ id: userId, ...rest }).token,
+        ...keys,
+        issueToken: ({ userId, ...rest }) => issuer.issue(createTestGrant({ id: userId, ...rest })).token,
         databaseUrl: (subgraph) => postgres.url(`trestle_${subgraph}`),
         supervisorSocket: join(dataDirectory, 'supervisor.sock'),
         supervisorPid: supervisor.child.pid ?? 0,
@@ -126,4 +128,13 @@ function toLoopback(name: string, text: string): Address {
   if (!/^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|::1|localhost)$/.test(host))
     throw new Error(`--${name} ${text} is not on this machine: attacks go to loopback addresses only`);
   return { host: host === 'localhost' ? '127.0.0.1' : host, port: Number(port) };
+}
+
+/** Returns the pair of keys that signs tokens now, in PEM. */
+function readKeys(privateKeyFile: string): { readonly privateKeyPem: string; readonly publicKeyPem: string } {
+  const { key } = parseSigningKey(readFileSync(privateKeyFile, 'utf8'));
+  return {
+    privateKeyPem: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKeyPem: createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString(),
+  };
 }

@@ -20,7 +20,7 @@ export function checkRefusal({ status, headers, body }: RawReply, about: string)
   if (status < 400 || body.length === 0) return;
   const text = body.toString();
   const leak = LEAKS.find((pattern) => pattern.test(text));
-  demand(leak === undefined, `${about}: the error tells too much (${String(leak)}): ${text.slice(0, 300)}`);
+  demand(leak === undefined, `${about}: the error contains internal details (${String(leak)}): ${text.slice(0, 300)}`);
   demand(
     (headers['content-type'] ?? '').includes('json'),
     `${about}: status ${status} with ${headers['content-type'] ?? 'no content type'}: ${text.slice(0, 200)}`,

@@ -81,6 +81,7 @@ const PAGES: Readonly<Record<string, Promised>> = {
     refusals: 0,
     printed: {
       'REST reference': [],
+      'API keys': [/"secret":"trestle_live_/],
       Filters: [/"data":\[\{"age":3\d|"age":(?:3\d|40)/],
       Paging: [/^link: <\/v1\/users\?[^>]*>; rel="next"/im],
       'Shape of a resource': [/"author":\{"id":"usr_/],

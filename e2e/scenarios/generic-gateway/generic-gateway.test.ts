@@ -103,15 +103,17 @@ describe('a supergraph', () => {
     await expect(startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'])).rejects.toThrow(reason);
   });
 
-  it.each(['authenticated', 'requiresScopes', 'policy', 'context'])(
-    'is rejected when it uses @%s, which the gateway does not enforce',
-    async (feature) => {
-      const file = join(home, `${feature}.graphql`);
-      const link = `@link(url: "https://specs.apollo.dev/${feature}/v0.1", for: SECURITY)`;
-      await writeFile(file, federation.supergraphSdl.replace(/(schema\n)/, `$1  ${link}\n`));
-      await expect(startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'])).rejects.toThrow(feature);
-    },
-  );
+  it.each([
+    ['authenticated', 'v9.1'],
+    ['requiresScopes', 'v9.1'],
+    ['policy', 'v9.1'],
+    ['context', 'v0.1'],
+  ])('is rejected when it uses @%s %s, which the gateway does not enforce', async (feature, version) => {
+    const file = join(home, `${feature}.graphql`);
+    const link = `@link(url: "https://specs.apollo.dev/${feature}/${version}", for: SECURITY)`;
+    await writeFile(file, federation.supergraphSdl.replace(/(schema\n)/, `$1  ${link}\n`));
+    await expect(startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'])).rejects.toThrow(feature);
+  });
 });
 
 it('gives the same results with the engine apollo', async () => {

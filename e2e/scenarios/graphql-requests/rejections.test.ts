@@ -14,6 +14,7 @@ const nest = (levels: number): string => (levels === 0 ? '{ id }' : `{ author { 
 
 it.each([
   ['a mutation by GET', 'GET', '?query=mutation%7BdeleteUser(id:%22x%22)%7D', undefined, 405, 'METHOD_NOT_ALLOWED'],
+  ['a query string that is not UTF-8', 'GET', '?query={user(id:%22%ff%22){id}}', undefined, 400, 'VALIDATION_ERROR'],
   ['another method', 'PUT', '', '{}', 405, 'METHOD_NOT_ALLOWED'],
   ['malformed JSON', 'POST', '', '{"query":', 400, 'VALIDATION_ERROR'],
   ['a list of requests', 'POST', '', [], 400, 'VALIDATION_ERROR'],

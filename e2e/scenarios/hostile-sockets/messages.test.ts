@@ -117,21 +117,18 @@ describe('a connection_init', () => {
   it('closes the socket with 4400 when it has the same credential under two names', async () => {
     const client = await openSocket(federation.url, { init: null });
     client.send({ type: 'connection_init', payload: { authorization: 'a', Authorization: 'a' } });
-    expect(await client.closed).toEqual({ code: 4400, reason: 'Send exactly one credential' });
+    expect(await client.closed).toEqual({ code: 4400, reason: 'Send exactly one credential.' });
   });
 
   // RFC 9110 §5.5: line ends and NUL in a field value are invalid and dangerous.
-  it.each(['a\r\nx-other: b', 'a\u0000', '漢'])(
-    'with %j for a header that goes to subgraphs closes the socket with 4400',
-    async (value) => {
-      for (const name of ['authorization', 'x-tenant']) {
-        const client = await openSocket(federation.url, { init: null });
-        client.send({ type: 'connection_init', payload: { [name]: value } });
-        expect((await client.closed).code).toBe(4400);
-      }
-      await expectAlive();
-    },
-  );
+  it.each(['a\r\nx-other: b', 'a\u0000', '漢'])('closes the socket with 4400 when a header that goes to subgraphs is %j', async (value) => {
+    for (const name of ['authorization', 'x-tenant']) {
+      const client = await openSocket(federation.url, { init: null });
+      client.send({ type: 'connection_init', payload: { [name]: value } });
+      expect((await client.closed).code).toBe(4400);
+    }
+    await expectAlive();
+  });
 
   it('is anonymous when its credential is null', async () => {
     const client = await openSocket(federation.url, { init: { authorization: null } });
@@ -144,7 +141,7 @@ describe('an HTTP request', () => {
     request(federation.url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
 
   it.each(['application/json', 'text/event-stream', 'multipart/mixed;subscriptionSpec=1.0'])(
-    'that is nested too deep is refused with 400, for a client that accepts %s',
+    'is answered 400 when it is nested too deep, for a client that accepts %s',
     async (accept) => {
       for (const deep of DEEP)
         for (const body of [

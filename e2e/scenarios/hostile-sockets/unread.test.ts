@@ -16,10 +16,10 @@ const harbours = createHarbours();
 let federation: Federation;
 beforeAll(async () => {
   const env = {
-    SLOW_CONSUMER_TIMEOUT_MS: '500',
+    SLOW_CONSUMER_TIMEOUT_MS: '2000',
     SLOW_CONSUMER_TOTAL_BYTES: String(TOTAL),
     // A socket that has read everything answers no ping, and is closed for that.
-    PING_INTERVAL_MS: '1000',
+    PING_INTERVAL_MS: '4000',
     NODE_OPTIONS: COLLECT_GARBAGE.join(' '),
   };
   federation = await startFederation(harbours.sources, { env });

@@ -1,5 +1,6 @@
 /** Authentication and authorisation of callers (spec §5, contract §3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 const forged = () =>
-  createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue({ id: ada.id, role: 'ADMIN', tokenGeneration: 0 }).token;
+  createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue(createTestGrant({ id: ada.id, role: 'ADMIN' })).token;
 
 describe('login', () => {
   it('returns a bearer token that REST and GraphQL accept, and does not say why it fails', async () => {
@@ -47,13 +48,13 @@ describe('a credential', () => {
   it('gets 401 with WWW-Authenticate by REST and GraphQL when it is forged, expired or of another scheme', async () => {
     for (const authorization of [`Bearer ${forged()}`, 'Bearer x.y.z', 'Basic YTpi', `Bearer ${ada.token}x`]) {
       const rest = await stack.call('GET', '/v1/users', { headers: { authorization } });
-      expect([rest.status, rest.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="api"']);
+      expect([rest.status, rest.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="api", error="invalid_token"']);
       const reply = await fetch(`${stack.gateway}/graphql`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization },
         body: '{"query":"{ __typename }"}',
       });
-      expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="api"']);
+      expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="api", error="invalid_token"']);
     }
   });
 

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
+import { openEventStream } from '../../stack/event-stream.ts';
+import { openSocket } from '../../stack/socket-client.ts';
 import {
   PORT_SETTINGS,
   type Ports,
@@ -18,7 +20,7 @@ import {
 
 interface Credentials {
   readonly accounts: readonly { email: string; password: string; role: string; plan: string; userId: string; apiKey: string }[];
-  readonly oauthClients: readonly unknown[];
+  readonly oauthClients: readonly { clientId: string; clientSecret?: string; redirectUris: string[]; grantTypes: string[] }[];
 }
 
 let home: string;
@@ -110,7 +112,13 @@ describe('npm start, when it is ready,', () => {
 
   it('gives demo credentials that work, in the shape of the contract, readable by their owner only', async () => {
     const credentials = readDemoCredentials(dataDirectory) as Credentials;
-    expect(credentials.oauthClients).toEqual([]);
+    expect(
+      credentials.oauthClients.map(({ clientId, clientSecret, grantTypes }) => [clientId, clientSecret !== undefined, grantTypes]),
+    ).toEqual([
+      ['demo-browser-app', false, ['authorization_code', 'refresh_token']],
+      ['demo-machine', true, ['client_credentials']],
+      ['demo-device', false, ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token']],
+    ]);
     expect(credentials.accounts.map(({ email, role, plan }) => [email, role, plan])).toEqual([
       ['admin@example.com', 'ADMIN', 'enterprise'],
       ['moderator@example.com', 'MODERATOR', 'pro'],
@@ -125,6 +133,33 @@ describe('npm start, when it is ready,', () => {
     const secrets = names.filter((name) => /credentials|private/.test(name));
     expect(secrets.length).toBeGreaterThanOrEqual(2);
     for (const name of secrets) expect((await stat(join(dataDirectory, name))).mode & 0o077).toBe(0);
+  });
+
+  it('gives demo API keys that work at every transport', async () => {
+    const { accounts } = readDemoCredentials(dataDirectory) as Credentials;
+    const url = `http://localhost:${String(ports.GATEWAY_PORT)}/graphql`;
+    const query = '{ me { id } }';
+    for (const { userId, apiKey } of accounts) {
+      for (const headers of [{ 'x-api-key': apiKey }, { authorization: `ApiKey ${apiKey}` }] as Record<string, string>[]) {
+        const expected = { data: { me: { id: userId } } };
+        const redirect = await request(`${rest()}/v1/users/me`, { method: 'GET', headers });
+        expect([redirect.status, redirect.headers.get('location')]).toEqual([307, `/v1/users/${userId}`]);
+        expect((await request(`${rest()}/v1/orders`, { method: 'GET', headers })).status).toBe(200);
+        expect((await request(url, { method: 'POST', body: { query }, headers })).body).toEqual(expected);
+        expect((await request(`${url}?query=${encodeURIComponent(query)}`, { method: 'GET', headers })).body).toEqual(expected);
+        for (const accept of ['text/event-stream', 'multipart/mixed;subscriptionSpec=1.0']) {
+          const stream = await openEventStream(url, { query, accept, headers });
+          await until(() => Promise.resolve(stream.text.includes(userId)));
+          stream.close();
+        }
+        for (const options of [{ init: headers }, { headers }]) {
+          const socket = await openSocket(url, options);
+          socket.send({ id: '1', type: 'subscribe', payload: { query } });
+          expect((await socket.next()).payload).toEqual(expected);
+          await socket.close();
+        }
+      }
+    }
   });
 
   it('restarts a killed process, and prints it', async () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   federation = await startFederation({
     greetings: {
       sdl: `${link('v1.0')} directive @voice(as: Voice!, times: Int) on FIELD | INLINE_FRAGMENT
-        type Query { greeting: String @owner(team: "door") }`,
+        type Query { greeting: String @owner(team: "support") }`,
       resolvers: { Query: { greeting: () => 'hello' } },
     },
     farewells: {

@@ -40,10 +40,13 @@ beforeAll(async () => {
   stack = await startStack();
   bob = await stack.createAccount('Bob');
   admin = await stack.createAccount('Root', 'ADMIN');
+  // The list of sessions has one.
+  await stack.call('POST', '/v1/auth/login', { body: { email: 'root@example.org', password: 'Root-passes-1' } });
   const make = async (path: string, body: object, headers: Record<string, string> = {}) =>
     String(((await stack.call('POST', path, { body, token: admin.token, headers })).body as { id: string | number }).id);
   const products = await make('/v1/products', { name: 'Rope', category: 'ropes', price: 100, currency: 'EUR', stock: 9 });
   const orders = await make('/v1/orders', { productId: Number(products), qty: 1 });
+  const key = await stack.call('POST', '/v1/api-keys', { body: { name: 'Documents' }, token: admin.token });
   const payment = { amount: 100, currency: 'EUR', customerId: admin.id };
   const posts = await make('/v1/posts', { title: 'Bridges', body: 'bridge', status: 'published', tags: ['steel'] });
   await stack.sql('content', `INSERT INTO channels (id, name) VALUES ('chn_0123456789abcdefghjkmnpqrs', 'documents')`);
@@ -54,6 +57,7 @@ beforeAll(async () => {
   );
   ids = {
     users: admin.id,
+    'api-keys': (key.body as { apiKey: { id: string } }).apiKey.id,
     posts,
     products,
     orders,

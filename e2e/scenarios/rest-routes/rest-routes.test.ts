@@ -196,7 +196,7 @@ describe('the other routes', () => {
   it.each([
     ['POST', '/v1/users/usr_x/password-reset'],
     ['POST', '/v1/videos/vid_x/publish'],
-    ['POST', '/v1/auth/refresh'],
+    ['DELETE', '/v1/webhooks/whk_x'],
     ['GET', '/v1/jobs/job_x'],
     ['GET', '/v1/webhooks'],
     ['POST', '/v1/webhooks/whk_x/deliveries/1/replays'],

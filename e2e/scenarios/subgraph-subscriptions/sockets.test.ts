@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
@@ -27,11 +28,9 @@ const ending = (options: Omit<SubscribeOptions, 'query'>) => subscribeTo(users()
 
 describe('a socket', () => {
   it('is closed for a token that is not valid, and for more than one credential', async () => {
-    const foreign = createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue({
-      id: ada.id,
-      role: 'ADMIN',
-      tokenGeneration: 0,
-    }).token;
+    const foreign = createTokenIssuer({ privateKeyPem: generateTokenKeys().privateKeyPem }).issue(
+      createTestGrant({ id: ada.id, role: 'ADMIN' }),
+    ).token;
     const authorization = `Bearer ${ada.token}`;
     expect(await ending({ token: 'nonsense' })).toEqual({ close: 4401 });
     expect(await ending({ token: foreign })).toEqual({ close: 4401 });

@@ -216,7 +216,7 @@ describe('graphql-transport-ws', () => {
   });
 
   it.each(['', 'Sec-WebSocket-Protocol: graphql-ws\r\n', 'Sec-WebSocket-Protocol: graphql-transport-ws\r\n'])(
-    'outlives frames that are none, also of a client that is being refused (%j)',
+    'survives malformed frames, also from a client that is being refused (%j)',
     async (protocol) => {
       const { hostname, port } = new URL(federation.url);
       for (const frame of ['ff8000000000', '8180', '81ff7fffffffffffffff00000000', '88ff', 'c100', '00']) {

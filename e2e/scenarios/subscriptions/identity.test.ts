@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
@@ -32,7 +33,7 @@ afterAll(async () => {
 /** What is left of a token's life, of the 5 s included that clocks may differ by. */
 const token = (id: string, leftMs = 900_000) => {
   const now = () => Date.now() - 905_000 + leftMs;
-  return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue({ id, role: 'USER', tokenGeneration: 0 }).token;
+  return createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now }).issue(createTestGrant({ id })).token;
 };
 const bearer = (id: string, leftMs?: number) => ({ authorization: `Bearer ${token(id, leftMs)}` });
 const subscribe = (client: SocketClient, query: string) => {
@@ -47,7 +48,7 @@ describe('a credential', () => {
     ['in connection_init', (headers: Record<string, string>) => ({ init: headers })],
     ['in connection_init as Authorization', ({ authorization }: Record<string, string>) => ({ init: { Authorization: authorization } })],
     ['in the headers', (headers: Record<string, string>) => ({ headers })],
-  ])('%s goes on to the subgraph, as it is', async (_, place) => {
+  ])('%s is forwarded to the subgraph unchanged', async (_, place) => {
     const headers = bearer('usr_1');
     const client = await openSocket(federation.url, place(headers));
     subscribe(client, WHO);
@@ -72,11 +73,11 @@ describe('a credential', () => {
   });
 
   it.each([
-    ['4403', 'that is none', { init: { authorization: 'Bearer nonsense' } }],
-    ['4403', 'that has ended', { init: bearer('usr_1', -1000) }],
+    ['4403', 'that is malformed', { init: { authorization: 'Bearer nonsense' } }],
+    ['4403', 'that has expired', { init: bearer('usr_1', -1000) }],
     ['4403', 'of another scheme', { init: { authorization: 'Basic YTpi' } }],
-    ['4403', 'that is none, in the headers', { headers: { authorization: 'Bearer nonsense' } }],
-    ['4400', 'too many', { init: bearer('usr_1'), headers: bearer('usr_2') }],
+    ['4403', 'that is malformed, in the headers', { headers: { authorization: 'Bearer nonsense' } }],
+    ['4400', 'of two different ones', { init: bearer('usr_1'), headers: bearer('usr_2') }],
   ])(
     'closes the socket with %s when it is one %s',
     async (code, _, { init, headers }: { init?: object; headers?: Record<string, string> }) => {

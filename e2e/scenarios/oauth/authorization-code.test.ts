@@ -1,0 +1,164 @@
+/** The authorization code flow with PKCE, refresh and OpenID Connect (RFC 6749 §4.1, RFC 7636, OpenID Connect Core §3.1), with real clients. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { FormBrowser } from './form-browser.ts';
+import { CALLBACK, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { allowLoopback, insecure } from './real-clients.ts';
+
+let system: OAuthSystem;
+let app: RegisteredClient;
+let web: RegisteredClient;
+let browser: FormBrowser;
+
+beforeAll(async () => {
+  system = await startOAuthSystem();
+  const scopes = ['openid', 'profile', 'email', 'offline_access', 'orders:read', 'users:read'];
+  const common = { grantTypes: ['authorization_code', 'refresh_token'], scopes, redirectUris: [CALLBACK], owner: system.ada.id };
+  app = await system.register({ ...common, isPublic: true });
+  web = await system.register(common);
+});
+afterAll(() => system.stop());
+beforeEach(() => {
+  browser = new FormBrowser(system.issuer);
+});
+
+async function discover({ id, secret }: RegisteredClient, isPublic = false): Promise<openid.Configuration> {
+  const execute = [allowLoopback];
+  return openid.discovery(new URL(system.issuer), id, isPublic ? undefined : secret, isPublic ? openid.None() : undefined, { execute });
+}
+
+/** Runs the whole flow with openid-client. */
+async function logIn(scope = 'openid profile email orders:read users:read', client = app) {
+  const config = await discover(client, client === app);
+  const verifier = openid.randomPKCECodeVerifier();
+  const state = openid.randomState();
+  const nonce = openid.randomNonce();
+  const challenge = await openid.calculatePKCECodeChallenge(verifier);
+  const parameters = { redirect_uri: CALLBACK, scope, state, nonce, code_challenge: challenge, code_challenge_method: 'S256' };
+  const returned = await browser.approve(openid.buildAuthorizationUrl(config, parameters), system.ada);
+  const tokens = await openid.authorizationCodeGrant(config, returned, {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+    ...(scope.includes('openid') && { expectedNonce: nonce, idTokenExpected: true }),
+  });
+  return { config, tokens };
+}
+
+describe('the authorization code flow', () => {
+  it('gives openid-client an ID token, and an access token that bridge and gateway accept', async () => {
+    const { config, tokens } = await logIn();
+    expect(tokens.claims()).toMatchObject({ iss: system.issuer, sub: system.ada.id, aud: app.id });
+    expect(tokens.scope?.split(' ').toSorted()).toEqual(['email', 'openid', 'orders:read', 'profile', 'users:read']);
+    expect((await system.stack.call('GET', `/v1/users/${system.ada.id}`, { token: tokens.access_token })).body).toMatchObject({
+      email: system.ada.email,
+    });
+    const info = await openid.fetchUserInfo(config, tokens.access_token, system.ada.id);
+    expect(info).toMatchObject({ sub: system.ada.id, email: system.ada.email, name: 'Ada' });
+  });
+
+  it('works with oauth4webapi and a confidential client, without OpenID', async () => {
+    const issuer = new URL(system.issuer);
+    const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+    const client = { client_id: web.id };
+    const verifier = oauth.generateRandomCodeVerifier();
+    const address = new URL(server.authorization_endpoint ?? '');
+    const parameters = { client_id: web.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'orders:read', state: 'a state' };
+    const challenge = { code_challenge: await oauth.calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256' };
+    address.search = new URLSearchParams({ ...parameters, ...challenge }).toString();
+    const returned = oauth.validateAuthResponse(server, client, await browser.approve(address, system.ada), 'a state');
+    const auth = oauth.ClientSecretBasic(web.secret);
+    const response = await oauth.authorizationCodeGrantRequest(server, client, auth, returned, CALLBACK, verifier, insecure);
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response);
+    expect(tokens.scope).toBe('orders:read');
+    expect(tokens).not.toHaveProperty('id_token');
+  });
+
+  it('puts the grant, the client and only the scopes that were allowed into the token', async () => {
+    const { tokens } = await logIn('openid orders:read');
+    const claims = JSON.parse(Buffer.from(tokens.access_token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    expect(claims).toMatchObject({ client_id: app.id, scope: 'orders:read', sub: system.ada.id });
+    expect(claims['sid']).toEqual(expect.any(String));
+  });
+
+  it('asks for the consent again when a client asks for more', async () => {
+    await logIn('openid', web);
+    const second = new FormBrowser(system.issuer);
+    second.steal(browser, 'session');
+    const address = `/oauth/authorize?${new URLSearchParams({
+      ...{ client_id: web.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read' },
+      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    }).toString()}`;
+    const { html } = await second.open(address);
+    expect(html).toContain('Read your orders');
+    expect(html).not.toContain('name="password"');
+  });
+});
+
+describe('refresh', () => {
+  it('gives new tokens and a new refresh token', async () => {
+    const { config, tokens } = await logIn();
+    const refreshed = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    expect(refreshed.refresh_token).not.toBe(tokens.refresh_token);
+    expect(refreshed.access_token).not.toBe(tokens.access_token);
+    expect((await openid.refreshTokenGrant(config, refreshed.refresh_token ?? '')).access_token).toEqual(expect.any(String));
+  });
+
+  it('can narrow the scope and never widen it', async () => {
+    const { config, tokens } = await logIn('openid orders:read users:read');
+    const refreshed = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '', { scope: 'orders:read' });
+    expect(refreshed.scope).toBe('orders:read');
+    const wider = openid.refreshTokenGrant(config, refreshed.refresh_token ?? '', { scope: 'orders:read email' });
+    await expect(wider).rejects.toMatchObject({ error: 'invalid_scope' });
+  });
+
+  it('ends the grant with all its tokens when a refresh token is used twice', async () => {
+    const { config, tokens } = await logIn();
+    const refreshed = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    await expect(openid.refreshTokenGrant(config, tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    await expect(openid.refreshTokenGrant(config, refreshed.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    for (const token of [tokens.access_token, refreshed.access_token]) {
+      expect((await system.stack.call('GET', `/v1/users/${system.ada.id}`, { token })).status).toBe(401);
+    }
+  });
+
+  it('gives at most one of ten requests with the same refresh token new tokens, and then ends the grant', async () => {
+    const { tokens } = await logIn();
+    const fields = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token ?? '', client_id: app.id };
+    const replies = await Promise.all(Array.from({ length: 10 }, () => system.post('/oauth/token', fields)));
+    const given = replies.filter(({ status }) => status === 200);
+    expect(given.length).toBeLessThanOrEqual(1);
+    for (const { body } of given) {
+      const again = await system.post('/oauth/token', { ...fields, refresh_token: String(body['refresh_token']) });
+      expect(again.body['error']).toBe('invalid_grant');
+      expect((await system.stack.call('GET', `/v1/users/${system.ada.id}`, { token: String(body['access_token']) })).status).toBe(401);
+    }
+  });
+});
+
+describe('revocation', () => {
+  it.each(['access_token', 'refresh_token'] as const)('of the %s ends the grant at once everywhere', async (kind) => {
+    const { config, tokens } = await logIn();
+    await openid.tokenRevocation(config, tokens[kind] ?? '');
+    await expect(openid.refreshTokenGrant(config, tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    expect((await system.stack.call('GET', `/v1/users/${system.ada.id}`, { token: tokens.access_token })).status).toBe(401);
+    const { errors } = await system.stack.graphql('{ me { id } }', { token: tokens.access_token });
+    expect(errors[0]?.extensions['code']).toBe('UNAUTHORIZED');
+  });
+
+  it('follows the revocation of all tokens of the account', async () => {
+    const bob = { ...(await system.stack.createAccount('Bob')), email: 'bob@example.org', password: 'Bob-passes-1' };
+    const address = `/oauth/authorize?${new URLSearchParams({
+      ...{ client_id: web.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' },
+      ...{ code_challenge: await openid.calculatePKCECodeChallenge('v'.repeat(43)), code_challenge_method: 'S256' },
+    }).toString()}`;
+    const code = (await browser.approve(address, bob)).searchParams.get('code') ?? '';
+    const fields = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: 'v'.repeat(43) };
+    const { body } = await system.post('/oauth/token', fields, web);
+    await system.stack.graphql('mutation { logout(everywhere: true) }', { token: bob.token });
+    const refresh = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']) };
+    expect((await system.post('/oauth/token', refresh, web)).body['error']).toBe('invalid_grant');
+    await browser.open(address);
+    expect(browser.page?.html).toContain('name="password"');
+  });
+});

@@ -1,0 +1,135 @@
+/** The pages in Chromium, with and without JavaScript: they can be used, they are accessible (axe), and they fit a phone. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Browser, type Page, chromium } from 'playwright-core';
+import { CALLBACK, DEVICE_GRANT, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PHONE = { width: 360, height: 640 };
+
+if (CHROMIUM === undefined)
+  process.stderr.write(
+    '\n*** No Chromium was found: the pages of the authorization server are NOT tested in a browser. Run `apt-get install chromium`. ***\n\n',
+  );
+
+(CHROMIUM === undefined ? describe.skip : describe)('the pages in Chromium', () => {
+  let system: OAuthSystem;
+  let app: RegisteredClient;
+  let device: RegisteredClient;
+  let browser: Browser;
+  let page: Page;
+
+  beforeAll(async () => {
+    system = await startOAuthSystem();
+    const scopes = ['openid', 'profile', 'orders:read', 'posts:write'];
+    const common = { scopes, isPublic: true, owner: system.ada.id };
+    app = await system.register({ ...common, grantTypes: ['authorization_code'], redirectUris: [CALLBACK] });
+    device = await system.register({ ...common, grantTypes: [DEVICE_GRANT] });
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await system.stop();
+  });
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: PHONE });
+  });
+  afterEach(() => page.context().close());
+
+  const address = () =>
+    `${system.issuer}/oauth/authorize?${new URLSearchParams({
+      ...{ client_id: app.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read posts:write', state: 's' },
+      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+    }).toString()}`;
+
+  /** Checks the page with axe, in light and dark, and that nothing is wider than a phone. */
+  async function checkPage(title: string): Promise<void> {
+    expect(await page.title()).toBe(`${title} · Trestle`);
+    expect(await page.locator('h1').textContent()).toBe(title);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      // The protocol of the debugger is not subject to the policy of the page.
+      const violations = await page.evaluate<unknown[]>(`(() => { ${AXE}; })(); axe.run().then(({ violations }) =>
+        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`);
+      expect(violations).toEqual([]);
+    }
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+  }
+
+  const logIn = async () => {
+    await page.getByLabel('E-mail address').fill(system.ada.email);
+    await page.getByLabel('Password').fill(system.ada.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  };
+  /** Nothing listens at the client's address: the browser stays there with an error. */
+  const returned = async () => {
+    const request = await page.waitForRequest((each) => each.url().startsWith(CALLBACK));
+    return new URL(request.url()).searchParams;
+  };
+
+  it('let somebody log in and allow the access', async () => {
+    await page.goto(address());
+    await checkPage('Log in');
+    await logIn();
+    await checkPage('Allow access?');
+    expect(await page.getByRole('listitem').allTextContents()).toContain('Read your orders and invoices');
+    const returning = returned();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    expect((await returning).get('code')).toEqual(expect.any(String));
+  });
+
+  it('say what is wrong with a login, and take the next', async () => {
+    await page.goto(address());
+    await page.getByLabel('E-mail address').fill(system.ada.email);
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('wrong');
+    await checkPage('Log in');
+    await logIn();
+    await checkPage('Allow access?');
+  });
+
+  it('let somebody deny the access, without JavaScript', async () => {
+    await page.context().close();
+    page = await browser.newPage({ viewport: PHONE, javaScriptEnabled: false });
+    await page.goto(address());
+    await logIn();
+    const returning = returned();
+    await page.getByRole('button', { name: 'Deny' }).click();
+    expect((await returning).get('error')).toBe('access_denied');
+  });
+
+  it('connect a device', async () => {
+    const { body } = await system.post('/oauth/device_authorization', { client_id: device.id, scope: 'openid posts:write' });
+    await page.goto(String(body['verification_uri']));
+    await checkPage('Connect a device');
+    await page.getByLabel('Code').fill(String(body['user_code']));
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await checkPage('Is this your device?');
+    await page.getByRole('button', { name: 'Yes, continue' }).click();
+    await logIn();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await checkPage('Device connected');
+    const poll = { grant_type: DEVICE_GRANT, client_id: device.id, device_code: String(body['device_code']) };
+    expect((await system.post('/oauth/token', poll)).status).toBe(200);
+  });
+
+  it('log somebody out', async () => {
+    await page.goto(address());
+    await logIn();
+    await page.getByRole('button', { name: 'Allow' }).waitFor();
+    await page.goto(`${system.issuer}/oauth/logout`);
+    await checkPage('Log out?');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await checkPage('Done');
+    await page.goto(address());
+    await checkPage('Log in');
+  });
+
+  it('explain a request that is not valid', async () => {
+    await page.goto(`${system.issuer}/oauth/authorize?client_id=nobody`);
+    await checkPage('This did not work');
+  });
+});

@@ -1,0 +1,145 @@
+/** Client credentials, discovery, introspection and revocation, with real clients (RFC 6749 §4.4, RFC 7009, RFC 7662, RFC 8414). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { allowLoopback, insecure } from './real-clients.ts';
+
+let system: OAuthSystem;
+let machine: RegisteredClient;
+
+beforeAll(async () => {
+  system = await startOAuthSystem();
+  machine = await system.register({
+    grantTypes: ['client_credentials'],
+    scopes: ['orders:read', 'users:read'],
+    owner: system.ada.id,
+  });
+});
+afterAll(() => system.stop());
+
+const discover = () => openid.discovery(new URL(system.issuer), machine.id, machine.secret, undefined, { execute: [allowLoopback] });
+
+describe('discovery', () => {
+  it('describes the server at both well-known addresses, with the same issuer', async () => {
+    for (const path of ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server']) {
+      const response = await fetch(`${system.issuer}${path}`);
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({
+        issuer: system.issuer,
+        authorization_endpoint: `${system.issuer}/oauth/authorize`,
+        token_endpoint: `${system.issuer}/oauth/token`,
+        code_challenge_methods_supported: ['S256'],
+        response_types_supported: ['code'],
+      });
+    }
+  });
+
+  it('advertises every delegable scope and never account:manage', async () => {
+    const { scopes_supported: scopes } = (await (await fetch(`${system.issuer}/.well-known/openid-configuration`)).json()) as {
+      scopes_supported: string[];
+    };
+    expect(scopes).toEqual(expect.arrayContaining(['openid', 'offline_access', 'users:read', 'orders:write', 'messages:write']));
+    expect(scopes).not.toContain('account:manage');
+  });
+
+  it('publishes the public half of its keys only', async () => {
+    const { keys } = (await (await fetch(`${system.issuer}/oauth/jwks`)).json()) as { keys: Record<string, unknown>[] };
+    expect(keys).toHaveLength(1);
+    expect(keys[0]).toMatchObject({ kty: 'EC', crv: 'P-256', alg: 'ES256' });
+    expect(keys[0]).not.toHaveProperty('d');
+  });
+});
+
+describe('client credentials', () => {
+  it('give openid-client a token that bridge and gateway accept for the owner', async () => {
+    const tokens = await openid.clientCredentialsGrant(await discover(), { scope: 'orders:read users:read' });
+    expect(tokens).toMatchObject({ token_type: 'bearer', scope: 'users:read orders:read', expires_in: 900 });
+    const { status, body } = await system.stack.call('GET', `/v1/users/${system.ada.id}`, { token: tokens.access_token });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ email: system.ada.email });
+    const { data } = await system.stack.graphql<{ me: { id: string } }>('{ me { id } }', { token: tokens.access_token });
+    expect(data).toEqual({ me: { id: system.ada.id } });
+  });
+
+  it('give oauth4webapi a token, by client_secret_basic', async () => {
+    const issuer = new URL(system.issuer);
+    const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+    const client = { client_id: machine.id };
+    const auth = oauth.ClientSecretBasic(machine.secret);
+    const response = await oauth.clientCredentialsGrantRequest(server, client, auth, new URLSearchParams(), insecure);
+    const tokens = await oauth.processClientCredentialsResponse(server, client, response);
+    expect(tokens.access_token).toEqual(expect.any(String));
+  });
+
+  it('give the token all scopes of the client when the request names none', async () => {
+    const { body } = await system.post('/oauth/token', { grant_type: 'client_credentials' }, machine);
+    expect(body['scope']).toBe('users:read orders:read');
+  });
+
+  it.each(['orders:write', 'account:manage', 'nonsense'])('refuse the scope %s, which the client may not have', async (scope) => {
+    const { status, body } = await system.post('/oauth/token', { grant_type: 'client_credentials', scope }, machine);
+    expect({ status, error: body['error'] }).toEqual({ status: 400, error: 'invalid_scope' });
+  });
+
+  it('refuse a wrong secret as they refuse an unknown client', async () => {
+    const attempts = [
+      { ...machine, secret: 'wrong' },
+      { id: 'cli_unknown', secret: machine.secret },
+    ];
+    for (const attempt of attempts) {
+      const { status, body } = await system.post('/oauth/token', { grant_type: 'client_credentials' }, attempt);
+      expect({ status, error: body['error'] }).toEqual({ status: 401, error: 'invalid_client' });
+    }
+  });
+
+  it('refuse a client without that grant', async () => {
+    const other = await system.register({ grantTypes: ['refresh_token'], scopes: ['users:read'], owner: system.ada.id });
+    const { status, body } = await system.post('/oauth/token', { grant_type: 'client_credentials' }, other);
+    expect({ status, error: body['error'] }).toEqual({ status: 400, error: 'unauthorized_client' });
+  });
+});
+
+describe('introspection', () => {
+  it('describes a token to its own client', async () => {
+    const config = await discover();
+    const { access_token: token } = await openid.clientCredentialsGrant(config);
+    expect(await openid.tokenIntrospection(config, token)).toMatchObject({
+      active: true,
+      client_id: machine.id,
+      scope: 'users:read orders:read',
+    });
+  });
+
+  it('says nothing of a token to another client', async () => {
+    const other = await system.register({ grantTypes: ['client_credentials'], scopes: ['users:read'], owner: system.ada.id });
+    const { access_token: token } = await openid.clientCredentialsGrant(await discover());
+    const { body } = await system.post('/oauth/introspect', { token }, other);
+    expect(body).toEqual({ active: false });
+  });
+
+  it.each(['nonsense', 'a.b.c', 'x'.repeat(20_000)])('calls a false token inactive', async (token) => {
+    const { body } = await system.post('/oauth/introspect', { token }, machine);
+    expect(body).toEqual({ active: false });
+  });
+});
+
+describe('revocation', () => {
+  it('ends a token at once at bridge, gateway and introspection', async () => {
+    const config = await discover();
+    const { access_token: token } = await openid.clientCredentialsGrant(config);
+    await openid.tokenRevocation(config, token);
+    expect((await openid.tokenIntrospection(config, token)).active).toBe(false);
+    expect((await system.stack.call('GET', `/v1/users/${system.ada.id}`, { token })).status).toBe(401);
+    const { errors } = await system.stack.graphql('{ me { id } }', { token });
+    expect(errors[0]?.extensions['code']).toBe('UNAUTHORIZED');
+  });
+
+  it('does not end the token of another client', async () => {
+    const other = await system.register({ grantTypes: ['client_credentials'], scopes: ['users:read'], owner: system.ada.id });
+    const config = await discover();
+    const { access_token: token } = await openid.clientCredentialsGrant(config);
+    expect((await system.post('/oauth/revoke', { token }, other)).status).toBe(200);
+    expect((await openid.tokenIntrospection(config, token)).active).toBe(true);
+  });
+});

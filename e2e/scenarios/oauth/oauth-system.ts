@@ -1,0 +1,112 @@
+/** A system with an authorization server, its clients and its accounts, for the OAuth scenarios. */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+/** The device grant, as RFC 8628 names it. */
+export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+/** Where the browser returns to; nothing listens there. */
+export const CALLBACK = 'http://127.0.0.1:9/callback';
+
+/** A client to register. */
+export interface NewClient {
+  readonly grantTypes: readonly string[];
+  readonly scopes: readonly string[];
+  readonly redirectUris?: readonly string[];
+  readonly isPublic?: boolean;
+  readonly owner: string;
+}
+
+/** A registered client. */
+export interface RegisteredClient {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** The system. */
+export interface OAuthSystem {
+  readonly stack: Stack;
+  /** The public origin of the bridge: the issuer. */
+  readonly issuer: string;
+  readonly ada: Account & { readonly email: string; readonly password: string };
+  register(client: NewClient): Promise<RegisteredClient>;
+  /** Sends a form, with the secret of a client if it is given. */
+  post(path: string, fields: Readonly<Record<string, string>>, client?: RegisteredClient): Promise<FormReply>;
+  stop(): Promise<void>;
+}
+
+/** The response to a form. */
+export interface FormReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Starts the system. */
+export async function startOAuthSystem(): Promise<OAuthSystem> {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-oauth-'));
+  const keyFile = join(home, 'oauth.key');
+  await writeFile(keyFile, randomBytes(32).toString('base64url'));
+  const clientKeyFile = join(home, 'client-id.key');
+  await writeFile(clientKeyFile, randomBytes(32).toString('base64url'));
+  const port = await findFreePort();
+  const issuer = `http://127.0.0.1:${String(port)}`;
+  const env = { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: keyFile, CLIENT_ID_KEY_FILE: clientKeyFile };
+  const stack = await startStack({ env, bridgeEnv: { REST_PORT: String(port) } });
+  const account = await stack.createAccount('Ada');
+  return {
+    stack,
+    issuer,
+    ada: { ...account, email: 'ada@example.org', password: 'Ada-passes-1' },
+    register: (client) => register(stack, client),
+    post: (path, fields, client) => post(`${issuer}${path}`, fields, client),
+    async stop() {
+      await stack.stop();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function register(
+  stack: Stack,
+  { grantTypes, scopes, redirectUris = [], isPublic = false, owner }: NewClient,
+): Promise<RegisteredClient> {
+  const id = `cli_${randomBytes(8).toString('hex')}`;
+  const secret = randomBytes(32).toString('base64url');
+  const secretHash = isPublic ? null : createHash('sha256').update(secret).digest();
+  await stack.sql(
+    'users',
+    `INSERT INTO "oauth_clients" ("id", "ownerId", "name", "secretHash", "redirectUris", "grantTypes", "scopes") VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, owner, 'Test application', secretHash, redirectUris, grantTypes, scopes],
+  );
+  return { id, secret };
+}
+
+async function post(url: string, fields: Readonly<Record<string, string>>, client?: RegisteredClient): Promise<FormReply> {
+  const response = await fetch(url, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: client ? { authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}` } : {},
+    body: new URLSearchParams(fields),
+  });
+  const text = await response.text();
+  const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  return { status: response.status, headers: response.headers, body: isJson ? (JSON.parse(text) as FormReply['body']) : { text } };
+}
+
+/** The issuer's address must be known before the bridge starts. */
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        resolve(typeof address === 'object' && address ? address.port : 0);
+      });
+    });
+  });
+}

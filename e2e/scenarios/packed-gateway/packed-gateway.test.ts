@@ -1,0 +1,112 @@
+/** The package @trestle/gateway, packed and installed in an empty folder: nothing of this repository is beside it. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+const SOURCES: Readonly<Record<string, SubgraphSource>> = {
+  catalogue: {
+    sdl: 'type Query { book(id: ID!): Book } type Book @key(fields: "id") { id: ID! title: String! }',
+    resolvers: { Query: { book: (_: unknown, { id }: { id: string }) => ({ id, title: `Title ${id}` }) } },
+  },
+  reviews: {
+    sdl: 'type Book @key(fields: "id") { id: ID! stars: [Int!]! }',
+    resolvers: { Book: { __resolveReference: ({ id }: { id: string }) => ({ id, stars: [id.length, 5] }) } },
+  },
+};
+
+let folder: string;
+let command: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trestle-packed-gateway-'));
+  await install();
+  command = join(folder, 'node_modules/.bin/trestle-gateway');
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Packs the gateway and unpacks the tarball as npm does. Third-party packages are links to those of the checkout: the test needs no registry. */
+async function install(): Promise<void> {
+  await run(process.execPath, [join(root, 'gateway/pack.mjs')]);
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  const { stdout } = await run('npm', pack, { cwd: join(root, 'gateway/dist/package') });
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  const target = join(folder, 'node_modules/@trestle/gateway');
+  await mkdir(target, { recursive: true });
+  await run('tar', ['-xzf', join(folder, filename), '-C', target, '--strip-components=1']);
+  const { bin, dependencies } = await readManifest(target);
+  for (const name of Object.keys(dependencies)) await link(findPackage(name), join(folder, 'node_modules', name));
+  await link(join(target, bin['trestle-gateway'] ?? ''), join(folder, 'node_modules/.bin/trestle-gateway'));
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+async function readManifest(path: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(path, 'package.json'), 'utf8')) as Manifest;
+}
+
+/** npm puts a package that workspaces use in other versions below the workspace. */
+const WORKSPACES = ['gateway', ...['env', 'identity', 'log', 'service', 'telemetry'].map((name) => `packages/${name}`), 'schema', '.'];
+
+function findPackage(name: string): string {
+  const places = WORKSPACES.map((workspace) => join(root, workspace, 'node_modules', name));
+  return places.find((place) => existsSync(place)) ?? name;
+}
+
+async function link(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await symlink(from, to);
+}
+
+describe('the package @trestle/gateway, installed from its tarball', () => {
+  it('depends on the versions that the repository uses, and on none of its packages', async () => {
+    const { dependencies } = await readManifest(join(folder, 'node_modules/@trestle/gateway'));
+    const installed = await Promise.all(
+      Object.keys(dependencies).map(async (name) => [name, (await readManifest(findPackage(name))).version] as const),
+    );
+    expect(dependencies).toEqual(Object.fromEntries(installed));
+    expect(Object.keys(dependencies).filter((name) => name.startsWith('@trestle/'))).toEqual([]);
+  });
+
+  it('prints its version, and names the missing flag when no supergraph is given', async () => {
+    const { version } = await readManifest(join(root, 'gateway'));
+    expect((await run(command, ['--version'], { cwd: folder })).stdout).toBe(`${version}\n`);
+    const failed = run(command, ['--auth', 'off'], { cwd: folder, env: { PATH: process.env['PATH'] } });
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('--supergraph') });
+  });
+
+  it.each(['trestle', 'apollo'])('serves a supergraph with the engine %s', async (engine) => {
+    const federation: Federation = await startFederation(SOURCES, { command, args: ['--engine', engine] });
+    try {
+      const { body } = await federation.ask('query ($id: ID!) { book(id: $id) { title stars } }', { id: 'b1' });
+      expect(body).toEqual({ data: { book: { title: 'Title b1', stars: [2, 5] } } });
+    } finally {
+      await federation.stop();
+    }
+  });
+
+  it('serves GraphiQL with its files', async () => {
+    const federation = await startFederation(SOURCES, { command });
+    try {
+      const page = await (await fetch(federation.url, { headers: { accept: 'text/html' } })).text();
+      const script = /src="([^"]+\.js)"/.exec(page)?.[1] ?? '';
+      const response = await fetch(new URL(script, federation.url));
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringContaining('javascript')]);
+      await response.body?.cancel();
+    } finally {
+      await federation.stop();
+    }
+  });
+});

@@ -1,0 +1,228 @@
+/** Requests per minute at the bridge and the gateway (spec §7.1, §8). */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import type { RunningProcess } from '../../stack/process.ts';
+import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+
+let stack: Stack;
+let home: string;
+let env: Readonly<Record<string, string>>;
+let ada: Account;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trestle-rates-'));
+  const key = join(home, 'client-id.key');
+  await writeFile(key, 'x'.repeat(32));
+  env = { CLIENT_ID_KEY_FILE: key, TRUSTED_PROXIES: '127.0.0.1' };
+  stack = await startStack({ env });
+  ada = await stack.createAccount('Ada');
+});
+afterAll(async () => {
+  await stack.stop();
+  await rm(home, { recursive: true });
+});
+
+const LIMITS = { RATE_LIMIT_ANONYMOUS_PER_MIN: '3', RATE_LIMIT_FREE_PER_MIN: '5' };
+
+/** Sends a request from an address, through the trusted proxy that the test is. */
+async function send(
+  process: RunningProcess,
+  path: string,
+  { from, ...init }: RequestInit & { from: string; headers?: Record<string, string> },
+) {
+  const response = await fetch(`${process.url}${path}`, {
+    ...init,
+    headers: { ...init.headers, 'x-forwarded-for': from },
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  const read = (name: string) => response.headers.get(name);
+  return { status: response.status, text, read, left: read('x-ratelimit-remaining') };
+}
+
+const bearer = (account: Account) => ({ authorization: `Bearer ${account.token}` });
+
+describe('the bridge', () => {
+  let bridge: RunningProcess;
+  beforeAll(async () => {
+    bridge = await stack.startBridge(LIMITS);
+  });
+  const get = (path: string, from: string, headers: Record<string, string> = {}) => send(bridge, path, { from, headers });
+
+  it('refuses the requests of an address beyond its limit with 429 in the envelope, and says when they are accepted again', async () => {
+    const replies = [];
+    for (let i = 0; i < 5; i++) replies.push(await get('/v1/products?limit=1', '203.0.113.1'));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 429, 429]);
+    expect(replies.map(({ left }) => left)).toEqual(['2', '1', '0', '0', '0']);
+    const { error } = JSON.parse(replies[4]?.text ?? '') as { error: Record<string, unknown> };
+    expect(error).toEqual({
+      code: 'RATE_LIMIT_EXCEEDED',
+      message: expect.stringContaining('3 requests per minute (anonymous)'),
+      requestId: replies[4]?.read('x-request-id'),
+      retryAfter: Number(replies[4]?.read('retry-after')),
+      limit: 3,
+      remaining: 0,
+      resetAt: new Date(Number(replies[4]?.read('x-ratelimit-reset')) * 1000).toISOString().replace('.000', ''),
+    });
+    expect(error['retryAfter']).toBeGreaterThan(30);
+    expect(error['retryAfter']).toBeLessThanOrEqual(60);
+    expect(replies[0]?.read('ratelimit-policy')).toBe('"anonymous";q=3;w=60');
+    expect(replies[0]?.read('ratelimit')).toMatch(/^"anonymous";r=2;t=(?:59|60)$/);
+  });
+
+  it('counts an IPv6 /64 network as one address, and other addresses alone', async () => {
+    for (let i = 0; i < 3; i++) await get('/v1/products?limit=1', `2001:db8:1:1::${String(i)}`);
+    expect((await get('/v1/products?limit=1', '2001:db8:1:1:ffff::1')).status).toBe(429);
+    expect((await get('/v1/products?limit=1', '2001:db8:1:2::1')).status).toBe(200);
+  });
+
+  it('counts a caller by its account, from whatever address, with the limit of its plan', async () => {
+    const replies = [];
+    for (let i = 0; i < 6; i++) replies.push(await get('/v1/products?limit=1', `198.51.100.${String(i)}`, bearer(ada)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(replies[0]?.read('x-ratelimit-limit')).toBe('5');
+    // Another account of the same address still has its own.
+    const bob = await stack.createAccount('Bob');
+    expect((await get('/v1/products?limit=1', '198.51.100.5', bearer(bob))).status).toBe(200);
+  });
+
+  it.each([
+    ['404', '/v1/nothing', {}, 404],
+    ['400', '/v1/products?limit=0', {}, 400],
+    ['401', '/v1/orders', {}, 401],
+    ['401 for an invalid credential', '/v1/products', { authorization: 'Bearer x' }, 401],
+    ['406', '/v1/products', { accept: 'image/png' }, 406],
+    ['a redirect', '/v1/products/', {}, 301],
+    ['a document', '/v1/openapi.json', {}, 200],
+    ['a page', '/docs', {}, 200],
+  ])('counts and describes the limit on %s', async (name, path, headers, status) => {
+    const from = `192.0.2.${String(name.length + path.length)}`;
+    const reply = await get(path, from, headers as Record<string, string>);
+    expect([reply.status, reply.read('x-ratelimit-limit')]).toEqual([status, '3']);
+    expect(Number(reply.left)).toBeLessThan(3);
+  });
+
+  it('limits guesses of credentials by address', async () => {
+    const statuses = [];
+    for (let i = 0; i < 5; i++)
+      statuses.push((await get('/v1/users/me', '203.0.113.7', { authorization: `Bearer guess${String(i)}` })).status);
+    expect(statuses).toEqual([401, 401, 401, 429, 429]);
+  });
+
+  it('does not count a response 304', async () => {
+    const first = await get('/v1/products?limit=1', '203.0.113.8');
+    const etag = { 'if-none-match': first.read('etag') ?? '' };
+    for (let i = 0; i < 5; i++) {
+      const reply = await get('/v1/products?limit=1', '203.0.113.8', etag);
+      expect([reply.status, reply.left]).toEqual([304, '2']);
+    }
+  });
+
+  it('does not count probes', async () => {
+    for (let i = 0; i < 5; i++) expect((await get('/readyz', '203.0.113.9')).status).toBe(200);
+    expect((await get('/v1/products?limit=1', '203.0.113.9')).left).toBe('2');
+  });
+
+  it('ignores X-Forwarded-For of a peer that is no trusted proxy', async () => {
+    const strict = await stack.startBridge({ ...LIMITS, TRUSTED_PROXIES: '10.0.0.0/8' });
+    const statuses = [];
+    for (let i = 0; i < 4; i++) statuses.push((await send(strict, '/v1/products?limit=1', { from: `203.0.113.${String(i)}` })).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  });
+});
+
+describe('the gateway', () => {
+  let gateway: RunningProcess;
+  beforeAll(async () => {
+    gateway = await stack.startGateway(LIMITS);
+  });
+  const post = (query: string, from: string, headers: Record<string, string> = {}) =>
+    send(gateway, '/graphql', {
+      from,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ query }),
+    });
+
+  it('refuses requests beyond the limit with 429 and the limit in `extensions`', async () => {
+    const replies = [];
+    for (let i = 0; i < 4; i++) replies.push(await post('{ __typename }', '203.0.113.1'));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(replies.map(({ left }) => left)).toEqual(['2', '1', '0', '0']);
+    const { errors } = JSON.parse(replies[3]?.text ?? '') as { errors: { extensions: object }[] };
+    expect(errors[0]?.extensions).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', limit: 3, remaining: 0 });
+    expect(errors[0]?.extensions).toHaveProperty('retryAfter', Number(replies[3]?.read('retry-after')));
+    expect(errors[0]?.extensions).toHaveProperty('resetAt');
+  });
+
+  it('counts an operation by its estimated cost, and refuses it before it is executed', async () => {
+    const huge = '{ usersConnection(first: 100) { edges { node { posts { id author { id } } } } } }';
+    const asked = await post(huge, '203.0.113.3', { ...bearer(ada), 'trestle-cost': '1' });
+    const { estimated } = (JSON.parse(asked.text) as { extensions: { cost: { estimated: number } } }).extensions.cost;
+    const units = Math.ceil(estimated / 1000);
+    expect(units).toBeGreaterThan(2);
+    expect([asked.status, Number(asked.left)]).toEqual([200, Math.max(0, 5 - units)]);
+    await post('{ __typename }', '203.0.113.2');
+    const refused = await post(huge, '203.0.113.2');
+    expect([refused.status, refused.read('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect(refused.text).not.toContain('"data"');
+  });
+
+  it.each([
+    ['404', '/nothing', {}, 404],
+    ['405', '/graphql', { method: 'PATCH' }, 405],
+    ['400', '/graphql?query={', {}, 400],
+    ['415', '/graphql', { method: 'POST', body: 'x' }, 415],
+    ['the page', '/graphql', { headers: { accept: 'text/html' } }, 200],
+  ])('counts and describes the limit on %s', async (_, path, init, status) => {
+    const reply = await send(gateway, path, {
+      from: `192.0.2.${String(status % 255)}`,
+      ...(init as RequestInit & { headers?: Record<string, string> }),
+    });
+    expect([reply.status, reply.read('x-ratelimit-limit')]).toEqual([status, '3']);
+  });
+
+  it('counts each operation of a WebSocket', async () => {
+    const socket = new WebSocket(`${gateway.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      headers: { 'x-forwarded-for': '203.0.113.4' },
+    });
+    const messages: { type: string; payload?: { extensions?: object }[] }[] = [];
+    const opened = new Promise<string | string[] | undefined>((resolve, reject) => {
+      socket.on('upgrade', ({ headers }) => {
+        resolve(headers['x-ratelimit-remaining']);
+      });
+      socket.on('error', reject);
+    });
+    const ended = new Promise<void>((resolve) => {
+      socket.on('message', (data: Buffer) => {
+        const message = JSON.parse(data.toString()) as (typeof messages)[number];
+        messages.push(message);
+        if (message.type === 'connection_ack')
+          for (let i = 0; i < 3; i++)
+            socket.send(JSON.stringify({ id: String(i), type: 'subscribe', payload: { query: '{ __typename }' } }));
+        if (message.type === 'error') resolve();
+      });
+    });
+    socket.on('open', () => {
+      socket.send('{"type":"connection_init"}');
+    });
+    // The request for the WebSocket counts too.
+    expect(await opened).toBe('2');
+    await ended;
+    socket.close();
+    expect(messages.filter(({ type }) => type === 'complete')).toHaveLength(2);
+    expect(messages.at(-1)?.payload?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', limit: 3, remaining: 0 });
+  });
+
+  it('does not count the calls of the bridge a second time', async () => {
+    const limited = await stack.startBridge({ GATEWAY_URL: `${gateway.url}/graphql` });
+    for (let i = 0; i < 8; i++) expect((await send(limited, '/v1/products?limit=1', { from: '203.0.113.5' })).status).toBe(200);
+    expect((await post('{ __typename }', '203.0.113.5')).left).toBe('2');
+    // Without the key of the system the header counts for nothing.
+    for (let i = 0; i < 2; i++)
+      await post('{ __typename }', '203.0.113.6', { 'trestle-client': `AAAAAAAAAAAAAAAA.203.0.113.0/24.${'A'.repeat(43)}` });
+    expect((await post('{ __typename }', '203.0.113.6')).left).toBe('0');
+  });
+});
