@@ -6,7 +6,7 @@ mkdir -p "$target"
 
 # Code, and what builds put beside it, such as the pages for browsers: without tests, type declarations, source maps, and the tools of development.
 find schema packages subgraphs gateway rest-bridge -type f -path '*/dist/*' \
-  ! -path '*/node_modules/*' ! -path 'packages/client/*' ! -path 'gateway/fuzz/*' \
+  ! -path '*/node_modules/*' ! -path 'packages/client/*' ! -path 'gateway/fuzz/*' ! -path 'gateway/dist/package/*' \
   ! -name '*.d.ts' ! -name '*.map' ! -name '.tsbuildinfo' ! -name '*.tsbuildinfo' \
   ! -name '*.test.js' ! -name 'test-*.js' ! -path 'schema/dist/generate.js' ! -path 'schema/dist/resolver-types.js' \
   -exec cp --parents {} "$target" \;

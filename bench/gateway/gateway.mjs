@@ -8,12 +8,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { report } from './report.mjs';
 import { SCENES } from './scenes.mjs';
 import { compose } from './supergraph.mjs';
 
 const isQuick = process.argv.includes('--quick');
+const beside = process.argv.find((argument) => argument.startsWith('--beside='))?.slice(9);
 const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice(7);
 const ROUNDS = isQuick ? 2 : 5;
 const SECONDS_PER_ROUND = isQuick ? 1 : 2;
@@ -30,12 +32,13 @@ try {
   await writeFile(supergraph, compose(urls));
   const keys = generateTokenKeys();
   await writeFile(join(home, 'public.pem'), keys.publicKeyPem);
-  const { token } = createTokenIssuer(keys).issue({ id: 'usr_1', role: 'USER', tokenGeneration: 0 });
+  const { token } = createTokenIssuer(keys).issue(createTestGrant({ id: 'usr_1' }));
   const env = { SUPERGRAPH_PATH: supergraph, URLS: JSON.stringify(urls) };
 
   const gateways = [
     { name: 'chain', ...(await startFork('chain.mjs', env, 0)) },
     { name: 'trestle', ...(await startTrestle(['--auth', 'off'], env)) },
+    ...(beside ? [{ name: 'trestle beside', ...(await startTrestle(['--auth', 'off'], env, beside)) }] : []),
     {
       name: 'trestle, token checked',
       only: ['a', 'b'],
@@ -113,9 +116,10 @@ function startFork(path, env, core) {
   });
 }
 
-function startTrestle(args, env) {
+/** Starts the gateway of this checkout, or of another one. */
+function startTrestle(args, env, checkout = here('../..')) {
   // The command itself, which sets the limit of its heap.
-  const child = spawn(here('../../gateway/bin/trestle-gateway.mjs'), ['--port', '0', ...args], {
+  const child = spawn(join(checkout, 'gateway/bin/trestle-gateway.mjs'), ['--port', '0', ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

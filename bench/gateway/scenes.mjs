@@ -16,6 +16,6 @@ export const SCENES = [
     chain: 'd',
     query:
       'mutation Rename($id: ID!, $name: String!) { rename(id: $id, name: $name) { id name orders(first: 3) { id total product { id name price } } } }',
-    variables: { id: 'u1', name: 'Somebody else' },
+    variables: { id: 'u1', name: 'Another name' },
   },
 ];
