@@ -9,16 +9,12 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name ?? '');
 
-const READERS = [
-  'local',
-  'gateway',
-  'rest-bridge',
-  'packages/service',
-  'packages/identity',
-  ...readdirSync(`${root}subgraphs`).map((name) => `subgraphs/${name}`),
-]
-  .map((room) => [`${room}/src/config.ts`, `${room}/src/settings.ts`].filter((path) => existsSync(root + path)))
-  .flat();
+/** Every file of the processes that declares settings. */
+const READERS = ['local', 'gateway', 'rest-bridge', 'packages', 'subgraphs'].flatMap((folder) =>
+  readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^(?:[\w-]+\/)?src\/(?:.*\/)?(?:config|(?:[\w-]+-)?settings)\.ts$/.test(path))
+    .map((path) => `${folder}/${path}`),
+);
 const settings = new Set(READERS.flatMap((path) => names(read(path), /(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)));
 const family: readonly string[] = SUBGRAPH_NAMES.map(urlSettingOf);
 
