@@ -23,7 +23,7 @@ try {
   const upstream = await start('upstream.mjs', { ANSWERS_FILE: join(home, 'answers.json') }, 1);
   const env = { GATEWAY_URL: `http://127.0.0.1:${String(upstream.port)}/graphql`, USER_ID: userId };
   const bridge = await start(
-    '../../rest-bridge/dist/main.js',
+    '../../rest-bridge/dist/bundle/main.js',
     { ...env, REST_PORT: '0', TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem'), RATE_LIMIT_ANONYMOUS_PER_MIN: '1000000000' },
     0,
   );

@@ -18,9 +18,9 @@ onLinux('contains every entry point and the files that it reads, but no source, 
     execFileSync('sh', ['image-files.sh', target], { cwd: root });
     const rooms = [...SUBGRAPH_NAMES.map((name) => `subgraphs/${name}`), 'gateway', 'rest-bridge'];
     const entries = [
-      ...rooms.map((room) => `${room}/dist/main.js`),
+      ...rooms.map((room) => `${room}/dist/bundle/main.js`),
       'subgraphs/users/dist/admin/main.js',
-      'gateway/dist/plan/planner-worker.js',
+      'gateway/dist/bundle/planner-worker.js',
     ];
     const read = [
       'schema/supergraph.graphql',

@@ -52,7 +52,7 @@ describe('docker-compose.yml', () => {
     for (const { command = [], environment = {}, depends_on = {}, secrets: used = [] } of Object.values(services)) {
       const [program, ...rest] = command;
       const entry = rest.find((each) => !each.startsWith('--')) ?? '';
-      if (program === 'node') expect(existsSync(root + entry.replace('/dist/', '/src/').replace(/\.js$/, '.ts'))).toBe(true);
+      if (program === 'node') expect(existsSync(root + entry.replace(/\/dist\/(?:bundle\/)?/, '/src/').replace(/\.js$/, '.ts'))).toBe(true);
       for (const name of Object.keys(environment)) if (!name.startsWith('POSTGRES_')) expect([...settings, ...family]).toContain(name);
       for (const name of Object.keys(depends_on)) expect(services).toHaveProperty(name);
       for (const name of used) expect(secrets).toHaveProperty(name);

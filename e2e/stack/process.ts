@@ -27,13 +27,13 @@ export const COLLECT_GARBAGE = ['--expose-gc', '--import', 'data:text/javascript
 
 const MAX_LINES = 500;
 
-/** Starts `<room>/dist/main.js` and resolves when it listens. Rejects with what it wrote when it ends before. */
+/** Starts `<room>/dist/bundle/main.js` and resolves when it listens. Rejects with what it wrote when it ends before. */
 export async function startProcess(
   room: string,
   env: Readonly<Record<string, string>>,
   nodeOptions: readonly string[] = [],
 ): Promise<RunningProcess> {
-  const entry = `${ROOT}${room}/dist/main.js`;
+  const entry = `${ROOT}${room}/dist/bundle/main.js`;
   const child = spawn(process.execPath, [...nodeOptions, entry], {
     env: { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'info', HOST: '127.0.0.1', DRAIN_DELAY_MS: '0', ...HIGH_RATE_LIMITS, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -45,6 +45,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     inherited: readInherited(env),
     subgraphSettings: readSubgraphSettings(env),
     isUnderNpm: env['npm_lifecycle_event'] !== undefined,
+    /** Whether this is `npm run dev`. */
+    isDevelopment: process.argv.includes('--watch'),
   };
 }
 

@@ -58,7 +58,7 @@ if (config.isUnderNpm) stopWithParent();
 try {
   const started = await supervisor.start();
   say(toSummary({ config, started, seconds: (Date.now() - startedAt) / 1000 }));
-  if (process.argv.includes('--watch')) {
+  if (config.isDevelopment) {
     // It loads the compiler, which `npm start` does not need.
     const { startDevelopment } = await import('./development/development.ts');
     development = startDevelopment({ root: config.root, restart: (names) => supervisor.restart(names), say });

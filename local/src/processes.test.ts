@@ -67,6 +67,8 @@ describe('planProcesses', () => {
   it('starts the subgraphs, then the gateway, then the bridge', () => {
     const groups = planProcesses({ config, databaseUrls, keys });
     expect(groups.map((group) => group.map(({ name }) => name))).toEqual([[...SUBGRAPH_NAMES], ['gateway'], ['rest-bridge']]);
-    expect(groups[0]?.[0]?.args).toEqual(['--env-file=/app/packages/service/node.env', '/app/subgraphs/users/dist/main.js']);
+    expect(groups[0]?.[0]?.args).toEqual(['--env-file=/app/packages/service/node.env', '/app/subgraphs/users/dist/bundle/main.js']);
+    const [users] = planProcesses({ config: { ...config, isDevelopment: true }, databaseUrls, keys }).flat();
+    expect(users?.args[1]).toBe('/app/subgraphs/users/dist/main.js');
   });
 });

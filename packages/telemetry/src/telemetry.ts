@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { Scope } from './scope.ts';
 
 export { Scope } from './scope.ts';
@@ -38,7 +39,6 @@ export async function createTracing({
   readonly service: string;
   readonly endpoint: string | undefined;
 }): Promise<Tracing> {
-  const { W3CTraceContextPropagator } = await import('@opentelemetry/core');
   const propagator = new W3CTraceContextPropagator();
   const provider = endpoint === undefined ? undefined : await createProvider(service, endpoint);
   // Without a provider, spans of the API package are not recorded and carry the context of their parent.

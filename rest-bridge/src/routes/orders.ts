@@ -1,5 +1,4 @@
 /** Routes of orders. */
-import { toInvoicePdf } from '../resources/invoice-pdf.ts';
 import { INVOICE, INVOICE_DOCUMENT, ORDER, ORDER_ITEM } from '../resources/resources.ts';
 import { act, create, getList, getOne, getItems } from './route-kinds.ts';
 import type { Route } from './route.ts';
@@ -54,7 +53,13 @@ export const orderRoutes: readonly Route[] = [
     resource: INVOICE,
     summary: 'Returns the invoice of an order, as JSON or PDF',
     needsCaller,
-    alternatives: [{ type: 'application/pdf', resource: INVOICE_DOCUMENT, write: toInvoicePdf }],
+    alternatives: [{ type: 'application/pdf', resource: INVOICE_DOCUMENT, write: writePdf }],
     spec,
   }),
 ];
+
+/** Loads the writer of PDFs at the first invoice: it is large. */
+async function writePdf(body: Readonly<Record<string, unknown>>): Promise<Buffer> {
+  const { toInvoicePdf } = await import('../resources/invoice-pdf.ts');
+  return toInvoicePdf(body);
+}

@@ -1,0 +1,63 @@
+/**
+ * Bundles each process into `dist/bundle/`, so that a start reads and compiles a few files instead of a thousand (bench/README.md has the figures).
+ * `npm start`, the image and the tests run `dist/bundle/main.js`; `npm run dev` and debuggers run the modules, `dist/main.js`.
+ */
+import { readFile, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { build } from 'esbuild';
+
+const root = import.meta.dirname;
+const WORKER = 'dist/plan/planner-worker.js';
+/** The entry points of each package that runs as a process. */
+const PROCESSES = {
+  'subgraphs/users': ['dist/main.js'],
+  'subgraphs/orders': ['dist/main.js'],
+  'subgraphs/content': ['dist/main.js'],
+  gateway: ['dist/main.js', WORKER],
+  'rest-bridge': ['dist/main.js'],
+};
+/** Packages that read files beside their own, or load binaries. */
+const EXTERNAL = ['@node-rs/*', 'dejavu-fonts-ttf', 'oidc-provider', 'pdfkit', 'pino'];
+
+await Promise.all(Object.entries(PROCESSES).map(bundle));
+
+async function bundle([folder, entryPoints]) {
+  const outdir = join(root, folder, 'dist/bundle');
+  await rm(outdir, { recursive: true, force: true });
+  await build({
+    absWorkingDir: join(root, folder),
+    entryPoints,
+    outdir,
+    // All files in one folder: see keepModuleUrls.
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'warning',
+    external: EXTERNAL,
+    // CommonJS packages call require().
+    banner: { js: `import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);` },
+    plugins: [
+      { name: 'on-demand', setup: keepOnDemand },
+      { name: 'module-urls', setup: (context) => keepModuleUrls(context, outdir) },
+    ],
+  });
+}
+
+/** Leaves packages that are loaded on demand, such as the exporter of traces, out of the bundle. */
+function keepOnDemand({ onResolve }) {
+  onResolve({ filter: /^[^./#]/ }, ({ path, kind }) => (kind === 'dynamic-import' ? { path, external: true } : undefined));
+}
+
+/** Gives the modules of this repository the URL that they have outside of the bundle, because they find other files from it. */
+function keepModuleUrls({ onLoad }, outdir) {
+  onLoad({ filter: /\.js$/ }, async ({ path }) => {
+    if (path.includes('/node_modules/')) return undefined;
+    const text = await readFile(path, 'utf8');
+    const url = `new URL(${JSON.stringify(relative(outdir, path))}, import.meta.url).href`;
+    return { contents: text.replaceAll('import.meta.url', url).replaceAll(WORKER, 'dist/bundle/planner-worker.js') };
+  });
+}
