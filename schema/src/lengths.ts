@@ -19,7 +19,9 @@ const DEFAULTS = {
 const EMAIL = { min: 3, max: 254 };
 const PERSON_NAME = { min: 1, max: 100 };
 const BIO = { min: 0, max: 2000 };
-const PASSWORD = { min: 8, max: 128 };
+const PASSWORD = { min: 12, max: 128 };
+/** Longer than a valid password: a wrong one is refused as wrong, not as too long. */
+const SENT_PASSWORD = { min: 0, max: 1000 };
 const KEY_NAME = { min: 1, max: 100 };
 const TITLE = { min: 1, max: 200 };
 const POST_BODY = { min: 0, max: 100_000 };
@@ -32,8 +34,9 @@ const CURRENCY = { min: 3, max: 3 };
 const LENGTHS: Readonly<Record<string, Length>> = {
   'Query.searchUsers(query:)': { min: 1, max: 200 },
   'Mutation.login(email:)': { min: 0, max: 254 },
-  // Longer than a valid password: a wrong password fails with UNAUTHORIZED, not VALIDATION_ERROR.
-  'Mutation.login(password:)': { min: 0, max: 1000 },
+  'Mutation.login(password:)': SENT_PASSWORD,
+  'Mutation.changePassword(currentPassword:)': SENT_PASSWORD,
+  'Mutation.changePassword(newPassword:)': PASSWORD,
   'UserFilter.email': { min: 0, max: 254 },
   'CreateUserInput.email': EMAIL,
   'CreateUserInput.name': PERSON_NAME,
@@ -42,10 +45,12 @@ const LENGTHS: Readonly<Record<string, Length>> = {
   'UpdateUserInput.email': EMAIL,
   'UpdateUserInput.name': PERSON_NAME,
   'UpdateUserInput.bio': BIO,
+  'UpdateUserInput.currentPassword': SENT_PASSWORD,
   'ReplaceUserInput.email': EMAIL,
   'ReplaceUserInput.name': PERSON_NAME,
   'ReplaceUserInput.password': PASSWORD,
   'ReplaceUserInput.bio': BIO,
+  'ReplaceUserInput.currentPassword': SENT_PASSWORD,
   'CreateApiKeyInput.name': KEY_NAME,
   'UpdateApiKeyInput.name': KEY_NAME,
   'CreateProductInput.name': TITLE,

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 
 const addressOf = (changes: Readonly<Record<string, string | undefined>> = {}) => {
-  const parameters = {
+  const parameters: Readonly<Record<string, string | undefined>> = {
     ...{ client_id: app.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read', state: 'a state' },
     ...{ code_challenge: CHALLENGE, code_challenge_method: 'S256' },
     ...changes,
@@ -210,6 +210,18 @@ describe('the pages', () => {
     }
     expect(texts[0]).not.toBe('');
     expect(texts[0]).toBe(texts[1]);
+  });
+
+  it('answer 429 after ten wrong passwords, for the right one too, as every login does', async () => {
+    await system.stack.sql('users', 'DELETE FROM failed_attempts');
+    await browser.open(addressOf());
+    const { ada } = system;
+    for (let i = 0; i < 10; i++) expect((await browser.submit({ email: ada.email, password: 'wrong', action: 'login' })).status).toBe(422);
+    await system.stack.sql('users', `UPDATE failed_attempts SET "blockedUntil" = clock_timestamp() + interval '100 seconds'`);
+    const { status, headers, html } = await browser.submit({ ...ada, action: 'login' });
+    expect({ status, isLong: Number(headers.get('retry-after')) > 90 }).toEqual({ status: 429, isLong: true });
+    expect(html).toContain('Too many attempts have failed. Retry after');
+    await system.stack.sql('users', 'DELETE FROM failed_attempts');
   });
 
   it('escape what a client or a person wrote', async () => {

@@ -22,7 +22,7 @@ interface ErrorBody {
 describe('POST /users', () => {
   it('answers 201 with Location and the representation, including the own e-mail address', async () => {
     const { status, headers, body } = await stack.call('POST', '/v1/users', {
-      body: { email: 'Eve@Example.org', name: 'Eve', password: 'long enough' },
+      body: { email: 'Eve@Example.org', name: 'Eve', password: 'long enough now' },
     });
     const user = body as Record<string, string>;
     expect(status).toBe(201);
@@ -35,7 +35,7 @@ describe('POST /users', () => {
 
   it('answers 409 for an existing e-mail address in any case', async () => {
     const { status, body } = await stack.call('POST', '/v1/users', {
-      body: { email: 'ADA@example.org', name: 'Other', password: 'long enough' },
+      body: { email: 'ADA@example.org', name: 'Other', password: 'long enough now' },
     });
     expect(status).toBe(409);
     expect((body as ErrorBody).error.code).toBe('CONFLICT');

@@ -26,7 +26,7 @@ const open = (resume: unknown): Subscriber => {
 };
 const create = async (name: string): Promise<string> => {
   const query = 'mutation ($input: CreateUserInput!) { createUser(input: $input) { id } }';
-  const variables = { input: { name, email: `${name}@example.org`, password: 'password' } };
+  const variables = { input: { name, email: `${name}@example.org`, password: 'long enough now' } };
   const { body } = await request(`${writer.url}/graphql`, { method: 'POST', body: { query, variables } });
   return (body as { data: { createUser: { id: string } } }).data.createUser.id;
 };

@@ -16,7 +16,10 @@ const CLIENT_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Extensions that a client may see besides the code. */
-const VISIBLE = ['details', 'retryAfter', 'masked', 'coordinate', 'requires', 'count', 'service', 'reason', 'requiredScopes'] as const;
+const VISIBLE = [
+  ...['details', 'retryAfter', 'limit', 'remaining', 'resetAt'],
+  ...['masked', 'coordinate', 'requires', 'count', 'service', 'reason', 'requiredScopes'],
+] as const;
 
 /**
  * What clients see of an error that a subgraph reports:

@@ -1,7 +1,7 @@
 /** The schemas of request bodies and of successful responses. No I/O. */
-import { lengthOf } from '@trestle/schema/lengths';
-import { getNullableType, isInputObjectType } from 'graphql';
+import { getNullableType, isInputObjectType, isRequiredArgument } from 'graphql';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
+import { argumentsOf } from '../query/argument-body.ts';
 import { writableFields } from '../query/body-input.ts';
 import { defaultPaging } from '../query/paging.ts';
 import { SEARCH_TYPES } from '../query/search.ts';
@@ -10,7 +10,8 @@ import type { OperationRoute, Route } from '../routes/route.ts';
 import { moneyInputs } from '../versions/money-input.ts';
 import { type Components, exampleOfInput, searchExample } from './examples.ts';
 import { toIndex } from './index-page.ts';
-import { type JsonSchema, INTEGER_IDS, toFieldSchema } from './schemas.ts';
+import { limitsOf } from './limits.ts';
+import { type JsonSchema, INTEGER_IDS, toFieldSchema, toSchema } from './schemas.ts';
 
 const string: JsonSchema = { type: 'string' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
@@ -37,11 +38,8 @@ export function toRequestBody(route: Route, context: ReaderContext, components: 
   return { required: true, content: Object.fromEntries(types.map((type) => [type, media])) };
 }
 
-function toBodySchema({ input, success }: OperationRoute, context: ReaderContext): JsonSchema | undefined {
-  if (success.content === 'login' && input.kind === 'custom') {
-    const { email, password } = LOGIN;
-    return all({ email, password });
-  }
+function toBodySchema({ input, path }: OperationRoute, context: ReaderContext): JsonSchema | undefined {
+  if (input.kind === 'arguments') return toArgumentsSchema(input.mutation, path, context);
   if (input.kind !== 'body') return undefined;
   const { rule } = input;
   const { fields, requiredNames } = writableFields(context, rule);
@@ -65,10 +63,19 @@ function toBodySchema({ input, success }: OperationRoute, context: ReaderContext
   };
 }
 
-const LOGIN = {
-  email: { type: 'string', format: 'email', maxLength: lengthOf('Mutation.login(email:)').max },
-  password: { type: 'string', format: 'password', maxLength: lengthOf('Mutation.login(password:)').max },
-} as const;
+/** Arguments that the path names are not in the body. */
+function toArgumentsSchema(mutation: string, path: string, context: ReaderContext): JsonSchema {
+  const args = argumentsOf(context, mutation).filter(({ name }) => !path.includes(`{${name}}`));
+  const properties = args.map(({ name, type, description }) => {
+    const limits = limitsOf({ coordinate: `Mutation.${mutation}(${name}:)`, name, type });
+    return [name, { ...(description != null && { description }), ...toSchema(type), ...limits }];
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: args.filter(isRequiredArgument).map(({ name }) => name),
+  };
+}
 
 /** The fields that a PATCH may set to null; the subgraphs refuse null for all others. */
 const CLEARABLE: ReadonlySet<string> = new Set(['bio', 'age']);

@@ -22,6 +22,12 @@ const LIMITS: Readonly<Record<string, Limits>> = {
   'ReplaceUserInput.email': EMAIL,
   'CreateUserInput.password': PASSWORD,
   'ReplaceUserInput.password': PASSWORD,
+  'UpdateUserInput.currentPassword': PASSWORD,
+  'ReplaceUserInput.currentPassword': PASSWORD,
+  'Mutation.login(email:)': EMAIL,
+  'Mutation.login(password:)': PASSWORD,
+  'Mutation.changePassword(currentPassword:)': PASSWORD,
+  'Mutation.changePassword(newPassword:)': PASSWORD,
   'CreateOrderInput.qty': QTY,
   'OrderItemInput.qty': QTY,
   'CreateProductInput.price': COUNT,
@@ -33,16 +39,16 @@ const LIMITS: Readonly<Record<string, Limits>> = {
   'UpdatePostInput.tags': TAGS,
 };
 
-/** A field of an input type. */
+/** A field of an input type, or an argument. */
 export interface InputField {
-  readonly input: string;
+  /** Such as `CreateUserInput.email` or `Mutation.login(email:)`. */
+  readonly coordinate: string;
   readonly name: string;
   readonly type: GraphQLInputType;
 }
 
-/** Returns the keywords that limit a field of an input, besides its type. */
-export function limitsOf({ input, name, type }: InputField): Limits {
-  const coordinate = `${input}.${name}`;
+/** Returns the keywords that limit a field of an input or an argument, besides its type. */
+export function limitsOf({ coordinate, name, type }: InputField): Limits {
   return {
     ...(isListType(getNullableType(type)) ? { maxItems: LIST_LENGTH.max } : lengthsOf(coordinate, name, type)),
     ...LIMITS[coordinate],

@@ -138,7 +138,7 @@ function toListParameters({ input: listInput }: OperationRoute, context: ReaderC
   if (listInput.kind !== 'list') return [];
   const { filter: input = '' } = listInput.rule;
   const filters = toFilters(context.schema, listInput.rule).map(({ parameter, field, type, description }): Parameter => {
-    const schema = { ...toNonNullSchema(type), ...limitsOf({ input, name: field, type }) };
+    const schema = { ...toNonNullSchema(type), ...limitsOf({ coordinate: `${input}.${field}`, name: field, type }) };
     const list = schema['type'] === 'array' ? ({ style: 'form', explode: false } as const) : {};
     return {
       name: parameter,

@@ -1,6 +1,6 @@
 /** The responses of a route: its success and every possible error. No I/O. */
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
-import type { OperationRoute, Route } from '../routes/route.ts';
+import { type Route, hasBody } from '../routes/route.ts';
 import { type Components, exampleOf } from './examples.ts';
 import type { JsonSchema } from './schemas.ts';
 
@@ -107,7 +107,7 @@ const code: JsonSchema = { type: 'string', enum: Object.keys(ERRORS) };
 /** The members of RATE_LIMIT_EXCEEDED (spec §7.1). */
 const rateLimit: JsonSchema = {
   retryAfter: { type: 'integer', description: 'Seconds after which the request can be accepted. On rate limiting only.' },
-  limit: { type: 'integer', description: 'Requests per minute. On rate limiting only.' },
+  limit: { type: 'integer', description: 'Requests per minute, or failed logins before a delay. On rate limiting only.' },
   remaining: { type: 'integer', description: 'Requests that are left. On rate limiting only.' },
   resetAt: { type: 'string', format: 'date-time', description: 'When the request can be accepted. On rate limiting only.' },
 };
@@ -166,11 +166,6 @@ export function errorsOf(route: Route): ErrorCode[] {
     ...(isOperation && hasBody(route) ? (['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE'] as const) : []),
     ...internal,
   ];
-}
-
-/** Returns whether a route reads a request body. */
-export function hasBody({ input }: OperationRoute): boolean {
-  return input.kind === 'body' || (input.kind === 'custom' && input.hasBody);
 }
 
 /** Returns the responses of a route by status; errors as references. */

@@ -88,7 +88,7 @@ function toInputSchema(type: GraphQLInputObjectType): JsonSchema {
 /** Returns the schema of a field of an input with its limits. */
 export function toFieldSchema(input: string, { name, type }: Pick<GraphQLInputField, 'name' | 'type'>): JsonSchema {
   const shown = INTEGER_IDS.has(name) ? INTEGER_ID : toSchema(type);
-  return { ...shown, ...limitsOf({ input, name, type }) };
+  return { ...shown, ...limitsOf({ coordinate: `${input}.${name}`, name, type }) };
 }
 
 /** An id that is an integer. A string is accepted too, like for every id. */

@@ -1,12 +1,13 @@
 /** Compiles routes for the pipeline, once for each version. Every mistake in a route table throws here, at the start of the process. */
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { type CompileOperation, createOperationCompiler, readOperations } from '../operations/operations.ts';
+import { createArgumentReader } from '../query/argument-body.ts';
 import { createBodyParser } from '../query/body-input.ts';
 import { createFlagsParser } from '../query/flag-parameters.ts';
 import { createListParser } from '../query/list-parameters.ts';
 import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
 import { type RouteTable, createRouteTable } from '../routes/route-table.ts';
-import type { Alternative, LocalRoute, Method, OperationRoute, Route } from '../routes/route.ts';
+import { type Alternative, type LocalRoute, type Method, type OperationRoute, type Route, hasBody } from '../routes/route.ts';
 
 interface CompiledBase {
   readonly method: Method;
@@ -56,7 +57,7 @@ export function compileRoutes(routes: readonly Route[], context: ReaderContext):
         route,
         method,
         path,
-        hasBody: route.input.kind === 'body' || (route.input.kind === 'custom' && route.input.hasBody),
+        hasBody: hasBody(route),
         isMutation: operation.operation === OperationTypeNode.MUTATION,
         read: createReader(route, context),
         operation: createOperationCompiler(context, operation, route.resource),
@@ -88,6 +89,8 @@ function createReader({ input }: OperationRoute, context: ReaderContext): Reques
       const parseBody = createBodyParser(context, input.rule);
       return (request, faults) => ({ variables: { ...request.params, input: parseBody(request, faults) } });
     }
+    case 'arguments':
+      return createArgumentReader(context, input.mutation);
     case 'custom':
       return input.createReader(context);
   }

@@ -1,5 +1,4 @@
 /** Routes of sessions: login, refresh, logout, and their list (contract §4). */
-import { parseLogin } from '../query/login-body.ts';
 import { SESSION, USER } from '../resources/resources.ts';
 import { getList } from './route-kinds.ts';
 import type { ResponseBuilder, Route } from './route.ts';
@@ -22,7 +21,7 @@ export const authRoutes: readonly Route[] = [
     isOfSession: true,
     // A login changes nothing, and its token must not be stored.
     idempotency: 'ignored',
-    input: { kind: 'custom', hasBody: true, createReader: () => parseLogin },
+    input: { kind: 'arguments', mutation: 'login' },
     success: { status: 200, content: 'login' },
     toResponse: toTokenResponse,
     spec: 'contract §4',
@@ -57,6 +56,20 @@ export const authRoutes: readonly Route[] = [
     },
     success: { status: 204, content: 'none' },
     toResponse: () => ({ status: 204 }),
+    spec: 'contract §4',
+  },
+  {
+    method: 'POST',
+    path: '/auth/password',
+    operation: 'ChangePassword',
+    resource: USER,
+    summary: 'Sets a new password, ends the other sessions, and returns a new access token',
+    needsCaller: true,
+    isOfSession: true,
+    idempotency: 'ignored',
+    input: { kind: 'arguments', mutation: 'changePassword' },
+    success: { status: 200, content: 'login' },
+    toResponse: toTokenResponse,
     spec: 'contract §4',
   },
   getList({

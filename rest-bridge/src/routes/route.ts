@@ -67,7 +67,14 @@ export type RouteInput =
   | { readonly kind: 'path'; readonly flags?: Readonly<Record<string, string>> }
   | { readonly kind: 'list'; readonly rule: ListRule }
   | { readonly kind: 'body'; readonly rule: BodyRule }
+  /** The fields of the body are the arguments of the mutation, but for those that the path names. */
+  | { readonly kind: 'arguments'; readonly mutation: string }
   | { readonly kind: 'custom'; readonly hasBody: boolean; readonly createReader: (context: ReaderContext) => RequestReader };
+
+/** Returns whether a route reads a request body. */
+export function hasBody({ input }: Pick<OperationRoute, 'input'>): boolean {
+  return input.kind === 'body' || input.kind === 'arguments' || (input.kind === 'custom' && input.hasBody);
+}
 
 /** The status and content of a successful response. */
 export type RouteSuccess =

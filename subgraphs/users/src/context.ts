@@ -7,12 +7,16 @@ import type { CreateId } from '@trestle/chassis/values/ids';
 import type { Revocation } from '@trestle/identity/revocations';
 import type { TokenIssuer } from '@trestle/identity/tokens';
 import { type UsersLoaders, createUsersLoaders } from './loaders.ts';
+import type { Authenticate } from './login/authenticate.ts';
+import type { ConfirmPassword } from './login/confirm-password.ts';
 import type { RefreshCookie } from './session/refresh-cookie.ts';
 import type { Transact, UsersStores } from './stores.ts';
 import type { Passwords } from './user/passwords.ts';
 
 export interface UsersDependencies {
   readonly passwords: Passwords;
+  readonly authenticate: Authenticate;
+  readonly confirmPassword: ConfirmPassword;
   readonly tokens: TokenIssuer;
   readonly createId: CreateId;
   readonly clock: Clock;

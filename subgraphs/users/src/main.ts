@@ -9,17 +9,19 @@ import { createTokenIssuer } from '@trestle/identity/tokens';
 import { EXCHANGE_PATH, createExchangeHandler } from './api-key/exchange.ts';
 import { readConfig } from './config.ts';
 import { type UsersDependencies, createUsersContext } from './context.ts';
+import { createAttempts } from './login/attempts.ts';
+import { createAuthenticate } from './login/authenticate.ts';
+import { createConfirmPassword } from './login/confirm-password.ts';
 import { createAccounts } from './oauth/accounts.ts';
 import { type OAuthServer, createOAuthServer } from './oauth/server.ts';
 import { resolvers } from './resolvers.ts';
 import { readRevocations } from './revocation/event-source.ts';
 import { RevocationPublisher } from './revocation/publisher.ts';
 import { createRefreshCookie } from './session/refresh-cookie.ts';
-import { openUsersStores } from './stores.ts';
+import { type UsersStores, openUsersStores } from './stores.ts';
 import { createTopics } from './topics.ts';
 import { createPasswords } from './user/passwords.ts';
 import { authRules } from './user/resolvers.ts';
-import type { UserStore } from './user/store.ts';
 
 const config = readConfig();
 
@@ -33,13 +35,18 @@ await runSubgraph({
     const createId = createIds({ now: Date.now });
     const { idempotency, transact, close } = openUsersStores({ database, createId, clock: systemClock });
     const publisher = new RevocationPublisher({ revocations });
+    const { stores } = idempotency;
+    const passwords = createPasswords();
+    const checks = { users: stores.users, passwords, attempts: createAttempts({ transact, secret: config.API_KEY_SECRET_FILE }) };
     const dependencies = {
       createId,
       clock: systemClock,
       apiKeySecret: config.API_KEY_SECRET_FILE,
       transact,
       refreshCookie: createRefreshCookie({ isSecure: config.SECURE_COOKIES }),
-      passwords: createPasswords(),
+      passwords,
+      authenticate: createAuthenticate(checks),
+      confirmPassword: createConfirmPassword(checks),
       tokens: createTokenIssuer({ keys: signingKey }),
       revoke: publisher.revoke.bind(publisher),
     };
@@ -51,19 +58,17 @@ await runSubgraph({
       };
       return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
     };
-    const { apiKeys } = idempotency.stores;
-    const exchange = createExchangeHandler({ ...dependencies, apiKeys, now: Date.now, log });
-    const oauth =
-      config.oauth && openOAuthServer(config.oauth, { database, verifier, log, users: idempotency.stores.users, dependencies, signingKey });
+    const exchange = createExchangeHandler({ ...dependencies, apiKeys: stores.apiKeys, now: Date.now, log });
+    const oauth = config.oauth && openOAuthServer(config.oauth, { database, verifier, log, stores, dependencies, signingKey });
     return {
       resolvers,
       authRules,
       createContext: (request) => createUsersContext(request, idempotency, dependencies),
-      topics: createTopics(idempotency.stores),
+      topics: createTopics(stores),
       endpoints: { [EXCHANGE_PATH]: exchange, ...(oauth && { '/oauth/': oauth.handle, '/.well-known/': oauth.handle }) },
       startBackground,
       async sweep() {
-        await Promise.all([idempotency.sweep(), idempotency.stores.sessions.sweep(), oauth?.sweep()]);
+        await Promise.all([idempotency.sweep(), stores.sessions.sweep(), stores.attempts.sweep(), oauth?.sweep()]);
       },
       close: async () => {
         signingKey.stop();
@@ -74,7 +79,7 @@ await runSubgraph({
 });
 
 type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'log'> & {
-  readonly users: UserStore;
+  readonly stores: UsersStores;
   readonly dependencies: UsersDependencies;
   readonly signingKey: SigningKeySource;
 };
@@ -82,12 +87,12 @@ type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'log'> & {
 /** Creates the authorization server on the stores of this process. */
 function openOAuthServer(
   settings: NonNullable<typeof config.oauth>,
-  { database, verifier, log, users, dependencies, signingKey }: OAuthParts,
+  { database, verifier, log, stores, dependencies, signingKey }: OAuthParts,
 ): OAuthServer {
-  const { passwords, tokens, revoke } = dependencies;
+  const { authenticate, tokens, revoke } = dependencies;
   return createOAuthServer({
     ...settings,
-    ...createAccounts({ users, passwords }),
+    ...createAccounts({ ...stores, authenticate }),
     // ID tokens are verified by the server's own key set: they go on with this key until the process starts again.
     privateKeyPem: signingKey.current().key.export({ type: 'pkcs8', format: 'pem' }).toString(),
     query: database.query,

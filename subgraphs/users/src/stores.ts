@@ -3,6 +3,7 @@ import type { Database } from '@trestle/chassis/database/database';
 import { createIdempotency } from '@trestle/chassis/stores/idempotency';
 import type { StoreOptions } from '@trestle/chassis/stores/row-store';
 import { type ApiKeyStore, createApiKeyStore } from './api-key/store.ts';
+import { type AttemptStore, createAttemptStore } from './login/attempt-store.ts';
 import { type SecurityEventStore, createSecurityEventStore } from './security/store.ts';
 import { type SessionStore, createSessionStore } from './session/store.ts';
 import { type UserClient, type UserStore, createUserStore, openPrisma } from './user/store.ts';
@@ -12,6 +13,7 @@ export interface UsersStores {
   readonly apiKeys: ApiKeyStore;
   readonly sessions: SessionStore;
   readonly securityEvents: SecurityEventStore;
+  readonly attempts: AttemptStore;
 }
 
 interface Dependencies extends Omit<StoreOptions<never>, 'prisma'> {
@@ -31,6 +33,7 @@ export function openUsersStores({ database, ...options }: Dependencies) {
       sessions: createSessionStore({ ...options, prisma: client }),
       apiKeys: createApiKeyStore({ ...options, prisma: client, findDeleted: users.findDeleted }),
       securityEvents: createSecurityEventStore(client),
+      attempts: createAttemptStore(client),
     };
   };
   const transact: Transact = (work) => prisma.$transaction((transaction) => work(createStores(transaction)));

@@ -23,11 +23,12 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const place = { ...(formatted.path && { path: formatted.path }), ...(formatted.locations && { locations: formatted.locations }) };
   const fault = cause instanceof Fault ? cause : toDatabaseFault(cause);
   if (fault) {
-    const { code, message, details, retryAfterSeconds: retryAfter } = fault;
+    const { code, message, details, retryAfterSeconds: retryAfter, rateLimit } = fault;
     const requestId = formatted.extensions?.['requestId'];
     const shown = {
       ...(details && { details }),
       ...(retryAfter !== undefined && { retryAfter }),
+      ...rateLimit,
       ...toRefusalExtensions(fault),
       ...(requestId !== undefined && { requestId }),
     };

@@ -92,7 +92,7 @@ describe('createAdmin', () => {
   /** A store that nothing gets as far as. */
   const nothing = () => Promise.reject(new Error('The store was called'));
   const dependencies = {
-    users: { findForLogin: () => Promise.resolve(null), createAt: nothing, update: nothing },
+    users: { findByEmail: () => Promise.resolve(null), createAt: nothing, update: nothing },
     passwords: createPasswords(),
   };
   const make = (email: string, password: string) =>
@@ -105,6 +105,7 @@ describe('createAdmin', () => {
     ['no address', PASSWORD, 'email'],
     ['short@example.org', 'short', 'password'],
     ['long@example.org', 'x'.repeat(129), 'password'],
+    ['common@example.org', 'Password1234', 'password'],
   ])('validates as createUser does: address %j, password %j', async (email, password, field) => {
     await expect(make(email, password)).rejects.toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field }] });
   });

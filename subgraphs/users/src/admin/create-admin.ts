@@ -6,7 +6,7 @@ import type { UserStore } from '../user/store.ts';
 import { type User, checkNewUser } from '../user/rules.ts';
 
 export interface AdminDependencies {
-  readonly users: Pick<UserStore, 'findForLogin' | 'createAt' | 'update'>;
+  readonly users: Pick<UserStore, 'findByEmail' | 'createAt' | 'update'>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly createId: CreateId;
 }
@@ -27,8 +27,8 @@ export async function createAdmin(
   { email, name, readPassword }: NewAdmin,
 ): Promise<User> {
   // Faults of the other fields are reported before the user types a password.
-  checkNewUser({ email, name, password: 'to be typed' });
-  const existing = await users.findForLogin(email);
+  checkNewUser({ email, name, password: 'to be typed later' });
+  const existing = await users.findByEmail(email);
   if (existing) {
     const message = `Account ${existing.id} already has the e-mail address ${email}. Use --promote to make it an administrator.`;
     throw fail('CONFLICT', message);
@@ -40,7 +40,7 @@ export async function createAdmin(
 
 /** Gives an existing account the role ADMIN, activates it and revokes its tokens; its password stays. Throws NOT_FOUND. */
 export async function promoteToAdmin({ users }: Pick<AdminDependencies, 'users'>, email: string): Promise<User> {
-  const existing = await users.findForLogin(email);
+  const existing = await users.findByEmail(email);
   if (!existing) throw fail('NOT_FOUND', `No account has the e-mail address ${email}. Omit --promote to create one.`);
   if (existing.role === 'ADMIN' && existing.isActive) return existing;
   return users.update(existing.id, { role: 'ADMIN', isActive: true }, { expectedVersions: [existing.version] });

@@ -2,7 +2,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '@trestle/schema/errors';
-import { clientOf } from '@trestle/service/client-id';
 import { type Provider, errors } from 'oidc-provider';
 import type { AccountClaims } from './configuration.ts';
 import { sendPage } from './page-response.ts';
@@ -31,8 +30,6 @@ export interface InteractionOptions {
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** The pseudonym of the address. */
-  readonly client: string;
   readonly request: IncomingMessage;
 }
 
@@ -123,8 +120,7 @@ async function logIn(options: InteractionOptions, exchange: Exchange, form: URLS
   const email = form.get('email') ?? '';
   let accountId: string;
   try {
-    const credentials = { email, password: form.get('password') ?? '', client: clientOf(request), request };
-    accountId = await options.authenticate(credentials);
+    accountId = await options.authenticate({ email, password: form.get('password') ?? '', request });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     const { retryAfterSeconds, message } = error;

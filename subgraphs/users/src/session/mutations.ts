@@ -19,18 +19,11 @@ export interface AuthPayload {
 }
 
 /**
- * Begins a session: issues its access token, and its refresh token in the cookie of the response. Throws UNAUTHORIZED, in the same words
- * and after the same time whatever is wrong.
+ * Begins a session: issues its access token, and its refresh token in the cookie of the response. Throws what {@link Authenticate} rejects
+ * with.
  */
-export async function login({ email, password }: MutationLoginArgs, context: UsersContext): Promise<AuthPayload> {
-  const { stores, passwords } = context;
-  const user = await stores.users.findForLogin(email);
-  const matches = await passwords.matches(password, user?.passwordHash ?? null);
-  if (!user || !matches || !user.isActive) {
-    await stores.securityEvents.record({ type: 'LOGIN_FAILED', userId: user?.id, client: toSessionClient(context) });
-    throw fail('UNAUTHORIZED', 'The e-mail address or the password is wrong.');
-  }
-  return beginSession(user, context);
+export async function login(credentials: MutationLoginArgs, context: UsersContext): Promise<AuthPayload> {
+  return beginSession(await context.authenticate(credentials, toSessionClient(context)), context);
 }
 
 /** Begins a session of an account that has proved who it is. */

@@ -105,7 +105,7 @@ export function createSessionStore({ prisma, createId }: Pick<StoreOptions<UserC
     endAll: (userId: string, kept: string | null = null): Promise<string[]> =>
       endWhere(prisma, sql`"userId" = ${userId} AND "id" IS DISTINCT FROM ${kept}::text`),
 
-    /** Keeps one session when the transaction changes the password, which ends the others (see the migration). */
+    /** Keeps one session when the transaction changes the password or the e-mail address, which ends the others (see the migrations). */
     async keepDuringTransaction(id: string): Promise<void> {
       await prisma.$executeRaw(sql`SELECT set_config('trestle.kept_session', ${id}, true)`);
     },

@@ -15,10 +15,12 @@ import { isSecurityChange, toSecurityEvents } from './security-changes.ts';
 import {
   type User,
   type UserChange,
+  type UserInput,
   allowChange,
   allowDelete,
   allowNewAt,
   checkNewUser,
+  needPassword,
   parseNewAt,
   parseReplacement,
   parseUserChange,
@@ -39,6 +41,7 @@ export async function updateUser({ id, input, expectedVersions }: MutationUpdate
   const caller = requireCaller(context);
   const user = await context.loaders.user.need(id);
   const change = allowChange(caller, user, parseUserChange(input));
+  await confirmFor(context, user, input);
   return revokeTokens(context, user, await writeChange(context, { user, change, expectedVersions }));
 }
 
@@ -48,6 +51,7 @@ export async function replaceUser({ id, input, expectedVersions }: MutationRepla
   const user = await context.loaders.user.findOrGone(id);
   if (user) {
     const change = allowChange(caller, user, parseReplacement(input));
+    await confirmFor(context, user, input);
     return revokeTokens(context, user, await writeChange(context, { user, change, expectedVersions }));
   }
   allowNewAt(caller, id);
@@ -77,6 +81,12 @@ export async function deleteUser({ id, expectedVersions }: MutationDeleteUserArg
   return true;
 }
 
+/** Throws VALIDATION_ERROR, FORBIDDEN or RATE_LIMIT_EXCEEDED unless the caller has proved itself for a change that needs that. */
+async function confirmFor(context: UsersContext, user: User, input: UserInput): Promise<void> {
+  const password = needPassword(requireCaller(context), user, input);
+  if (password !== undefined) await context.confirmPassword({ userId: user.id, password }, toSessionClient(context));
+}
+
 interface AccountChange {
   readonly user: User;
   readonly change: UserChange;
@@ -87,7 +97,9 @@ interface AccountChange {
 function writeChange(context: UsersContext, { user, change, expectedVersions }: AccountChange): Promise<User> {
   if (!isSecurityChange(user, change)) return context.stores.users.update(user.id, change, { expectedVersions });
   const source = { caller: requireCaller(context), client: toSessionClient(context) };
-  return context.transact(async ({ users, securityEvents }) => {
+  const { userId, sessionId } = source.caller;
+  return context.transact(async ({ users, sessions, securityEvents }) => {
+    if (userId === user.id && sessionId !== null) await sessions.keepDuringTransaction(sessionId);
     const changed = await users.update(user.id, change, { expectedVersions });
     for (const event of toSecurityEvents(user, changed, source)) await securityEvents.record(event);
     return changed;

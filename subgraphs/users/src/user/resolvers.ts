@@ -3,6 +3,7 @@ import { selectEvents } from '@trestle/chassis/events/event-selection';
 import type { AuthRules } from '@trestle/chassis/graphql/auth-directive';
 import { connectionResolvers, nodesOf } from '@trestle/chassis/paging/connection';
 import type { Resolvers } from '../generated/resolvers.ts';
+import { changePassword } from './change-password.ts';
 import { createUser, deleteUser, replaceUser, updateUser } from './mutations.ts';
 import { type User, allowListing, parsePagination, parseSearch } from './rules.ts';
 import { FIRST_BY_NAME } from './store.ts';
@@ -23,6 +24,7 @@ export const userResolvers: Resolvers = {
     updateUser: (_, args, context) => updateUser(args, context),
     replaceUser: (_, args, context) => replaceUser(args, context),
     deleteUser: (_, args, context) => deleteUser(args, context),
+    changePassword: (_, args, context) => changePassword(args, context),
   },
   Subscription: {
     userCreated: { subscribe: () => selectEvents<'userCreated', User>('userCreated') },

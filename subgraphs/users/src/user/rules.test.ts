@@ -29,7 +29,7 @@ const faultsOf = (task: () => unknown): string[] => {
 };
 
 describe('a new account', () => {
-  const good = { email: 'a@example.org', name: 'Ada', password: 'long enough' };
+  const good = { email: 'a@example.org', name: 'Ada', password: 'long enough now' };
 
   it('needs an e-mail address, a name and a password, and every fault is listed', () => {
     expect(

@@ -6,6 +6,7 @@ import { checkString } from '@trestle/chassis/values/strings';
 import { type Caller, type Plan, type Role, hasRole } from '@trestle/identity';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';
+import { findPasswordFaults } from './password-rules.ts';
 
 /** An account as the store returns it, without the hash of its password. */
 export interface User {
@@ -44,31 +45,35 @@ export interface UserInput {
   readonly age?: number | null;
   readonly role?: Role | null;
   readonly isActive?: boolean | null;
+  readonly currentPassword?: string | null;
 }
 
 /** A change that can be written. */
 export type UserChange = {
-  readonly [Field in keyof UserInput]?: Field extends 'bio' | 'age' ? UserInput[Field] : NonNullable<UserInput[Field]>;
+  readonly [Field in Exclude<keyof UserInput, 'currentPassword'>]?: Field extends 'bio' | 'age'
+    ? UserInput[Field]
+    : NonNullable<UserInput[Field]>;
 };
 
 const EMAIL = /^[^\s@<>()[\],;:\\"]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/;
 const NAME = { field: 'name', ...lengthOf('UpdateUserInput.name') };
 const BIO = { field: 'bio', ...lengthOf('UpdateUserInput.bio') };
+const CURRENT_PASSWORD = { field: 'currentPassword', ...lengthOf('UpdateUserInput.currentPassword') };
 
 /** Throws VALIDATION_ERROR with every fault. */
 export function checkNewUser({ email, name, password, bio, age }: NewUser): void {
   rejectFaults([
     ...checkEmail(email),
     ...checkString(name, NAME),
-    ...checkString(password, { field: 'password', ...lengthOf('CreateUserInput.password') }),
+    ...findPasswordFaults({ field: 'password', password, email }),
     ...checkString(bio ?? null, BIO),
     ...checkAge(age),
   ]);
 }
 
 /** Parses a change. Throws VALIDATION_ERROR with every fault. */
-export function parseUserChange(input: UserInput): UserChange {
-  const { email, name, bio, age, role, isActive } = input;
+export function parseUserChange({ currentPassword, ...change }: UserInput): UserChange {
+  const { email, name, bio, age, role, isActive } = change;
   rejectFaults([
     ...(email === undefined ? [] : checkEmail(email)),
     ...(name === undefined ? [] : checkString(name, NAME)),
@@ -76,8 +81,9 @@ export function parseUserChange(input: UserInput): UserChange {
     ...checkAge(age),
     ...(role === null ? [{ field: 'role', message: 'must not be null' }] : []),
     ...(isActive === null ? [{ field: 'isActive', message: 'must not be null' }] : []),
+    ...checkString(currentPassword ?? null, CURRENT_PASSWORD),
   ]);
-  return input as UserChange;
+  return change as UserChange;
 }
 
 /** A complete account, as a PUT sends it (spec §4.1). */
@@ -116,6 +122,33 @@ export function allowChange(caller: Caller, user: User, change: UserChange): Use
   const { role = user.role, isActive = user.isActive, ...rest } = change;
   if (role !== user.role || isActive !== user.isActive) throw fail('FORBIDDEN', 'Changing `role` or `isActive` requires the role ADMIN.');
   return rest;
+}
+
+/**
+ * Returns the password with which a caller must prove itself for a change: that of its own account, for a new e-mail address. Undefined
+ * when it need not: administrators change the addresses of others. Throws VALIDATION_ERROR when it is missing, and FORBIDDEN for a
+ * credential without the scope `account:manage`.
+ */
+export function needPassword(caller: Caller, user: User, { email = user.email, currentPassword }: UserInput): string | undefined {
+  if (caller.userId !== user.id || email === user.email) return undefined;
+  if (!caller.scopes.has('account:manage'))
+    throw fail('FORBIDDEN', 'Changing the own e-mail address requires the scope `account:manage`.', { requiredScopes: ['account:manage'] });
+  if (currentPassword == null) rejectFaults([{ field: 'currentPassword', message: 'is required to change the e-mail address' }]);
+  return currentPassword ?? '';
+}
+
+/** Throws VALIDATION_ERROR unless the password is a good one for the account, and another one than now. */
+export function checkNewPassword({ email }: User, { currentPassword, newPassword }: PasswordChange): void {
+  rejectFaults([
+    ...findPasswordFaults({ field: 'newPassword', password: newPassword, email }),
+    ...(newPassword === currentPassword ? [{ field: 'newPassword', message: 'must differ from the current password' }] : []),
+  ]);
+}
+
+/** A new password, and the one that the account has now. */
+export interface PasswordChange {
+  readonly currentPassword: string;
+  readonly newPassword: string;
 }
 
 /** Throws FORBIDDEN unless the account is the caller's own or the caller is an administrator. */

@@ -39,7 +39,7 @@ describe('a write of an account', () => {
     await expect(users.update(id, { email: 'ADA@EXAMPLE.ORG' }, { expectedVersions: undefined })).rejects.toMatchObject({
       code: 'CONFLICT',
     });
-    expect((await users.findForLogin('ada@EXAMPLE.org'))?.name).toBe('Ada');
+    expect((await users.findByEmail('ada@EXAMPLE.org'))?.name).toBe('Ada');
   });
 
   it('creates an account with a given id once, and never with the id of a deleted one', async () => {

@@ -59,12 +59,27 @@ export function createUserStore({ prisma, createId, clock }: StoreOptions<UserCl
 
     findByIds: (ids: readonly string[]): Promise<User[]> => rows.findByIds(ids, {}),
 
-    /** Returns the account with this e-mail address, in any case, with the hash of its password. */
-    async findForLogin(email: string): Promise<(User & { readonly passwordHash: string | null }) | null> {
-      const [user] = await prisma.$queryRaw<
-        (User & { passwordHash: string | null })[]
-      >`SELECT * FROM "users" WHERE lower("email") = lower(${email})`;
-      return user ?? null;
+    /** Returns the account with this e-mail address, in any case. */
+    async findByEmail(email: string): Promise<User | null> {
+      return (await findLogin(prisma, email)).account;
+    },
+
+    /** Returns the account with this e-mail address, in any case, with the hash of its password; and the address as it is compared. */
+    findForLogin: (email: string): Promise<Login> => findLogin(prisma, email),
+
+    /** Returns the hash of the account's password; null when it has none or does not exist. */
+    async findPasswordHash(id: string): Promise<string | null> {
+      const account = await prisma.user.findUnique({ where: { id }, select: { passwordHash: true } });
+      return account?.passwordHash ?? null;
+    },
+
+    /** Replaces the hash `from` of the account's password. Returns the account; undefined when it has another hash by now. */
+    async setPassword(id: string, { from, to }: { readonly from: string; readonly to: string }): Promise<User | undefined> {
+      const [changed] = await prisma.user.updateManyAndReturn({
+        where: { id, passwordHash: from },
+        data: { passwordHash: to, version: { increment: 1 }, updatedAt: clock() },
+      });
+      return changed;
     },
 
     /** Throws CONFLICT when another account has the e-mail address. */
@@ -99,6 +114,20 @@ export function createUserStore({ prisma, createId, clock }: StoreOptions<UserCl
      */
     delete: createGuardedDelete<User, number>({ ...resource, remove: ({ id, version }) => remove(prisma, { id, version, now: clock() }) }),
   };
+}
+
+/** What a login is checked with. */
+export interface Login {
+  /** The e-mail address in the case in which addresses are compared, whether an account has it or not. */
+  readonly loginName: string;
+  readonly account: (User & { readonly passwordHash: string | null }) | null;
+}
+
+async function findLogin(prisma: UserClient, email: string): Promise<Login> {
+  const [row] = await prisma.$queryRaw<({ loginName: string } & NonNullable<Login['account']>)[]>`
+    SELECT lower(${email}) AS "loginName", u.* FROM (SELECT) always LEFT JOIN "users" u ON lower(u."email") = lower(${email})`;
+  const { loginName, ...account } = row as NonNullable<typeof row>;
+  return { loginName, account: (account.id as string | null) === null ? null : account };
 }
 
 type InsertOptions = Pick<DeletingStoreOptions<UserClient>, 'prisma' | 'clock' | 'findDeleted'>;

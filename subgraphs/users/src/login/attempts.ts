@@ -1,0 +1,105 @@
+/** Checks passwords and codes within the limits of attempts (ADR 20): an attempt is counted first, checked then, and taken back when it succeeds. */
+import { type Fault, fail } from '@trestle/schema/errors';
+import type { SessionClient } from '../session/store.ts';
+import type { Transact, UsersStores } from '../stores.ts';
+import { ATTEMPT_LIMITS, type AttemptKind, createAttemptKeys } from './attempt-limits.ts';
+
+/** An attempt to prove an identity. */
+export interface Attempt {
+  readonly kind: Exclude<AttemptKind, 'network'>;
+  /** The e-mail address or the id of the account. */
+  readonly subject: string;
+  /** The account, for the audit trail; undefined when it does not exist. */
+  readonly userId: string | undefined;
+  readonly client: SessionClient;
+}
+
+/** Limits attempts. */
+export interface Attempts {
+  /**
+   * Checks an attempt: `check` resolves with null when it fails. Returns what `check` returns. Failures are recorded in the audit
+   * trail; a success forgets those of the subject. Throws RATE_LIMIT_EXCEEDED during a delay, without a check, and what `check` throws:
+   * then nothing was counted.
+   */
+  run<Result>(attempt: Attempt, check: () => Promise<Result | null>): Promise<Result | null>;
+}
+
+/** What attempts are counted with. */
+export interface AttemptsOptions {
+  readonly transact: Transact;
+  /** The secret of this deployment that the keys are derived from. */
+  readonly secret: string;
+}
+
+interface Counter {
+  readonly kind: AttemptKind;
+  readonly key: Buffer;
+}
+
+/** An attempt that was counted, and the delay that its failure causes. */
+interface Claim {
+  readonly counters: readonly Counter[];
+  readonly delays: readonly { readonly kind: AttemptKind; readonly seconds: number }[];
+}
+
+/** Creates the limits. */
+export function createAttempts({ transact, secret }: AttemptsOptions): Attempts {
+  const toKey = createAttemptKeys(secret);
+  /** The network comes first everywhere, so that concurrent transactions lock rows in the same order. */
+  const countersOf = ({ kind, subject, client: { network } }: Attempt): Counter[] => [
+    ...(network === null ? [] : [{ kind: 'network' as const, key: toKey('network', network) }]),
+    { kind, key: toKey(kind, subject) },
+  ];
+  return {
+    async run(attempt, check) {
+      const claim = await transact((stores) => claimAttempt(stores, countersOf(attempt)));
+      let result: Awaited<ReturnType<typeof check>>;
+      try {
+        result = await check();
+      } catch (error) {
+        await transact((stores) => takeBack(stores, claim));
+        throw error;
+      }
+      if (result === null) await transact((stores) => recordFailure(stores, attempt, claim));
+      else await transact((stores) => acceptAttempt(stores, claim));
+      return result;
+    },
+  };
+}
+
+/** Counts an attempt everywhere, or throws and has counted nothing, since the transaction is rolled back. */
+async function claimAttempt({ attempts }: UsersStores, counters: readonly Counter[]): Promise<Claim> {
+  const delays: { kind: AttemptKind; seconds: number }[] = [];
+  for (const { kind, key } of counters) {
+    const seconds = await attempts.count(key, ATTEMPT_LIMITS[kind]);
+    if (seconds === undefined) throw refusal(await attempts.secondsLeft(key), ATTEMPT_LIMITS[kind].firstDelayed);
+    if (seconds > 0) delays.push({ kind, seconds });
+  }
+  return { counters, delays };
+}
+
+async function takeBack({ attempts }: UsersStores, { counters }: Claim): Promise<void> {
+  for (const { key } of counters) await attempts.release(key);
+}
+
+/** A success says nothing about the other attempts of its network: only this one is taken back there. */
+async function acceptAttempt({ attempts }: UsersStores, { counters }: Claim): Promise<void> {
+  for (const { kind, key } of counters) await (kind === 'network' ? attempts.release(key) : attempts.forget(key));
+}
+
+const DETAILS: Readonly<Record<Attempt['kind'], string | null>> = { login: null, password: 'current password', code: 'second factor' };
+
+async function recordFailure({ securityEvents }: UsersStores, { kind, userId, client }: Attempt, { delays }: Claim): Promise<void> {
+  await securityEvents.record({ type: 'LOGIN_FAILED', userId, detail: DETAILS[kind], client });
+  for (const { kind: counted, seconds } of delays)
+    await securityEvents.record({ type: 'LOGIN_DELAYED', userId, detail: `${counted}: ${String(seconds)} s`, client });
+}
+
+/** The same for accounts that do not exist, and for every reason. */
+function refusal(retryAfterSeconds: number, limit: number): Fault {
+  const resetAt = `${new Date(Date.now() + retryAfterSeconds * 1000).toISOString().slice(0, 19)}Z`;
+  return fail('RATE_LIMIT_EXCEEDED', `Too many attempts have failed. Retry after ${String(retryAfterSeconds)} seconds.`, {
+    retryAfterSeconds,
+    rateLimit: { limit, remaining: 0, resetAt },
+  });
+}

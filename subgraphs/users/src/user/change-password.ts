@@ -1,0 +1,31 @@
+/** The mutation that sets a new password. */
+import { requireCaller } from '@trestle/chassis/request/context';
+import { fail } from '@trestle/schema/errors';
+import type { UsersContext } from '../context.ts';
+import { toSessionClient } from '../session/client.ts';
+import type { AuthPayload } from '../session/mutations.ts';
+import { type PasswordChange, checkNewPassword } from './rules.ts';
+
+/**
+ * Sets a new password. Triggers revoke the tokens of the account and end its other sessions and its OAuth grants, in the same
+ * transaction. Returns a new access token with the session and the scopes of the request. Throws UNAUTHORIZED, VALIDATION_ERROR, CONFLICT
+ * when another request was first, and what {@link ConfirmPassword} rejects with.
+ */
+export async function changePassword(change: PasswordChange, context: UsersContext): Promise<AuthPayload> {
+  const { userId, sessionId, tokenId, scopes } = requireCaller(context);
+  const user = await context.loaders.user.need(userId);
+  checkNewPassword(user, change);
+  const client = toSessionClient(context);
+  const from = await context.confirmPassword({ userId, password: change.currentPassword }, client);
+  const to = await context.passwords.hash(change.newPassword);
+  const changed = await context.transact(async ({ users, sessions, securityEvents }) => {
+    if (sessionId !== null) await sessions.keepDuringTransaction(sessionId);
+    const account = await users.setPassword(userId, { from, to });
+    if (!account) throw fail('CONFLICT', 'The password was changed by another request at the same time. Log in again.');
+    await securityEvents.record({ type: 'PASSWORD_CHANGED', userId, client });
+    return account;
+  });
+  await context.revoke({ userId, generation: changed.tokenGeneration });
+  const { token, expiresInSeconds } = context.tokens.issue({ ...changed, sessionId: sessionId ?? tokenId, scopes });
+  return { token, expiresIn: expiresInSeconds, user: { ...changed, isProven: true } };
+}

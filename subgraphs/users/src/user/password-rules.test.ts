@@ -1,0 +1,47 @@
+// cspell:disable — passwords in many languages, and common ones
+import { describe, expect, it } from '@jest/globals';
+import { findPasswordFaults } from './password-rules.ts';
+
+const messageOf = (password: string, email = 'marguerite@example.org') =>
+  findPasswordFaults({ field: 'password', password, email })[0]?.message;
+
+describe('a new password', () => {
+  it.each([
+    'correct horse 9 battery',
+    'ada-Passw0rd!',
+    'Ada-passes-1',
+    'пароль из слов',
+    '🐎🔋 staple battery',
+    'x'.repeat(11) + 'q7-k'.repeat(29),
+  ])('may be %j', (password) => {
+    expect(messageOf(password)).toBeUndefined();
+  });
+
+  it.each([
+    ['eleven char', 'must have 12 to 128 characters'],
+    ['', 'must have 12 to 128 characters'],
+    ['x1-'.repeat(43), 'must have 12 to 128 characters'],
+  ])('must have 12 to 128 characters: %j', (password, message) => {
+    expect(messageOf(password)).toMatch(message.slice(0, 9));
+  });
+
+  it.each([
+    'qwertyuiop123',
+    '123456789012',
+    'passwordpassword',
+    'Password1234!',
+    '2026monkey2026',
+    'PASSWORD!!!!!!',
+    '!!!iloveyou!!!',
+    'administrator1',
+  ])('must not be common, also with digits and symbols around it: %j', (password) => {
+    expect(messageOf(password)).toBe('is one of the most common passwords, which are guessed first');
+  });
+
+  it.each(['marguerite@example.org', 'MARGUERITE@example.ORG-2026', '1marguerite2026!', 'my marguerite@example.org'])(
+    'must not be the own e-mail address: %j',
+    (password) => {
+      expect(messageOf(password)).toBe('must not be the e-mail address of the account');
+    },
+  );
+});
