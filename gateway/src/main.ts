@@ -95,6 +95,7 @@ async function start() {
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),
     edge,
+    describeLimit: rateLimits.describe,
   });
   return async () => {
     supergraph.stop();

@@ -23,7 +23,8 @@ import { createLoadGuard } from './http/overload.ts';
 import { type OAuthListener, createOAuthListener } from './oauth/listener.ts';
 import { withDocumentRoutes } from './openapi/document-routes.ts';
 import { compileRoutes } from './pipeline/compile.ts';
-import { type Pipeline, type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
+import { type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
+import type { Listener, ReceiverDependencies } from './pipeline/receive.ts';
 import { toRefusalResponse } from './pipeline/render-error.ts';
 import { routes } from './routes/route-table.ts';
 import { createVersions } from './versions/versions.ts';
@@ -53,24 +54,9 @@ async function start() {
   const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS });
   if (config.CLIENT_ID_KEY_FILE === undefined)
     log.warn('CLIENT_ID_KEY_FILE is not set: the gateway counts all requests of this process as those of one address');
-  const pipeline = createPipeline({
-    ...createRoutes(publicKeys),
-    verifier,
-    apiKeys,
-    rateLimits,
-    gateway,
-    isAllowedOrigin: edge.isAllowedOrigin,
-    load,
-    maintenance,
-    tracing,
-    log,
-    observe,
-  });
-  const oauth = createOAuthListener({
-    ...{ load, maintenance, tracing, log, observe },
-    url: config.USERS_URL,
-    timeoutMs: config.GATEWAY_TIMEOUT_MS,
-  });
+  const received: ReceiverDependencies = { verifier, apiKeys, rateLimits, load, maintenance, tracing, log, observe };
+  const pipeline = createPipeline({ ...received, ...createRoutes(publicKeys), gateway, isAllowedOrigin: edge.isAllowedOrigin });
+  const oauth = createOAuthListener({ ...received, url: config.USERS_URL, timeoutMs: config.GATEWAY_TIMEOUT_MS });
   const service = await startService({
     log,
     port: config.REST_PORT,
@@ -80,6 +66,7 @@ async function start() {
     handle: createRequestListener(pipeline, oauth),
     ...toServiceOptions(config),
     edge,
+    describeLimit: rateLimits.describe,
     toRefusalResponse,
   });
   return async () => {
@@ -126,7 +113,7 @@ function createRoutes(publicKeys: Verification['publicKeys']): Pick<PipelineDepe
  * Mounts the pipeline once, at the root of a router: it matches routes itself, so that a request passes no chain of middlewares. A router
  * without an application, because an application changes the prototype of every request and response, which costs more than the rest.
  */
-function createRequestListener(pipeline: Pipeline, oauth: OAuthListener): ServiceOptions['handle'] {
+function createRequestListener(pipeline: Listener, oauth: OAuthListener): ServiceOptions['handle'] {
   const router = express.Router().use(pipeline);
   return (request, response) => {
     // The pipeline renders its errors. When that fails too, the connection is closed.
@@ -134,8 +121,8 @@ function createRequestListener(pipeline: Pipeline, oauth: OAuthListener): Servic
       log.error('could not send a response', { error });
       response.destroy();
     };
-    const passed = oauth.handle(request, response);
-    if (passed) passed.catch(abort);
+    const passOn = oauth.find(request);
+    if (passOn) passOn(request, response).catch(abort);
     else
       router(request as express.Request, response as express.Response, (error: unknown) => {
         // The router skips the pipeline for a target that it cannot parse as a URL, such as `http://[`.
@@ -146,7 +133,7 @@ function createRequestListener(pipeline: Pipeline, oauth: OAuthListener): Servic
 }
 
 /** Creates an observer that keeps the series of each route, method and status. */
-function createObserver(registry: Registry): PipelineDependencies['observe'] {
+function createObserver(registry: Registry): ReceiverDependencies['observe'] {
   const openSeries = createHistogram({
     registry,
     name: 'trestle_rest_request_duration_seconds',

@@ -259,6 +259,31 @@ describe('the bridge', () => {
     },
   );
 
+  it('answers 405 with the allowed methods, as on every other path', async () => {
+    for (const [path, method, allow] of [
+      ['/oauth/token', 'GET', 'POST, OPTIONS'],
+      ['/oauth/jwks', 'POST', 'GET, HEAD, OPTIONS'],
+      ['/oauth/userinfo', 'DELETE', 'GET, HEAD, POST, OPTIONS'],
+    ] as const) {
+      const refused = await fetch(`${system.issuer}${path}`, { method });
+      expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, allow]);
+      const asked = await fetch(`${system.issuer}${path}`, { method: 'OPTIONS' });
+      expect([asked.status, asked.headers.get('allow')]).toEqual([200, allow]);
+    }
+  });
+
+  it('sends the headers of security and the request id with every response of the authorization server', async () => {
+    const id = '4a1f8a52-7b0e-4d3c-9f64-2f1b6f1c9a10';
+    for (const path of ['/.well-known/openid-configuration', '/oauth/jwks', '/oauth/device', '/oauth/authorize', '/oauth/token']) {
+      const { headers } = await fetch(`${system.issuer}${path}`, { headers: { 'x-request-id': id } });
+      expect([path, headers.get('x-request-id')]).toEqual([path, id]);
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+    }
+  });
+
   it('refuses a body of more than 64 KiB', async () => {
     const response = await fetch(`${system.issuer}/oauth/token`, {
       method: 'POST',

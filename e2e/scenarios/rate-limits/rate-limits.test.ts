@@ -13,9 +13,9 @@ let env: Readonly<Record<string, string>>;
 let ada: Account;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'trestle-rates-'));
-  const key = join(home, 'client-id.key');
+  const key = join(home, 'secret.key');
   await writeFile(key, 'x'.repeat(32));
-  env = { CLIENT_ID_KEY_FILE: key, TRUSTED_PROXIES: '127.0.0.1' };
+  env = { CLIENT_ID_KEY_FILE: key, TRUSTED_PROXIES: '127.0.0.1', OAUTH_ISSUER: 'http://127.0.0.1:3000', OAUTH_KEY_FILE: key };
   stack = await startStack({ env });
   ada = await stack.createAccount('Ada');
 });
@@ -97,11 +97,51 @@ describe('the bridge', () => {
     ['a redirect', '/v1/products/', {}, 301],
     ['a document', '/v1/openapi.json', {}, 200],
     ['a page', '/docs', {}, 200],
+    ['the discovery document', '/.well-known/openid-configuration', {}, 200],
+    ['a page of the authorization server', '/oauth/device', {}, 200],
+    ['an invalid authorization request', '/oauth/authorize', {}, 400],
+    ['a method that the token endpoint does not take', '/oauth/token', {}, 405],
+    ['a URL that is too long', `/oauth/authorize?state=${'x'.repeat(8192)}`, {}, 414],
   ])('counts and describes the limit on %s', async (name, path, headers, status) => {
-    const from = `192.0.2.${String(name.length + path.length)}`;
+    const from = `192.0.2.${String((name.length + path.length) % 255)}`;
     const reply = await get(path, from, headers as Record<string, string>);
     expect([reply.status, reply.read('x-ratelimit-limit')]).toEqual([status, '3']);
     expect(Number(reply.left)).toBeLessThan(3);
+  });
+
+  it('refuses requests to the authorization server beyond the limit, and describes it to the client that asks for a token', async () => {
+    const body = new URLSearchParams({ grant_type: 'authorization_code' });
+    const replies = [];
+    for (let i = 0; i < 4; i++) replies.push(await send(bridge, '/oauth/token', { from: '203.0.113.20', method: 'POST', body }));
+    expect(replies.map(({ status, left }) => [status, left])).toEqual([
+      [400, '2'],
+      [400, '1'],
+      [400, '0'],
+      [429, '0'],
+    ]);
+    expect(replies[3]?.read('retry-after')).toMatch(/^\d+$/);
+    // The limit is one for all paths of an address.
+    expect((await get('/v1/products?limit=1', '203.0.113.20')).status).toBe(429);
+  });
+
+  it('describes the limit of an address on responses that no route sends, without counting them', async () => {
+    const own = await stack.startBridge({ ...LIMITS, CORS_ORIGINS: 'https://app.example.com', PUBLIC_URL: 'https://api.example.com' });
+    const preflight = { origin: 'https://app.example.com', 'access-control-request-method': 'PUT' };
+    const ask = (init: RequestInit & { headers?: Record<string, string> }) => send(own, '/v1/orders', { from: '203.0.113.21', ...init });
+    const answers = [
+      await ask({ method: 'OPTIONS', headers: preflight }),
+      await ask({ method: 'OPTIONS', headers: { ...preflight, origin: 'https://evil.example' } }),
+      await ask({ headers: { 'x-forwarded-proto': 'http' } }),
+    ];
+    expect(answers.map(({ status, left }) => [status, left])).toEqual([
+      [204, '3'],
+      [403, '3'],
+      [308, '3'],
+    ]);
+    expect(answers.map(({ read }) => read('ratelimit-policy'))).toEqual(Array(3).fill('"anonymous";q=3;w=60'));
+    // The limit of the address is not that of the account.
+    const refused = await ask({ headers: { 'x-forwarded-proto': 'http', ...bearer(ada) } });
+    expect([refused.status, refused.left]).toEqual([403, null]);
   });
 
   it('limits guesses of credentials by address', async () => {

@@ -1,8 +1,11 @@
 /** The settings of the rate limits, to be spread into a process's own config.ts, and the limiter that they give. */
+import type { IncomingMessage } from 'node:http';
 import { type readSettings, setting } from '@trestle/env';
 import type { Log } from '@trestle/log';
 import { clientOf, passedClientOf } from '@trestle/service/client-id';
+import { hasCredential } from '@trestle/service/has-credential';
 import { type Quota, UNCOUNTED, createQuota } from './quota.ts';
+import { toRateLimitHeaders } from './headers.ts';
 import { createRateLimiter } from './rate-limiter.ts';
 import { createRedisWindows } from './redis-windows.ts';
 import { createSlidingWindows } from './sliding-windows.ts';
@@ -28,11 +31,18 @@ export interface RateLimits {
    * credential. A request that another process of this system has passed on was counted there, and is not counted again.
    */
   readonly open: (request: object, caller: LimitedCaller | null) => Quota;
+  /**
+   * Returns the headers of a response that is sent before the caller is known, and takes nothing: those of the client's address; none for a
+   * request with a credential, whose limit is another one.
+   */
+  readonly describe: (request: IncomingMessage) => readonly string[];
   readonly close: () => void;
 }
 
+const NONE: readonly string[] = [];
+
 /** Limits nothing. */
-export const NO_RATE_LIMITS: RateLimits = { open: () => UNCOUNTED, close: () => undefined };
+export const NO_RATE_LIMITS: RateLimits = { open: () => UNCOUNTED, describe: () => NONE, close: () => undefined };
 
 /** Creates the limiter. Resolves when it turned out whether Redis can be used, which takes at most some seconds; never rejects. */
 export async function createRateLimits(settings: RateLimitSettings, log: Log): Promise<RateLimits> {
@@ -45,8 +55,14 @@ export async function createRateLimits(settings: RateLimitSettings, log: Log): P
     free: settings.RATE_LIMIT_FREE_PER_MIN,
     pro: settings.RATE_LIMIT_PRO_PER_MIN,
   };
+  const open: RateLimits['open'] = (request, caller) =>
+    passedClientOf(request) ? UNCOUNTED : createQuota(limiter, toSubject(caller, clientOf(request), limits));
   return {
-    open: (request, caller) => (passedClientOf(request) ? UNCOUNTED : createQuota(limiter, toSubject(caller, clientOf(request), limits))),
+    open,
+    describe: (request) =>
+      passedClientOf(request) || hasCredential(request)
+        ? NONE
+        : toRateLimitHeaders(limiter.look(toSubject(null, clientOf(request), limits))),
     close: () => {
       limiter.close();
     },

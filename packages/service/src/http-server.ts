@@ -18,7 +18,7 @@ import { type CutCause, type Traffic, createTraffic } from './traffic.ts';
 import { UpgradedTransfer, watchHttp1 } from './transfers.ts';
 import { handleInOrder } from './pipelining.ts';
 import { FOREIGN_ORIGIN, createPreflightHandler } from './preflight.ts';
-import { Http1Response } from './response-headers.ts';
+import { Http1Response, setLateHeaders } from './response-headers.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -50,10 +50,11 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   const redirect = createHttpsRedirect(options);
   const handle = createReceiver(options, { admission, clients, traffic, redirect, isLeaving: () => isLeaving });
   const upgrades = createUpgrades(options, { redirect, clients, traffic });
+  const prepare = createPreparation(options, clients);
   handleRequests(server, {
     log,
     toRefusalResponse,
-    prepare: edge?.prepare,
+    prepare,
     handle: queueByConnection(server, {
       traffic,
       handle: tls && redirect ? requireTls(handle, { probes, redirect: redirect.respond, edge }) : handle,
@@ -61,7 +62,7 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
     ...(upgrade && { upgrade: upgrades.handle }),
   });
   const secure =
-    tls && serveTls(server, { credentials: tls, log, toRefusalResponse, prepare: edge?.prepare, handle, maxHeaderBytes, limits, traffic });
+    tls && serveTls(server, { credentials: tls, log, toRefusalResponse, prepare, handle, maxHeaderBytes, limits, traffic });
   server.prependListener('connection', admit);
   return {
     server,
@@ -95,6 +96,18 @@ interface Shared {
 function createHttpsRedirect({ publicUrl, tls, log, toRefusalResponse, edge }: ServiceOptions): Redirect | undefined {
   if (!tls && (!edge || publicUrl?.startsWith('https:') !== true)) return undefined;
   return createRedirect({ publicUrl, certificate: tls?.cert, log, toRefusalResponse });
+}
+
+/** Returns what adds the headers of every response. Those of the limit stay when nothing but the service itself answers. */
+function createPreparation({ edge, describeLimit }: ServiceOptions, clients: ClientIds): RequestHandlers['prepare'] {
+  if (!edge || !describeLimit) return edge?.prepare;
+  return (request, response) => {
+    edge.prepare(request, response);
+    setLateHeaders(response, () => {
+      clients.identify(request);
+      return describeLimit(request);
+    });
+  };
 }
 
 /** Returns a handler that answers probes and preflight requests at once and passes all other requests to the admission. */

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { hasCredential } from './has-credential.ts';
 import { type Reason, type RefusalOptions, createRefuser, toHttpMessage } from './refusals.ts';
 
 /** Answers requests of plain HTTP on a port with a certificate. */
@@ -63,15 +64,6 @@ export function createRedirect({ publicUrl, certificate, ...refusals }: Redirect
       else socket.end(toHttpMessage(found.refusal));
     },
   };
-}
-
-/** The cookies that are credentials, by a part of their names. */
-const CREDENTIAL_COOKIE = /(?:^|[;\s])(?:__Host-)?trestle-refresh=/;
-
-/** Returns whether a request has a credential in its headers or its URL. */
-function hasCredential({ headers, url = '' }: IncomingMessage): boolean {
-  if (headers.authorization !== undefined || headers['x-api-key'] !== undefined) return true;
-  return CREDENTIAL_COOKIE.test(headers.cookie ?? '') || /[?&]apiKey=/.test(url);
 }
 
 /** Returns the client's `Host` with its port when the certificate has that name; undefined otherwise. */

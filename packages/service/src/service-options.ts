@@ -6,6 +6,7 @@ import type { Admission } from './admission.ts';
 import type { Edge } from './edge.ts';
 import type { Probes } from './probes.ts';
 import type { RequestHandlers } from './refusals.ts';
+import type { HeaderList } from './response-headers.ts';
 import type { TrafficLimits } from './settings.ts';
 import type { TlsCredentials } from './tls.ts';
 
@@ -39,6 +40,11 @@ export interface ServiceOptions {
   readonly publicUrl?: string | undefined;
   /** How proxies and browsers are treated; default: the peer is the client, and no response has headers for browsers. */
   readonly edge?: Edge | undefined;
+  /**
+   * Returns the headers of a response that the service sends without `handle`, such as a refusal or a redirect: names and values in turn.
+   * The client of the request is identified (see `client-id.ts`).
+   */
+  readonly describeLimit?: ((request: IncomingMessage) => HeaderList) | undefined;
   /** Renders refusals in the process's own envelope; default: the envelope of spec §7.1. */
   readonly toRefusalResponse?: RequestHandlers['toRefusalResponse'];
   /** With a certificate, the port serves HTTPS by HTTP/1.1 and HTTP/2, and redirects plain HTTP to HTTPS. */

@@ -4,9 +4,9 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Fault, fail } from '@trestle/schema/errors';
-import type { Cancellation } from '@trestle/service/cancellation';
 import { toClientHeaders } from '@trestle/service/client-id';
 import { Pool, errors } from 'undici';
+import type { ReceivedRequest } from '../pipeline/receive.ts';
 
 const CONNECTIONS = 32;
 const CONNECT_TIMEOUT_MS = 2000;
@@ -17,14 +17,23 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** Request headers that the server reads. All others stay here. */
 const REQUEST_HEADERS = [
-  ...['accept', 'accept-language', 'authorization', 'content-type', 'cookie', 'if-none-match', 'origin', 'sec-fetch-site', 'user-agent'],
-  ...['access-control-request-method', 'access-control-request-headers'],
+  'accept',
+  'accept-language',
+  'authorization',
+  'content-type',
+  'cookie',
+  'if-none-match',
+  'origin',
+  'sec-fetch-site',
+  'user-agent',
 ];
 /** Headers of one connection (RFC 9110 §7.6.1), and what the bridge sets itself. */
 const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
   ...['content-length', 'date', 'x-request-id'],
 ]);
+/** Which origins may read a response is decided for all paths of the bridge alike, by CORS_ORIGINS. */
+const CORS_PREFIX = 'access-control-';
 
 /** Where the server is. */
 export interface OAuthProxyOptions {
@@ -41,19 +50,13 @@ export interface OAuthResponse {
   readonly content: Buffer;
 }
 
-/** What belongs to one request. */
-export interface ForwardOptions {
-  readonly requestId: string;
-  /** Ends the request to the server when the client closes its connection. */
-  readonly cancellation: Cancellation;
-}
-
 /** Passes requests on. */
 export interface OAuthProxy {
   /**
    * Resolves with the response of the server. Rejects with PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, UPSTREAM_TIMEOUT or UPSTREAM_ERROR.
+   * The request to the server ends when the client closes its connection.
    */
-  forward(request: IncomingMessage, { requestId, cancellation }: ForwardOptions): Promise<OAuthResponse>;
+  forward(received: ReceivedRequest): Promise<OAuthResponse>;
   close(): Promise<void>;
 }
 
@@ -68,13 +71,15 @@ export function createOAuthProxy({ url, timeoutMs }: OAuthProxyOptions): OAuthPr
   });
   let inFlight = 0;
   return {
-    async forward(request, { requestId, cancellation }) {
+    async forward({ context: { request, requestId, cancellation }, slot }) {
+      const body = await readBody(request);
+      // Only now, because a request whose body never completes would keep its place.
+      slot.acquire();
       if (inFlight >= MAX_IN_FLIGHT) throw tooMany();
       const abort = new AbortController();
       cancellation.add(abort);
       inFlight++;
       try {
-        const body = await readBody(request);
         const headers = { ...toRequestHeaders(request), 'x-request-id': requestId };
         const { method = 'GET', url: path = '/' } = request;
         const options = { path, method: method as 'GET', headers, body: body.length > 0 ? body : null, signal: abort.signal };
@@ -118,7 +123,8 @@ function toRequestHeaders(request: IncomingMessage): Record<string, string> {
 
 function toResponseHeaders(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
-  const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && !HOP_BY_HOP.has(name) && !named.has(name));
+  const isPassed = (name: string) => !HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith(CORS_PREFIX);
+  const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && isPassed(name));
   return Object.fromEntries(passed) as Record<string, string | string[]>;
 }
 

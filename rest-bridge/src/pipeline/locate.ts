@@ -13,12 +13,13 @@ const PLAIN_PATH = /^[\w\-.~!$&'()*+,;=:@%/]*$/;
 const OTHER_CHARACTERS = /[^\w\-.~!$&'()*+,;=:@%/]/g;
 const NO_SEARCH = new URLSearchParams();
 
-/**
- * Returns the parts of the request target. Throws URI_TOO_LONG above 8 KiB, VALIDATION_ERROR for a query string that is not UTF-8, and
- * what `selectVersion` throws.
- */
-export function locate(versions: Versions, { url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): LocatedRequest {
+/** Throws URI_TOO_LONG above 8 KiB. Runs before anything reads the URL. */
+export function requireUrlLength(url: string): void {
   if (url.length > MAX_URL_BYTES) throw fail('URI_TOO_LONG', `Request URL exceeds the limit of ${String(MAX_URL_BYTES)} bytes.`);
+}
+
+/** Returns the parts of the request target. Throws VALIDATION_ERROR for a query string that is not UTF-8, and what `selectVersion` throws. */
+export function locate(versions: Versions, { url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): LocatedRequest {
   const mark = url.indexOf('?');
   const pathname = toPathname(mark < 0 ? url : url.slice(0, mark));
   const search = mark < 0 ? NO_SEARCH : toSearch(url.slice(mark + 1));

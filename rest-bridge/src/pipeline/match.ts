@@ -49,7 +49,8 @@ export class MethodNotAllowed extends Error {
   }
 }
 
-function toMethodsResponse(allow: string, byMethod?: ReadonlyMap<Method, CompiledRoute>): RouteResponse {
+/** Returns the response to OPTIONS: the allowed methods, and the media types that a body may have. */
+export function toMethodsResponse(allow: string, byMethod?: ReadonlyMap<Method, CompiledRoute>): RouteResponse {
   const accepts = {
     ...(byMethod?.get('POST')?.hasBody && { 'accept-post': toAcceptedBodyTypes('POST') }),
     ...(byMethod?.get('PATCH') && { 'accept-patch': toAcceptedBodyTypes('PATCH') }),
