@@ -3,13 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Scope } from '@trestle/identity/scopes';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { until } from '../../stack/client.ts';
 import { type Federation, compose, startFederation, startGateway } from '../../stack/federation.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';
 
-const HARBOUR = { __typename: 'Harbour', code: 'HAM', name: 'Hamburg', depth: 12.5, keeper: { name: 'Ada' } };
+const HARBOUR = { __typename: 'Harbour', code: 'HAM', name: 'Hamburg', depth: 12.5, keeper: { name: 'Ada' }, crane: 'idle' };
 const YARD = { __typename: 'Yard', name: 'Yard', workers: 7 };
 const BERTH = { berths: () => 4, fee: () => 100, __resolveReference: (key: object) => key };
 
@@ -25,7 +24,8 @@ const subgraphs = {
     sdl: `type Query { harbours: [Harbour!]  harbour: Harbour! @authenticated  sites: [Site!]  log: [String!] @policy(policies: [["keepers", "staff"], ["inspectors"]]) }
       type Mutation { rename(name: String!): Harbour  close: Boolean @requiresScopes(scopes: [["posts:write"]]) }
       type Subscription { ticked: Harbour  closed: Harbour @authenticated }
-      type Harbour implements Place @key(fields: "code") { code: ID!  name: String!  depth: Depth  keeper: Keeper }
+      type Harbour implements Place @key(fields: "code") { code: ID!  name: String!  depth: Depth  keeper: Keeper
+        crane: String @requiresScopes(scopes: [["cranes:operate"]]) }
       type Yard implements Place { name: String!  workers: Int @requiresScopes(scopes: [["orders:read"]]) }
       type Keeper @requiresScopes(scopes: [["users:read", "messages:read"], ["account:manage"]]) { name: String! }
       interface Place { name: String! }
@@ -48,7 +48,7 @@ const subgraphs = {
 const { privateKeyPem, publicKeyPem } = generateTokenKeys();
 const issuer = createTokenIssuer({ privateKeyPem });
 const account = { id: 'usr_1', tokenGeneration: 0, plan: 'free', requestsPerMinute: null, sessionId: 'ses_1' } as const;
-const tokenOf = (scopes: readonly Scope[], role: 'USER' | 'ADMIN' = 'USER') =>
+const tokenOf = (scopes: readonly string[], role: 'USER' | 'ADMIN' = 'USER') =>
   issuer.issue({ ...account, role, scopes: new Set(scopes) }).token;
 const PERSON = tokenOf([]);
 
@@ -123,6 +123,14 @@ describe.each(['trestle', 'apollo'])('the engine %s', (engine) => {
     expect((await ask(query, tokenOf(['messages:read', 'users:read']))).data).toEqual(seen);
     expect((await ask(query, tokenOf(['account:manage']))).data).toEqual(seen);
     expect((await ask(query, tokenOf(['orders:read', 'users:read']))).data).toEqual({ harbours: [{ keeper: null }] });
+  });
+
+  it('enforces the scopes of any graph, also those that this system does not know', async () => {
+    const query = '{ harbours { crane } }';
+    expect((await ask(query, tokenOf(['cranes:operate']))).data).toEqual({ harbours: [{ crane: 'idle' }] });
+    const { data, body } = await ask(query, tokenOf(['cranes:see', 'orders:read']));
+    expect(data).toEqual({ harbours: [{ crane: null }] });
+    expect(body.errors?.[0]?.extensions).toMatchObject({ code: 'FORBIDDEN', requiredScopes: ['cranes:operate'] });
   });
 
   it('sends no fetch to a subgraph of which every field is denied, and fetches the key that another field needs', async () => {

@@ -100,6 +100,57 @@ describe('client credentials', () => {
   });
 });
 
+describe('the scopes of a token', () => {
+  let client: RegisteredClient;
+  beforeAll(async () => {
+    const scopes = ['orders:read', 'users:read', 'posts:read', 'posts:write'];
+    client = await system.register({ grantTypes: ['client_credentials'], scopes, owner: system.ada.id });
+  });
+  const tokenFor = async (scope: string) => {
+    const { body } = await system.post('/oauth/token', { grant_type: 'client_credentials', scope }, client);
+    return String(body['access_token']);
+  };
+
+  it.each([
+    ['GET', '/v1/payments', 'payments:read'],
+    ['POST', '/v1/orders', 'orders:write'],
+    ['GET', '/v1/sessions', 'account:manage'],
+    ['GET', '/v1/channels/chn_1/messages', 'messages:read'],
+  ])('are required by a route before anything else of the request is read: %s %s', async (method, path, scope) => {
+    const { status, headers, body } = await system.stack.call(method, path, { token: await tokenFor('orders:read') });
+    expect([status, headers.get('www-authenticate')]).toEqual([403, `Bearer realm="api", error="insufficient_scope", scope="${scope}"`]);
+    expect(body).toMatchObject({ error: { code: 'FORBIDDEN', message: expect.stringContaining(`\`${scope}\``) } });
+  });
+
+  it('decide whether it reads the own e-mail address; the rest of an account is public', async () => {
+    const path = `/v1/users/${system.ada.id}`;
+    const narrow = await tokenFor('orders:read');
+    expect((await system.stack.call('GET', path, { token: narrow })).body).toMatchObject({ name: 'Ada', email: '***@masked.invalid' });
+    expect((await system.stack.call('GET', path, { token: await tokenFor('users:read') })).body).toMatchObject({ email: system.ada.email });
+    const { data, errors } = await system.stack.graphql('{ me { id email } }', { token: narrow });
+    expect(data).toEqual({ me: { id: system.ada.id, email: '***@masked.invalid' } });
+    expect(errors[0]?.extensions).toMatchObject({ code: 'FORBIDDEN', masked: true });
+  });
+
+  it('decide whether it reads own drafts', async () => {
+    const draft = { title: 'Not yet', body: '' };
+    const { body } = await system.stack.call('POST', '/v1/posts', { token: await tokenFor('posts:write'), body: draft });
+    const path = `/v1/posts/${(body as { id: string }).id}`;
+    const statuses = [];
+    for (const scope of ['posts:read', 'posts:write', 'orders:read users:read'])
+      statuses.push((await system.stack.call('GET', path, { token: await tokenFor(scope) })).status);
+    expect(statuses).toEqual([200, 200, 404]);
+  });
+
+  it('let it end itself, and nothing more, without account:manage', async () => {
+    const [token, other] = [await tokenFor('orders:read'), await tokenFor('orders:read')];
+    expect((await system.stack.call('POST', '/v1/auth/logout?everywhere=true', { token })).status).toBe(403);
+    expect((await system.stack.call('POST', '/v1/auth/logout', { token })).status).toBe(204);
+    expect((await system.stack.call('GET', '/v1/orders', { token })).status).toBe(401);
+    expect((await system.stack.call('GET', '/v1/orders', { token: other })).status).toBe(200);
+  });
+});
+
 describe('introspection', () => {
   it('describes a token to its own client', async () => {
     const config = await discover();

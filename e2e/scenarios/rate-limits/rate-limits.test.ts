@@ -30,7 +30,7 @@ const LIMITS = { RATE_LIMIT_ANONYMOUS_PER_MIN: '3', RATE_LIMIT_FREE_PER_MIN: '5'
 async function send(
   process: RunningProcess,
   path: string,
-  { from, ...init }: RequestInit & { from: string; headers?: Record<string, string> },
+  { from, ...init }: Omit<RequestInit, 'headers'> & { from: string; headers?: Record<string, string> },
 ) {
   const response = await fetch(`${process.url}${path}`, {
     ...init,
@@ -104,7 +104,7 @@ describe('the bridge', () => {
     ['a URL that is too long', `/oauth/authorize?state=${'x'.repeat(8192)}`, {}, 414],
   ])('counts and describes the limit on %s', async (name, path, headers, status) => {
     const from = `192.0.2.${String((name.length + path.length) % 255)}`;
-    const reply = await get(path, from, headers as Record<string, string>);
+    const reply = await get(path, from, headers);
     expect([reply.status, reply.read('x-ratelimit-limit')]).toEqual([status, '3']);
     expect(Number(reply.left)).toBeLessThan(3);
   });
@@ -127,7 +127,7 @@ describe('the bridge', () => {
   it('describes the limit of an address on responses that no route sends, without counting them', async () => {
     const own = await stack.startBridge({ ...LIMITS, CORS_ORIGINS: 'https://app.example.com', PUBLIC_URL: 'https://api.example.com' });
     const preflight = { origin: 'https://app.example.com', 'access-control-request-method': 'PUT' };
-    const ask = (init: RequestInit & { headers?: Record<string, string> }) => send(own, '/v1/orders', { from: '203.0.113.21', ...init });
+    const ask = (init: { method?: string; headers: Record<string, string> }) => send(own, '/v1/orders', { from: '203.0.113.21', ...init });
     const answers = [
       await ask({ method: 'OPTIONS', headers: preflight }),
       await ask({ method: 'OPTIONS', headers: { ...preflight, origin: 'https://evil.example' } }),

@@ -1,4 +1,5 @@
 /** What a field demands of a caller: `@authenticated`, `@requiresScopes`, `@policy` (federation 2.5 and 2.6). Plain data and pure functions. */
+import { type Alternatives, holdsOneOf } from '@trestle/identity/required-scopes';
 
 /**
  * One directive. The lists are alternatives: a caller meets the rule when it has every scope (or policy) of one of them. A rule of another
@@ -8,9 +9,6 @@ export type AccessRule =
   | { readonly kind: 'authenticated' }
   | { readonly kind: 'scopes'; readonly anyOf: Alternatives }
   | { readonly kind: 'policies'; readonly anyOf: Alternatives };
-
-/** Lists of which one suffices; each has at least one entry. */
-export type Alternatives = readonly (readonly string[])[];
 
 /** What is known of a caller where rules are decided. Callers with the same rights share one object. */
 export interface Access {
@@ -29,9 +27,9 @@ export function isMet(rule: AccessRule, { isAuthenticated, scopes, policies }: A
     case 'authenticated':
       return isAuthenticated;
     case 'scopes':
-      return rule.anyOf.some((all) => all.every((scope) => scopes.has(scope)));
+      return holdsOneOf(scopes, rule.anyOf);
     case 'policies':
-      return rule.anyOf.some((all) => all.every((policy) => policies.has(policy)));
+      return holdsOneOf(policies, rule.anyOf);
   }
 }
 
@@ -46,13 +44,4 @@ export function decideAll(rules: readonly AccessRule[], access: Access): string 
 /** Returns whether the rule at this index is met by an outcome of {@link decideAll}. */
 export function isMetIn(outcome: string, index: number): boolean {
   return outcome[index] === MET;
-}
-
-/**
- * Returns the alternative of which the caller lacks the fewest scopes, the first of several: what to ask for (RFC 6750 §3, `scope`). Empty when
- * `anyOf` is.
- */
-export function nearestAlternative(anyOf: Alternatives, scopes: ReadonlySet<string>): readonly string[] {
-  const missing = (all: readonly string[]) => all.filter((scope) => !scopes.has(scope)).length;
-  return anyOf.reduce<readonly string[] | undefined>((best, all) => (best && missing(best) <= missing(all) ? best : all), undefined) ?? [];
 }

@@ -1,7 +1,8 @@
 /** A field that is left out of a plan because the caller does not meet its rules, and the error for it (contract §3, §5). */
 import type { Caller } from '@trestle/identity';
+import { insufficientScope, nearestAlternative } from '@trestle/identity/required-scopes';
 import { type Fault, fail } from '@trestle/schema/errors';
-import { type AccessRule, nearestAlternative } from './access-rule.ts';
+import type { AccessRule } from './access-rule.ts';
 
 /** A field of an operation that is not resolved for this caller. */
 export interface Denial {
@@ -50,12 +51,5 @@ export function toDenialFault({ coordinate, rules }: Denial, caller: Caller | nu
   if (!caller) return fail('UNAUTHORIZED', `Field \`${coordinate}\` requires authentication. Send a valid access token.`);
   const wanted = rules.flatMap((rule) => (rule.kind === 'scopes' ? nearestAlternative(rule.anyOf, caller.scopes) : []));
   if (wanted.length === 0) return fail('FORBIDDEN', `Field \`${coordinate}\` is not allowed for this caller by its policy.`);
-  const requiredScopes = [...new Set(wanted)];
-  const names = requiredScopes.map((scope) => `\`${scope}\``).join(', ');
-  const noun = requiredScopes.length === 1 ? 'scope' : 'scopes';
-  return fail(
-    'FORBIDDEN',
-    `Field \`${coordinate}\` requires the ${noun} ${names}. Use an access token with ${requiredScopes.length === 1 ? 'it' : 'them'}.`,
-    { requiredScopes },
-  );
+  return insufficientScope(`Field \`${coordinate}\``, [...new Set(wanted)]);
 }

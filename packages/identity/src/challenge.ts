@@ -1,5 +1,6 @@
 /** The challenge of a response that refuses a credential (spec §5.7, RFC 6750 §3). No I/O. */
 import type { ErrorCode, Fault } from '@trestle/schema/errors';
+import { isScopeName } from './scopes.ts';
 
 /** The value of `WWW-Authenticate` when the request has no credential. */
 export const CHALLENGE = 'Bearer realm="api"';
@@ -45,9 +46,6 @@ export function toRefusalExtensions(fault: Fault): RefusalExtensions {
   return { reason, ...(fault.requiredScopes && { requiredScopes: fault.requiredScopes }) };
 }
 
-/** A scope as RFC 6749 §3.3 allows it in a challenge. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
-
 /** The options of a Fault that say why a credential was refused. */
 export interface RefusalOptions {
   readonly isInvalidCredential?: boolean;
@@ -59,5 +57,5 @@ export function readRefusalExtensions(extensions: Readonly<Record<string, unknow
   const { reason, requiredScopes } = extensions ?? {};
   if (reason === 'invalid_token') return { isInvalidCredential: true };
   if (reason !== 'insufficient_scope' || !Array.isArray(requiredScopes)) return {};
-  return { requiredScopes: requiredScopes.filter((scope): scope is string => typeof scope === 'string' && SCOPE.test(scope)) };
+  return { requiredScopes: requiredScopes.filter((scope): scope is string => typeof scope === 'string' && isScopeName(scope)) };
 }

@@ -16,7 +16,7 @@ const MAPPING = {
   name: 'acme',
   audience: 'trestle-api',
   roles: { claim: ['realm', 'roles'], map: { staff: 'MODERATOR', boss: 'ADMIN' }, default: 'USER' },
-  scopes: { claim: 'scope', map: { 'shop.read': ['orders:read', 'payments:read'] } },
+  scopes: { claim: 'scope', map: { 'shop.read': ['orders:read', 'berths:read'] } },
   plan: 'pro',
 };
 
@@ -76,7 +76,7 @@ describe('a token of another issuer', () => {
       sessionId: 'acme:ses_1',
       clientId: 'acme:app',
       generation: 0,
-      scopes: new Set(['orders:read', 'payments:read']),
+      scopes: new Set(['orders:read', 'berths:read']),
       plan: 'pro',
       requestsPerMinute: null,
     });

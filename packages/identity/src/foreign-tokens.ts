@@ -4,7 +4,6 @@ import jwt from 'jsonwebtoken';
 import { type Caller, ROLES, type Role } from './identity.ts';
 import { type KeySet, readIssuerKeys } from './key-set.ts';
 import { RemoteKeys, fetchJson } from './remote-keys.ts';
-import type { Scope } from './scopes.ts';
 import { type ParsedToken, unauthorized } from './token-format.ts';
 import type { TrustedIssuer } from './trusted-issuers.ts';
 
@@ -134,7 +133,7 @@ function roleOf(payload: object, { roles }: TrustedIssuer): Role {
   return role;
 }
 
-function scopesOf(payload: object, { scopes }: TrustedIssuer): ReadonlySet<Scope> {
+function scopesOf(payload: object, { scopes }: TrustedIssuer): ReadonlySet<string> {
   return new Set(scopes ? valuesAt(payload, scopes.claim).flatMap((value) => own(scopes.map, value) ?? []) : []);
 }
 

@@ -1,6 +1,4 @@
 /** The caller of a request and its role (spec §5). No I/O. */
-import type { Scope } from './scopes.ts';
-
 /** Lists the roles, from the least to the most privileged. */
 export const ROLES = ['USER', 'MODERATOR', 'ADMIN'] as const;
 /** Names one role. */
@@ -23,8 +21,8 @@ export interface Caller {
   readonly expiresAt: number;
   /** The session that the token belongs to: a login, an API key or an OAuth grant. Null for a token that belongs to none. */
   readonly sessionId: string | null;
-  /** What the token may do, within what the role may do. */
-  readonly scopes: ReadonlySet<Scope>;
+  /** What the token may do, within what the role may do. Names of other graphs than ours may be among them. */
+  readonly scopes: ReadonlySet<string>;
   /** The OAuth client that the token was issued to; null for first-party tokens and API keys. */
   readonly clientId: string | null;
   /** The plan of the account when the token was issued: it determines the rate limit (spec §8). */

@@ -2,8 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { ALL_SCOPES, SCOPES, formatScopes, parseScopes } from './scopes.ts';
 
 describe('parseScopes', () => {
-  it('returns the known scopes of a string, whatever else it contains', () => {
-    expect(parseScopes('openid orders:read  orders:read orders:Read __proto__ constructor')).toEqual(new Set(['orders:read']));
+  it('returns the scopes of a string, also those that only another graph knows, and none with other characters', () => {
+    expect(parseScopes('openid orders:read  orders:read berths:read __proto__ a"b c\\d \u00e9')).toEqual(
+      new Set(['openid', 'orders:read', 'berths:read', '__proto__']),
+    );
     expect(parseScopes('')).toEqual(new Set());
   });
 
@@ -16,6 +18,7 @@ describe('formatScopes', () => {
   it('lists scopes in the order of SCOPES, separated by a space', () => {
     expect(formatScopes(ALL_SCOPES)).toBe(SCOPES.join(' '));
     expect(formatScopes(new Set(['posts:read', 'users:read'] as const))).toBe('users:read posts:read');
+    expect(formatScopes(new Set(['berths:read', 'users:read']))).toBe('users:read berths:read');
     expect(formatScopes(new Set())).toBe('');
   });
 });

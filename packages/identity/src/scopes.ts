@@ -26,6 +26,9 @@ export const SCOPES = Object.keys(SCOPE_DESCRIPTIONS) as readonly Scope[];
 /** Holds all scopes: what a first-party login is given. */
 export const ALL_SCOPES: ReadonlySet<Scope> = new Set(SCOPES);
 
+/** Lists the scopes that OAuth clients and other issuers can be given: a client that manages the account could lock its owner out. */
+export const DELEGABLE_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'account:manage');
+
 /** Holds no scope. */
 export const NO_SCOPES: ReadonlySet<Scope> = new Set();
 
@@ -34,16 +37,24 @@ export function isScope(name: string): name is Scope {
   return ALL_SCOPES.has(name as Scope);
 }
 
-/**
- * Parses names of scopes that are separated by spaces (RFC 6749 §3.3). Unknown names are ignored: OpenID's, or those of another version of
- * this system.
- */
-export function parseScopes(text: string): ReadonlySet<Scope> {
-  const scopes = new Set(text.split(' ').filter(isScope));
-  return scopes.size === ALL_SCOPES.size ? ALL_SCOPES : scopes;
+/** The characters of a scope (RFC 6749 §3.3). */
+const NAME = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/** Returns whether a scope may have this name, known or not. */
+export function isScopeName(name: string): boolean {
+  return NAME.test(name);
 }
 
-/** Formats scopes as the claim `scope`, in the order of `SCOPES`. */
-export function formatScopes(scopes: ReadonlySet<Scope>): string {
-  return SCOPES.filter((scope) => scopes.has(scope)).join(' ');
+/**
+ * Parses names of scopes that are separated by spaces (RFC 6749 §3.3). Names that this system does not know are kept: another graph may
+ * demand them with `@requiresScopes`. Names with other characters than those of a scope are left out.
+ */
+export function parseScopes(text: string): ReadonlySet<string> {
+  const scopes = new Set(text.split(' ').filter(isScopeName));
+  return scopes.size === ALL_SCOPES.size && SCOPES.every((scope) => scopes.has(scope)) ? ALL_SCOPES : scopes;
+}
+
+/** Formats scopes as the claim `scope`, in the order of `SCOPES`; those of other graphs follow. */
+export function formatScopes(scopes: ReadonlySet<string>): string {
+  return [...SCOPES.filter((scope) => scopes.has(scope)), ...[...scopes].filter((scope) => !isScope(scope))].join(' ');
 }

@@ -5,7 +5,7 @@ import type { Plan, Role } from './identity.ts';
 import { parseSigningKey } from './key-set.ts';
 import type { SigningKeySource } from './key-source.ts';
 import { ACCESS_TOKEN_SECONDS, AUDIENCE, ISSUER, TYPE } from './own-tokens.ts';
-import { ALL_SCOPES, type Scope, formatScopes } from './scopes.ts';
+import { ALL_SCOPES, formatScopes } from './scopes.ts';
 
 export { ACCESS_TOKEN_SECONDS } from './own-tokens.ts';
 export { type TokenVerifier, type TokenVerifierOptions, createTokenVerifier } from './token-verifier.ts';
@@ -25,7 +25,7 @@ export interface TokenGrant {
   /** The session that the token belongs to; revoking the session revokes the token. */
   readonly sessionId: string;
   /** What the token may do; everything by default. */
-  readonly scopes?: ReadonlySet<Scope>;
+  readonly scopes?: ReadonlySet<string>;
   /** The OAuth client that the token is for; none by default. */
   readonly clientId?: string;
   /** 1 to `ACCESS_TOKEN_SECONDS`, which is the default. */

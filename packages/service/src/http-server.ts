@@ -61,8 +61,7 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
     }),
     ...(upgrade && { upgrade: upgrades.handle }),
   });
-  const secure =
-    tls && serveTls(server, { credentials: tls, log, toRefusalResponse, prepare, handle, maxHeaderBytes, limits, traffic });
+  const secure = tls && serveTls(server, { credentials: tls, log, toRefusalResponse, prepare, handle, maxHeaderBytes, limits, traffic });
   server.prependListener('connection', admit);
   return {
     server,

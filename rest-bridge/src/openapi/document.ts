@@ -1,4 +1,6 @@
 /** The OpenAPI 3.1 document of one version, generated from routes, operations and the GraphQL schema. No I/O. */
+import { readOperations } from '../operations/operations.ts';
+import { type RequiredScopesOf, createRequiredScopes } from '../operations/required-scopes.ts';
 import type { Resource } from '../resources/resource.ts';
 import type { ReaderContext } from '../query/request-reader.ts';
 import type { Route } from '../routes/route.ts';
@@ -9,6 +11,7 @@ import { sharedParameters, toParameters } from './parameters.ts';
 import { ERROR_SCHEMAS, READ_RESPONSES, SHARED_HEADERS, toErrorResponses, toResponses } from './responses.ts';
 import { toIncludedName, toResourceSchema } from './resource-schema.ts';
 import { COMMON_SCHEMAS, type JsonSchema } from './schemas.ts';
+import { toSecurity, toSecuritySchemes } from './security.ts';
 
 /** An OpenAPI document. */
 export interface OpenApi {
@@ -31,32 +34,6 @@ export interface Operation {
   readonly [more: string]: unknown;
 }
 
-/** Each of these is enough; a request has exactly one credential. A key in the URL is accepted for GET only. */
-const CREDENTIALS = [{ bearer: [] }, { apiKey: [] }, { apiKeyHeader: [] }];
-const URL_CREDENTIAL = { apiKeyInUrl: [] };
-
-const SECURITY_SCHEMES = {
-  bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description: 'An access token from `POST /auth/login`. It expires after 15 minutes.',
-  },
-  apiKey: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'Authorization',
-    description: 'An API key from `POST /api-keys`, as `ApiKey trestle_live_…`.',
-  },
-  apiKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key from `POST /api-keys`.' },
-  apiKeyInUrl: {
-    type: 'apiKey',
-    in: 'query',
-    name: 'apiKey',
-    description: 'An API key that allows it with `isAllowedInUrl`, for GET only. The response is never stored.',
-  },
-};
-
 /**
  * Returns the document. `address` is the public address of the bridge without a trailing slash; when it is empty, the server URL is relative
  * to that of the document.
@@ -67,7 +44,9 @@ export function createOpenApi(all: readonly Route[], context: ReaderContext, add
   const routes = all.filter(({ success }) => success.content !== 'not implemented');
   const schemas = collectSchemas(routes, context);
   const paths: Record<string, Record<string, Operation>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = toOperation(route, { context, schemas });
+  const requiredScopesOf = createRequiredScopes(context.schema, readOperations());
+  for (const route of routes)
+    (paths[route.path] ??= {})[route.method.toLowerCase()] = toOperation(route, { context, schemas, requiredScopesOf });
   const document = {
     openapi: '3.1.0',
     info: {
@@ -83,7 +62,7 @@ export function createOpenApi(all: readonly Route[], context: ReaderContext, add
       .map((name) => ({ name, description: name === 'index' ? 'The index of the API.' : `Routes under \`/${name}\`.` })),
     paths,
     components: {
-      securitySchemes: SECURITY_SCHEMES,
+      securitySchemes: toSecuritySchemes(address),
       parameters: sharedParameters(version) as unknown as Record<string, JsonSchema>,
       headers: SHARED_HEADERS,
       schemas,
@@ -106,26 +85,21 @@ function describe(version: number): string {
 interface DocumentContext {
   readonly context: ReaderContext;
   readonly schemas: Components;
+  readonly requiredScopesOf: RequiredScopesOf;
 }
 
-function toOperation(route: Route, { context, schemas }: DocumentContext): Operation {
+function toOperation(route: Route, { context, schemas, requiredScopesOf }: DocumentContext): Operation {
   const resource: JsonSchema = 'operation' in route ? { $ref: `#/components/schemas/${route.resource.type}` } : {};
   const requestBody = toRequestBody(route, context, schemas);
   return {
     operationId: toOperationId(route),
     summary: route.summary,
     tags: [tagOf(route)],
-    security: toSecurity(route),
+    security: toSecurity(route, requiredScopesOf(route)),
     parameters: toParameters(route, context) as unknown as JsonSchema[],
     ...(requestBody && { requestBody }),
     responses: toResponses(route, schemas, toResponseSchema(route, resource, context.version)),
   };
-}
-
-/** Anonymous callers may use most routes; a credential gives access to more data. */
-function toSecurity({ method, needsCaller, ignoresCredential }: Route): object[] {
-  if (ignoresCredential === true) return [{}];
-  return [...CREDENTIALS, ...(method === 'GET' ? [URL_CREDENTIAL] : []), ...(needsCaller ? [] : [{}])];
 }
 
 /** Returns `getUsersByIdPostsByPostId` for `GET /users/{id}/posts/{postId}`: unique, because method and path are. */

@@ -49,12 +49,17 @@ interface Member {
 
 function toSection(document: OpenApi, { path, method, operation }: Member): string {
   const { operationId, summary, requestBody, parameters, responses } = operation;
-  const needsCaller = JSON.stringify(operation['security']) === '[{"bearer":[]}]';
+  const security = operation['security'] as Readonly<Record<string, readonly string[]>>[];
+  const needsCaller = !security.some((each) => Object.keys(each).length === 0);
+  const scopes = security.flatMap(({ bearer }) =>
+    bearer && bearer.length > 0 ? [bearer.map((scope) => `\`${scope}\``).join(' and ')] : [],
+  );
+  const needsScopes = scopes.length > 0 ? ` Requires the scope ${scopes.join(', or ')}.` : '';
   const body = requestBody && firstExample(requestBody);
   const [status, success] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
   const content = success && firstExample(success);
   return `<section id="${operationId}"><h2><span class="method">${method}</span> <code>${escape(path)}</code></h2>
-<p>${prose(summary)}.${needsCaller ? ' Requires an access token.' : ''} ${prose(textOf(operation['description']))}</p>
+<p>${prose(summary)}.${needsCaller ? ' Requires a credential.' : ''}${prose(needsScopes)} ${prose(textOf(operation['description']))}</p>
 ${toParameterTable(document, parameters)}
 <h3>Request</h3><pre>${escape(toCurl(document, { path, method, operation, body }))}</pre>
 ${status === undefined ? '' : `<h3>Response ${status}</h3>${content === undefined ? '' : `<pre>${escape(JSON.stringify(content, null, 2))}</pre>`}`}

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { buildSchema } from 'graphql';
 import { createOperationCompiler, readOperations } from '../operations/operations.ts';
+import { createRequiredScopes } from '../operations/required-scopes.ts';
 import { resourceAtVersion } from '../resources/resource-at-version.ts';
 import { routes } from '../routes/route-table.ts';
 import { compileRoutes } from './compile.ts';
@@ -63,6 +64,39 @@ describe('compileRoutes', () => {
       for (const field of Object.keys(fields)) compile({ fields: [field], include: [] });
       for (const name of Object.keys(include)) compile({ fields: undefined, include: [name] });
     }
+  });
+});
+
+describe('the scopes of routes', () => {
+  const requiredScopesOf = createRequiredScopes(schema, operations);
+  const found = (method: string, path: string) => {
+    const route = routes.find((each) => each.method === method && each.path === path);
+    return route && requiredScopesOf(route);
+  };
+
+  it.each([
+    ['GET', '/orders', [['orders:read']]],
+    ['GET', '/users/{id}/orders', [['orders:read']]],
+    ['POST', '/orders/{id}/cancel', [['orders:write']]],
+    ['POST', '/payments', [['payments:write']]],
+    ['PATCH', '/users/{id}', [['users:write']]],
+    ['POST', '/posts', [['posts:write']]],
+    ['GET', '/channels/{id}/messages', [['messages:read']]],
+    ['DELETE', '/sessions/{id}', [['account:manage']]],
+    // Any caller may end its own session.
+    ['POST', '/auth/logout', [[]]],
+    // Public data needs none.
+    ['GET', '/users/{id}', undefined],
+    ['GET', '/posts', undefined],
+    ['GET', '/products', undefined],
+  ])('are those of the fields in the SDL: %s %s', (method, path, scopes) => {
+    expect(found(method, path)).toEqual(scopes);
+  });
+
+  it('are never demanded by a route that anonymous callers may use', () => {
+    const [route] = routes.filter(({ path }) => path === '/orders');
+    if (!route) throw new Error('no route');
+    expect(() => requiredScopesOf({ ...route, needsCaller: false })).toThrow('GET /orders needs a caller');
   });
 });
 

@@ -1,6 +1,8 @@
 /** Compiles routes for the pipeline, once for each version. Every mistake in a route table throws here, at the start of the process. */
+import type { Alternatives } from '@trestle/identity/required-scopes';
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { type CompileOperation, createOperationCompiler, readOperations } from '../operations/operations.ts';
+import { createRequiredScopes } from '../operations/required-scopes.ts';
 import { createArgumentReader } from '../query/argument-body.ts';
 import { createBodyParser } from '../query/body-input.ts';
 import { createFlagsParser } from '../query/flag-parameters.ts';
@@ -13,6 +15,8 @@ interface CompiledBase {
   readonly method: Method;
   readonly path: string;
   readonly hasBody: boolean;
+  /** The scopes of which the caller needs one list; undefined for a route that demands none. */
+  readonly requiredScopes: Alternatives | undefined;
 }
 
 /** A route that runs an operation, with its reader and its operation compiled. */
@@ -47,10 +51,12 @@ export function compileRoutes(routes: readonly Route[], context: ReaderContext):
     if (!operation) throw new Error(`Operation ${name} does not exist`);
     return operation;
   };
+  const requiredScopesOf = createRequiredScopes(context.schema, operations);
   return createRouteTable(
     routes.map((route): CompiledRoute => {
       const { method, path } = route;
-      if (!('operation' in route)) return { route, method, path, hasBody: false };
+      const requiredScopes = requiredScopesOf(route);
+      if (!('operation' in route)) return { route, method, path, hasBody: false, requiredScopes };
       const operation = findOperation(route.operation);
       const reading = findReadingRoute(routes, route);
       return {
@@ -58,6 +64,7 @@ export function compileRoutes(routes: readonly Route[], context: ReaderContext):
         method,
         path,
         hasBody: hasBody(route),
+        requiredScopes,
         isMutation: operation.operation === OperationTypeNode.MUTATION,
         read: createReader(route, context),
         operation: createOperationCompiler(context, operation, route.resource),

@@ -1,6 +1,7 @@
 /** Who may see what (contract §3): hidden content is in no lookup, list or total. Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Caller } from '@trestle/identity';
+import { createTestCaller } from '@trestle/identity/test-identity';
 import { type Post, type PostStatus } from './post/rules.ts';
 import { type TestContent, callerOf, openTestContent } from './test-content.ts';
 
@@ -12,6 +13,11 @@ const CALLERS: Record<string, Caller | undefined> = {
   other: callerOf('usr_other'),
   moderator: callerOf('usr_moderator', 'MODERATOR'),
   administrator: callerOf('usr_admin', 'ADMIN'),
+  // What an author and an administrator have allowed an application.
+  'application-of-author': createTestCaller({ userId: 'usr_author', scopes: new Set(['comments:write', 'messages:read']) }),
+  'application-of-administrator': createTestCaller({
+    ...{ userId: 'usr_admin', role: 'ADMIN', scopes: new Set(['comments:write', 'messages:read']) },
+  }),
 };
 const names = Object.keys(CALLERS);
 const runAs = <Data>(name: string, document: string, variables: Record<string, unknown> = {}) => {

@@ -1,24 +1,39 @@
 /**
- * Enforces `@authenticated` and `@requiresScopes` (federation 2.5) on the fields of a subgraph: the gateway removes what a caller may not read, and a
- * subgraph that is called directly must not know less (spec §5.8).
+ * Enforces `@authenticated` and `@requiresScopes` (federation 2.5) in a subgraph: the gateway removes what a caller may not read, and a subgraph
+ * that is called directly must not know less (spec §5.8).
  */
 import type { Caller } from '@trestle/identity';
-import { type Fault, fail } from '@trestle/schema/errors';
-import { type ConstDirectiveNode, type GraphQLField, type GraphQLSchema, Kind, defaultFieldResolver, isObjectType } from 'graphql';
+import { type Alternatives, holdsOneOf, insufficientScope, nearestAlternative } from '@trestle/identity/required-scopes';
+import { fail } from '@trestle/schema/errors';
+import {
+  type ConstDirectiveNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  Kind,
+  defaultFieldResolver,
+  getNamedType,
+  isObjectType,
+} from 'graphql';
 import type { RequestContext } from '../request/context.ts';
 
-/** Guards every field that has one of the directives; a subscription at its start. Throws at start for scopes that are not lists of lists of strings. */
+type Field = GraphQLField<unknown, RequestContext>;
+
+/**
+ * Guards every field that has one of the directives, whose type has one, or that returns a type that has one; a field of an interface guards the
+ * same field of its object types. A subscription is guarded at its start. Throws at start for scopes that are not lists of lists of strings, and
+ * for `@policy`, which only the gateway can decide.
+ */
 export function applyAccessDirectives(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
-    for (const field of Object.values(type.getFields()) as GraphQLField<unknown, RequestContext>[]) {
-      const directives = field.astNode?.directives ?? [];
-      const scopes = directives.find(({ name }) => name.value === 'requiresScopes');
+    for (const field of Object.values(type.getFields()) as Field[]) {
+      const rules = rulesOf(type, field);
+      if (rules.length === 0) continue;
       const coordinate = `${type.name}.${field.name}`;
-      const anyOf = scopes && readScopes(scopes, coordinate);
-      if (!anyOf && !directives.some(({ name }) => name.value === 'authenticated')) continue;
       const require = ({ caller }: RequestContext) => {
-        requireAccess(caller, { coordinate, anyOf: anyOf ?? [[]] });
+        for (const rule of rules) requireAccess(caller, coordinate, rule);
       };
       if (type === schema.getSubscriptionType()) guardStream(field, require);
       else guard(field, require);
@@ -26,9 +41,44 @@ export function applyAccessDirectives(schema: GraphQLSchema): void {
   }
 }
 
+function rulesOf(type: GraphQLObjectType, field: Field): readonly Alternatives[] {
+  const owners = [type, ...type.getInterfaces()];
+  const places = [
+    ...owners.flatMap((owner): Place[] => [{ name: owner.name, directives: directivesOf(owner) }]),
+    ...owners.map((owner) => ({
+      name: `${owner.name}.${field.name}`,
+      directives: owner.getFields()[field.name]?.astNode?.directives ?? [],
+    })),
+    { name: getNamedType(field.type).name, directives: directivesOf(getNamedType(field.type)) },
+  ];
+  return places.flatMap(({ name, directives }) => directives.flatMap((directive) => readRule(directive, name)));
+}
+
+interface Place {
+  readonly name: string;
+  readonly directives: readonly ConstDirectiveNode[];
+}
+
+function directivesOf({ astNode, extensionASTNodes }: GraphQLNamedType): readonly ConstDirectiveNode[] {
+  return [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
+}
+
+function readRule(directive: ConstDirectiveNode, place: string): Alternatives[] {
+  switch (directive.name.value) {
+    case 'authenticated':
+      return [[[]]];
+    case 'requiresScopes':
+      return [readScopes(directive, place)];
+    case 'policy':
+      throw new Error(`@policy on ${place} is decided by the gateway only. Use @auth or @requiresScopes in a subgraph.`);
+    default:
+      return [];
+  }
+}
+
 type Require = (context: RequestContext) => void;
 
-function guard(field: GraphQLField<unknown, RequestContext>, require: Require): void {
+function guard(field: Field, require: Require): void {
   const resolve = field.resolve ?? defaultFieldResolver;
   field.resolve = (source, args, context, info) => {
     require(context);
@@ -36,7 +86,7 @@ function guard(field: GraphQLField<unknown, RequestContext>, require: Require): 
   };
 }
 
-function guardStream(field: GraphQLField<unknown, RequestContext>, require: Require): void {
+function guardStream(field: Field, require: Require): void {
   const { subscribe } = field;
   if (!subscribe) return;
   field.subscribe = (source, args, context, info) => {
@@ -46,23 +96,17 @@ function guardStream(field: GraphQLField<unknown, RequestContext>, require: Requ
 }
 
 /** Throws UNAUTHORIZED for an anonymous caller, FORBIDDEN with the scopes for one that has every scope of none of the lists. */
-function requireAccess(caller: Caller | null, { coordinate, anyOf }: { coordinate: string; anyOf: readonly (readonly string[])[] }): void {
+function requireAccess(caller: Caller | null, coordinate: string, rule: Alternatives): void {
   if (!caller) throw fail('UNAUTHORIZED', 'Authentication is required.');
-  const held: ReadonlySet<string> = caller.scopes;
-  if (!anyOf.some((all) => all.every((scope) => held.has(scope)))) throw lacking(coordinate, anyOf[0] ?? []);
+  if (!holdsOneOf(caller.scopes, rule)) throw insufficientScope(`Field \`${coordinate}\``, nearestAlternative(rule, caller.scopes));
 }
 
-function lacking(coordinate: string, requiredScopes: readonly string[]): Fault {
-  const names = requiredScopes.map((scope) => `\`${scope}\``).join(', ');
-  return fail('FORBIDDEN', `Field \`${coordinate}\` requires ${names}. Use an access token with this scope.`, { requiredScopes });
-}
-
-function readScopes({ arguments: [argument] = [] }: ConstDirectiveNode, coordinate: string): readonly (readonly string[])[] {
+function readScopes({ arguments: [argument] = [] }: ConstDirectiveNode, place: string): Alternatives {
   const lists = argument?.value.kind === Kind.LIST ? argument.value.values : [];
   const scopes = lists.map((all) =>
     all.kind === Kind.LIST ? all.values.flatMap((each) => (each.kind === Kind.STRING && each.value !== '' ? [each.value] : [])) : [],
   );
   if (scopes.length === 0 || scopes.some((all) => all.length === 0))
-    throw new Error(`@requiresScopes on ${coordinate} needs lists of scopes, each with at least one.`);
+    throw new Error(`@requiresScopes on ${place} needs lists of scopes, each with at least one.`);
   return scopes;
 }

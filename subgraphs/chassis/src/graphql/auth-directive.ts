@@ -1,5 +1,6 @@
 /** Enforces `@auth(requires:)`: wraps the resolvers of guarded fields (spec §5.8, contract §3). */
 import { type Caller, type Role, hasRole } from '@trestle/identity';
+import type { Scope } from '@trestle/identity/scopes';
 import { fail } from '@trestle/schema/errors';
 import {
   type ConstDirectiveNode,
@@ -20,6 +21,8 @@ import type { RequestContext } from '../request/context.ts';
 export interface AuthRules {
   /** By field coordinate: whether the caller may read the field whatever the role, e.g. an account its own e-mail address. */
   readonly owners?: Readonly<Record<string, (source: never, caller: Caller | null) => boolean>>;
+  /** By field coordinate: the scope without which a caller counts as anonymous there. */
+  readonly scopes?: Readonly<Record<string, Scope>>;
   /** By field coordinate: the value of a denied non-null field. Without a mask the field throws. */
   readonly masks?: Readonly<Record<string, string>>;
 }
@@ -36,7 +39,7 @@ export function applyAuth(schema: GraphQLSchema, rules: AuthRules = {}): void {
       guarded.add(type === schema.getSubscriptionType() ? guardStream(type, field, requires) : guard(type, field, { requires, rules }));
     }
   }
-  for (const coordinate of Object.keys({ ...rules.owners, ...rules.masks })) {
+  for (const coordinate of Object.keys({ ...rules.owners, ...rules.scopes, ...rules.masks })) {
     if (!guarded.has(coordinate)) throw new Error(`There is an auth rule for ${coordinate}, which has no @auth.`);
   }
 }
@@ -49,12 +52,13 @@ function guard(
   const coordinate = `${type.name}.${field.name}`;
   const mask = rules.masks?.[coordinate];
   const isOwner = rules.owners?.[coordinate] as ((source: unknown, caller: Caller | null) => boolean) | undefined;
+  const scope = rules.scopes?.[coordinate];
   const resolve = field.resolve ?? defaultFieldResolver;
   if (mask !== undefined && !(isNonNullType(field.type) && isLeafType(getNamedType(field.type)))) {
     throw new Error(`The mask of ${coordinate} needs a non-null leaf type.`);
   }
   field.resolve = (source, args, context, info) => {
-    const { caller } = context;
+    const caller = scope === undefined || context.caller?.scopes.has(scope) ? context.caller : null;
     if (hasRole(caller, requires) || isOwner?.(source, caller)) return resolve(source, args, context, info);
     if (mask === undefined) throw denied(context, coordinate);
     countDenial(context, { coordinate, requires, info });

@@ -41,9 +41,9 @@ const FIRST_STATUSES: readonly PostStatus[] = ['DRAFT', 'PUBLISHED'];
 const TITLE = { field: 'title', ...lengthOf('UpdatePostInput.title') };
 const BODY = { field: 'body', ...lengthOf('UpdatePostInput.body') };
 
-/** Published posts are visible to everyone, others to their author, moderators and administrators. */
+/** Published posts are visible to everyone, others to their author, moderators and administrators whose credential is for posts. */
 export function postVisibility(caller: Caller | null): Visibility {
-  return visibilityOf(caller, 'MODERATOR');
+  return visibilityOf(caller, { overseer: 'MODERATOR', scopes: ['posts:read', 'posts:write'] });
 }
 
 /** Throws FORBIDDEN unless the caller is the author, a moderator or an administrator. */

@@ -20,9 +20,9 @@ export interface Video {
 
 export type VideoChange = Pick<Video, 'title'>;
 
-/** Published videos are visible to everyone, others to their owner and administrators. */
+/** Published videos are visible to everyone, others to their owner and administrators whose credential is for videos. */
 export function videoVisibility(caller: Caller | null): Visibility {
-  return visibilityOf(caller, 'ADMIN');
+  return visibilityOf(caller, { overseer: 'ADMIN', scopes: ['videos:write'] });
 }
 
 /** Throws FORBIDDEN unless the caller is the owner or an administrator. */

@@ -1,6 +1,7 @@
 /** The command line of `oauth:client`. No I/O. */
 import { parseArgs } from 'node:util';
-import { DELEGABLE_SCOPES, OAUTH_SCOPES } from '../oauth/scopes.ts';
+import { DELEGABLE_SCOPES } from '@trestle/identity/scopes';
+import { OAUTH_SCOPES } from '../oauth/scopes.ts';
 import { GRANT_TYPES, type GrantName } from '../oauth/grant-types.ts';
 
 export const USAGE = `Usage: npm run oauth:client -- --name NAME --owner EMAIL --grant GRANT [--grant GRANT …]

@@ -1,5 +1,5 @@
 /** The scopes of the authorization server: those of the API that may be delegated, and those of OpenID Connect. */
-import { SCOPES, SCOPE_DESCRIPTIONS, type Scope, isScope } from '@trestle/identity/scopes';
+import { DELEGABLE_SCOPES, SCOPE_DESCRIPTIONS, type Scope, isScope } from '@trestle/identity/scopes';
 
 /** Scopes of OpenID Connect (OpenID Connect Core §5.4, §11), with their texts for the consent page. They are no scopes of the API. */
 const OPENID_SCOPES: Readonly<Record<string, string>> = {
@@ -8,12 +8,6 @@ const OPENID_SCOPES: Readonly<Record<string, string>> = {
   email: 'Read your e-mail address',
   offline_access: 'Keep this access while you are away',
 };
-
-/** Never delegated: a client with it could lock the owner out. */
-const OWN: Scope = 'account:manage';
-
-/** The scopes of the API that clients can ask for. */
-export const DELEGABLE_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== OWN);
 
 /** Every scope that clients can ask for. */
 export const OAUTH_SCOPES: readonly string[] = [...Object.keys(OPENID_SCOPES), ...DELEGABLE_SCOPES];

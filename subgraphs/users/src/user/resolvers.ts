@@ -36,8 +36,12 @@ export const userResolvers: Resolvers = {
   UserConnection: connectionResolvers,
 };
 
-/** An account sees its own e-mail address; so does a request that created it or sent its password. Others see the mask (contract §3). */
+/**
+ * An account sees its own e-mail address; so does a request that created it or sent its password. Others see the mask (contract §3), as does a
+ * client that the account has not allowed to read its profile.
+ */
 export const authRules: AuthRules = {
   owners: { 'User.email': ({ id, isProven }: User, caller) => isProven === true || id === caller?.userId },
+  scopes: { 'User.email': 'users:read' },
   masks: { 'User.email': '***@masked.invalid' },
 };

@@ -98,6 +98,9 @@ it('allows administrators only to filter or sort by e-mail address', () => {
     allowListing(null, { filter: {}, orderBy: [{ field: 'EMAIL' }] });
   }).toThrow('ADMIN');
   expect(() => {
+    allowListing(createTestCaller({ role: 'ADMIN', scopes: new Set(['orders:read']) }), { filter: { email: 'x' } });
+  }).toThrow('users:read');
+  expect(() => {
     allowListing(null, { filter: {}, orderBy: [{ field: 'NAME' }] });
   }).not.toThrow();
 });

@@ -4,6 +4,7 @@ import { notFound } from '@trestle/chassis/request/faults';
 import { prefixOf } from '@trestle/chassis/values/ids';
 import { checkString } from '@trestle/chassis/values/strings';
 import { type Caller, type Plan, type Role, hasRole } from '@trestle/identity';
+import type { Scope } from '@trestle/identity/scopes';
 import { type FieldFault, fail, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';
 import { findPasswordFaults } from './password-rules.ts';
@@ -156,14 +157,16 @@ export function allowDelete(caller: Caller, userId: string): void {
   if (caller.userId !== userId && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Deleting another account requires the role ADMIN.');
 }
 
+const READ: Scope = 'users:read';
+
 interface Listing<Filter> {
   readonly filter: Filter;
   readonly orderBy?: readonly { readonly field: string }[] | null | undefined;
 }
 
 /**
- * Returns the filter. Only administrators filter or sort by e-mail address, since a client could find hidden addresses that way.
- * Throws FORBIDDEN.
+ * Returns the filter. Only administrators with the scope `users:read` filter or sort by e-mail address, since a client could find hidden
+ * addresses that way. Throws FORBIDDEN.
  */
 export function allowListing<Filter extends { readonly email?: string | null }>(
   caller: Caller | null,
@@ -171,6 +174,8 @@ export function allowListing<Filter extends { readonly email?: string | null }>(
 ): Filter {
   const byEmail = filter.email != null || orderBy?.some(({ field }) => field === 'EMAIL');
   if (byEmail && !hasRole(caller, 'ADMIN')) throw fail('FORBIDDEN', 'Filtering or sorting by `email` requires the role ADMIN.');
+  if (byEmail && !caller?.scopes.has(READ))
+    throw fail('FORBIDDEN', 'Filtering or sorting by `email` requires the scope `users:read`.', { requiredScopes: [READ] });
   return filter;
 }
 
