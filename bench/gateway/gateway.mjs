@@ -37,13 +37,14 @@ try {
 
   const gateways = [
     { name: 'chain', ...(await startFork('chain.mjs', env, 0)) },
-    { name: 'trestle', ...(await startTrestle(['--auth', 'off'], env)) },
+    { name: 'trestle', ...(await startTrestle(['--auth', 'off'], { ...env, EXECUTOR: 'bytes' })) },
+    { name: 'trestle, objects', ...(await startTrestle(['--auth', 'off'], { ...env, EXECUTOR: 'objects' })) },
     ...(beside ? [{ name: 'trestle beside', ...(await startTrestle(['--auth', 'off'], env, beside)) }] : []),
     {
       name: 'trestle, token checked',
       only: ['a', 'b'],
       headers: { authorization: `Bearer ${token}` },
-      ...(await startTrestle([], { ...env, TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') })),
+      ...(await startTrestle([], { ...env, EXECUTOR: 'bytes', TOKEN_PUBLIC_KEY_FILE: join(home, 'public.pem') })),
     },
     { name: 'apollo', ...(await startFork('apollo.mjs', env, 0)) },
     ...(await startPeers(env)),

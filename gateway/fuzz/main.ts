@@ -1,9 +1,10 @@
 /**
- * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), and both engines on 100,000 (`--operations`).
- * `--seed` is the first seed.
+ * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), both engines on 100,000 (`--operations`), and both
+ * executors on 100,000 with spoiled responses (`--executors`). `--executor bytes` does only the last. `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
 import { silenceVendorTelemetry } from '#gateway/config';
+import { fuzzExecutors } from './executors/fuzz-executors.ts';
 import { fuzz, writeFailure } from './fuzz.ts';
 import { compareWithReference, writeDifference } from './reference/differential.ts';
 
@@ -13,19 +14,33 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100000' },
     reference: { type: 'string', default: '20000' },
+    executors: { type: 'string', default: '100000' },
+    executor: { type: 'string', default: '' },
     failures: { type: 'string', default: '5' },
   },
 });
 const [seed, maxFailures] = [Number(values.seed), Number(values.failures)];
-const compared = await compareWithReference({ seed, operations: Number(values.reference), perWorld: 50, maxFailures });
-for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
+let failed = 0;
+
+if (values.executor !== 'bytes') {
+  const compared = await compareWithReference({ seed, operations: Number(values.reference), perWorld: 50, maxFailures });
+  for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
+  process.stdout.write(
+    `graphql-js: ${compared.operations} operations on ${compared.worlds} supergraphs, ${compared.withErrors} with errors: ${compared.failures.length} failed\n`,
+  );
+  const report = await fuzz({ seed, operations: Number(values.operations), perSupergraph: 100, maxFailures });
+  for (const failure of report.failures) process.stdout.write(`${writeFailure(failure)}\n\n`);
+  const known = [...report.known].map(([fault, count]) => `${count} by "${fault}"`).join(', ');
+  process.stdout.write(
+    `stock engine: ${report.operations} operations on ${report.supergraphs} supergraphs: ${report.failures.length} failed; its known faults: ${known || 'none'}\n`,
+  );
+  failed += report.failures.length + compared.failures.length;
+}
+
+const executors = await fuzzExecutors({ seed, operations: Number(values.executors), perSupergraph: 200, maxFailures });
+for (const failure of executors.failures) process.stdout.write(`${failure}\n\n`);
+const paths = [...executors.paths].map(([path, count]) => `${path} ${count}`).join(', ');
 process.stdout.write(
-  `graphql-js: ${compared.operations} operations on ${compared.worlds} supergraphs, ${compared.withErrors} with errors: ${compared.failures.length} failed\n`,
+  `executors: ${executors.operations} operations on ${executors.supergraphs} supergraphs (${paths}): ${executors.failures.length} failed\n`,
 );
-const report = await fuzz({ seed, operations: Number(values.operations), perSupergraph: 100, maxFailures });
-for (const failure of report.failures) process.stdout.write(`${writeFailure(failure)}\n\n`);
-const known = [...report.known].map(([fault, count]) => `${count} by "${fault}"`).join(', ');
-process.stdout.write(
-  `stock engine: ${report.operations} operations on ${report.supergraphs} supergraphs: ${report.failures.length} failed; its known faults: ${known || 'none'}\n`,
-);
-process.exitCode = report.failures.length + compared.failures.length > 0 ? 1 : 0;
+process.exitCode = failed + executors.failures.length > 0 ? 1 : 0;

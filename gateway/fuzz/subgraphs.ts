@@ -34,22 +34,29 @@ interface Source {
   readonly [key: string]: unknown;
 }
 
-const NULLS = 0.06;
-const ERRORS = 0.04;
-/** How often a subgraph returns null for a non-null field. */
-const BROKEN = 0.01;
+/** How often subgraphs return null, an error, and null for a non-null field or for an entity. */
+export interface FaultRates {
+  readonly nulls: number;
+  readonly errors: number;
+  readonly broken: number;
+  readonly unknownEntities: number;
+}
 
-export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph): Subgraphs {
+const FAULTS: FaultRates = { nulls: 0.06, errors: 0.04, broken: 0.01, unknownEntities: 0.03 };
+/** Subgraphs that return what the schema promises. */
+export const CALM: FaultRates = { nulls: 0.06, errors: 0, broken: 0, unknownEntities: 0 };
+
+export function createSubgraphs({ subgraphs, sdl }: FuzzSupergraph, faults: FaultRates = FAULTS): Subgraphs {
   const typesOfNodes = [...sdl.matchAll(/^type (E\d+) implements Node/gm)].map(([, name]) => name ?? '');
   const moved = findMoved(subgraphs);
-  const schemas = new Map(subgraphs.map(({ name, typeDefs }) => [name, createSchema(typeDefs, { name, typesOfNodes })]));
+  const schemas = new Map(subgraphs.map(({ name, typeDefs }) => [name, createSchema(typeDefs, { name, typesOfNodes, faults })]));
   return async (service, { query, variables, operationName }) => {
     const answer = await execute({
       schema: schemas.get(service) as GraphQLSchema,
       document: parse(query),
       variableValues: variables ?? {},
       operationName,
-      fieldResolver: createResolver(typesOfNodes, moved.get(service)),
+      fieldResolver: createResolver({ typesOfNodes, faults }, moved.get(service)),
     });
     return JSON.parse(JSON.stringify(answer)) as Record<string, unknown>;
   };
@@ -73,7 +80,7 @@ function findMoved(subgraphs: FuzzSupergraph['subgraphs']): Map<string, Set<stri
 
 function createSchema(
   typeDefs: ReturnType<typeof parse>,
-  { name, typesOfNodes }: { name: string; typesOfNodes: readonly string[] },
+  { name, typesOfNodes, faults }: { name: string; typesOfNodes: readonly string[]; faults: FaultRates },
 ): GraphQLSchema {
   const schema = buildSubgraphSchema({ typeDefs });
   for (const type of Object.values(schema.getTypeMap())) {
@@ -86,7 +93,7 @@ function createSchema(
         subgraph: {
           resolveReference: (reference: Record<string, unknown>) => {
             const id = typeof reference['id'] === 'string' ? reference['id'] : String(reference['code']).slice(1);
-            if (hash(`${name}${type.name}${id}`) < 0.03) return null;
+            if (hash(`${name}${type.name}${id}`) < faults.unknownEntities) return null;
             const concrete = type.name === 'Node' && isAbstractType(type) ? typeOf(id, typesOfNodes) : type.name;
             return { ...reference, __typename: concrete, id };
           },
@@ -105,7 +112,12 @@ function typeOf(id: string, types: readonly string[]): string {
 /** The fields of a representation that are not required fields. */
 const KEYS = new Set(['__typename', 'id', 'code']);
 
-function createResolver(typesOfNodes: readonly string[], moved?: ReadonlySet<string>): GraphQLFieldResolver<Source | undefined, unknown> {
+interface Values {
+  readonly typesOfNodes: readonly string[];
+  readonly faults: FaultRates;
+}
+
+function createResolver(values: Values, moved?: ReadonlySet<string>): GraphQLFieldResolver<Source | undefined, unknown> {
   return (source, args, _, { fieldName, parentType, returnType, operation }) => {
     if (moved?.has(`${parentType.name}.${fieldName}`))
       throw new GraphQLError('asked where it is overridden', { extensions: { code: 'MOVED' } });
@@ -118,18 +130,18 @@ function createResolver(typesOfNodes: readonly string[], moved?: ReadonlySet<str
       return `${source?.__typename ?? ''}${source?.id ?? ''}${JSON.stringify(Object.fromEntries(required))}`;
     }
     const key = `${of}.${source?.id ?? ''}.${source?.at ?? ''}.${fieldName}.${JSON.stringify(args)}`;
-    return resolve(returnType, { key, typesOfNodes });
+    return resolve(returnType, { key, ...values });
   };
 }
 
-function resolve(type: GraphQLOutputType, { key, typesOfNodes }: { key: string; typesOfNodes: readonly string[] }): unknown {
+function resolve(type: GraphQLOutputType, { key, typesOfNodes, faults }: Values & { readonly key: string }): unknown {
   const drawn = hash(key);
-  if (drawn < ERRORS) throw new GraphQLError(`no ${key}`, { extensions: { code: 'NOT_FOUND' } });
-  if (isNonNullType(type)) return drawn > 1 - BROKEN ? null : resolve(type.ofType, { key: `${key}!`, typesOfNodes });
-  if (drawn > 1 - NULLS) return null;
+  if (drawn < faults.errors) throw new GraphQLError(`no ${key}`, { extensions: { code: 'NOT_FOUND' } });
+  if (isNonNullType(type)) return drawn > 1 - faults.broken ? null : resolve(type.ofType, { key: `${key}!`, typesOfNodes, faults });
+  if (drawn > 1 - faults.nulls) return null;
   if (isListType(type))
     return Array.from({ length: Math.floor(drawn * 1000) % 4 }, (_, i) =>
-      attempt(() => resolve(type.ofType, { key: `${key}[${i}]`, typesOfNodes })),
+      attempt(() => resolve(type.ofType, { key: `${key}[${i}]`, typesOfNodes, faults })),
     );
   const named = getNamedType(type);
   const number = Math.floor(drawn * 1e6);

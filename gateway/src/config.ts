@@ -12,6 +12,7 @@ import { serviceSettings } from '@trestle/service/settings';
 import { readFlags } from './command-line.ts';
 import { readTrustedDocuments } from './documents/trusted.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
+import { EXECUTORS } from './execute/executor.ts';
 import { DEFAULT_LIMITS } from './limits/limits.ts';
 import { SLOW_POLICIES } from './transports/delivery/send-queue.ts';
 import { UPSTREAM_CLIENTS } from './upstream/upstream.ts';
@@ -43,6 +44,7 @@ const declareSettings = () => ({
   HOST: setting.string().default('127.0.0.1'),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
+  EXECUTOR: setting.choice(...EXECUTORS).default('objects'),
   SUPERGRAPH_FILE: setting.string().optional(),
   SUPERGRAPH_PATH: setting.string().optional(),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),

@@ -208,7 +208,8 @@ async function createEngine(supergraphSdl: string, metrics: Registry): Promise<E
   const subgraphErrors = createSubgraphErrors(config.subgraphErrors, config.subgraphErrorsByName);
   const accessOf = createAccessOf(config.POLICIES_FILE ?? NO_POLICIES);
   const options = { supergraphSdl, upstreams, limits, log, subgraphErrors, accessOf };
-  if (config.GATEWAY_ENGINE === 'trestle') return createTrestleEngine({ ...options, labels, subscriptions, metrics });
+  if (config.GATEWAY_ENGINE === 'trestle')
+    return createTrestleEngine({ ...options, executor: config.EXECUTOR, labels, subscriptions, metrics });
   silenceVendorTelemetry();
   const { createApolloEngine } = await import('./engines/apollo.ts');
   return createApolloEngine(options);

@@ -5,11 +5,12 @@ import type { Scope } from '@trestle/telemetry';
 import { toDenialFault } from '../access/denial.ts';
 import { toRefusedResult } from '../errors/format-error.ts';
 import { formatFault } from '../errors/format-fault.ts';
-import { type Executed, execute } from '../execute/execute.ts';
+import type { Executed } from '../execute/execute.ts';
+import type { Assembled, Executor } from '../execute/executor.ts';
 import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
 import { createSendFetch } from '../execute/send-fetch.ts';
 import { addAliases, readVariables } from '../execute/variables.ts';
-import { type Writing, writeResult } from '../execute/write-result.ts';
+import { type Writing, type WrittenResult, writeAssembled, writeResult } from '../execute/write-result.ts';
 import { type Limits, limitCost, limitVariables, toUnits } from '../limits/limits.ts';
 import { toOperationAttributes } from '../observability/tracing.ts';
 import { LocatedFault } from '../program/located-fault.ts';
@@ -24,6 +25,7 @@ export interface RunOptions {
   readonly snapshot: Snapshot;
   readonly limits: Limits;
   readonly registry: SubscriptionRegistry;
+  readonly executor: Executor;
   readonly writing: Writing;
 }
 
@@ -148,13 +150,21 @@ export class OperationRun {
     this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
     const send = createSendFetch(snapshot.upstream, this.#guard);
-    execute({ ...checked, context, send, observe: report?.observe }, (executed) => {
-      this.#write(executed, { introspection, extensions: this.#report(executed, report) });
+    const { plan, cost } = request.reports;
+    this.#options.executor.execute({ ...checked, context, send, observe: report?.observe, needsObjects: plan || cost }, (result) => {
+      this.#write(result, { introspection, report });
     });
   }
 
-  #write(executed: Executed, extras: { introspection: IntrospectionResults; extensions: object | undefined }): void {
-    const { bytes, length, errors, isNull } = writeResult(executed, extras, this.#options.writing);
+  #write(
+    result: Executed | Assembled,
+    { introspection, report }: { introspection: IntrospectionResults; report: PlanReport | undefined },
+  ): void {
+    const { writing } = this.#options;
+    const { bytes, length, errors, isNull }: WrittenResult =
+      'assembled' in result
+        ? writeAssembled(result, this.#reportSupergraph(), writing.buffers.maxBytes)
+        : writeResult(result, { introspection, extensions: this.#report(result, report) }, writing);
     const refused = isNull ? toRefusedResult(null, errors) : undefined;
     this.#finish({
       outcome: isNull ? 'failed' : errors.length > 0 ? 'partial' : 'complete',
@@ -167,14 +177,19 @@ export class OperationRun {
 
   /** Returns the reports that the client asked for. */
   #report({ operation: { program, compiled }, conditions, data }: Executed, plan: PlanReport | undefined): object | undefined {
-    const { request, snapshot } = this.#options;
-    const { cost, supergraph } = request.reports;
-    if (!plan && !cost && !supergraph) return undefined;
+    const { cost } = this.#options.request.reports;
+    const supergraph = this.#reportSupergraph();
+    if (!plan && !cost) return supergraph;
     return {
       ...(cost && { cost: { estimated: compiled.cost(conditions), actual: compiled.actualCost(data, conditions) } }),
-      ...(supergraph && { supergraph: { hash: snapshot.hash } }),
+      ...supergraph,
       ...(plan && { plan: plan.write(program.plan) }),
     };
+  }
+
+  #reportSupergraph(): object | undefined {
+    const { request, snapshot } = this.#options;
+    return request.reports.supergraph ? { supergraph: { hash: snapshot.hash } } : undefined;
   }
 
   /** An exception in a callback must end its request, not the process. */

@@ -4,7 +4,10 @@ import type { Registry } from 'prom-client';
 import type { SubgraphErrors } from '../errors/format-error.ts';
 import type { AccessOf } from '../access/callers.ts';
 import { createBufferPool } from '../execute/buffer-pool.ts';
+import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
+import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import type { Limits } from '../limits/limits.ts';
+import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
@@ -22,6 +25,7 @@ export interface TrestleEngineOptions {
   readonly labels: readonly string[];
   /** Returns the rights of a caller, for `@authenticated`, `@requiresScopes` and `@policy`. */
   readonly accessOf: AccessOf;
+  readonly executor: ExecutorName;
   readonly subscriptions: Pick<RegistryOptions, 'maxSubscriptions' | 'reconnectMs'>;
   readonly log: Log;
   /** What clients see of subgraphs' errors. */
@@ -37,14 +41,17 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
   const { supergraphSdl, upstreams, limits, labels, accessOf, log, subgraphErrors, metrics } = options;
   const load = async (sdl: string) => createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams, labels, accessOf });
   let current = await load(supergraphSdl);
-  const writing = { buffers: createBufferPool(limits.maxResponseBytes), log, subgraphErrors };
+  const buffers = createBufferPool(limits.maxResponseBytes);
+  const writing = { buffers, log, subgraphErrors };
+  const executor =
+    options.executor === 'bytes' ? createBytesExecutor({ buffers, count: createExecutionCounter(metrics) }) : OBJECT_EXECUTOR;
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, observeLag: createLagMetric(metrics) });
   registry.swap(current);
   registerOperationCache(metrics, () => current.counts);
   registerStreams(metrics, () => registry.counts);
   return {
     execute(request, done) {
-      new OperationRun({ request, snapshot: current, limits, registry, writing }, done).start();
+      new OperationRun({ request, snapshot: current, limits, registry, executor, writing }, done).start();
     },
     async swap(sdl) {
       const next = await load(sdl);

@@ -3,7 +3,8 @@
 export interface BufferPool {
   /** The largest result, in bytes. */
   readonly maxBytes: number;
-  take(): Buffer;
+  /** Returns a buffer of at least `least` bytes. Default 64 KiB. */
+  take(least?: number): Buffer;
   give(buffer: Buffer): void;
   /** Returns whether a buffer has a size that the pool keeps. */
   isPooled(buffer: Buffer): boolean;
@@ -21,9 +22,10 @@ export function createBufferPool(maxBytes: number): BufferPool {
   const isPooled = ({ length }: Buffer) => length >= SIZE && length <= MAX_SIZE;
   return {
     maxBytes,
-    take() {
-      const buffer = free.pop();
-      if (!buffer) return Buffer.allocUnsafeSlow(SIZE);
+    take(least = SIZE) {
+      const index = free.findLastIndex(({ length }) => length >= least);
+      const [buffer] = index < 0 ? [] : free.splice(index, 1);
+      if (!buffer) return Buffer.allocUnsafeSlow(Math.max(SIZE, least));
       pooled -= buffer.length;
       return buffer;
     },

@@ -1,14 +1,17 @@
 /**
- * Executes an operation: the steps of its plan fetch from the subgraphs and merge the results into one tree of objects. The steps use
- * callbacks instead of promises, which would add a turn of the microtask queue to every step of the hot path.
+ * Executes an operation with objects: the steps of its plan fetch from the subgraphs and merge the results into one tree of objects. It executes
+ * every operation; the executor on bytes hands over to it.
  */
 import type { Operation } from '../program/operation.ts';
-import type { Data, FetchStep, PlanStep } from '../program/program.ts';
+import type { Data, FetchStep } from '../program/program.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { RequestContext } from '../request/context.ts';
 import { collectEntities } from './entities.ts';
 import { ExecutionErrors } from './execution-errors.ts';
 import { merge, rename } from './merge.ts';
+import type { ReceivedFetches } from './received-fetches.ts';
+import { runPlan } from './run-plan.ts';
+import { VariableTexts } from './variable-texts.ts';
 
 /** Sends one request to a subgraph and calls back exactly once. */
 export type SendFetch = (request: FetchRequest, done: FetchDone) => void;
@@ -19,6 +22,11 @@ export interface FetchRequest {
   /** The whole body, as JSON. */
   readonly body: string;
   readonly context: RequestContext;
+  /**
+   * Gets the body of a JSON response with status 200, from `start` to `end`, which is lent until it returns. Returns whether it has taken the
+   * response, which is not parsed then: the result is empty. Must not throw.
+   */
+  readonly take?: (bytes: Buffer, start: number, end: number) => boolean;
 }
 
 export interface ExecutionRequest {
@@ -31,12 +39,20 @@ export interface ExecutionRequest {
   readonly send: SendFetch;
   /** Called before and after each fetch, for plan reports. */
   readonly observe?: ((step: FetchStep, event: 'sent' | 'received') => void) | undefined;
+  /** Fetches that were sent already. */
+  readonly received?: ReceivedFetches | undefined;
 }
 
 /** An operation whose fetches have ended. */
 export interface Executed extends ExecutionRequest {
   readonly data: Data;
   readonly errors: ExecutionErrors;
+}
+
+/** The body of a fetch; the representations in it for a fetch of entities. */
+interface FetchBody {
+  readonly body: string;
+  readonly representations?: string;
 }
 
 /** Executes the whole plan and calls back once, with or without errors. */
@@ -58,11 +74,11 @@ class Execution {
   readonly #errors: ExecutionErrors;
   /** Callbacks that wait for a fetch in flight, by service and body. */
   #waiting: Map<string, FetchDone[]> | undefined;
-  /** Variables as JSON: each is written once for all fetches. */
-  #variableTexts: Map<string, string | undefined> | undefined;
+  readonly #variables: VariableTexts;
 
   constructor(request: ExecutionRequest) {
     this.#request = request;
+    this.#variables = new VariableTexts(request.variables);
     this.#errors = new ExecutionErrors(request.operation.program.shape);
   }
 
@@ -72,7 +88,11 @@ class Execution {
     const finish = () => {
       done({ ...request, data: this.#data, errors: this.#errors });
     };
-    if (plan) this.#run(plan, finish);
+    const fetch = (step: FetchStep, next: () => void) => {
+      if (step.entities) this.#fetchEntities(step, next);
+      else this.#fetch(step, next);
+    };
+    if (plan) runPlan(plan, { conditions: request.conditions, fetch }, finish);
     else finish();
   }
 
@@ -86,45 +106,6 @@ class Execution {
     merge(this.#data, event.data);
   }
 
-  #run(step: PlanStep, done: () => void): void {
-    switch (step.kind) {
-      case 'fetch':
-        if (step.entities) this.#fetchEntities(step, done);
-        else this.#fetch(step, done);
-        return;
-      case 'sequence':
-        this.#runSequence(step.steps, 0, done);
-        return;
-      case 'parallel':
-        this.#runParallel(step.steps, done);
-        return;
-      case 'condition': {
-        const next = this.#request.conditions[step.variable] === true ? step.then : step.otherwise;
-        if (next) this.#run(next, done);
-        else done();
-      }
-    }
-  }
-
-  #runParallel(steps: readonly PlanStep[], done: () => void): void {
-    let open = steps.length;
-    if (open === 0) done();
-    const settle = () => {
-      if (--open === 0) done();
-    };
-    for (const each of steps) this.#run(each, settle);
-  }
-
-  #runSequence(steps: readonly PlanStep[], at: number, done: () => void): void {
-    const step = steps[at];
-    if (!step) done();
-    else if (at === steps.length - 1) this.#run(step, done);
-    else
-      this.#run(step, () => {
-        this.#runSequence(steps, at + 1, done);
-      });
-  }
-
   #fetchEntities(step: FetchStep, done: () => void): void {
     const data = this.#data;
     const { operation, conditions } = this.#request;
@@ -133,9 +114,9 @@ class Execution {
       done();
       return;
     }
-    const variables = this.#writeVariables(step);
+    const variables = this.#variables.write(step.variables);
     const body = `${step.prefix}${variables}${variables && ','}"representations":[${batch.representations}]}}`;
-    this.#send(step, body, (result) => {
+    this.#send(step, { body, representations: batch.representations }, (result) => {
       if (result?.errors)
         this.#errors.addReported(result.errors, { step, placesOf: (i) => batch.placesOf(i, data), isWhole: !result.data });
       const fault = result?.data ? batch.merge(result.data) : undefined;
@@ -152,7 +133,7 @@ class Execution {
       done();
       return;
     }
-    this.#send(step, `${step.prefix}${this.#writeVariables(step)}}}`, (result) => {
+    this.#send(step, { body: `${step.prefix}${this.#variables.write(step.variables)}}}` }, (result) => {
       if (result?.errors) this.#errors.addReported(result.errors, { step, isWhole: !result.data });
       if (result?.data) {
         for (const each of step.rewrites) rename(result.data, each);
@@ -162,31 +143,20 @@ class Execution {
     });
   }
 
-  /** Returns the variables that a fetch uses, as members of a JSON object. */
-  #writeVariables({ variables }: FetchStep): string {
-    const values = this.#request.variables;
-    let text = '';
-    for (const name of variables) {
-      const texts = (this.#variableTexts ??= new Map<string, string | undefined>());
-      let value = texts.get(name);
-      if (value === undefined && Object.hasOwn(values, name)) {
-        value = JSON.stringify(values[name]);
-        texts.set(name, value);
-      }
-      if (value !== undefined) text += `${text && ','}${JSON.stringify(name)}:${value}`;
-    }
-    return text;
-  }
-
   /** Sends a fetch unless the same one is in flight. A failure becomes an error of the result. */
-  #send(step: FetchStep, body: string, done: (result: SubgraphResult | undefined) => void): void {
-    const { context, observe, send } = this.#request;
+  #send(step: FetchStep, { body, representations }: FetchBody, done: (result: SubgraphResult | undefined) => void): void {
+    const { context, observe, send, received } = this.#request;
     const isMutation = step.operationKind === 'mutation';
     const settle = (failure: SubgraphFailure | null, result: SubgraphResult) => {
       observe?.(step, 'received');
       if (failure) this.#addFailure(step, failure);
       done(failure ? undefined : result);
     };
+    const sent = received?.find(step, representations);
+    if (sent) {
+      sent.take(settle);
+      return;
+    }
     observe?.(step, 'sent');
     const request = { service: step.service, isMutation, body, context };
     if (!step.isRepeated || isMutation) send(request, settle);

@@ -8,6 +8,7 @@ import { TOO_LARGE, type WriteRequest, type Written } from '../program/program.t
 import type { ResultError } from '../program/result.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import type { Executed } from './execute.ts';
+import type { Assembled } from './executor.ts';
 
 /** What all results of an engine are written with. */
 export interface Writing {
@@ -64,6 +65,11 @@ export function writeResult(executed: Executed, extras: ResultExtras, writing: W
   } finally {
     span?.end();
   }
+}
+
+/** Returns a whole execution result of data that are written already. */
+export function writeAssembled({ assembled }: Assembled, extensions: object | undefined, maxBytes: number): WrittenResult {
+  return finish(assembled, { errors: NO_ERRORS, extensions, maxBytes });
 }
 
 interface Rest {

@@ -4,6 +4,7 @@ import { type DocumentNode, Kind, OperationTypeNode, type SelectionSetNode } fro
 import type { Program } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import { askOwners } from './ask-owners.ts';
+import { generateBytes } from './bytes/generate-bytes.ts';
 import { generateActualCost, generateCost } from './cost.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
 import { describeVariables, locationOf } from './input-types.ts';
@@ -54,6 +55,10 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
     requireCover({ root, selections, sets, denied, steps: source ? [source] : steps ? [steps] : [] });
     const writer = generateWriter({ schema, root, sets, selections, denied });
     const cost = { schema, supergraph: wholeSchema, root, sets, selections };
+    // Without denied fields, introspection and variables that fetches know by another name.
+    const isPlain =
+      denied.size === 0 && !introspection && renamed.aliases.size === 0 && operation.operation !== OperationTypeNode.SUBSCRIPTION;
+    const bytes = isPlain ? generateBytes({ schema, wholeSchema, root, sets, selections, sources: compiler.sources }) : undefined;
     return {
       kind: operation.operation,
       name: operation.name?.value,
@@ -61,7 +66,8 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       variables: describeVariables(schema, operation, { fragments, aliases: renamed.aliases }),
       plan: steps,
       source,
-      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)}};`,
+      bytes: bytes?.program,
+      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)},walkers:${bytes?.program ? bytes.code : '()=>[]'}};`,
       introspection: introspection && {
         cost: introspection.cost,
         fixed: introspection.isOpen ? undefined : introspection.answer({}, limits.maxResponseBytes),

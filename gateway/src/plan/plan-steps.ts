@@ -2,6 +2,7 @@
 import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
 import { type GraphQLSchema, Kind, type SelectionSetNode, isInterfaceType, parse } from 'graphql';
 import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
+import type { FetchSource } from './bytes/asked-fetch.ts';
 import type { SupergraphPatch } from './patch-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
@@ -31,6 +32,8 @@ export class PlanCompiler {
   /** Expressions of type `Compiled['collect'][number]` and `Compiled['represent'][number]`. */
   readonly collect: string[] = [];
   readonly represent: string[] = [];
+  /** What each fetch was compiled from, by its index. */
+  readonly sources: FetchSource[] = [];
   readonly #input: PlanCompilerInput;
   /** Numbers of equal requests. */
   readonly #seen = new Map<string, number>();
@@ -100,8 +103,9 @@ export class PlanCompiler {
     seen.set(`${node.serviceName}${prefix}`, (seen.get(`${node.serviceName}${prefix}`) ?? 0) + 1);
     const [place = []] = places;
     this.#typed.push(...places.filter((each) => each.some(({ types }) => types !== undefined)));
-    return {
+    const step: FetchStep = {
       kind: 'fetch',
+      index: this.sources.length,
       service: node.serviceName,
       operationKind: node.operationKind,
       operation,
@@ -121,6 +125,19 @@ export class PlanCompiler {
       get isRepeated() {
         return (seen.get(`${node.serviceName}${prefix}`) ?? 0) > 1;
       },
+    };
+    this.sources.push(this.#toSource(node, step));
+    return step;
+  }
+
+  #toSource(node: CompiledFetch, step: FetchStep): FetchSource {
+    const { patch } = this.#input;
+    return {
+      step,
+      requires: node.requires && patch.restoreRequires(node.requires),
+      hasInputRewrites: (node.inputRewrites ?? []).length > 0,
+      onlyFor: node.onlyFor,
+      keysOf: (type) => patch.requirements.keysOf(node.serviceName, type),
     };
   }
 

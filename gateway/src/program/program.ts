@@ -4,6 +4,7 @@
  */
 import type { Denial } from '../access/denial.ts';
 import type { OperationKind } from '../request/operation.ts';
+import type { BytesProgram, Scanners, Walk } from './bytes-program.ts';
 
 /** One operation of one supergraph, for any variables. */
 export interface Program {
@@ -16,6 +17,8 @@ export interface Program {
   readonly plan: PlanStep | undefined;
   /** The fetch that subscribes to the source stream of a subscription. */
   readonly source: FetchStep | undefined;
+  /** How it is executed on bytes; undefined for an operation that is executed with objects only. */
+  readonly bytes: BytesProgram | undefined;
   /** The source of a function body that returns {@link Compiled}. */
   readonly code: string;
   readonly introspection: IntrospectionProgram | undefined;
@@ -43,6 +46,8 @@ export interface Compiled {
   readonly represent: readonly Represent[];
   /** The estimated cost by the IBM cost specification, for these variables. */
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
+  /** Returns the walker of each fetch; none for an operation that is executed with objects only. */
+  readonly walkers: (scan: Scanners) => readonly Walk[];
   /** The cost of a result by the same weights. */
   readonly actualCost: (data: Data, variables: Readonly<Record<string, unknown>>) => number;
 }
@@ -88,6 +93,8 @@ export type PlanStep =
 
 export interface FetchStep {
   readonly kind: 'fetch';
+  /** Its number among the fetches of its plan. */
+  readonly index: number;
   readonly service: string;
   readonly operationKind: OperationKind;
   /** The GraphQL document, for subscriptions and plan reports. */

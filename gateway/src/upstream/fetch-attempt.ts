@@ -4,7 +4,7 @@ import type { RequestContext } from '../request/context.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
-import { readResponse } from './subgraph-response.ts';
+import { isJson, readResponse } from './subgraph-response.ts';
 import { ClientError, type ClientResponse, type ResponseHandler, type UpstreamClient } from './upstream-client.ts';
 
 /** Before the retry of a connection that could not be opened: the subgraph may be restarting. */
@@ -15,6 +15,11 @@ export interface UpstreamRequest {
   readonly body: string;
   readonly isMutation: boolean;
   readonly context: UpstreamContext;
+  /**
+   * Gets the body of a JSON response with status 200, which is lent until it returns. Returns whether it has taken the response: then the result
+   * is empty. Must not throw.
+   */
+  readonly take?: (bytes: Buffer, start: number, end: number) => boolean;
 }
 
 export type UpstreamContext = Pick<RequestContext, 'headers' | 'mutationHeaders' | 'cancellation' | 'fetchLog'>;
@@ -36,6 +41,16 @@ export interface UpstreamTarget {
 }
 
 const NO_RESULT: SubgraphResult = {};
+const NO_BODY = Buffer.alloc(0);
+
+/** A response whose body is decoded. */
+interface Received {
+  readonly status: number;
+  readonly contentType: string | undefined;
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** Fetches and calls back once. Adds the duration, and whether the result is a replay, to the fetch log of the context. */
 export function startFetch(target: UpstreamTarget, request: UpstreamRequest, done: FetchDone): void {
@@ -82,11 +97,11 @@ class FetchAttempt implements ResponseHandler {
     const { status, bytes, bodyStart, bodyEnd } = response;
     const contentType = response.header('content-type');
     if (!isEncoded(response)) {
-      this.#read({ status, contentType, text: bytes.toString('utf8', bodyStart, bodyEnd) });
+      this.#receive({ status, contentType, bytes, start: bodyStart, end: bodyEnd });
       return;
     }
-    decodeBody(response, maxResponseBytes, (body) => {
-      this.#read({ status, contentType, text: body?.toString() ?? '' });
+    decodeBody(response, maxResponseBytes, (body = NO_BODY) => {
+      this.#receive({ status, contentType, bytes: body, start: 0, end: body.length });
     });
   }
 
@@ -101,10 +116,15 @@ class FetchAttempt implements ResponseHandler {
     else this.#fail(error);
   }
 
-  #read(response: { status: number; contentType: string | undefined; text: string }): void {
-    const result = readResponse(response);
+  #receive({ status, contentType, bytes, start, end }: Received): void {
+    const { take } = this.#request;
+    if (take && status === 200 && isJson(contentType) && take(bytes, start, end)) {
+      this.#end(null, NO_RESULT);
+      return;
+    }
+    const result = readResponse({ status, contentType, text: bytes.toString('utf8', start, end) });
     if (result) this.#end(null, result);
-    else this.#fail(new Error(`HTTP ${String(response.status)}, ${response.contentType ?? 'no content type'}: not a GraphQL response`));
+    else this.#fail(new Error(`HTTP ${String(status)}, ${contentType ?? 'no content type'}: not a GraphQL response`));
   }
 
   #forward(response: ClientResponse): void {

@@ -38,6 +38,6 @@ function isUsable({ data }: SubgraphResult, status: number): boolean {
 }
 
 /** RFC 9110 §8.3: content without a type may be examined; content of another type than JSON is no result. */
-function isJson(contentType: string | undefined): boolean {
+export function isJson(contentType: string | undefined): boolean {
   return contentType === undefined || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType);
 }

@@ -1,0 +1,153 @@
+/** Runs operations by both executors over the same subgraphs, whose responses may be spoiled, and compares the results. */
+import { Supergraph } from '@apollo/federation-internals';
+import { type BufferPool, createBufferPool } from '#gateway/execute/buffer-pool';
+import { ArenaPool } from '#gateway/execute/bytes/arena';
+import { createBytesExecutor } from '#gateway/execute/bytes/bytes-executor';
+import { type Executor, OBJECT_EXECUTOR } from '#gateway/execute/executor';
+import type { SendFetch } from '#gateway/execute/execute';
+import { readVariables } from '#gateway/execute/variables';
+import { DEFAULT_LIMITS } from '#gateway/limits/limits';
+import { createPlanner } from '#gateway/plan/planner';
+import { type Operation, link } from '#gateway/program/operation';
+import type { RequestContext } from '#gateway/request/context';
+import { readResponse } from '#gateway/upstream/subgraph-response';
+import { type FuzzOperation, generateOperation } from '../operations.ts';
+import { createRandom } from '../random.ts';
+import { CALM, type Subgraphs, createSubgraphs } from '../subgraphs.ts';
+import { generateSupergraph } from '../supergraph.ts';
+import { SPOILERS, type Spoiler } from './spoil.ts';
+
+export interface ExecutorReport {
+  readonly operations: number;
+  readonly supergraphs: number;
+  /** How executions ended. */
+  readonly paths: ReadonlyMap<string, number>;
+  readonly failures: readonly string[];
+}
+
+export interface ExecutorFuzzOptions {
+  readonly seed: number;
+  readonly operations: number;
+  readonly perSupergraph: number;
+  readonly maxFailures: number;
+}
+
+/** Runs random operations until there are enough of them, or of failures. */
+export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailures }: ExecutorFuzzOptions): Promise<ExecutorReport> {
+  const paths = new Map<string, number>();
+  const failures: string[] = [];
+  let done = 0;
+  let supergraphs = 0;
+  for (let next = seed; done < operations && failures.length < maxFailures; next++) {
+    const random = createRandom(next);
+    const supergraph = generateSupergraph(random);
+    if (!supergraph) continue;
+    supergraphs++;
+    const schema = Supergraph.build(supergraph.sdl).apiSchema().toGraphQLJSSchema();
+    const sides = start(supergraph.sdl, (path) => paths.set(path, (paths.get(path) ?? 0) + 1));
+    const subgraphs = [createSubgraphs(supergraph, CALM), createSubgraphs(supergraph)] as const;
+    for (let i = 0, tries = 0; i < perSupergraph && tries < perSupergraph * 5 && failures.length < maxFailures; tries++) {
+      const operation = generateOperation(schema, random);
+      const prepared = operation && sides.prepare(operation.query);
+      if (!operation || !prepared) continue;
+      i++;
+      done++;
+      const spoiler = random.chance(0.5) ? SPOILERS[0] : random.pick(SPOILERS);
+      const run = { operation, prepared, spoiler: spoiler as Spoiler, subgraphs: random.chance(0.7) ? subgraphs[0] : subgraphs[1] };
+      const [objects, bytes] = [await sides.objects(run), await sides.bytes(run)];
+      if (objects !== bytes)
+        failures.push(
+          `seed ${next}, ${run.spoiler.name}\n${operation.query}\n${JSON.stringify(operation.variables)}\nobjects: ${objects}\nbytes:   ${bytes}`,
+        );
+    }
+    if (sides.usedBytes() > 0) failures.push(`seed ${next}: arenas of ${sides.usedBytes()} bytes were not released`);
+  }
+  return { operations: done, supergraphs, paths, failures };
+}
+
+interface Run {
+  readonly operation: FuzzOperation;
+  readonly prepared: Operation;
+  readonly spoiler: Spoiler;
+  readonly subgraphs: Subgraphs;
+}
+
+function start(sdl: string, note: (path: string) => void) {
+  const limits = { ...DEFAULT_LIMITS, maxDepth: 100, maxRootFields: 100, maxAliases: 1000 };
+  const planner = createPlanner(sdl, limits);
+  const buffers = createBufferPool(limits.maxResponseBytes);
+  const arenas = new ArenaPool({ isOverwriting: true });
+  const executor = createBytesExecutor({
+    buffers,
+    arenas,
+    count: (_, path) => {
+      note(path);
+    },
+  });
+  return {
+    prepare(query: string) {
+      const prepared = planner.prepare({ query, operationName: undefined, labels: [] });
+      return 'program' in prepared ? link(prepared.program) : undefined;
+    },
+    objects: (run: Run) => runOnce(OBJECT_EXECUTOR, run, buffers),
+    bytes: (run: Run) => runOnce(executor, run, buffers),
+    usedBytes: () => arenas.counts.used,
+  };
+}
+
+/** Returns the result as a text: data in their order, errors by path and code. */
+function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs }: Run, buffers: BufferPool): Promise<string> {
+  const { variables } = operation;
+  const conditions = readVariables(prepared.program.variables, variables);
+  return new Promise((resolve, reject) => {
+    const send = createSend({ subgraphs, spoiler, reject });
+    executor.execute({ operation: prepared, variables, conditions, context: {} as RequestContext, send, needsObjects: false }, (result) => {
+      try {
+        if ('assembled' in result) {
+          const { bytes, length } = result.assembled;
+          const text = `${bytes.toString('utf8', 0, length)}}`;
+          bytes.fill(0xfe);
+          resolve(JSON.stringify([(JSON.parse(text) as { data: unknown }).data, []]));
+          return;
+        }
+        const { data, errors } = result;
+        const request = {
+          conditions,
+          introspection: {},
+          buffer: buffers.take(),
+          maxBytes: 1e9,
+          faults: [],
+          noteMissing: errors.noteMissing,
+        };
+        const written = (errors.hasFailures ? null : prepared.compiled.write(data, request)) ?? prepared.compiled.explain(data, request);
+        const answer = JSON.parse(`${written.bytes.toString('utf8', 0, written.length)}}`) as { data: unknown };
+        const found = errors
+          .finish(request.faults)
+          .map(({ path, extensions }) => `${(path ?? []).join('.')} ${String(extensions['code'])}`);
+        resolve(JSON.stringify([answer.data, [...new Set(found)].sort()]));
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  });
+}
+
+function createSend({ subgraphs, spoiler, reject }: Pick<Run, 'subgraphs' | 'spoiler'> & { reject: (error: Error) => void }): SendFetch {
+  return ({ service, body, take }, done) => {
+    subgraphs(service, JSON.parse(body) as { query: string }).then(
+      (answer) => {
+        const value = spoiler.value?.(answer as never, service) ?? (answer as never);
+        const bytes = Buffer.from(spoiler.text?.(value, service) ?? JSON.stringify(value));
+        const lent = Buffer.concat([Buffer.from('head'), bytes, Buffer.from('tail')]);
+        const isTaken = take?.(lent, 4, 4 + bytes.length) ?? false;
+        lent.fill(0xfe);
+        const result = isTaken ? {} : readResponse({ status: 200, contentType: undefined, text: bytes.toString() });
+        if (result) done(null, result);
+        else done({ code: 'UPSTREAM_ERROR', message: 'no result', cause: undefined }, {});
+      },
+      (error: unknown) => {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      },
+    );
+  };
+}

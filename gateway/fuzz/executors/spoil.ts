@@ -1,0 +1,94 @@
+/** Changes the responses of subgraphs: in ways that JSON allows, and in ways that no subgraph should. Equal responses are changed alike. */
+import { hash } from '../random.ts';
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** `value` changes what a response says, `text` how it is written. Undefined returns nothing: no response is read. */
+export interface Spoiler {
+  readonly name: string;
+  readonly value?: (value: Json, seed: string) => Json;
+  readonly text?: (value: Json, seed: string) => string;
+}
+
+const RATE = 0.1;
+
+/** Replaces leaves, but not the names of types: these are not requested by both executors. */
+function replaceLeaves(replace: (leaf: Json, drawn: number) => Json): (value: Json, seed: string) => Json {
+  const visit = (value: Json, path: string): Json => {
+    if (Array.isArray(value)) return value.map((each, i) => visit(each, `${path}.${i}`));
+    if (typeof value === 'object' && value !== null)
+      return Object.fromEntries(
+        Object.entries(value).map(([key, each]) => [key, key === '__typename' ? each : visit(each, `${path}.${key}`)]),
+      );
+    const drawn = hash(path);
+    return drawn < RATE ? replace(value, drawn / RATE) : value;
+  };
+  return (value, seed) => mapData(value, (data) => visit(data, seed));
+}
+
+function mapData(value: Json, change: (data: Json) => Json): Json {
+  return isObject(value) && 'data' in value ? { ...value, data: change(value['data'] ?? null) } : value;
+}
+
+function mapEntities(change: (entities: Json[]) => Json[]): (value: Json) => Json {
+  return (value) =>
+    mapData(value, (data) => {
+      const entities = isObject(data) ? data['_entities'] : undefined;
+      return Array.isArray(entities) ? { ...(data as object), _entities: change(entities) } : data;
+    });
+}
+
+function isObject(value: Json): value is Record<string, Json> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const OTHERS: readonly Json[] = [null, 3_000_000_000, 1.5, -0, '', 'UNKNOWN', true, [], {}, [null], ['"'], '\ud800', 1e21];
+
+function reverse(value: Json): Json {
+  if (Array.isArray(value)) return value.map(reverse);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([key, each]) => [key, reverse(each)]),
+  );
+}
+
+/** Writes JSON with an escape for each character of each string that is a value. */
+function writeEscaped(value: Json): string {
+  if (typeof value === 'string') {
+    const escapes = Array.from({ length: value.length }, (_, i) => `\\u${value.charCodeAt(i).toString(16).padStart(4, '0')}`);
+    return `"${escapes.join('')}"`;
+  }
+  if (Array.isArray(value)) return `[${value.map(writeEscaped).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, each]) => `${JSON.stringify(key)}:${key === '__typename' ? JSON.stringify(each) : writeEscaped(each)}`)
+    .join(',')}}`;
+}
+
+function truncate(text: string, seed: string): string {
+  return text.slice(0, Math.floor(hash(seed) * text.length));
+}
+
+export const SPOILERS: readonly Spoiler[] = [
+  { name: 'nothing' },
+  { name: 'nulls', value: replaceLeaves(() => null) },
+  { name: 'other types', value: replaceLeaves((_, drawn) => OTHERS[Math.floor(drawn * OTHERS.length)] ?? null) },
+  { name: 'an entity less', value: mapEntities((entities) => entities.slice(0, -1)) },
+  { name: 'an entity more', value: mapEntities((entities) => [...entities, ...entities.slice(0, 1)]) },
+  { name: 'null entities', value: mapEntities((entities) => entities.map((each, i) => (i % 3 === 1 ? null : each))) },
+  {
+    name: 'errors',
+    value: (value) => (isObject(value) ? { ...value, errors: [{ message: 'spoiled', extensions: { code: 'SPOILED' } }] } : value),
+  },
+  { name: 'null data', value: (value) => mapData(value, () => null) },
+  { name: 'extensions', value: (value) => (isObject(value) ? { ...value, extensions: { time: 1 } } : value) },
+  { name: 'another order', value: reverse },
+  { name: 'spaces', text: (value) => JSON.stringify(value, null, 1) },
+  { name: 'a line feed', text: (value) => `${JSON.stringify(value)}\r\n` },
+  { name: 'escapes', text: (value) => writeEscaped(value) },
+  { name: 'truncation', text: (value, seed) => truncate(JSON.stringify(value), seed) },
+  { name: 'more text', text: (value) => `${JSON.stringify(value)}}` },
+  { name: 'another member', text: (value) => JSON.stringify(value).replace(/\{(?!"data|")/, '{"x":1,') },
+];

@@ -1,0 +1,173 @@
+/** Assembles the data of a result from the tapes: copies pieces of responses, and fills holes with the fields of entities. */
+import { RECORD_WORDS } from '../../program/bytes-program.ts';
+import type { Written } from '../../program/program.ts';
+import type { BufferPool } from '../buffer-pool.ts';
+import { type Arena, SLACK_BYTES } from './arena.ts';
+import type { BytesOperation } from './bytes-operation.ts';
+import type { FetchState } from './fetch-state.ts';
+
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const COMMA = 0x2c;
+/** Longer pieces are copied by the runtime: for short ones the call costs more than the copy. */
+const LONG_PIECE = 160;
+const DATA = Buffer.from('{"data":{');
+/** What stands behind the last piece: a brace of the data, and a brace or a comma behind it. */
+const TAIL_BYTES = 16;
+const MARGIN_BYTES = 1024;
+
+/** Thrown when the result does not fit into its buffer. */
+class NoRoom extends Error {}
+const NO_ROOM = new NoRoom();
+
+export interface AssemblySource {
+  readonly arena: Arena;
+  readonly operation: BytesOperation;
+  readonly states: readonly (FetchState | undefined)[];
+}
+
+/** Returns the data of a result in a buffer of the pool; undefined when they exceed its limit. */
+export function assembleInto(buffers: BufferPool, source: AssemblySource): Written | undefined {
+  const { maxBytes } = buffers;
+  let least = source.operation.resultBytes + MARGIN_BYTES;
+  for (;;) {
+    const bytes = buffers.take(least);
+    const length = assemble(source, bytes);
+    if (length !== undefined && length < maxBytes) return { bytes, length };
+    if (buffers.isPooled(bytes)) buffers.give(bytes);
+    if (length !== undefined || bytes.length > maxBytes + MARGIN_BYTES) return undefined;
+    least = bytes.length * 2;
+  }
+}
+
+/** Returns the length of `{"data":…` in the buffer, without its closing brace; undefined when it does not fit. */
+function assemble(source: AssemblySource, buffer: Buffer): number | undefined {
+  try {
+    return new Assembly(source, buffer).write();
+  } catch (error) {
+    if (error !== NO_ROOM) throw error;
+    for (const state of source.states) if (state) forgetPlaces(source.arena.words, state);
+    return undefined;
+  }
+}
+
+/** Removes the places of objects in a buffer that was too small. */
+function forgetPlaces(words: Int32Array, { records, tape }: FetchState): void {
+  for (let record = records; record + RECORD_WORDS < tape; record += RECORD_WORDS) words[record + 1] = 0;
+}
+
+class Assembly {
+  readonly #source: AssemblySource;
+  readonly #bytes: Buffer;
+  readonly #words: Int32Array;
+  readonly #view: DataView;
+  readonly #buffer: Buffer;
+  readonly #target: DataView;
+  readonly #limit: number;
+  readonly #constantsEnd: number;
+  /** Where the next byte goes. */
+  #at = 0;
+
+  constructor(source: AssemblySource, buffer: Buffer) {
+    const { arena, operation } = source;
+    this.#source = source;
+    this.#bytes = arena.bytes;
+    this.#words = arena.words;
+    this.#view = arena.view;
+    this.#buffer = buffer;
+    this.#target = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
+    this.#limit = buffer.length - SLACK_BYTES - TAIL_BYTES;
+    this.#constantsEnd = operation.constants.length;
+  }
+
+  write(): number {
+    const { operation } = this.#source;
+    this.#at = DATA.copy(this.#buffer);
+    for (const hole of operation.program.rootHoles) this.#fill(hole, 0);
+    this.#buffer[this.#at++] = CLOSING_BRACE;
+    return this.#at;
+  }
+
+  /** Writes the fields of an entity that belong into a hole. What stands in several places is copied from the first. */
+  #fill(number: number, entity: number): void {
+    const hole = this.#source.operation.holes[number];
+    const state = hole && this.#source.states[hole.fetch];
+    if (!hole || !state) return;
+    if (entity < 0 || entity >= state.count) throw new RangeError('A hole has an unknown entity.');
+    const words = this.#words;
+    const parts = this.#source.operation.program.fetches[hole.fetch]?.parts ?? 1;
+    const record = state.records + (entity * parts + hole.part) * RECORD_WORDS;
+    const before = this.#at;
+    this.#separate();
+    const start = this.#at;
+    const from = words[record + 1] as number;
+    if (from !== 0) this.#again(from, words[record + 2] as number);
+    else {
+      this.#play(state, words[record] as number, words[record + RECORD_WORDS] as number);
+      words[record + 1] = start;
+      words[record + 2] = this.#at;
+    }
+    if (this.#at === start) this.#at = before;
+  }
+
+  /** Writes what a part of a tape says. */
+  #play(state: FetchState, from: number, to: number): void {
+    const words = this.#words;
+    const holes = this.#source.operation.holes;
+    if (from < state.tape || to > state.tapeEnd) throw new RangeError('A part is outside its tape.');
+    for (let t = from; t < to;) {
+      const word = words[t] as number;
+      if (word >= 0) {
+        if ((word & 1) === 1) this.#separate();
+        this.#piece(state, word >> 1, words[t + 1] as number);
+        t += 2;
+        continue;
+      }
+      const hole = holes[~word];
+      if (!hole) throw new RangeError('A tape has an unknown hole.');
+      // Further parts of an entity refer to the hole of the first.
+      const at = hole.part === 0 ? t : (words[t + 1] as number);
+      this.#fill(~word, words[at + 1] as number);
+      t += hole.words;
+    }
+  }
+
+  /** Copies a piece, which must lie in the response of its fetch or in the constants. Copies up to seven bytes more, which are overwritten. */
+  #piece({ start, end }: FetchState, from: number, to: number): void {
+    if ((from < start || to > end) && to > this.#constantsEnd) throw new RangeError('A piece is outside its response.');
+    const count = to - from;
+    const at = this.#at;
+    if (at + count > this.#limit) throw NO_ROOM;
+    if (count > LONG_PIECE) this.#bytes.copy(this.#buffer, at, from, to);
+    else {
+      const source = this.#view;
+      const target = this.#target;
+      for (let i = 0; i < count; i += 8) {
+        target.setInt32(at + i, source.getInt32(from + i, true), true);
+        target.setInt32(at + i + 4, source.getInt32(from + i + 4, true), true);
+      }
+    }
+    this.#at = at + count;
+  }
+
+  #again(from: number, to: number): void {
+    const count = to - from;
+    if (this.#at + count > this.#limit) throw NO_ROOM;
+    if (count > LONG_PIECE) this.#buffer.copyWithin(this.#at, from, to);
+    else {
+      const target = this.#target;
+      const at = this.#at;
+      for (let i = 0; i < count; i += 8) {
+        target.setInt32(at + i, target.getInt32(from + i, true), true);
+        target.setInt32(at + i + 4, target.getInt32(from + i + 4, true), true);
+      }
+    }
+    this.#at += count;
+  }
+
+  /** Separates a field from one before it in the same object. */
+  #separate(): void {
+    const last = this.#buffer[this.#at - 1];
+    if (last !== OPENING_BRACE && last !== COMMA) this.#buffer[this.#at++] = COMMA;
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Executes one operation on the bytes of responses. Whatever differs from what was requested hands over to the object executor, with the responses
+ * that have arrived and those that will: nothing is requested twice.
+ */
+import type { FetchStep, PlanStep, Written } from '../../program/program.ts';
+import type { SubgraphFailure, SubgraphResult } from '../../program/result.ts';
+import type { BufferPool } from '../buffer-pool.ts';
+import type { ExecutionRequest } from '../execute.ts';
+import { ReceivedFetch, ReceivedFetches } from '../received-fetches.ts';
+import { runPlan } from '../run-plan.ts';
+import { VariableTexts } from '../variable-texts.ts';
+import { type Arena, OutOfMemory } from './arena.ts';
+import { assembleInto } from './assemble.ts';
+import type { BytesOperation } from './bytes-operation.ts';
+import type { FetchState } from './fetch-state.ts';
+import { addKnownTypes } from './known-types.ts';
+import { TooManyCollisions, writeRepresentations } from './representations.ts';
+import { type ResponseBody, walkResponse } from './walk-response.ts';
+
+/** Why an execution is handed over. */
+export type HandOverReason = 'errors' | 'failure' | 'difference' | 'memory' | 'condition' | 'size' | 'fault';
+
+export interface BytesExecutionOptions {
+  readonly request: ExecutionRequest;
+  readonly operation: BytesOperation;
+  /** It is released when the execution ends, in whichever way. */
+  readonly arena: Arena;
+  readonly buffers: BufferPool;
+}
+
+/** One of these is called, once. */
+export interface ExecutionEnd {
+  readonly onAssembled: (assembled: Written) => void;
+  /** The object executor must continue with what was received. */
+  readonly onHandOver: (reason: HandOverReason, received: ReceivedFetches) => void;
+}
+
+/** A fetch that was sent. */
+interface SentFetch {
+  readonly step: FetchStep;
+  readonly fetch: ReceivedFetch;
+  readonly done: () => void;
+  readonly count: number;
+}
+
+export class BytesExecution {
+  readonly #request: ExecutionRequest;
+  readonly #operation: BytesOperation;
+  readonly #arena: Arena;
+  readonly #buffers: BufferPool;
+  readonly #end: ExecutionEnd;
+  readonly #states: (FetchState | undefined)[];
+  readonly #sent: SentFetch[] = [];
+  readonly #variables: VariableTexts;
+  readonly #conditions: number;
+  /** Why a response was not taken; undefined when it differed. */
+  #refusal: HandOverReason | undefined;
+  #isOver = false;
+
+  constructor({ request, operation, arena, buffers }: BytesExecutionOptions, end: ExecutionEnd) {
+    this.#request = request;
+    this.#operation = operation;
+    this.#arena = arena;
+    this.#buffers = buffers;
+    this.#end = end;
+    this.#states = new Array<FetchState | undefined>(operation.program.fetches.length).fill(undefined);
+    this.#variables = new VariableTexts(request.variables);
+    this.#conditions = operation.conditionsOf(request.conditions);
+  }
+
+  start(plan: PlanStep): void {
+    const { constants } = this.#operation;
+    if (constants.length > 0) this.#arena.copyIn(constants, 0, constants.length);
+    const fetch = (step: FetchStep, done: () => void) => {
+      if (!this.#isOver) this.#fetch(step, done);
+    };
+    runPlan(plan, { conditions: this.#request.conditions, fetch }, () => {
+      this.#complete();
+    });
+  }
+
+  #complete(): void {
+    if (this.#isOver) return;
+    const { program, holes } = this.#operation;
+    // The name of the root object's type may stand beside the fields of a fetch that a condition has switched off.
+    if (program.rootHoles.some((hole) => this.#states[holes[hole]?.fetch ?? 0] === undefined)) {
+      this.#handOver('condition');
+      return;
+    }
+    const written = this.#assemble();
+    if (!written) {
+      this.#handOver('size');
+      return;
+    }
+    this.#isOver = true;
+    this.#arena.release();
+    this.#end.onAssembled(written);
+  }
+
+  /** Returns the result; undefined when it is too large. */
+  #assemble(): Written | undefined {
+    const { context } = this.#request;
+    const span = context.trace?.start('GraphQL write');
+    try {
+      const written = assembleInto(this.#buffers, { arena: this.#arena, operation: this.#operation, states: this.#states });
+      if (written) this.#operation.noteSuccess(this.#arena.sizeClass, written.length);
+      return written;
+    } catch (error) {
+      this.#isOver = true;
+      this.#arena.release();
+      throw error;
+    } finally {
+      span?.end();
+    }
+  }
+
+  #fetch(step: FetchStep, done: () => void): void {
+    const { prefix } = this.#operation.program.fetches[step.index] as { prefix: string };
+    const variables = this.#variables.write(step.variables);
+    if (!step.entities) {
+      this.#send({ step, fetch: new ReceivedFetch(undefined), done, count: 1 }, `${prefix}${variables}}}`);
+      return;
+    }
+    const written = this.#writeRepresentations(step.index);
+    if (!written) return;
+    const { count, text } = written;
+    if (count === 0) done();
+    else
+      this.#send(
+        { step, fetch: new ReceivedFetch(text), done, count },
+        `${prefix}${variables}${variables && ','}"representations":[${text}]}}`,
+      );
+  }
+
+  /** Returns undefined when the execution was handed over. */
+  #writeRepresentations(fetch: number): { count: number; text: string } | undefined {
+    const arena = this.#arena;
+    const start = arena.top;
+    try {
+      const count = writeRepresentations({ arena, operation: this.#operation, states: this.#states }, fetch);
+      const text = arena.bytes.toString('utf8', start, arena.top);
+      return { count, text };
+    } catch (error) {
+      this.#handOver(error instanceof OutOfMemory ? 'memory' : error instanceof TooManyCollisions ? 'difference' : 'fault');
+      return undefined;
+    } finally {
+      // The request is a string: the room is free for the response.
+      arena.top = start;
+    }
+  }
+
+  #send(sent: SentFetch, body: string): void {
+    const { step, done } = sent;
+    const { context, send } = this.#request;
+    this.#sent.push(sent);
+    let isTaken = false;
+    const take = (bytes: Buffer, start: number, end: number) => (isTaken = this.#take(sent, { bytes, start, end }));
+    send({ service: step.service, isMutation: step.operationKind === 'mutation', body, context, take }, (failure, result) => {
+      if (isTaken) {
+        if (!this.#isOver) done();
+        return;
+      }
+      this.#settle(sent, failure, result);
+      if (!this.#isOver) this.#handOver(failure ? 'failure' : result.errors ? 'errors' : (this.#refusal ?? 'difference'));
+    });
+  }
+
+  /** Walks a response. Returns false for one that the object executor has to read. Must not throw: the connection calls it. */
+  #take(sent: SentFetch, body: ResponseBody): boolean {
+    if (this.#isOver) return false;
+    try {
+      const { index } = sent.step;
+      const context = { arena: this.#arena, operation: this.#operation, conditions: this.#conditions };
+      const state = walkResponse(context, { index, count: sent.count, body });
+      if (state) this.#states[index] = state;
+      return state !== undefined;
+    } catch (error) {
+      this.#refusal = error instanceof OutOfMemory ? 'memory' : 'fault';
+      return false;
+    }
+  }
+
+  /** Makes a result of what a fetch that the object executor has to read has returned. */
+  #settle({ step, fetch }: SentFetch, failure: SubgraphFailure | null, result: SubgraphResult): void {
+    if (result.data) addKnownTypes(result.data, this.#operation.program.fetches[step.index]?.knownTypes ?? []);
+    fetch.settle(failure, result);
+  }
+
+  #handOver(reason: HandOverReason): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const received = new ReceivedFetches();
+    try {
+      for (const sent of this.#sent) {
+        const state = this.#states[sent.step.index];
+        if (state) this.#settle(sent, null, this.#parse(state));
+        received.add(sent.step, sent.fetch);
+      }
+    } finally {
+      this.#arena.release();
+    }
+    this.#end.onHandOver(reason, received);
+  }
+
+  #parse({ start, end }: FetchState): SubgraphResult {
+    return JSON.parse(this.#arena.bytes.toString('utf8', start, end)) as SubgraphResult;
+  }
+}

@@ -1,0 +1,13 @@
+/** What an execution knows of the response to one fetch. All positions are offsets into its arena. */
+export interface FetchState {
+  /** The response. */
+  readonly start: number;
+  readonly end: number;
+  /** In words: one record for each part of each object, and one more. */
+  readonly records: number;
+  /** The number of objects at the top: of entities, or one. */
+  readonly count: number;
+  /** The tape in words. */
+  readonly tape: number;
+  readonly tapeEnd: number;
+}

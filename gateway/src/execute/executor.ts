@@ -1,0 +1,26 @@
+/** The interface of the two executors: EXECUTOR chooses one. */
+import type { ExecutionRequest, Executed } from './execute.ts';
+import { execute } from './execute.ts';
+import type { Written } from '../program/program.ts';
+
+/** `bytes` works on the bytes of responses as far as an operation and its responses allow (ADR 23); `objects` makes objects of them. */
+export const EXECUTORS = ['bytes', 'objects'] as const;
+export type ExecutorName = (typeof EXECUTORS)[number];
+
+/** What is to be executed, and whether the data are needed as objects: for reports. */
+export interface ExecutorRequest extends ExecutionRequest {
+  readonly needsObjects: boolean;
+}
+
+/** A result without errors that is written already. */
+export interface Assembled {
+  readonly assembled: Written;
+}
+
+export interface Executor {
+  /** Executes the whole plan and calls back once, with or without errors. */
+  execute(request: ExecutorRequest, done: (result: Executed | Assembled) => void): void;
+}
+
+/** Executes every operation with objects. */
+export const OBJECT_EXECUTOR: Executor = { execute };

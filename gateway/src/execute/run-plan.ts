@@ -1,0 +1,52 @@
+/**
+ * Runs the steps of a plan in their order. It uses callbacks instead of promises, which would add a turn of the microtask queue to every step of the
+ * hot path.
+ */
+import type { FetchStep, PlanStep } from '../program/program.ts';
+
+export interface PlanRun {
+  /** The variables of conditions, with defaults. */
+  readonly conditions: Readonly<Record<string, unknown>>;
+  /** Starts a fetch and calls back once, when the next step may start. */
+  readonly fetch: (step: FetchStep, done: () => void) => void;
+}
+
+/** Calls back once, when every step has ended. */
+export function runPlan(step: PlanStep, run: PlanRun, done: () => void): void {
+  switch (step.kind) {
+    case 'fetch':
+      run.fetch(step, done);
+      return;
+    case 'sequence':
+      runSequence(step.steps, run, done);
+      return;
+    case 'parallel':
+      runParallel(step.steps, run, done);
+      return;
+    case 'condition': {
+      const next = run.conditions[step.variable] === true ? step.then : step.otherwise;
+      if (next) runPlan(next, run, done);
+      else done();
+    }
+  }
+}
+
+function runParallel(steps: readonly PlanStep[], run: PlanRun, done: () => void): void {
+  let open = steps.length;
+  if (open === 0) done();
+  const settle = () => {
+    if (--open === 0) done();
+  };
+  for (const each of steps) runPlan(each, run, settle);
+}
+
+function runSequence(steps: readonly PlanStep[], run: PlanRun, done: () => void): void {
+  let next = 0;
+  const proceed = () => {
+    const step = steps[next++];
+    if (!step) done();
+    else if (next === steps.length) runPlan(step, run, done);
+    else runPlan(step, run, proceed);
+  };
+  proceed();
+}

@@ -1,0 +1,246 @@
+/**
+ * Arranges the fields of all fetches in the order of the client's response (GraphQL §6.3.2): decides which fetch provides each field, where the
+ * fields of one fetch interrupt those of another, and what is requested but not part of the response.
+ */
+import { type GraphQLObjectType, type GraphQLSchema, isListType, isNonNullType, isObjectType, print } from 'graphql';
+import { type Hole, HOLE_WORDS, type KnownTypeSegment } from '../../program/bytes-program.ts';
+import type { PlaceSegment } from '../../program/program.ts';
+import { type FieldPosition, inOrder } from '../field-positions.ts';
+import type { GuardedSet, Selections } from '../selection.ts';
+import type { AskedFetch, AskedTop } from './asked-fetch.ts';
+import { type AskedField, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
+import { requireKey } from './required-key.ts';
+
+/** A place in the response. */
+interface Place {
+  readonly type: GraphQLObjectType;
+  /** What the client selects there. */
+  readonly sets: readonly GuardedSet[];
+  /** The response keys down to it, and the type of the object at each. */
+  readonly path: readonly { readonly key: string; readonly type: string | undefined }[];
+}
+
+/** Where the objects of a place stand in the response of a fetch. */
+interface Origin {
+  readonly fetch: AskedFetch;
+  readonly path: readonly KnownTypeSegment[];
+  readonly isCase: boolean;
+}
+
+/** Fields that follow each other in the client's response and come from one fetch: from that of the object, or from one of its entity. */
+interface Run {
+  readonly fetch: AskedFetch | undefined;
+  readonly positions: FieldPosition[];
+}
+
+export interface ArrangementInput {
+  /** The schema of clients. */
+  readonly schema: GraphQLSchema;
+  readonly root: GraphQLObjectType;
+  readonly sets: readonly GuardedSet[];
+  readonly selections: Selections;
+  readonly fetches: readonly AskedFetch[];
+}
+
+export class Arrangement {
+  readonly holes: Hole[] = [];
+  readonly rootHoles: number[] = [];
+  readonly #input: ArrangementInput;
+
+  constructor(input: ArrangementInput) {
+    this.#input = input;
+  }
+
+  /** Arranges all fetches, from the root of the response down. Throws Unsupported. */
+  arrange(): void {
+    const { root: type, sets, fetches } = this.#input;
+    const place = { type, sets, path: [] };
+    const atRoot = fetches.filter(({ source }) => !source.step.entities);
+    const runs = attachTypenames(this.#runsAt(place, undefined, atRoot));
+    for (const fetch of atRoot) this.#arrangeTop(fetch, place, runs);
+    for (const { fetch, part } of numberParts(runs))
+      if (fetch) this.rootHoles.push(this.#addHole({ fetch, part, representation: 0, words: HOLE_WORDS }));
+    for (const { tops } of fetches)
+      for (const { signature } of tops) if (signature === undefined) throw new Unsupported('a fetch that the response does not need');
+  }
+
+  /** Returns the client's fields at a place in their order, by the fetch that they come from. */
+  #runsAt(place: Place, own: AskedObject | undefined, others: readonly AskedFetch[]): Run[] {
+    const runs: Run[] = [];
+    for (const position of inOrder(this.#input.selections.collect(place.type, place.sets))) {
+      if (position.flag !== undefined) throw new Unsupported('the order depends on conditions');
+      const fetch = position.field.name === '__typename' ? undefined : this.#sourceOf(position, own, others);
+      const last = runs.at(-1);
+      if (last && last.fetch === fetch) last.positions.push(position);
+      else runs.push({ fetch, positions: [position] });
+    }
+    return runs;
+  }
+
+  /** Returns the fetch that provides a field; undefined for that of the object itself. Throws Unsupported. */
+  #sourceOf(
+    { field: { key, name, sets, type } }: FieldPosition,
+    own: AskedObject | undefined,
+    others: readonly AskedFetch[],
+  ): AskedFetch | undefined {
+    if (type === undefined) throw new Unsupported('introspection');
+    const provides = (object: AskedObject | undefined) => object?.fields.get(key)?.name === name;
+    const sources = others.filter(({ tops }) =>
+      tops.some(({ object }) => provides(object) && (!own || object.type.name === own.type.name)),
+    );
+    const isOwn = provides(own);
+    if (sources.length + Number(isOwn) === 0) throw new Unsupported('a field from an unknown fetch');
+    if (sets.length > 0 && sources.length + Number(isOwn) > 1) throw new Unsupported('an object from two fetches');
+    return isOwn ? undefined : sources[0];
+  }
+
+  /** Arranges the top of a fetch, whose fields are those of its runs. It is the same at each of its places. */
+  #arrangeTop(fetch: AskedFetch, place: Place, runs: readonly Run[]): void {
+    const parts = runs.filter((run) => run.fetch === fetch).map(({ positions }) => positions);
+    const top = fetch.tops.find(({ object }) => object.type.name === place.type.name) as AskedTop;
+    const signature = JSON.stringify(parts.map((part) => part.map(describe)));
+    const isKnown = top.signature !== undefined;
+    if (isKnown && top.signature !== signature) throw new Unsupported('an entity with different fields at two places');
+    if (fetch.tops.some((other) => other.signature !== undefined) && fetch.parts !== parts.length)
+      throw new Unsupported('types with different parts');
+    if (isKnown) return;
+    top.signature = signature;
+    fetch.parts = parts.length;
+    const isCase = fetch.tops.length > 1;
+    const path = fetch.source.step.entities ? [{ key: '_entities' }] : [];
+    const origin = { fetch, path, isCase };
+    const items = parts.flatMap((part, i): AskedItem[] => [
+      ...(i > 0 ? [{ kind: 'part' } as const] : []),
+      ...part.map((position) => this.#keep(position, top.object, { place, origin })),
+    ]);
+    this.#setItems(top.object, items, origin);
+  }
+
+  /** Arranges the objects at a place that stand in the response of a fetch. */
+  #arrangeObject(asked: AskedObject, place: Place, origin: Origin): void {
+    const others = this.#input.fetches.filter((fetch) => isAt(fetch, place));
+    const runs = this.#runsAt(place, asked, others);
+    const firsts = new Map<AskedFetch, number>();
+    const items = numberParts(runs).flatMap(({ fetch, part, positions }): AskedItem[] => {
+      if (!fetch) return positions.map((position) => this.#keep(position, asked, { place, origin }));
+      return [this.#digHole({ fetch, part, firsts }, asked, origin)];
+    });
+    this.#setItems(asked, items, origin);
+    for (const fetch of firsts.keys()) this.#arrangeTop(fetch, place, runs);
+  }
+
+  /** Returns the hole of one part of an entity, whose key is in the object. */
+  #digHole(
+    { fetch, part, firsts }: { fetch: AskedFetch; part: number; firsts: Map<AskedFetch, number> },
+    asked: AskedObject,
+    { fetch: owner }: Origin,
+  ): AskedItem {
+    const representation = fetch.tops.findIndex(({ object }) => object.type.name === asked.type.name);
+    const first = firsts.get(fetch);
+    const registers = first === undefined ? requireKey(fetch, asked, owner) : [];
+    if (!fetch.owners.includes(owner.index)) fetch.owners.push(owner.index);
+    const register = owner.holes++;
+    if (first === undefined) firsts.set(fetch, register);
+    const hole = this.#addHole({ fetch, part, representation, words: HOLE_WORDS + 2 * registers.length });
+    return { kind: 'hole', hole: { number: hole, register, first, registers } };
+  }
+
+  /** Keeps a field of the object itself, and arranges the objects below it. */
+  #keep({ field, when }: FieldPosition, asked: AskedObject, { place, origin }: { place: Place; origin: Origin }): AskedItem {
+    const keptWhen = toConjunction(when);
+    const own = asked.fields.get(field.key);
+    if (field.name === '__typename' && (!own || (own.key === '__typename' && origin.isCase)))
+      return { kind: 'typename', key: field.key, keptWhen };
+    if (own?.name !== field.name) throw new Unsupported('a field from an unknown fetch');
+    own.type = field.type;
+    for (const each of own.cases) this.#arrangeCase(own, each, { field, place, origin });
+    return { kind: 'field', field: own, isKept: true, keptWhen };
+  }
+
+  #arrangeCase(
+    own: AskedField,
+    asked: AskedObject,
+    { field, place, origin }: { field: FieldPosition['field']; place: Place; origin: Origin },
+  ): void {
+    const type = this.#input.schema.getType(asked.type.name);
+    // Clients cannot see the type: a response with such an object is left to the object executor.
+    if (!isObjectType(type)) return;
+    const below = { ...origin, path: pathBelow(origin, place.type, own), isCase: own.isAbstract };
+    const segments = [{ key: field.key, type: undefined }, ...listSegments(own)];
+    const path = [...place.path, ...segments.slice(0, -1), { key: segments.at(-1)?.key ?? '', type: type.name }];
+    this.#arrangeObject(asked, { type, sets: field.sets, path }, below);
+  }
+
+  /** Sets the order of an object's fields: what is not part of the response first, then what the client selects. */
+  #setItems(asked: AskedObject, kept: readonly AskedItem[], origin: Origin): void {
+    const isKept = new Set(kept.flatMap((item) => (item.kind === 'field' ? [item.field.key] : [])));
+    const dropped = [...asked.fields.values()].filter(({ key }) => !isKept.has(key));
+    const items = dropped.flatMap((field): AskedItem[] => {
+      if (field.key === '__typename' && field.name === '__typename' && field.when.length === 0) {
+        if (origin.isCase) return [];
+        if (asked.fields.size > 1) {
+          asked.fields.delete('__typename');
+          origin.fetch.knownTypes.push({ path: origin.path, type: asked.type.name });
+          return [];
+        }
+      }
+      for (const each of field.cases)
+        this.#setItems(each, [], { ...origin, path: pathBelow(origin, asked.type, field), isCase: field.isAbstract });
+      return [{ kind: 'field', field, isKept: false, keptWhen: [] }];
+    });
+    asked.items = [...items, ...kept];
+  }
+
+  #addHole({ fetch, ...hole }: Omit<Hole, 'fetch'> & { fetch: AskedFetch }): number {
+    return this.holes.push({ fetch: fetch.index, ...hole }) - 1;
+  }
+}
+
+/** Numbers the runs of each fetch. */
+function numberParts(runs: readonly Run[]) {
+  const counts = new Map<AskedFetch | undefined, number>();
+  return runs.map(({ fetch, positions }) => {
+    const part = counts.get(fetch) ?? 0;
+    counts.set(fetch, part + 1);
+    return { fetch, part, positions };
+  });
+}
+
+/** Adds the names of the root object's type, which no fetch provides, to the fields of a fetch beside them. */
+function attachTypenames(runs: readonly Run[]): Run[] {
+  const attached: Run[] = [];
+  let pending: FieldPosition[] = [];
+  for (const { fetch, positions } of runs) {
+    const last = attached.at(-1);
+    if (last && (!fetch || last.fetch === fetch)) last.positions.push(...positions);
+    else if (!fetch) pending = positions;
+    else attached.push({ fetch, positions: [...pending.splice(0), ...positions] });
+  }
+  if (attached.length === 0) throw new Unsupported('no fetch at the root');
+  return attached;
+}
+
+/** Whether a fetch of entities is for the objects at a place. */
+function isAt({ source: { step }, tops }: AskedFetch, { path, type }: Place): boolean {
+  if (!step.entities || !tops.some(({ object }) => object.type.name === type.name)) return false;
+  const isSame = ({ key, types }: PlaceSegment, i: number) => {
+    const own = path[i];
+    return own?.key === key && (types === undefined || own.type === undefined || types.includes(own.type));
+  };
+  return step.places.some((each) => each.length === path.length && each.every(isSame));
+}
+
+function listSegments({ type }: AskedField): { readonly key: string; readonly type: undefined }[] {
+  const inner = type && isNonNullType(type) ? type.ofType : type;
+  if (!inner || !isListType(inner)) return [];
+  return [{ key: '@', type: undefined }, ...listSegments({ type: inner.ofType } as AskedField)];
+}
+
+function pathBelow({ path, isCase }: Origin, parent: GraphQLObjectType, { key }: AskedField): readonly KnownTypeSegment[] {
+  return [...path, { key, ...(isCase && { on: parent.name }) }];
+}
+
+/** Describes what a client selects by a field, to compare it with the same field at another place. */
+function describe({ field: { key, name, sets }, when }: FieldPosition): unknown {
+  return [key, name, when, sets.map((each) => [print(each.set), each.when])];
+}

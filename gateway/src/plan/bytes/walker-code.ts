@@ -1,0 +1,245 @@
+/**
+ * Generates the walker of a fetch: code that checks the bytes of a response against what was requested, and writes its tape. The code knows every
+ * byte of a valid response but the values of leaves, and compares four bytes at a time.
+ *
+ * In the code `b`, `w`, `v` are the arena; `p` is the position in the response, `t` that in the tape, `n` the number of objects at the top, `c` the
+ * conditions. `run` is twice the start of the piece that is being kept, plus one when the piece begins with a field. `s` and `e` with a number are the
+ * places of values that a key needs, `h` with a number is a hole.
+ */
+import { type GraphQLOutputType, isLeafType, isListType, isNonNullType } from 'graphql';
+import { RECORD_WORDS } from '../../program/bytes-program.ts';
+import type { Condition } from '../selection.ts';
+import type { AskedFetch } from './asked-fetch.ts';
+import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';
+import { scanLeaf } from './leaf-scan.ts';
+import { WalkerText, matches } from './walker-text.ts';
+
+/** Larger functions are slower: V8 does not optimize them. */
+const MAX_CODE_LENGTH = 60_000;
+
+/** What all walkers of an operation share. */
+export interface WalkerContext {
+  /** Returns the bit of a variable. Throws Unsupported for too many variables. */
+  readonly bitOf: (variable: string) => number;
+  /** Returns where a text is among the constants. */
+  readonly constant: (text: string) => number;
+  /** Returns the words that a hole takes. */
+  readonly wordsOf: (hole: number) => number;
+}
+
+/** Returns an expression of type `Walk`. Throws Unsupported. */
+export function generateWalker(fetch: AskedFetch, context: WalkerContext): string {
+  const code = new WalkerGenerator(fetch, context).generate();
+  if (code.length > MAX_CODE_LENGTH) throw new Unsupported('a fetch of very many fields');
+  return code;
+}
+
+/** Whether a comma precedes the next field. */
+type Comma = 'no' | 'yes' | 'maybe';
+
+interface Members {
+  /** Whether what was read last is part of the piece that is being kept. */
+  readonly isOpen: boolean;
+  readonly comma: Comma;
+  /** Whether the braces of the object are part of the result: not those of the root object, of entities, and of objects nobody selected. */
+  readonly keepsBraces: boolean;
+}
+
+class WalkerGenerator {
+  readonly #fetch: AskedFetch;
+  readonly #context: WalkerContext;
+  readonly #text = new WalkerText();
+  /** The most words that the code writes without a check of the limit. */
+  #words = 0;
+
+  constructor(fetch: AskedFetch, context: WalkerContext) {
+    this.#fetch = fetch;
+    this.#context = context;
+  }
+
+  generate(): string {
+    const { parts, tops, source, holes, registers } = this.#fetch;
+    const text = this.#text;
+    const isOfEntities = source.step.entities !== undefined;
+    const words = parts * RECORD_WORDS;
+    text.expect(isOfEntities ? '{"data":{"_entities":[' : '{"data":');
+    text.add(isOfEntities ? 'for(;;){' : '');
+    text.add('if(n>=count)return 0;if(t>limit)return -1;');
+    for (let part = 0; part < parts; part++) text.add(`w[r+${part * RECORD_WORDS + 1}]=0;`);
+    text.add('w[r]=t;n++;');
+    if (tops.length === 1) this.#object(tops[0]?.object as AskedObject, false);
+    else
+      this.#cases(
+        tops.map(({ object }) => object),
+        false,
+      );
+    text.add(`r+=${words};`);
+    if (isOfEntities) text.add('{const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}}');
+    text.expect(isOfEntities ? '}}' : '}');
+    text.add('w[r]=t;return p===end&&n===count?t:0;');
+    const names = [...range(holes).map((i) => `,h${i}=0`), ...range(registers).map((i) => `,s${i}=0,e${i}=0`)].join('');
+    return `j=>{const b=j.bytes,w=j.words,v=j.view,end=j.end,count=j.count,limit=j.limit-${this.#words + words},c=j.conditions;let p=j.start,r=j.records,t=j.tape,n=0,run=0${names};${text.finish()}}`;
+  }
+
+  /** Keeps what was read up to here as a piece. */
+  #cut(at = 'p'): void {
+    this.#text.add(`if(run<${at}<<1){w[t++]=run;w[t++]=${at};}`);
+    this.#words += 2;
+  }
+
+  #object(asked: AskedObject, keepsBraces: boolean): void {
+    this.#text.expect('{');
+    const isOpen = keepsBraces && isKeptFirst(asked);
+    if (keepsBraces && !isOpen) this.#cut();
+    this.#members(asked, { isOpen, comma: 'no', keepsBraces });
+  }
+
+  /** Objects of an abstract type: the name of the type comes first. */
+  #cases(cases: readonly AskedObject[], keepsBraces: boolean): void {
+    const text = this.#text;
+    text.expect('{');
+    text.add('{const o=p;');
+    text.expect('"__typename":"');
+    text.flush();
+    for (const asked of cases) {
+      const name = `${asked.type.name}"`;
+      text.add(`if(${matches(name)}){p+=${name.length};`);
+      const isOpen = keepsBraces && isTypenameFirst(asked);
+      if (keepsBraces && !isOpen) this.#cut('o');
+      this.#members(isOpen ? { ...asked, items: asked.items.slice(1) } : asked, { isOpen, comma: 'yes', keepsBraces });
+      text.add('}else ');
+    }
+    text.add('return 0;}');
+  }
+
+  /** The members of an object and its closing brace. */
+  #members({ items, type }: AskedObject, { isOpen: wasOpen, comma: first, keepsBraces }: Members): void {
+    let isOpen = wasOpen;
+    let comma = first;
+    let part = 0;
+    const close = () => {
+      if (isOpen) this.#cut();
+      isOpen = false;
+    };
+    for (const item of items) {
+      if (item.kind === 'part') {
+        close();
+        this.#text.add(`w[r+${++part * RECORD_WORDS}]=t;`);
+      } else if (item.kind === 'hole') {
+        close();
+        this.#dig(item.hole);
+      } else if (item.kind === 'typename') {
+        close();
+        this.#typename(item, type.name);
+      } else if (!item.isKept || item.field.when.length > 0 || item.keptWhen.length > 0) {
+        close();
+        this.#closedField(item, type.name, comma);
+        comma = item.field.when.length === 0 ? 'yes' : comma === 'yes' ? 'yes' : 'maybe';
+      } else {
+        this.#comma(comma);
+        if (!isOpen) this.#text.add('run=p<<1|1;');
+        isOpen = true;
+        comma = 'yes';
+        this.#field(item.field, type.name, true);
+      }
+    }
+    this.#end(items, { isOpen, keepsBraces });
+  }
+
+  #end(items: readonly AskedItem[], { isOpen, keepsBraces }: Pick<Members, 'isOpen' | 'keepsBraces'>): void {
+    if (!keepsBraces && isOpen) this.#cut();
+    if (keepsBraces && !isOpen) this.#text.add('run=p<<1;');
+    this.#text.expect('}');
+    for (const item of items) {
+      if (item.kind !== 'hole' || item.hole.first !== undefined) continue;
+      item.hole.registers.forEach((register, i) => {
+        const { register: hole } = item.hole;
+        this.#text.add(`w[h${hole}+${2 + 2 * i}]=s${register};w[h${hole}+${3 + 2 * i}]=e${register};`);
+      });
+    }
+  }
+
+  /** A field that is not kept, or not always in the response. */
+  #closedField({ field, isKept, keptWhen }: Extract<AskedItem, { kind: 'field' }>, type: string, comma: Comma): void {
+    const text = this.#text;
+    const isAlways = field.when.length === 0;
+    const condition = this.#conditionOf(keptWhen);
+    const isAlwaysKept = condition === '' || condition === this.#conditionOf(field.when);
+    text.add(isAlways ? '{' : `if(${this.#conditionOf(field.when)}){`);
+    this.#comma(comma);
+    if (isKept) text.add(`${isAlwaysKept ? '' : 'const k=t;'}run=p<<1|1;`);
+    this.#field(field, type, isKept);
+    if (isKept) {
+      this.#cut();
+      if (!isAlwaysKept) text.add(`if(!(${condition}))t=k;`);
+    }
+    text.add('}');
+  }
+
+  #comma(comma: Comma): void {
+    if (comma === 'yes') this.#text.expect(',');
+    else if (comma === 'maybe') this.#text.add('if(b[p-1]!==123){if(b[p]!==44)return 0;p++;}');
+  }
+
+  #field(field: AskedField, type: string, isKept: boolean): void {
+    const text = this.#text;
+    const { key, register } = field;
+    text.expect(`${JSON.stringify(key)}:`);
+    if (register !== undefined) text.add(`s${register}=p;`);
+    if (field.type) this.#value(field.type, field, isKept);
+    else text.expect(JSON.stringify(type));
+    if (register !== undefined) text.add(`e${register}=p;`);
+  }
+
+  #value(type: GraphQLOutputType, field: AskedField, isKept: boolean): void {
+    const text = this.#text;
+    const isNullable = !isNonNullType(type) && !field.isNeverNull;
+    const inner = isNonNullType(type) ? type.ofType : type;
+    if (isNullable) text.add(`if(${matches('null')})p+=4;else{`);
+    if (isListType(inner)) {
+      text.add('if(b[p]!==91)return 0;p++;if(b[p]===93)p++;else for(;;){if(t>limit)return -1;');
+      this.#value(inner.ofType as GraphQLOutputType, field, isKept);
+      text.add('const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}');
+    } else if (isLeafType(inner)) text.add(`${scanLeaf(inner)}if(p===0)return 0;`);
+    else if (field.isAbstract) this.#cases(field.cases, isKept);
+    else this.#object(field.cases[0] as AskedObject, isKept);
+    text.add(isNullable ? '}' : '');
+  }
+
+  #dig({ number, register, first, registers }: AskedHole): void {
+    const words = this.#context.wordsOf(number);
+    this.#text.add(`w[t]=${~number};${first === undefined ? '' : `w[t+1]=h${first};`}h${register}=t;t+=${words};`);
+    this.#words += words;
+    if (first !== undefined && registers.length > 0) throw new Error('Only the first hole of an entity has its key.');
+  }
+
+  /** The name of the type as a piece of the constants. */
+  #typename({ key, keptWhen }: Extract<AskedItem, { kind: 'typename' }>, type: string): void {
+    const text = `${JSON.stringify(key)}:${JSON.stringify(type)}`;
+    const at = this.#context.constant(text);
+    const condition = this.#conditionOf(keptWhen);
+    const write = `w[t++]=${at * 2 + 1};w[t++]=${at + text.length};`;
+    this.#text.add(condition === '' ? write : `if(${condition}){${write}}`);
+    this.#words += 2;
+  }
+
+  #conditionOf(conditions: readonly Condition[]): string {
+    return conditions.map(({ variable, isTrue }) => `${isTrue ? '' : '!'}(c&${1 << this.#context.bitOf(variable)})`).join('&&');
+  }
+}
+
+/** Whether the first thing in an object is a field of the response that is always there. */
+function isKeptFirst({ items }: AskedObject): boolean {
+  const [first] = items;
+  return first === undefined || (first.kind === 'field' && first.isKept && first.field.when.length === 0 && first.keptWhen.length === 0);
+}
+
+/** Whether the response begins with the type's name as the request does. */
+function isTypenameFirst({ items }: AskedObject): boolean {
+  const [first] = items;
+  return first?.kind === 'typename' && first.key === '__typename' && first.keptWhen.length === 0;
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i);
+}

@@ -1,0 +1,97 @@
+/**
+ * The part of a program that executes an operation on the bytes of subgraphs' responses (ADR 23). Plain data, like the program.
+ *
+ * A *walker* checks one response against what its fetch selected and writes a *tape*: pieces of the response to keep, and holes where the fields
+ * of other fetches go, each with the places of the key that identifies its entity.
+ */
+
+export interface BytesProgram {
+  /** By the index of a fetch in its plan. */
+  readonly fetches: readonly BytesFetch[];
+  readonly holes: readonly Hole[];
+  /** The holes of the root object, by their number, in the order of the response. */
+  readonly rootHoles: readonly number[];
+  /** The variables whose values the walkers get, one bit for each. */
+  readonly conditions: readonly string[];
+  /** Bytes that no response contains, at the start of every arena: names of types. ASCII. */
+  readonly constants: string;
+}
+
+/** One fetch. Its fields are requested in the order of the client's response, so that a response is cut in few places. */
+export interface BytesFetch {
+  /** The request body up to the first variable, as in a fetch step. */
+  readonly prefix: string;
+  /** Its objects are in this many parts of the result's objects: fields of other fetches stand between them. */
+  readonly parts: number;
+  /** How entities of each type are written as representations; undefined for a fetch at the root. */
+  readonly representations: readonly Representation[] | undefined;
+  /** The fetches in whose responses its entities stand, in the order of its places. */
+  readonly owners: readonly number[];
+  /** The types of objects whose `__typename` is not requested, because it is known. */
+  readonly knownTypes: readonly KnownType[];
+}
+
+/** A place in a tape where fields of another fetch go. */
+export interface Hole {
+  readonly fetch: number;
+  /** Which part of the entity: the first has the key, and the others refer to it. */
+  readonly part: number;
+  /** Index into `representations`. */
+  readonly representation: number;
+  /** Words in the tape. */
+  readonly words: number;
+}
+
+/** A representation is these texts with the bytes of a value between each two. */
+export interface Representation {
+  readonly texts: readonly string[];
+}
+
+/** Objects at a path of a response, below `data`. */
+export interface KnownType {
+  readonly path: readonly KnownTypeSegment[];
+  readonly type: string;
+}
+
+export interface KnownTypeSegment {
+  readonly key: string;
+  /** Only below objects of this type. */
+  readonly on?: string;
+}
+
+/** The words of a tape before the places of keys: the number of the hole, and the index of the entity. */
+export const HOLE_WORDS = 2;
+/** The words of a record for each part of an object: where its tape starts, and the range of the result that it has been written to. */
+export const RECORD_WORDS = 3;
+
+/** What a walker reads and writes. All positions are offsets into the arena. */
+export interface WalkJob {
+  bytes: Uint8Array;
+  /** The same memory as 32-bit words. */
+  words: Int32Array;
+  view: DataView;
+  /** The response. A zero byte follows it. */
+  start: number;
+  end: number;
+  /** Records in words: `count` times the number of parts, and one more that only has the end of the tape. */
+  records: number;
+  count: number;
+  /** The tape in words, and how far a walker may write between two checks. */
+  tape: number;
+  limit: number;
+  /** The bits of the conditions that are true. */
+  conditions: number;
+}
+
+/** Returns where the tape ends; 0 for a response that differs from what was requested in any way; -1 when the tape is full. */
+export type Walk = (job: WalkJob) => number;
+
+/** What generated walkers call. Each takes the start of a value and returns where the text goes on; 0 for an invalid value. */
+export interface Scanners {
+  /** After the opening quote. */
+  readonly string: (bytes: Uint8Array, at: number) => number;
+  readonly int: (bytes: Uint8Array, at: number) => number;
+  readonly float: (bytes: Uint8Array, at: number) => number;
+  /** Any JSON value but null, without white space. */
+  readonly any: (bytes: Uint8Array, at: number) => number;
+}
