@@ -16,8 +16,11 @@ const PROCESSES = {
   gateway: ['dist/main.js', WORKER],
   'rest-bridge': ['dist/main.js'],
 };
-/** Packages that read files beside their own, or load binaries. */
-const EXTERNAL = ['@node-rs/*', 'dejavu-fonts-ttf', 'oidc-provider', 'pdfkit', 'pino'];
+/** Packages that read files beside their own, or load binaries; and CommonJS packages that are loaded on demand, whose names esbuild loses. */
+const EXTERNAL = [
+  ...['@node-rs/*', 'dejavu-fonts-ttf', 'oidc-provider', 'pdfkit', 'pino'],
+  ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
+];
 
 await Promise.all(Object.entries(PROCESSES).map(bundle));
 
@@ -32,6 +35,7 @@ async function bundle([folder, entryPoints]) {
     entryNames: '[name]',
     chunkNames: '[name]-[hash]',
     bundle: true,
+    // What is loaded on demand, such as the engine of Apollo, is a file of its own.
     splitting: true,
     format: 'esm',
     platform: 'node',
@@ -40,16 +44,8 @@ async function bundle([folder, entryPoints]) {
     external: EXTERNAL,
     // CommonJS packages call require().
     banner: { js: `import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);` },
-    plugins: [
-      { name: 'on-demand', setup: keepOnDemand },
-      { name: 'module-urls', setup: (context) => keepModuleUrls(context, outdir) },
-    ],
+    plugins: [{ name: 'module-urls', setup: (context) => keepModuleUrls(context, outdir) }],
   });
-}
-
-/** Leaves packages that are loaded on demand, such as the exporter of traces, out of the bundle. */
-function keepOnDemand({ onResolve }) {
-  onResolve({ filter: /^[^./#]/ }, ({ path, kind }) => (kind === 'dynamic-import' ? { path, external: true } : undefined));
 }
 
 /** Gives the modules of this repository the URL that they have outside of the bundle, because they find other files from it. */

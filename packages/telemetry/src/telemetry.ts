@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
 import { Scope } from './scope.ts';
 
 export { Scope } from './scope.ts';
@@ -60,7 +61,6 @@ async function createProvider(service: string, endpoint: string) {
   const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  const { ATTR_SERVICE_NAME } = await import('@opentelemetry/semantic-conventions');
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
   return new NodeTracerProvider({
     resource: resourceFromAttributes({ [ATTR_SERVICE_NAME]: `trestle-${service}` }),
