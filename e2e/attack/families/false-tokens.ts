@@ -38,22 +38,32 @@ export function makeFalseTokens(own: OwnSystem): FalseToken[] {
   ];
 }
 
+/** Returns a token of an account that is right in every respect, with further claims. */
+export function signToken(
+  own: OwnSystem,
+  { account, claims }: { readonly account: 'admin' | 'ada' | 'bob'; readonly claims: Claims },
+): string {
+  return signEs256(HEADER, { ...claimsOf(own, account), ...claims }, createPrivateKey(own.privateKeyPem));
+}
+
+/** Returns the token with the other signature of the same text that the same key makes: (r, n − s) for (r, s). */
+export function malleate(token: string): string {
+  const [head = '', body = '', signature = ''] = token.split('.');
+  return `${head}.${body}.${toHighHalf(Buffer.from(signature, 'base64url')).toString('base64url')}`;
+}
+
+function claimsOf(own: OwnSystem, name: 'admin' | 'ada' | 'bob') {
+  const { userId, role, tokenGeneration } = findAccount(own, name);
+  const now = Math.floor(Date.now() / 1000);
+  return { iss: 'trestle', aud: 'trestle-api', sub: userId, role, gen: tokenGeneration, jti: randomUUID(), iat: now, exp: now + 600 };
+}
+
 function createMaterial(own: OwnSystem): Material {
   const { privateKeyPem, publicKeyPem } = own;
   const key = createPrivateKey(privateKeyPem);
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const now = Math.floor(Date.now() / 1000);
-  const { userId: admin, tokenGeneration } = findAccount(own, 'admin');
-  const claims = {
-    iss: 'trestle',
-    aud: 'trestle-api',
-    sub: admin,
-    role: 'ADMIN',
-    gen: tokenGeneration,
-    jti: randomUUID(),
-    iat: now,
-    exp: now + 600,
-  };
+  const claims = claimsOf(own, 'admin');
+  const { sub: admin, iat: now } = claims;
   return { key, other, publicKeyPem, admin, now, claims, good: signEs256(HEADER, claims, key) };
 }
 
@@ -156,7 +166,6 @@ function byClaims({ key, claims, now, admin }: Material): Named[] {
 function bySignature({ good, key, claims }: Material): Named[] {
   const [head = '', body = '', signature = ''] = good.split('.');
   const bytes = Buffer.from(signature, 'base64url');
-  const high = (ORDER - BigInt(`0x${bytes.subarray(32).toString('hex')}`)).toString(16).padStart(64, '0');
   return [
     ['truncated signature', `${head}.${body}.${signature.slice(0, -2)}`],
     ['no signature', `${head}.${body}.`],
@@ -168,18 +177,30 @@ function bySignature({ good, key, claims }: Material): Named[] {
     ['longer signature', `${head}.${body}.${Buffer.concat([bytes, Buffer.alloc(1)]).toString('base64url')}`],
     ['changed claims', `${head}.${encode({ ...claims, sub: 'usr_1' })}.${signature}`],
     ['changed header', `${encode({ ...HEADER, kid: '1' })}.${body}.${signature}`],
-    [
-      'malleated to (r, n − s) and cut',
-      `${head}.${body}.${Buffer.from(bytes.subarray(0, 32).toString('hex') + high, 'hex')
-        .subarray(0, 63)
-        .toString('base64url')}`,
-    ],
+    ['(r, n − s), cut', `${head}.${body}.${toHighHalf(bytes).subarray(0, 63).toString('base64url')}`],
+    ['(s, r)', `${head}.${body}.${Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)]).toString('base64url')}`],
+    ['(r + n, s)', `${head}.${body}.${Buffer.concat([addOrder(bytes.subarray(0, 32)), bytes.subarray(32)]).toString('base64url')}`],
     ['one megabyte', `${head}.${'A'.repeat(1_000_000)}.${signature}`],
     ['dots', '.'.repeat(500)],
     ['empty', ''],
     ['null', 'null'],
     ['deep claims', signEs256(HEADER, `${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}`, key)],
   ];
+}
+
+/** Returns (r, n − s) of a signature (r, s). */
+function toHighHalf(signature: Buffer): Buffer {
+  const s = (ORDER - toNumber(signature.subarray(32))).toString(16).padStart(64, '0');
+  return Buffer.concat([signature.subarray(0, 32), Buffer.from(s, 'hex')]);
+}
+
+/** Returns a number of 33 bytes that is the same modulo n. */
+function addOrder(number: Buffer): Buffer {
+  return Buffer.from((ORDER + toNumber(number)).toString(16).padStart(66, '0'), 'hex');
+}
+
+function toNumber(bytes: Buffer): bigint {
+  return BigInt(`0x${bytes.toString('hex')}`);
 }
 
 function signEs256(header: Claims | string, claims: unknown, key: KeyObject): string {
