@@ -43,8 +43,8 @@ interface Compose {
 describe('docker-compose.yml', () => {
   const { services, secrets } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
 
-  it('runs PostgreSQL and every process of ours, each with a health check', () => {
-    expect(Object.keys(services).sort()).toEqual([...SUBGRAPH_NAMES, 'gateway', 'postgres', 'rest-bridge'].sort());
+  it('runs PostgreSQL, Redis and every process of ours, each with a health check', () => {
+    expect(Object.keys(services).sort()).toEqual([...SUBGRAPH_NAMES, 'gateway', 'postgres', 'redis', 'rest-bridge'].sort());
     for (const { healthcheck } of Object.values(services)) expect(healthcheck?.test.length).toBeGreaterThan(1);
   });
 
@@ -61,7 +61,7 @@ describe('docker-compose.yml', () => {
 
   it('starts each process with the shared options of Node.js, as the owner of the secrets', () => {
     for (const [name, { command, user, environment }] of Object.entries(services)) {
-      if (name === 'postgres') continue;
+      if (name === 'postgres' || name === 'redis') continue;
       expect(command?.slice(0, 2)).toEqual(['node', '--env-file=packages/service/node.env']);
       expect(user).toBe('${TRESTLE_USER:-1000:1000}');
       // Not the public port: metrics are for the inside only.
@@ -77,6 +77,10 @@ describe('docker-compose.yml', () => {
       expect(services[name]?.environment?.[databaseSettingOf(name)]).toMatch(new RegExp(`@postgres:5432/trestle_${name}$`));
       expect(services['gateway']?.environment).toHaveProperty(urlSettingOf(name));
     }
+  });
+
+  it('counts the requests per minute of gateway and bridge in one Redis', () => {
+    for (const name of ['gateway', 'rest-bridge']) expect(services[name]?.environment).toMatchObject({ REDIS_URL: 'redis://redis:6379' });
   });
 
   it('contains no secret', () => {
