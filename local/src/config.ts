@@ -67,6 +67,8 @@ export const SUBGRAPH_SETTINGS = [
   ...(['DATABASE_CONNECTIONS', 'DATABASE_CONNECT_TIMEOUT_MS', 'DATABASE_STATEMENT_TIMEOUT_MS', 'DATABASE_LOCK_TIMEOUT_MS'] as const),
   'MUTATION_TIMEOUT_MS',
 ] as const;
+/** Names the settings that are passed on to the users subgraph besides. */
+export const USERS_SETTINGS = ['SECURITY_EVENTS_RETENTION_DAYS'] as const;
 /** Names the settings that are passed on to the gateway. */
 export const GATEWAY_SETTINGS = [
   ...SERVICE_SETTINGS,
@@ -99,7 +101,7 @@ export const BRIDGE_SETTINGS = [
   ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'PUBLIC_GATEWAY_URL', 'API_VERSIONS_FILE'] as const),
   ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
 ] as const;
-const INHERITED = ['PATH', ...SUBGRAPH_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
+const INHERITED = ['PATH', ...SUBGRAPH_SETTINGS, ...USERS_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
 /** Names one variable that processes inherit. */
 export type Inherited = (typeof INHERITED)[number];
 

@@ -1,7 +1,7 @@
 /** Plans the processes of the system, and the environment that each of them receives. No I/O. */
 import { join } from 'node:path';
 import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
-import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, SUBGRAPH_SETTINGS, type Config, type Inherited } from './config.ts';
+import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, SUBGRAPH_SETTINGS, USERS_SETTINGS, type Config, type Inherited } from './config.ts';
 import type { DatabaseUrls } from './databases.ts';
 import { toOAuthIssuer } from './oauth-settings.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
@@ -66,7 +66,8 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name] };
     // The users subgraph signs tokens and sends revocations to the other processes.
     const secrets = { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile, API_KEY_SECRET_FILE: keys.apiKeySecretFile, ...oauth };
-    const own = name === 'users' ? { ...secrets, SECURE_COOKIES: isPublicHttps ? 'on' : 'off' } : revocations;
+    const own =
+      name === 'users' ? { ...secrets, ...inherit(...USERS_SETTINGS), SECURE_COOKIES: isPublicHttps ? 'on' : 'off' } : revocations;
     return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...inherit(...SUBGRAPH_SETTINGS), ...env, ...own } });
   };
   const publicGatewayUrl = config.inherited.PUBLIC_GATEWAY_URL;

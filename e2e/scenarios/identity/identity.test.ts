@@ -91,6 +91,43 @@ describe('User.email', () => {
   });
 });
 
+describe('an e-mail address', () => {
+  const connection = '{ totalCount edges { cursor node { id } } }';
+
+  it('of another account cannot be found out by filter, search, sort or cursor, by GraphQL or REST', async () => {
+    const page = await stack.graphql<{ usersConnection: { edges: { cursor: string }[] } }>(
+      `{ usersConnection(first: 1, orderBy: [{ field: EMAIL }]) ${connection} }`,
+      { token: admin.token },
+    );
+    const cursor = page.data?.usersConnection.edges[0]?.cursor ?? '';
+    const guesses = [
+      'usersConnection(filter: { email: "bob@example.org" })',
+      'usersConnection(filter: { email: "nobody@example.org" })',
+      'usersConnection(first: 1, orderBy: [{ field: EMAIL }])',
+      'usersConnection(first: 1, orderBy: [{ field: NAME }, { field: EMAIL, direction: DESC }])',
+      `usersConnection(first: 1, after: "${cursor}", orderBy: [{ field: EMAIL }])`,
+    ];
+    for (const token of [undefined, ada.token, moderator.token]) {
+      for (const guess of guesses) {
+        const { data, errors } = await stack.graphql<object>(`{ ${guess} ${connection} }`, { token });
+        expect([guess, data ?? null, errors[0]?.extensions['code']]).toEqual([guess, null, 'FORBIDDEN']);
+      }
+      // A cursor is valid for its own order only.
+      const foreign = await stack.graphql(`{ usersConnection(first: 1, after: "${cursor}") ${connection} }`, { token });
+      expect(foreign.errors[0]?.extensions['code']).toBe('VALIDATION_ERROR');
+      const found = await stack.graphql(
+        '{ searchUsers(query: "bob@example.org") { id } usersConnection(filter: { search: "bob@" }) { totalCount } }',
+        { token },
+      );
+      expect([found.errors, found.data]).toEqual([[], { searchUsers: [], usersConnection: { totalCount: 0 } }]);
+      for (const query of ['email=bob@example.org', 'email=nobody@example.org', 'sort=email', 'sort=-email,name'])
+        expect([query, (await stack.call('GET', `/v1/users?${query}`, { token })).status]).toEqual([query, 403]);
+      expect((await stack.call('GET', '/v1/users?q=bob@example.org', { token })).body).toMatchObject({ data: [] });
+      expect((await stack.call('GET', `/v1/users?cursor=${cursor}`, { token })).status).toBe(400);
+    }
+  });
+});
+
 describe('roles and ownership', () => {
   it('let anonymous callers read public data, and answer 401 to requests that need a credential', async () => {
     expect((await stack.graphql('{ users { name } postsConnection { totalCount } productsConnection { totalCount } }')).errors).toEqual([]);

@@ -3,7 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApiKey } from '@trestle/identity/api-keys';
 import { WebSocket } from 'ws';
+import { readMetric } from '../../stack/client.ts';
 import type { RunningProcess } from '../../stack/process.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
@@ -26,17 +28,16 @@ afterAll(async () => {
 
 const LIMITS = { RATE_LIMIT_ANONYMOUS_PER_MIN: '3', RATE_LIMIT_FREE_PER_MIN: '5' };
 
+interface Sent {
+  readonly from: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /** Sends a request from an address, through the trusted proxy that the test is. */
-async function send(
-  process: RunningProcess,
-  path: string,
-  { from, ...init }: Omit<RequestInit, 'headers'> & { from: string; headers?: Record<string, string> },
-) {
-  const response = await fetch(`${process.url}${path}`, {
-    ...init,
-    headers: { ...init.headers, 'x-forwarded-for': from },
-    redirect: 'manual',
-  });
+async function send(process: RunningProcess, path: string, { from, headers = {}, ...init }: Sent) {
+  const response = await fetch(`${process.url}${path}`, { ...init, headers: { ...headers, 'x-forwarded-for': from }, redirect: 'manual' });
   const text = await response.text();
   const read = (name: string) => response.headers.get(name);
   return { status: response.status, text, read, left: read('x-ratelimit-remaining') };
@@ -104,7 +105,7 @@ describe('the bridge', () => {
     ['a URL that is too long', `/oauth/authorize?state=${'x'.repeat(8192)}`, {}, 414],
   ])('counts and describes the limit on %s', async (name, path, headers, status) => {
     const from = `192.0.2.${String((name.length + path.length) % 255)}`;
-    const reply = await get(path, from, headers);
+    const reply = await get(path, from, { ...headers });
     expect([reply.status, reply.read('x-ratelimit-limit')]).toEqual([status, '3']);
     expect(Number(reply.left)).toBeLessThan(3);
   });
@@ -165,6 +166,14 @@ describe('the bridge', () => {
     expect((await get('/v1/products?limit=1', '203.0.113.9')).left).toBe('2');
   });
 
+  it('has no more API keys checked for an address than it may send requests, however many it sends at once', async () => {
+    const wrong = Array.from({ length: 40 }, () => get('/v1/orders', '203.0.113.10', { 'x-api-key': createApiKey() }));
+    const statuses = (await Promise.all(wrong)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(3);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(37);
+    expect(await readMetric(bridge.url, 'trestle_api_key_exchanges_total{outcome="refused"}')).toBe(3);
+  });
+
   it('ignores X-Forwarded-For of a peer that is no trusted proxy', async () => {
     const strict = await stack.startBridge({ ...LIMITS, TRUSTED_PROXIES: '10.0.0.0/8' });
     const statuses = [];
@@ -219,7 +228,7 @@ describe('the gateway', () => {
   ])('counts and describes the limit on %s', async (_, path, init, status) => {
     const reply = await send(gateway, path, {
       from: `192.0.2.${String(status % 255)}`,
-      ...(init as RequestInit & { headers?: Record<string, string> }),
+      ...(init as Omit<Sent, 'from'>),
     });
     expect([reply.status, reply.read('x-ratelimit-limit')]).toEqual([status, '3']);
   });
@@ -264,5 +273,75 @@ describe('the gateway', () => {
     for (let i = 0; i < 2; i++)
       await post('{ __typename }', '203.0.113.6', { 'trestle-client': `AAAAAAAAAAAAAAAA.203.0.113.0/24.${'A'.repeat(43)}` });
     expect((await post('{ __typename }', '203.0.113.6')).left).toBe('0');
+  });
+});
+
+describe('the plan of an account', () => {
+  let admin: Account;
+  let bridge: RunningProcess;
+  beforeAll(async () => {
+    admin = await stack.createAccount('Root', 'ADMIN');
+    bridge = await stack.startBridge(LIMITS);
+  });
+  const change = (id: string, body: object, headers: Record<string, string> = {}) =>
+    stack.call('PATCH', `/v1/users/${id}?fields=plan,requestsPerMinute`, { token: admin.token, body, headers });
+  /** The limit that the account has with a token that is issued now. */
+  const limitOf = async (name: string) => {
+    const body = { email: `${name.toLowerCase()}@example.org`, password: `${name}-passes-1` };
+    const { accessToken } = (await stack.call('POST', '/v1/auth/login', { body })).body as { accessToken: string };
+    const reply = await send(bridge, '/v1/products?limit=1', { from: '203.0.113.1', headers: { authorization: `Bearer ${accessToken}` } });
+    return reply.read('x-ratelimit-limit');
+  };
+
+  it('is changed by an administrator, with the next access token', async () => {
+    const { id } = await stack.createAccount('Carol');
+    expect(await limitOf('Carol')).toBe('5');
+    expect((await change(id, { plan: 'pro' })).body).toEqual({ plan: 'pro', requestsPerMinute: null });
+    expect(await limitOf('Carol')).toBe('1000000');
+    expect((await change(id, { plan: 'enterprise' })).body).toEqual({ plan: 'enterprise', requestsPerMinute: null });
+    // As many as with the plan pro.
+    expect(await limitOf('Carol')).toBe('1000000');
+    expect((await change(id, { requestsPerMinute: 77 })).body).toEqual({ plan: 'enterprise', requestsPerMinute: 77 });
+    expect(await limitOf('Carol')).toBe('77');
+    expect((await change(id, { plan: 'free' })).body).toEqual({ plan: 'free', requestsPerMinute: null });
+    expect(await limitOf('Carol')).toBe('5');
+    const events = await stack.sql<{ detail: string }>(
+      'users',
+      `SELECT "actorId", detail FROM security_events WHERE "userId" = $1 AND type = 'PLAN_CHANGED' ORDER BY "createdAt", id`,
+      [id],
+    );
+    expect(events.map(({ detail }) => detail)).toEqual([
+      'free to pro',
+      'pro to enterprise',
+      'enterprise to enterprise (77 per minute)',
+      'enterprise (77 per minute) to free',
+    ]);
+    expect(events).toEqual(events.map(({ detail }) => ({ actorId: admin.id, detail })));
+  });
+
+  it('is refused with an unknown plan, a number that the plan does not have, and a stale ETag; then nothing changes', async () => {
+    const { id } = await stack.createAccount('Dora');
+    for (const body of [{ plan: 'gold' }, { plan: null }, { requestsPerMinute: 5 }, { plan: 'enterprise', requestsPerMinute: 0 }])
+      expect([body, (await change(id, body)).status]).toEqual([body, 400]);
+    const etag = (await stack.call('GET', `/v1/users/${id}`, { token: admin.token })).headers.get('etag') ?? '';
+    await change(id, { name: 'Theodora' });
+    expect((await change(id, { plan: 'pro' }, { 'if-match': etag })).status).toBe(412);
+    expect((await stack.call('GET', `/v1/users/${id}?fields=plan`, { token: admin.token })).body).toEqual({ plan: 'free' });
+  });
+
+  it('is seen by the account itself and by administrators, and changed by administrators only', async () => {
+    const { id, token } = await stack.createAccount('Erin');
+    expect((await stack.call('GET', `/v1/users/${id}?fields=plan`, { token })).body).toEqual({ plan: 'free' });
+    expect((await stack.graphql('{ me { plan requestsPerMinute } }', { token })).data).toEqual({
+      me: { plan: 'FREE', requestsPerMinute: null },
+    });
+    for (const other of [ada.token, undefined]) {
+      const { body } = await stack.call('GET', `/v1/users/${id}?fields=id,plan`, { token: other });
+      const code = other === undefined ? 'UNAUTHORIZED' : 'FORBIDDEN';
+      expect(body).toMatchObject({ id, plan: null, _errors: [{ field: 'plan', code }] });
+    }
+    for (const body of [{ plan: 'enterprise' }, { requestsPerMinute: 1000 }])
+      expect((await stack.call('PATCH', `/v1/users/${id}`, { token, body })).status).toBe(403);
+    expect((await stack.call('GET', `/v1/users/${id}`, { token: admin.token })).body).not.toHaveProperty('plan');
   });
 });

@@ -108,6 +108,38 @@ describe('the audit trail', () => {
     );
   });
 
+  it('records the creation, the use, the rotation and the revocation of an API key, without the key', async () => {
+    const { token } = await logIn(stack.rest, bob);
+    const made = await stack.call('POST', '/v1/api-keys', { token, body: { name: 'Export' } });
+    const { secret, apiKey } = made.body as { secret: string; apiKey: { id: string } };
+    for (let i = 0; i < 3; i++) await stack.call('GET', '/v1/orders', { headers: { 'x-api-key': secret } });
+    const rotated = await stack.call('POST', `/v1/api-keys/${apiKey.id}/rotations`, { token, body: { overlapHours: 1 } });
+    const next = (rotated.body as { apiKey: { id: string } }).apiKey.id;
+    expect((await stack.call('DELETE', `/v1/api-keys/${apiKey.id}`, { token: admin.token })).status).toBe(204);
+    const events = await stack.sql<{ type: string }>(
+      'users',
+      `SELECT type, "actorId", detail, address FROM security_events WHERE subject = $1 ORDER BY "createdAt", id`,
+      [apiKey.id],
+    );
+    const common = { actorId: null, detail: null, address: '127.0.0.0/24' };
+    expect(events).toEqual([
+      { ...common, type: 'API_KEY_CREATED' },
+      { ...common, type: 'API_KEY_USED' },
+      { ...common, type: 'API_KEY_ROTATED', detail: `replaced by ${next} after 1 h` },
+      { ...common, type: 'API_KEY_REVOKED', actorId: admin.id },
+    ]);
+    const { text } = await stack.call('GET', '/v1/security-events?limit=100', { token: admin.token });
+    expect(text).not.toContain('trestle_live_');
+  });
+
+  it('records an account that an administrator creates by PUT, with its role', async () => {
+    const id = `usr_${'0'.repeat(26)}`;
+    const body = { email: 'dora@example.org', name: 'Dora', password: 'Dora-passes-1', role: 'admin' };
+    expect((await stack.call('PUT', `/v1/users/${id}`, { token: admin.token, body })).status).toBe(201);
+    const events = await stack.sql('users', 'SELECT type, "actorId", detail FROM security_events WHERE "userId" = $1', [id]);
+    expect(events).toEqual([{ type: 'ACCOUNT_CREATED', actorId: admin.id, detail: 'ADMIN' }]);
+  });
+
   it('is hidden from everybody else', async () => {
     const { token } = await logIn(stack.rest, ada);
     expect((await stack.call('GET', '/v1/security-events', { token })).status).toBe(403);

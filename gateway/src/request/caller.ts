@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKeyExchange, Awaitable } from '@trestle/identity/api-key-exchange';
 import { type Credential, readCredential } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { RateLimits } from '@trestle/limits/settings';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import { clientOf, toClientHeaders } from '@trestle/service/client-id';
 import type { ContextSource, RequestContext } from './context.ts';
@@ -13,6 +14,7 @@ export interface IdentifyOptions {
   readonly verifier: TokenVerifier | undefined;
   /** Undefined for a gateway that accepts no API keys. */
   readonly apiKeys: ApiKeyExchange | undefined;
+  readonly rateLimits: RateLimits;
   /** Names, in lower case, of headers that go to the subgraphs unchanged. */
   readonly forwardHeaders: readonly string[];
 }
@@ -36,7 +38,7 @@ export interface CredentialPlaces {
 
 /**
  * Identifies the caller, at once unless an API key must be exchanged for a token first. Throws, or rejects with, UNAUTHORIZED for an
- * invalid credential, VALIDATION_ERROR for more than one, in all places together, and SERVICE_UNAVAILABLE when an API key cannot be checked.
+ * invalid credential, VALIDATION_ERROR for more than one, in all places together, and what the exchange of an API key rejects with.
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;
@@ -60,14 +62,14 @@ export function identify(request: IdentifiedRequest, options: IdentifyOptions, p
     return { caller: verifier.verify(token), identity };
   };
   if (credential === undefined) return { caller: null, identity: checkValues(forwarded, params) };
-  const token = toToken(credential, options);
+  const token = toToken(credential, request, options);
   return typeof token === 'string' ? toIdentity(token) : token.then(toIdentity);
 }
 
 /** An identified caller, or an anonymous one with the error of its credential. */
 export interface Identification {
   readonly identity: Identity;
-  /** UNAUTHORIZED, VALIDATION_ERROR or SERVICE_UNAVAILABLE; undefined for a valid credential and for none. */
+  /** What {@link identify} throws; undefined for a valid credential and for none. */
   readonly fault: Fault | undefined;
 }
 
@@ -84,9 +86,9 @@ export function tryIdentify(request: IdentifiedRequest, options: IdentifyOptions
 }
 
 /** Returns the access token of a credential; for an API key, one that the users subgraph issues. */
-function toToken(credential: Credential, { apiKeys }: IdentifyOptions): Awaitable<string> {
+function toToken(credential: Credential, request: object, { apiKeys, rateLimits }: IdentifyOptions): Awaitable<string> {
   if (credential.kind === 'bearer') return credential.value;
-  if (apiKeys) return apiKeys.tokenFor(credential);
+  if (apiKeys) return apiKeys.tokenFor(credential, { headers: toClientHeaders(request), reserve: () => rateLimits.reserve(request) });
   throw fail('UNAUTHORIZED', 'API keys are not accepted by this server. Send an access token.', { isInvalidCredential: true });
 }
 

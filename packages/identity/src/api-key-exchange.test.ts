@@ -4,7 +4,7 @@ import { type IncomingMessage, type ServerResponse, createServer } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { type ExchangeLimits, createApiKeyExchange } from './api-key-exchange.ts';
+import { type ExchangeLimits, type KeySender, createApiKeyExchange } from './api-key-exchange.ts';
 import { createApiKey } from './api-keys.ts';
 import { createRevocations } from './revocations.ts';
 import { createTestGrant } from './test-identity.ts';
@@ -18,9 +18,12 @@ afterEach(async () => {
 
 type Respond = (form: URLSearchParams, response: ServerResponse) => void;
 
-/** Starts a server. `requests` are the keys that were sent; `respond` may be replaced. */
+const SENDER: KeySender = { headers: [], reserve: () => () => undefined };
+
+/** Starts a server. `requests` are the keys that were sent, `clients` the clients that were named; `respond` may be replaced. */
 async function start(limits?: ExchangeLimits) {
   const requests: string[] = [];
+  const clients: unknown[] = [];
   const clock = { now: Date.now() };
   const issuer = createTokenIssuer({ privateKeyPem: keys.privateKeyPem, now: () => clock.now });
   const issue: Respond = (form, response) => {
@@ -28,8 +31,9 @@ async function start(limits?: ExchangeLimits) {
     reply(response, 200, { access_token: token, expires_in: expiresInSeconds, allowed_in_url: form.get('subject_token') === urlKey });
   };
   const urlKey = createApiKey();
-  const server = { respond: issue, issue, requests, urlKey, clock };
+  const server = { respond: issue, issue, requests, clients, urlKey, clock };
   const http = createServer((request, response) => {
+    clients.push(request.headers['trestle-client']);
     void readForm(request).then((form) => {
       requests.push(form.get('subject_token') ?? '');
       server.respond(form, response);
@@ -41,12 +45,15 @@ async function start(limits?: ExchangeLimits) {
   const verifier = createTokenVerifier({ publicKeyPem: keys.publicKeyPem, revocations, now: () => clock.now });
   const url = `http://127.0.0.1:${String((http.address() as AddressInfo).port)}/api-keys/exchange`;
   const metrics = new Registry();
-  const exchange = createApiKeyExchange({ url, verifier, metrics, now: () => clock.now, ...(limits && { limits }) });
+  const opened = createApiKeyExchange({ url, verifier, metrics, now: () => clock.now, ...(limits && { limits }) });
+  const exchange = {
+    tokenFor: (credential: { value: string; isInUrl: boolean }, sender: KeySender = SENDER) => opened.tokenFor(credential, sender),
+  };
   const stop = async () => {
     http.closeAllConnections();
     await new Promise((resolve) => http.close(resolve));
   };
-  closing.push(() => exchange.close(), stop);
+  closing.push(() => opened.close(), stop);
   return { server, exchange, revocations, verifier, metrics, stop };
 }
 
@@ -109,6 +116,56 @@ describe('an exchange of API keys', () => {
     server.clock.now += 10_001;
     await expect(exchange.tokenFor(inHeader(key))).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     expect(server.requests).toHaveLength(2);
+  });
+
+  it('names the client that sent the key to the users subgraph', async () => {
+    const { server, exchange } = await start();
+    await exchange.tokenFor(inHeader(createApiKey()), { ...SENDER, headers: ['trestle-client', 'signed'] });
+    expect(server.clients).toEqual(['signed']);
+  });
+
+  it('sends no request for a key that it does not know when the client has no requests left, and gives back what it takes', async () => {
+    const { server, exchange } = await start();
+    let left = 2;
+    const release = () => {
+      left++;
+    };
+    const reserve = () => {
+      if (left === 0) return undefined;
+      left--;
+      return release;
+    };
+    const ask = (key: string) => Promise.resolve().then(() => exchange.tokenFor(inHeader(key), { headers: [], reserve }));
+    const known = createApiKey();
+    await ask(known);
+    server.respond = refuse;
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => ask(createApiKey())));
+    const codes = outcomes.map((each) => (each.status === 'rejected' ? codeOf(each.reason) : 'issued')).sort();
+    expect(codes).toEqual([...Array<string>(48).fill('RATE_LIMIT_EXCEEDED'), ...Array<string>(2).fill('UNAUTHORIZED')]);
+    expect([server.requests.length, left]).toEqual([3, 2]);
+    // A known key is checked again in any case: others may use the same address.
+    left = 0;
+    server.respond = server.issue;
+    server.clock.now += 61_000;
+    expect(typeof (await ask(known))).toBe('string');
+  });
+
+  it('takes less than 30 µs of CPU for a key with a wrong checksum', async () => {
+    const { server, exchange } = await start();
+    server.respond = refuse;
+    const wrong = Array.from({ length: 1000 }, (_, i) => `trestle_live_${String(i).padStart(38, '0')}`);
+    const before = process.cpuUsage();
+    for (let i = 0; i < 100; i++)
+      for (const value of wrong)
+        try {
+          void exchange.tokenFor(inHeader(value));
+        } catch {
+          // Refused by its checksum.
+        }
+    const { user, system } = process.cpuUsage(before);
+    // Microseconds for each key; most of them are those of the error.
+    expect((user + system) / 100_000).toBeLessThan(30);
+    expect(server.requests).toEqual([]);
   });
 
   it('exchanges a key again when its token was revoked', async () => {

@@ -23,6 +23,7 @@ export interface ExchangeLimits {
 }
 
 const LIMITS: ExchangeLimits = { maxKeys: 10_000, maxInFlight: 1000 };
+const NOTHING = () => undefined;
 const CONNECTIONS = 8;
 const TIMEOUT_MS = 3000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -38,13 +39,25 @@ export const TOKEN_EXCHANGE = {
 /** A value, or the promise of one: most callers have it at once. */
 export type Awaitable<T> = T | Promise<T>;
 
+/** The client that sent a key. */
+export interface KeySender {
+  /** Name and value of the header that passes the client on to the users subgraph, for the audit trail; none when it is not known. */
+  readonly headers: readonly string[];
+  /**
+   * Takes one of the requests that the client may send without a valid credential, until the returned function gives it back. Returns
+   * undefined when none is left.
+   */
+  readonly reserve: () => (() => void) | undefined;
+}
+
 /** Exchanges API keys. */
 export interface ApiKeyExchange {
   /**
    * Returns an access token of the key's account, at once when one is known. Throws, or rejects with, UNAUTHORIZED for a key that is
-   * invalid, expired, revoked or not allowed in a URL, and SERVICE_UNAVAILABLE when the users subgraph cannot be reached.
+   * invalid, expired, revoked or not allowed in a URL, RATE_LIMIT_EXCEEDED for a key that is not known when its client has no requests
+   * left, and SERVICE_UNAVAILABLE when the users subgraph cannot be reached.
    */
-  tokenFor(credential: Pick<Credential, 'value' | 'isInUrl'>): Awaitable<string>;
+  tokenFor(credential: Pick<Credential, 'value' | 'isInUrl'>, sender: KeySender): Awaitable<string>;
   /** Closes all connections. */
   close(): Promise<void>;
 }
@@ -112,12 +125,17 @@ class Exchange implements ApiKeyExchange {
     });
   }
 
-  tokenFor({ value: key, isInUrl }: Pick<Credential, 'value' | 'isInUrl'>): Awaitable<string> {
+  tokenFor({ value: key, isInUrl }: Pick<Credential, 'value' | 'isInUrl'>, { headers, reserve }: KeySender): Awaitable<string> {
     if (!isApiKey(key)) throw invalidKey();
     const known = this.#findUsable(key);
     if (known && known.reusableUntil > this.#now()) return toToken(known, isInUrl);
     if ((this.#refused.get(key) ?? 0) > this.#now()) throw invalidKey();
-    return this.#exchangeOnce(key).then((issued) => toToken(issued, isInUrl));
+    // Anybody can invent keys with a correct checksum: each client may have so many of them checked in a minute as it may send requests.
+    const release = known ? NOTHING : reserve();
+    if (!release) throw tooManyKeys();
+    return this.#exchangeOnce(key, headers)
+      .finally(release)
+      .then((issued) => toToken(issued, isInUrl));
   }
 
   close(): Promise<void> {
@@ -139,19 +157,19 @@ class Exchange implements ApiKeyExchange {
   }
 
   /** Requests that arrive with one key at the same time wait for one exchange. */
-  #exchangeOnce(key: string): Promise<KnownKey> {
+  #exchangeOnce(key: string, headers: readonly string[]): Promise<KnownKey> {
     const current = this.#inFlight.get(key);
     if (current) return current;
     if (this.#inFlight.size >= this.#limits.maxInFlight) return Promise.reject(unavailable());
-    const exchange = this.#exchange(key).finally(() => this.#inFlight.delete(key));
+    const exchange = this.#exchange(key, headers).finally(() => this.#inFlight.delete(key));
     this.#inFlight.set(key, exchange);
     return exchange;
   }
 
-  async #exchange(key: string): Promise<KnownKey> {
+  async #exchange(key: string, headers: readonly string[]): Promise<KnownKey> {
     let result: KnownKey | 'refused';
     try {
-      result = await this.#request(key);
+      result = await this.#request(key, headers);
     } catch (cause) {
       this.#count('unavailable');
       // The token that is kept holds as long as any other token while the users subgraph is away.
@@ -174,12 +192,12 @@ class Exchange implements ApiKeyExchange {
   }
 
   /** Sends one request. Rejects when there is no answer that says whether the key is valid. */
-  async #request(key: string): Promise<KnownKey | 'refused'> {
+  async #request(key: string, sent: readonly string[]): Promise<KnownKey | 'refused'> {
     const startedAt = this.#now();
     const { statusCode, body } = await this.#pool.request({
       method: 'POST',
       path: this.#path,
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      headers: ['content-type', 'application/x-www-form-urlencoded', 'accept', 'application/json', ...sent],
       body: new URLSearchParams({
         grant_type: TOKEN_EXCHANGE.grantType,
         subject_token: key,
@@ -217,6 +235,10 @@ function toToken({ token, isAllowedInUrl }: KnownKey, isInUrl: boolean): string 
       isInvalidCredential: true,
     });
   return token;
+}
+
+function tooManyKeys(): Fault {
+  return fail('RATE_LIMIT_EXCEEDED', 'Too many API keys of the address are being checked. Retry after 1 second.', { retryAfterSeconds: 1 });
 }
 
 function invalidKey(): Fault {

@@ -35,6 +35,10 @@ export interface RateLimiter {
   take(subject: Subject, units: number): Decision | Promise<Decision>;
   /** Returns what was taken, as for a response 304. Returns the decision with what is left then. */
   refund(decision: Decision): Decision;
+  /**
+   * Takes a unit of a subject in this process alone, until the returned function gives it back. Returns undefined when none is left.
+   */
+  reserve(subject: Subject): (() => void) | undefined;
   /** Returns what is left of a subject in this process. Takes nothing. */
   look(subject: Subject): Decision;
   close(): void;
@@ -74,6 +78,13 @@ export function createRateLimiter({ windows, shared }: RateLimiterOptions): Rate
       windows.refund(subject.key, units, slots.local);
       if (slots.shared !== undefined) shared?.refund(subject.key, units, slots.shared);
       return { ...decision, units: 0, remaining: Math.min(subject.limit, decision.remaining + units) };
+    },
+    reserve({ key, limit }) {
+      const { isAllowed, slot } = windows.take(key, limit, 1);
+      if (!isAllowed) return undefined;
+      return () => {
+        windows.refund(key, 1, slot);
+      };
     },
     look: (subject) => {
       const count = windows.take(subject.key, subject.limit, 0);

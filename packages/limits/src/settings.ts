@@ -36,13 +36,19 @@ export interface RateLimits {
    * request with a credential, whose limit is another one.
    */
   readonly describe: (request: IncomingMessage) => readonly string[];
+  /**
+   * Takes one of the requests that the client of a request may send without a valid credential, until the returned function gives it back.
+   * Returns undefined when none is left.
+   */
+  readonly reserve: (request: object) => (() => void) | undefined;
   readonly close: () => void;
 }
 
 const NONE: readonly string[] = [];
+const NOTHING = () => undefined;
 
 /** Limits nothing. */
-export const NO_RATE_LIMITS: RateLimits = { open: () => UNCOUNTED, describe: () => NONE, close: () => undefined };
+export const NO_RATE_LIMITS: RateLimits = { open: () => UNCOUNTED, describe: () => NONE, reserve: () => NOTHING, close: NOTHING };
 
 /** Creates the limiter. Resolves when it turned out whether Redis can be used, which takes at most some seconds; never rejects. */
 export async function createRateLimits(settings: RateLimitSettings, log: Log): Promise<RateLimits> {
@@ -63,6 +69,7 @@ export async function createRateLimits(settings: RateLimitSettings, log: Log): P
       passedClientOf(request) || hasCredential(request)
         ? NONE
         : toRateLimitHeaders(limiter.look(toSubject(null, clientOf(request), limits))),
+    reserve: (request) => (passedClientOf(request) ? NOTHING : limiter.reserve(toSubject(null, clientOf(request), limits))),
     close: () => {
       limiter.close();
     },

@@ -3,7 +3,9 @@ import type { Caller } from '@trestle/identity';
 import type { ApiKeyExchange, Awaitable } from '@trestle/identity/api-key-exchange';
 import { type Credential, readCredential } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { RateLimits } from '@trestle/limits/settings';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
+import { toClientHeaders } from '@trestle/service/client-id';
 import type { RequestContext } from './context.ts';
 
 /** What credentials are checked with. */
@@ -11,6 +13,7 @@ export interface IdentifyDependencies {
   readonly verifier: TokenVerifier;
   /** Undefined for a bridge that accepts no API keys. */
   readonly apiKeys: ApiKeyExchange | undefined;
+  readonly rateLimits: RateLimits;
 }
 
 /** The caller of a request, or the error of its credential. */
@@ -19,7 +22,7 @@ export interface Identity {
   readonly caller: Caller | null;
   /** The credential for the gateway, which verifies it again. */
   readonly authorization: string | undefined;
-  /** UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for several, SERVICE_UNAVAILABLE for an API key that could not be checked. */
+  /** UNAUTHORIZED for an invalid credential, VALIDATION_ERROR for several, and what the exchange of an API key rejects with. */
   readonly error?: Fault;
 }
 
@@ -34,7 +37,7 @@ export function identify(context: Pick<RequestContext, 'request' | 'urlKeys'>, d
   try {
     const credential = readCredential({ rawHeaders: request.rawHeaders, urlKeys, method: request.method });
     if (credential === undefined) return ANONYMOUS;
-    const token = toToken(credential, dependencies);
+    const token = toToken(credential, request, dependencies);
     return typeof token === 'string' ? accept(token) : token.then(accept).catch(reject);
   } catch (error) {
     return reject(error);
@@ -42,8 +45,8 @@ export function identify(context: Pick<RequestContext, 'request' | 'urlKeys'>, d
 }
 
 /** Returns the access token of a credential; for an API key, one that the users subgraph issues. */
-function toToken(credential: Credential, { apiKeys }: IdentifyDependencies): Awaitable<string> {
+function toToken(credential: Credential, request: object, { apiKeys, rateLimits }: IdentifyDependencies): Awaitable<string> {
   if (credential.kind === 'bearer') return credential.value;
-  if (apiKeys) return apiKeys.tokenFor(credential);
+  if (apiKeys) return apiKeys.tokenFor(credential, { headers: toClientHeaders(request), reserve: () => rateLimits.reserve(request) });
   throw fail('UNAUTHORIZED', 'API keys are not accepted by this server. Send an access token.', { isInvalidCredential: true });
 }

@@ -10,7 +10,10 @@ export const USER: Resource = {
   fields: {
     ...plain('id', 'email', 'name', 'bio', 'age'),
     role: lowerCase('role'),
-    ...plain('isActive', 'hasOrders', 'createdAt', 'updatedAt', 'version'),
+    ...plain('isActive', 'hasOrders'),
+    // On request only: they are null for most callers, and an error then says so.
+    plan: lowerCase('plan'),
+    ...plain('requestsPerMinute', 'createdAt', 'updatedAt', 'version'),
   },
   defaultFields: ['id', 'email', 'name', 'bio', 'age', 'role', 'isActive', 'createdAt', 'updatedAt'],
   include: {

@@ -3,6 +3,10 @@ import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
 import { SettingsError, readSettings, setting } from '@trestle/env';
 import { parseApiKeySecret } from '@trestle/identity/api-keys';
 
+/** The database refuses to delete younger events, whatever the setting (see the migration). */
+const MIN_RETENTION_DAYS = 30;
+const MAX_RETENTION_DAYS = 36_500;
+
 /** Returns the settings of the process. Throws a SettingsError that names every invalid setting. */
 export function readConfig() {
   const settings = readSettings(
@@ -13,6 +17,7 @@ export function readConfig() {
       SECURE_COOKIES: setting.onOff().default(true),
       TOKEN_PRIVATE_KEY_FILE: setting.readablePath(),
       API_KEY_SECRET_FILE: setting.parsedFile(parseApiKeySecret),
+      SECURITY_EVENTS_RETENTION_DAYS: setting.integer(MIN_RETENTION_DAYS, MAX_RETENTION_DAYS).default(365),
       OAUTH_ISSUER: setting.url('http:', 'https:').optional(),
       OAUTH_KEY_FILE: setting.parsedFile(readOAuthKey).optional(),
     },

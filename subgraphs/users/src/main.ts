@@ -58,7 +58,7 @@ await runSubgraph({
       };
       return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
     };
-    const exchange = createExchangeHandler({ ...dependencies, apiKeys: stores.apiKeys, now: Date.now, log });
+    const exchange = createExchangeHandler({ ...dependencies, ...stores, now: Date.now, log });
     const oauth = config.oauth && openOAuthServer(config.oauth, { database, verifier, log, stores, dependencies, signingKey });
     return {
       resolvers,
@@ -68,7 +68,10 @@ await runSubgraph({
       endpoints: { [EXCHANGE_PATH]: exchange, ...(oauth && { '/oauth/': oauth.handle, '/.well-known/': oauth.handle }) },
       startBackground,
       async sweep() {
-        await Promise.all([idempotency.sweep(), stores.sessions.sweep(), stores.attempts.sweep(), oauth?.sweep()]);
+        const { sessions, attempts, apiKeys, securityEvents } = stores;
+        const days = config.SECURITY_EVENTS_RETENTION_DAYS;
+        await Promise.all([sessions.sweep(), attempts.sweep(), apiKeys.sweep(), securityEvents.sweep(days)]);
+        await Promise.all([idempotency.sweep(), oauth?.sweep()]);
       },
       close: async () => {
         signingKey.stop();

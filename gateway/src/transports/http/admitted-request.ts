@@ -1,7 +1,6 @@
 /** An admitted HTTP request: its caller is known, and its operations go on to the pipeline. */
 import type { IncomingMessage } from 'node:http';
 import { type Caller, hasRole } from '@trestle/identity';
-import type { RateLimits } from '@trestle/limits/settings';
 import { fail } from '@trestle/schema/errors';
 import { type Admission, type AdmitOptions, admit } from '../../request/admission.ts';
 import { type IdentifyOptions, readClientApplication } from '../../request/caller.ts';
@@ -20,7 +19,6 @@ const CLIENT_CLOSED_REQUEST = 499;
 
 export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, MutationHeaderOptions {
   readonly run: RunOperation;
-  readonly rateLimits: RateLimits;
   /** The most operations of one request; 1 disables batches. */
   readonly maxBatch: number;
   readonly hasGraphiql: boolean;

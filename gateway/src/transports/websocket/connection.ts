@@ -209,7 +209,7 @@ export class Connection {
     const { code, message } = toFault(error);
     if (code === 'VALIDATION_ERROR') this.#close(CloseCode.BadRequest, message);
     else if (code === 'UNAUTHORIZED') this.#close(CloseCode.Forbidden, 'Forbidden');
-    else if (code === 'SERVICE_UNAVAILABLE') this.#close(TRY_AGAIN_LATER, message);
+    else if (code === 'SERVICE_UNAVAILABLE' || code === 'RATE_LIMIT_EXCEEDED') this.#close(TRY_AGAIN_LATER, message);
     else {
       this.#options.log.error('WebSocket failed', { error });
       this.#close(CloseCode.InternalServerError, 'Internal server error');

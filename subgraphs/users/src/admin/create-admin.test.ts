@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { withClient } from '@trestle/postgres/client';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { createIds } from '@trestle/chassis/values/ids';
@@ -81,6 +82,19 @@ describe('npm run admin:create', () => {
     expect(await find('root@example.org')).toMatchObject([{ role: 'ADMIN', isActive: true, passwordHash: before?.passwordHash }]);
   });
 
+  it('records in the audit trail what it did, without the e-mail address', async () => {
+    const recorded = await withClient(database.url, async (client) => {
+      const { rows } = await client.query('SELECT "type", "actorId", "detail", "device" FROM "security_events" ORDER BY "createdAt", "id"');
+      return rows as unknown[];
+    });
+    const common = { actorId: null, device: 'npm run admin:create' };
+    expect(recorded).toEqual([
+      { ...common, type: 'ACCOUNT_CREATED', detail: 'ADMIN' },
+      { ...common, type: 'ROLE_CHANGED', detail: 'USER to ADMIN' },
+      { ...common, type: 'ACTIVITY_CHANGED', detail: 'inactive to active' },
+    ]);
+  });
+
   it('accepts no password as an argument', async () => {
     const refused = await run(['--email', 'a@example.org', '--password', PASSWORD]);
     expect(refused.code).toBe(2);
@@ -91,10 +105,7 @@ describe('npm run admin:create', () => {
 describe('createAdmin', () => {
   /** A store that nothing gets as far as. */
   const nothing = () => Promise.reject(new Error('The store was called'));
-  const dependencies = {
-    users: { findByEmail: () => Promise.resolve(null), createAt: nothing, update: nothing },
-    passwords: createPasswords(),
-  };
+  const dependencies = { users: { findByEmail: () => Promise.resolve(null) }, transact: nothing, passwords: createPasswords() };
   const make = (email: string, password: string) =>
     createAdmin(
       { ...dependencies, createId: createIds({ now: Date.now }) },

@@ -1,12 +1,22 @@
 /** Creates an administrator: a new account, or an existing one that is promoted. */
 import type { CreateId } from '@trestle/chassis/values/ids';
 import { fail } from '@trestle/schema/errors';
+import type { SecurityEventStore } from '../security/store.ts';
 import type { Passwords } from '../user/passwords.ts';
-import type { UserStore } from '../user/store.ts';
 import { type User, checkNewUser } from '../user/rules.ts';
+import { type ChangeSource, toCreationEvent, toSecurityEvents } from '../user/security-changes.ts';
+import type { UserStore } from '../user/store.ts';
+
+/** The stores that the command writes to. */
+export interface AdminStores {
+  readonly users: Pick<UserStore, 'createAt' | 'update'>;
+  readonly securityEvents: Pick<SecurityEventStore, 'record'>;
+}
 
 export interface AdminDependencies {
-  readonly users: Pick<UserStore, 'findByEmail' | 'createAt' | 'update'>;
+  readonly users: Pick<UserStore, 'findByEmail'>;
+  /** Runs several writes in one transaction. */
+  readonly transact: <T>(work: (stores: AdminStores) => Promise<T>) => Promise<T>;
   readonly passwords: Pick<Passwords, 'hash'>;
   readonly createId: CreateId;
 }
@@ -18,12 +28,14 @@ export interface NewAdmin {
   readonly readPassword: () => Promise<string>;
 }
 
+const SOURCE: ChangeSource = { caller: null, client: { address: null, device: 'npm run admin:create' } };
+
 /**
- * Creates an active account with the role ADMIN, in one statement, and returns it.
+ * Creates an active account with the role ADMIN, in one transaction with its security event, and returns it.
  * Throws VALIDATION_ERROR as `createUser` does, CONFLICT when the e-mail address is in use; then nothing has changed.
  */
 export async function createAdmin(
-  { users, passwords, createId }: AdminDependencies,
+  { users, transact, passwords, createId }: AdminDependencies,
   { email, name, readPassword }: NewAdmin,
 ): Promise<User> {
   // Faults of the other fields are reported before the user types a password.
@@ -35,13 +47,22 @@ export async function createAdmin(
   }
   const password = await readPassword();
   checkNewUser({ email, name, password });
-  return users.createAt(createId('usr'), { email, name, password, role: 'ADMIN' }, await passwords.hash(password));
+  const hash = await passwords.hash(password);
+  return transact(async (stores) => {
+    const admin = await stores.users.createAt(createId('usr'), { email, name, password, role: 'ADMIN' }, hash);
+    await stores.securityEvents.record(toCreationEvent(admin, SOURCE));
+    return admin;
+  });
 }
 
 /** Gives an existing account the role ADMIN, activates it and revokes its tokens; its password stays. Throws NOT_FOUND. */
-export async function promoteToAdmin({ users }: Pick<AdminDependencies, 'users'>, email: string): Promise<User> {
+export async function promoteToAdmin({ users, transact }: Pick<AdminDependencies, 'users' | 'transact'>, email: string): Promise<User> {
   const existing = await users.findByEmail(email);
   if (!existing) throw fail('NOT_FOUND', `No account has the e-mail address ${email}. Omit --promote to create one.`);
   if (existing.role === 'ADMIN' && existing.isActive) return existing;
-  return users.update(existing.id, { role: 'ADMIN', isActive: true }, { expectedVersions: [existing.version] });
+  return transact(async (stores) => {
+    const admin = await stores.users.update(existing.id, { role: 'ADMIN', isActive: true }, { expectedVersions: [existing.version] });
+    for (const event of toSecurityEvents(existing, admin, SOURCE)) await stores.securityEvents.record(event);
+    return admin;
+  });
 }

@@ -29,8 +29,8 @@ async function run({ email, name, isPromotion }: AdminArguments): Promise<void> 
   await migrate('users', url);
   const database = openDatabase({ url, metrics: new Registry(), connections: 1 });
   const createId = createIds({ now: Date.now });
-  const { idempotency, close } = openUsersStores({ database, createId, clock: systemClock });
-  const dependencies = { users: idempotency.stores.users, passwords: createPasswords(), createId };
+  const { idempotency, transact, close } = openUsersStores({ database, createId, clock: systemClock });
+  const dependencies = { users: idempotency.stores.users, transact, passwords: createPasswords(), createId };
   const ask = () => readPassword(process.stdin, process.stderr);
   try {
     const admin = await (isPromotion ? promoteToAdmin(dependencies, email) : createAdmin(dependencies, { email, name, readPassword: ask }));

@@ -5,6 +5,8 @@ import { hashApiKey, isApiKey } from '@trestle/identity/api-keys';
 import { isScope } from '@trestle/identity/scopes';
 import { ACCESS_TOKEN_SECONDS, type TokenIssuer } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
+import { passedClientOf } from '@trestle/service/client-id';
+import type { SecurityEventStore } from '../security/store.ts';
 import type { ApiKeyStore } from './store.ts';
 
 /** The path of the endpoint. */
@@ -16,6 +18,7 @@ const FORM = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 /** What keys are exchanged with. */
 export interface ExchangeOptions {
   readonly apiKeys: Pick<ApiKeyStore, 'use'>;
+  readonly securityEvents: Pick<SecurityEventStore, 'record'>;
   readonly tokens: TokenIssuer;
   readonly apiKeySecret: string;
   readonly now: () => number;
@@ -62,17 +65,26 @@ async function handle(options: ExchangeOptions, request: IncomingMessage): Promi
   const form = FORM.test(request.headers['content-type'] ?? '') ? await readForm(request) : undefined;
   const key = form?.get('subject_token') ?? '';
   const isExchange = form?.get('grant_type') === TOKEN_EXCHANGE.grantType && form.get('subject_token_type') === TOKEN_EXCHANGE.apiKeyType;
-  const issued = isExchange && isApiKey(key) ? await issue(options, key) : undefined;
+  const address = passedClientOf(request)?.address ?? null;
+  const issued = isExchange && isApiKey(key) ? await issue(options, { key, address }) : undefined;
   return issued ? { status: 200, body: issued } : REFUSED;
 }
 
+interface SentKey {
+  readonly key: string;
+  /** The truncated address of the client; null when it is not known. */
+  readonly address: string | null;
+}
+
 /** Issues a token that ends with the key at the latest, and whose session is the key. */
-async function issue({ apiKeys, tokens, apiKeySecret, now }: ExchangeOptions, key: string): Promise<IssuedToken | undefined> {
-  const used = await apiKeys.use(hashApiKey(apiKeySecret, key));
+async function issue(options: ExchangeOptions, { key, address }: SentKey): Promise<IssuedToken | undefined> {
+  const { apiKeys, securityEvents, tokens, apiKeySecret, now } = options;
+  const used = await apiKeys.use(hashApiKey(apiKeySecret, key), address);
   if (!used) return undefined;
-  const { id, userId, scopes, expiresAt, isAllowedInUrl, ...account } = used;
+  const { id, userId, scopes, expiresAt, isAllowedInUrl, isNews, ...account } = used;
   const secondsLeft = expiresAt ? Math.floor((expiresAt.getTime() - now()) / 1000) : ACCESS_TOKEN_SECONDS;
   if (secondsLeft < 1) return undefined;
+  if (isNews) await securityEvents.record({ type: 'API_KEY_USED', userId, subject: id, client: { address, device: null } });
   const { token, expiresInSeconds } = tokens.issue({
     ...account,
     id: userId,

@@ -1,4 +1,4 @@
-/** The mutations of API keys: rules first, then one write. Secrets are not stored, so that no mutation is repeated for an Idempotency-Key. */
+/** The mutations of API keys: rules first, then one transaction. Secrets are not stored, so that no mutation is repeated for an Idempotency-Key. */
 import { requireCaller } from '@trestle/chassis/request/context';
 import type { Caller } from '@trestle/identity';
 import { createApiKey as createKey, hashApiKey, lastFourOf } from '@trestle/identity/api-keys';
@@ -9,9 +9,11 @@ import type {
   MutationRotateApiKeyArgs,
   MutationUpdateApiKeyArgs,
 } from '../generated/resolvers.ts';
+import { toSessionClient } from '../session/client.ts';
 import {
   type ApiKey,
   type CreatedApiKey,
+  HOUR_MS,
   allowManaging,
   allowOwnKey,
   parseApiKeyChange,
@@ -26,7 +28,12 @@ export async function createApiKey({ input }: MutationCreateApiKeyArgs, context:
   const caller = allowManaging(requireCaller(context));
   const key = parseNewApiKey(caller, input, context.clock());
   const { secret, hashed } = generate(context);
-  return { secret, apiKey: await context.stores.apiKeys.create({ ...key, ...hashed }) };
+  const apiKey = await context.transact(async ({ apiKeys, securityEvents }) => {
+    const created = await apiKeys.create({ ...key, ...hashed });
+    await securityEvents.record({ type: 'API_KEY_CREATED', userId: key.userId, subject: created.id, client: toSessionClient(context) });
+    return created;
+  });
+  return { secret, apiKey };
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, VALIDATION_ERROR or PRECONDITION_FAILED. */
@@ -42,16 +49,26 @@ export async function rotateApiKey(args: MutationRotateApiKeyArgs, context: User
   const overlapMs = parseOverlap(input);
   const { secret, hashed } = generate(context);
   const successor = { ...toSuccessor(caller, key, context.clock()), ...hashed };
-  const apiKey = await context.stores.apiKeys.rotate({ id, successor, overlapMs, expectedVersions });
+  const apiKey = await context.transact(async ({ apiKeys, securityEvents }) => {
+    const created = await apiKeys.rotate({ id, successor, overlapMs, expectedVersions });
+    const detail = `replaced by ${created.id} after ${String(overlapMs / HOUR_MS)} h`;
+    await securityEvents.record({ type: 'API_KEY_ROTATED', userId: key.userId, subject: id, detail, client: toSessionClient(context) });
+    return created;
+  });
   if (overlapMs === 0) await context.revoke({ userId: key.userId, sessionId: id });
   return { secret, apiKey };
 }
 
 /** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND or PRECONDITION_FAILED. */
 export async function revokeApiKey({ id, expectedVersions }: MutationRevokeApiKeyArgs, context: UsersContext): Promise<true> {
-  allowManaging(requireCaller(context));
+  const caller = allowManaging(requireCaller(context));
   await context.loaders.apiKey.needToDelete(id);
-  const userId = await context.stores.apiKeys.delete(id, expectedVersions);
+  const userId = await context.transact(async ({ apiKeys, securityEvents }) => {
+    const owner = await apiKeys.delete(id, expectedVersions);
+    const actorId = caller.userId === owner ? null : caller.userId;
+    await securityEvents.record({ type: 'API_KEY_REVOKED', userId: owner, actorId, subject: id, client: toSessionClient(context) });
+    return owner;
+  });
   await context.revoke({ userId, sessionId: id });
   return true;
 }

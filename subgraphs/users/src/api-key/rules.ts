@@ -47,13 +47,14 @@ export interface ApiKeyChange {
   readonly isAllowedInUrl?: boolean;
 }
 
-/** The most keys of an account, expired ones included. */
+/** The most keys of an account. Expired ones are deleted to make room for a new one. */
 export const MAX_API_KEYS = 50;
 const MANAGE: Scope = 'account:manage';
 const NAME = { field: 'name', ...lengthOf('CreateApiKeyInput.name') };
 const DEFAULT_OVERLAP_HOURS = 24;
 const MAX_OVERLAP_HOURS = 168;
-const HOUR_MS = 3_600_000;
+/** An hour in milliseconds. */
+export const HOUR_MS = 3_600_000;
 
 /** Throws FORBIDDEN unless the caller has the scope `account:manage`, which API keys have only when their owner says so. */
 export function allowManaging(caller: Caller): Caller {

@@ -10,6 +10,13 @@ import type { ApiKeyOrderField } from '../generated/resolvers.ts';
 import type { UserClient } from '../user/store.ts';
 import { type ApiKey, type ApiKeyChange, type KeyVisibility, MAX_API_KEYS, type NewApiKey } from './rules.ts';
 
+/** How long the owner sees an expired key in the list before it is swept. */
+const EXPIRED_DAYS = 30;
+const SWEEP_ROWS = 1000;
+const DAY_MS = 86_400_000;
+/** Uses of a key from one network within this time are one entry of the audit trail. */
+const USE_EVENT_MINUTES = 15;
+
 export const API_KEY_SORTING: Sorting<ApiKeyOrderField> = {
   columns: {
     ID: { column: 'id', type: 'text' },
@@ -50,6 +57,8 @@ export interface UsedKey {
   readonly plan: Plan;
   readonly requestsPerMinute: number | null;
   readonly tokenGeneration: number;
+  /** Whether the audit trail has no use of the key from this network within the last 15 minutes. */
+  readonly isNews: boolean;
 }
 
 /** How a key is replaced. */
@@ -72,12 +81,15 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
   return {
     ...rows,
 
-    /** Creates a key. Throws NOT_FOUND without an account, BUSINESS_RULE_VIOLATION for too many keys. */
-    create: (key: NewApiKey & HashedKey): Promise<ApiKey> =>
-      prisma.$transaction(async (transaction) => {
-        await requireRoom(transaction, key.userId);
-        return insert(transaction, { ...key, id: createId('key'), now: clock() });
-      }),
+    /**
+     * Creates a key; call it in a transaction. When the account has 50 keys, those of them that have expired are deleted. Throws NOT_FOUND
+     * without an account, BUSINESS_RULE_VIOLATION for too many keys.
+     */
+    async create(key: NewApiKey & HashedKey): Promise<ApiKey> {
+      const now = clock();
+      await makeRoom(prisma, { userId: key.userId, now });
+      return insert(prisma, { ...key, id: createId('key'), now });
+    },
 
     /** Throws PRECONDITION_FAILED, GONE or NOT_FOUND, and then has changed nothing. */
     update: createGuardedUpdate<ApiKey, ApiKeyChange>({
@@ -87,23 +99,21 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
     }),
 
     /**
-     * Inserts the successor of a key, and lets the old key expire after the overlap, or deletes it when that is 0; in one transaction. Throws
-     * PRECONDITION_FAILED, GONE, NOT_FOUND, or BUSINESS_RULE_VIOLATION for a key that was replaced before.
+     * Inserts the successor of a key, and lets the old key expire after the overlap, or deletes it when that is 0; call it in a transaction.
+     * Throws PRECONDITION_FAILED, GONE, NOT_FOUND, or BUSINESS_RULE_VIOLATION for a key that was replaced before, or for too many keys.
      */
-    rotate: (rotation: Rotation): Promise<ApiKey> =>
-      prisma.$transaction(async (transaction) => {
-        const client = transaction as UserClient;
-        const { id, successor, overlapMs } = rotation;
-        await requireRoom(client, successor.userId);
-        const now = clock();
-        const successorId = createId('key');
-        if (!(await retire(client, { ...rotation, successorId, now }))) {
-          const rule = { where: {}, otherwise: `API key ${id} was replaced or has expired.` };
-          throw await explainMiss(resource, id, { expectedVersions: rotation.expectedVersions, rule });
-        }
-        if (overlapMs === 0) await remove(client, { id, now });
-        return insert(client, { ...successor, id: successorId, now });
-      }),
+    async rotate(rotation: Rotation): Promise<ApiKey> {
+      const { id, successor, overlapMs } = rotation;
+      const now = clock();
+      await makeRoom(prisma, { userId: successor.userId, now });
+      const successorId = createId('key');
+      if (!(await retire(prisma, { ...rotation, successorId, now }))) {
+        const rule = { where: {}, otherwise: `API key ${id} was replaced or has expired.` };
+        throw await explainMiss(resource, id, { expectedVersions: rotation.expectedVersions, rule });
+      }
+      if (overlapMs === 0) await remove(prisma, { id, now });
+      return insert(prisma, { ...successor, id: successorId, now });
+    },
 
     /**
      * Deletes a key and inserts its tombstone in the same statement; a trigger writes the revocation of its tokens. Returns the id of its
@@ -114,31 +124,73 @@ export function createApiKeyStore({ prisma, createId, clock, findDeleted }: Dele
       remove: ({ id, version }) => remove(prisma, { id, version, now: clock() }),
     }),
 
-    /** Finds the key with this hash that has not expired and whose account is active, and notes its use, at most once a minute. */
-    async use(hash: Buffer): Promise<UsedKey | undefined> {
-      const now = clock();
-      const [used] = await prisma.$queryRaw<UsedKey[]>`
-        WITH found AS (
-          SELECT k."id", k."userId", k."scopes", k."isAllowedInUrl", k."expiresAt", u."role", u."plan", u."requestsPerMinute",
-            u."tokenGeneration"
-          FROM "api_keys" k JOIN "users" u ON u."id" = k."userId"
-          WHERE k."hash" = ${hash}::bytea AND u."isActive" AND (k."expiresAt" IS NULL OR k."expiresAt" > ${now}::timestamptz)
-        ), noted AS (
-          UPDATE "api_keys" k SET "lastUsedAt" = ${now}::timestamptz FROM found
-          WHERE k."id" = found."id" AND (k."lastUsedAt" IS NULL OR k."lastUsedAt" <= ${now}::timestamptz - interval '1 minute')
-        )
-        SELECT * FROM found`;
-      return used;
+    /**
+     * Finds the key with this hash that has not expired and whose account is active, and notes its use, at most once a minute. `address` is
+     * the truncated address of the client, for the audit trail.
+     */
+    use: (hash: Buffer, address: string | null): Promise<UsedKey | undefined> => use(prisma, { hash, address, now: clock() }),
+
+    /** Deletes keys that expired 30 days ago, in batches. */
+    async sweep(): Promise<void> {
+      const end = new Date(clock().getTime() - EXPIRED_DAYS * DAY_MS);
+      for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;)
+        deleted = await removeExpired(prisma, { condition: sql`"expiresAt" <= ${end}::timestamptz`, limit: SWEEP_ROWS, now: clock() });
     },
   };
 }
 
-/** Locks the account, so that its keys are counted one creation at a time. */
-async function requireRoom(prisma: UserClient, userId: string): Promise<void> {
+/** Locks the account, so that its keys are counted one creation at a time; a full account loses the keys that have expired. */
+async function makeRoom(prisma: UserClient, { userId, now }: { readonly userId: string; readonly now: Date }): Promise<void> {
   const locked = await prisma.$queryRaw<unknown[]>`SELECT FROM "users" WHERE "id" = ${userId} FOR NO KEY UPDATE`;
   if (locked.length === 0) throw notFound('account', userId);
-  if ((await prisma.apiKey.count({ where: { userId } })) >= MAX_API_KEYS)
+  const count = await prisma.apiKey.count({ where: { userId } });
+  if (count < MAX_API_KEYS) return;
+  const condition = sql`"userId" = ${userId} AND "expiresAt" <= ${now}::timestamptz`;
+  if (count - (await removeExpired(prisma, { condition, limit: MAX_API_KEYS, now })) >= MAX_API_KEYS)
     throw fail('BUSINESS_RULE_VIOLATION', `The account has ${String(MAX_API_KEYS)} API keys, which is the limit. Revoke one first.`);
+}
+
+interface ExpiredKeys {
+  readonly condition: Sql;
+  readonly limit: number;
+  readonly now: Date;
+}
+
+/** Deletes expired keys with their tombstones, the first to expire first. Returns their number. */
+function removeExpired(prisma: UserClient, { condition, limit, now }: ExpiredKeys): Promise<number> {
+  return prisma.$executeRaw`
+    WITH gone AS (
+      DELETE FROM "api_keys" WHERE "id" IN (
+        SELECT "id" FROM "api_keys" WHERE ${condition} ORDER BY "expiresAt", "id" LIMIT ${limit}::int FOR UPDATE SKIP LOCKED
+      ) RETURNING "id"
+    )
+    INSERT INTO "tombstones" ("id", "deletedAt") SELECT "id", ${now}::timestamptz FROM gone`;
+}
+
+interface Use {
+  readonly hash: Buffer;
+  readonly address: string | null;
+  readonly now: Date;
+}
+
+async function use(prisma: UserClient, { hash, address, now }: Use): Promise<UsedKey | undefined> {
+  const [used] = await prisma.$queryRaw<UsedKey[]>`
+    WITH found AS (
+      SELECT k."id", k."userId", k."scopes", k."isAllowedInUrl", k."expiresAt", u."role", u."plan", u."requestsPerMinute", u."tokenGeneration"
+      FROM "api_keys" k JOIN "users" u ON u."id" = k."userId"
+      WHERE k."hash" = ${hash}::bytea AND u."isActive" AND (k."expiresAt" IS NULL OR k."expiresAt" > ${now}::timestamptz)
+    ), noted AS (
+      UPDATE "api_keys" k SET "lastUsedAt" = ${now}::timestamptz FROM found
+      WHERE k."id" = found."id" AND (k."lastUsedAt" IS NULL OR k."lastUsedAt" <= ${now}::timestamptz - interval '1 minute')
+      RETURNING k."id"
+    )
+    SELECT *, EXISTS (SELECT FROM noted) AND NOT EXISTS (
+      SELECT FROM "security_events" e
+      WHERE e."userId" = found."userId" AND e."type" = 'API_KEY_USED' AND e."subject" = found."id"
+        AND e."address" IS NOT DISTINCT FROM ${address}::text
+        AND e."createdAt" > now() - make_interval(mins => ${USE_EVENT_MINUTES}::int)
+    ) AS "isNews" FROM found`;
+  return used;
 }
 
 async function insert(prisma: UserClient, key: NewApiKey & HashedKey & { readonly id: string; readonly now: Date }): Promise<ApiKey> {

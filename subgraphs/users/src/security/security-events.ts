@@ -22,7 +22,7 @@ export interface NewSecurityEvent {
 /** What is kept of a client: a truncated address and a short name of its device. */
 export interface ClientDescription {
   readonly address: string | null;
-  readonly device: string;
+  readonly device: string | null;
 }
 
 const createId = createIds({ now: Date.now });

@@ -23,7 +23,11 @@ const COLUMNS = ['id', 'type', 'userId', 'actorId', 'subject', 'detail', 'addres
 export interface SecurityEventStore extends RowStore<SecurityEvent, SecurityEventFilter, 'CREATED_AT'> {
   /** Adds an event, in the transaction of the store. */
   readonly record: (event: NewSecurityEvent) => Promise<void>;
+  /** Deletes events that are older than these days, at least 30, in batches. */
+  readonly sweep: (days: number) => Promise<void>;
 }
+
+const SWEEP_ROWS = 1000;
 
 export function createSecurityEventStore(prisma: UserClient): SecurityEventStore {
   const rows = createRowStore<SecurityEvent, SecurityEventFilter, 'CREATED_AT'>({
@@ -43,5 +47,16 @@ export function createSecurityEventStore(prisma: UserClient): SecurityEventStore
       ],
     }),
   });
-  return { ...rows, record: (event) => recordSecurityEvent(prisma, event) };
+  return {
+    ...rows,
+    record: (event) => recordSecurityEvent(prisma, event),
+    async sweep(days) {
+      for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;) {
+        const [swept] = await prisma.$queryRaw<{ deleted: number }[]>(
+          sql`SELECT "sweep_security_events"(${days}::int, ${SWEEP_ROWS}::int) AS "deleted"`,
+        );
+        deleted = swept?.deleted ?? 0;
+      }
+    },
+  };
 }

@@ -11,7 +11,7 @@ import type {
   MutationUpdateUserArgs,
 } from '../generated/resolvers.ts';
 import { toSessionClient } from '../session/client.ts';
-import { isSecurityChange, toSecurityEvents } from './security-changes.ts';
+import { isSecurityChange, toCreationEvent, toSecurityEvents } from './security-changes.ts';
 import {
   type User,
   type UserChange,
@@ -59,7 +59,13 @@ export async function replaceUser({ id, input, expectedVersions }: MutationRepla
   if (expectedVersions && !expectedVersions.includes(0))
     throw fail('PRECONDITION_FAILED', `Account ${id} does not exist, but the request expects a version of it.`);
   const hash = await context.passwords.hash(created.password);
-  return context.stores.users.createAt(id, created, hash).catch((error: unknown) => {
+  const source = { caller, client: toSessionClient(context) };
+  const creation = context.transact(async ({ users, securityEvents }) => {
+    const account = await users.createAt(id, created, hash);
+    await securityEvents.record(toCreationEvent(account, source));
+    return account;
+  });
+  return creation.catch((error: unknown) => {
     // A concurrent request was first: a request without a precondition has failed none.
     const isConflict = error instanceof Fault && error.code === 'PRECONDITION_FAILED' && !expectedVersions;
     throw isConflict ? fail('CONFLICT', `Account ${id} was created by another request at the same time. Retry the request.`) : error;

@@ -2,6 +2,7 @@
 import { selectEvents } from '@trestle/chassis/events/event-selection';
 import type { AuthRules } from '@trestle/chassis/graphql/auth-directive';
 import { connectionResolvers, nodesOf } from '@trestle/chassis/paging/connection';
+import type { Caller, Plan } from '@trestle/identity';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { changePassword } from './change-password.ts';
 import { createUser, deleteUser, replaceUser, updateUser } from './mutations.ts';
@@ -32,16 +33,22 @@ export const userResolvers: Resolvers = {
   User: {
     __resolveReference: ({ id }, { loaders }) => loaders.user.find(id),
     oldField: () => null,
+    plan: ({ plan }) => plan.toUpperCase() as Uppercase<Plan>,
+    requestsPerMinute: ({ plan, requestsPerMinute }) => (plan === 'enterprise' ? requestsPerMinute : null),
   },
   UserConnection: connectionResolvers,
 };
 
+function isOwner({ id, isProven }: User, caller: Caller | null): boolean {
+  return isProven === true || id === caller?.userId;
+}
+
 /**
- * An account sees its own e-mail address; so does a request that created it or sent its password. Others see the mask (contract §3), as does a
- * client that the account has not allowed to read its profile.
+ * An account sees its own e-mail address, plan and number of requests per minute; so does a request that created it or sent its password.
+ * Others see the mask of the address (contract §3), as does a client that the account has not allowed to read its profile.
  */
 export const authRules: AuthRules = {
-  owners: { 'User.email': ({ id, isProven }: User, caller) => isProven === true || id === caller?.userId },
-  scopes: { 'User.email': 'users:read' },
+  owners: { 'User.email': isOwner, 'User.plan': isOwner, 'User.requestsPerMinute': isOwner },
+  scopes: { 'User.email': 'users:read', 'User.plan': 'users:read', 'User.requestsPerMinute': 'users:read' },
   masks: { 'User.email': '***@masked.invalid' },
 };

@@ -75,8 +75,34 @@ describe('a change of an account', () => {
     expect(allowChange(caller('usr_b', 'ADMIN'), user, { role: 'ADMIN' })).toEqual({ role: 'ADMIN' });
   });
 
-  it('may contain the account’s own role unchanged, as a PUT does', () => {
-    expect(allowChange(caller('usr_a'), user, { name: 'A', role: 'USER', isActive: true })).toEqual({ name: 'A' });
+  it('may contain the account’s own role and plan unchanged, as a PUT does', () => {
+    const unchanged = { role: 'USER', isActive: true, plan: 'free', requestsPerMinute: null } as const;
+    expect(allowChange(caller('usr_a'), user, { name: 'A', ...unchanged })).toEqual({ name: 'A' });
+  });
+
+  it('of the plan or the requests per minute is for administrators only', () => {
+    const enterprise: User = { ...user, plan: 'enterprise', requestsPerMinute: 5000 };
+    expect(() => allowChange(caller('usr_a'), user, { plan: 'pro' })).toThrow('`plan` requires the role ADMIN');
+    expect(() => allowChange(caller('usr_a'), enterprise, { requestsPerMinute: null })).toThrow(
+      '`requestsPerMinute` requires the role ADMIN',
+    );
+    expect(allowChange(caller('x', 'ADMIN'), user, { plan: 'enterprise', requestsPerMinute: 1 })).toEqual({
+      plan: 'enterprise',
+      requestsPerMinute: 1,
+    });
+    expect(faultsOf(() => parseUserChange({ plan: null, requestsPerMinute: 0 }))).toEqual(['plan', 'requestsPerMinute']);
+    expect(faultsOf(() => parseUserChange({ requestsPerMinute: 1_000_001 }))).toEqual(['requestsPerMinute']);
+    expect(parseUserChange({ plan: 'PRO', requestsPerMinute: null })).toEqual({ plan: 'pro', requestsPerMinute: null });
+  });
+
+  it('gives requests per minute to the plan enterprise only, and removes them with the plan', () => {
+    const enterprise: User = { ...user, plan: 'enterprise', requestsPerMinute: 5000 };
+    const admin = caller('x', 'ADMIN');
+    expect(faultsOf(() => allowChange(admin, user, { requestsPerMinute: 5 }))).toEqual(['requestsPerMinute']);
+    expect(faultsOf(() => allowChange(admin, enterprise, { plan: 'pro', requestsPerMinute: 5 }))).toEqual(['requestsPerMinute']);
+    expect(allowChange(admin, enterprise, { plan: 'pro' })).toEqual({ plan: 'pro', requestsPerMinute: null });
+    expect(allowChange(admin, enterprise, { name: 'A' })).toEqual({ name: 'A' });
+    expect(allowChange(admin, user, { plan: 'pro' })).toEqual({ plan: 'pro' });
   });
 });
 

@@ -47,17 +47,22 @@ export interface UserInput {
   readonly role?: Role | null;
   readonly isActive?: boolean | null;
   readonly currentPassword?: string | null;
+  readonly plan?: Uppercase<Plan> | null;
+  readonly requestsPerMinute?: number | null;
 }
+
+type Nullable = 'bio' | 'age' | 'requestsPerMinute';
 
 /** A change that can be written. */
 export type UserChange = {
-  readonly [Field in Exclude<keyof UserInput, 'currentPassword'>]?: Field extends 'bio' | 'age'
+  readonly [Field in Exclude<keyof UserInput, 'plan' | 'currentPassword'>]?: Field extends Nullable
     ? UserInput[Field]
     : NonNullable<UserInput[Field]>;
-};
+} & { readonly plan?: Plan };
 
 const EMAIL = /^[^\s@<>()[\],;:\\"]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/;
 const NAME = { field: 'name', ...lengthOf('UpdateUserInput.name') };
+const MAX_PER_MINUTE = 1_000_000;
 const BIO = { field: 'bio', ...lengthOf('UpdateUserInput.bio') };
 const CURRENT_PASSWORD = { field: 'currentPassword', ...lengthOf('UpdateUserInput.currentPassword') };
 
@@ -73,8 +78,8 @@ export function checkNewUser({ email, name, password, bio, age }: NewUser): void
 }
 
 /** Parses a change. Throws VALIDATION_ERROR with every fault. */
-export function parseUserChange({ currentPassword, ...change }: UserInput): UserChange {
-  const { email, name, bio, age, role, isActive } = change;
+export function parseUserChange({ plan, currentPassword, ...input }: UserInput): UserChange {
+  const { email, name, bio, age, role, isActive, requestsPerMinute } = input;
   rejectFaults([
     ...(email === undefined ? [] : checkEmail(email)),
     ...(name === undefined ? [] : checkString(name, NAME)),
@@ -82,9 +87,11 @@ export function parseUserChange({ currentPassword, ...change }: UserInput): User
     ...checkAge(age),
     ...(role === null ? [{ field: 'role', message: 'must not be null' }] : []),
     ...(isActive === null ? [{ field: 'isActive', message: 'must not be null' }] : []),
+    ...(plan === null ? [{ field: 'plan', message: 'must not be null' }] : []),
+    ...checkRequestsPerMinute(requestsPerMinute),
     ...checkString(currentPassword ?? null, CURRENT_PASSWORD),
   ]);
-  return change as UserChange;
+  return { ...(input as UserChange), ...(plan && { plan: plan.toLowerCase() as Plan }) };
 }
 
 /** A complete account, as a PUT sends it (spec §4.1). */
@@ -105,7 +112,17 @@ export function parseNewAt({ password, bio = null, age = null, ...rest }: UserRe
   if (password == null) rejectFaults([{ field: 'password', message: 'is required for a new account' }]);
   const user = { email: rest.email, name: rest.name, password: password ?? '', bio };
   checkNewUser(user);
-  return { ...user, ...parseUserChange({ ...rest, bio, age }) };
+  return { ...user, ...fitPlan({ plan: 'free', requestsPerMinute: null }, parseUserChange({ ...rest, bio, age })) };
+}
+
+/**
+ * Returns the change with a number of requests per minute that fits the plan: only the plan `enterprise` has one, and any other plan removes
+ * it. Throws VALIDATION_ERROR for a number with another plan.
+ */
+function fitPlan(user: Pick<User, 'plan' | 'requestsPerMinute'>, change: UserChange): UserChange {
+  if ((change.plan ?? user.plan) === 'enterprise') return change;
+  if (change.requestsPerMinute != null) rejectFaults([{ field: 'requestsPerMinute', message: 'requires the plan enterprise' }]);
+  return user.requestsPerMinute === null ? change : { ...change, requestsPerMinute: null };
 }
 
 /** Administrators may create an account with an id of their choice, if it has the form of our ids. Throws NOT_FOUND for other callers. */
@@ -113,16 +130,19 @@ export function allowNewAt(caller: Caller, id: string): void {
   if (!hasRole(caller, 'ADMIN') || prefixOf(id) !== 'usr') throw notFound('account', id);
 }
 
+const ADMIN_FIELDS = ['role', 'isActive', 'plan', 'requestsPerMinute'] as const;
+
 /**
  * Returns the part of the change that the caller may write. Accounts change themselves, administrators any account. Only administrators
- * change `role` and `isActive`, but an account may send its own unchanged, as a PUT does. Throws FORBIDDEN.
+ * change `role`, `isActive`, `plan` and `requestsPerMinute`, but an account may send its own unchanged, as a PUT does. Throws FORBIDDEN, and
+ * VALIDATION_ERROR for requests per minute that the plan does not have.
  */
 export function allowChange(caller: Caller, user: User, change: UserChange): UserChange {
-  if (hasRole(caller, 'ADMIN')) return change;
+  if (hasRole(caller, 'ADMIN')) return fitPlan(user, change);
   if (caller.userId !== user.id) throw fail('FORBIDDEN', 'Changing another account requires the role ADMIN.');
-  const { role = user.role, isActive = user.isActive, ...rest } = change;
-  if (role !== user.role || isActive !== user.isActive) throw fail('FORBIDDEN', 'Changing `role` or `isActive` requires the role ADMIN.');
-  return rest;
+  const changed = ADMIN_FIELDS.find((field) => change[field] !== undefined && change[field] !== user[field]);
+  if (changed) throw fail('FORBIDDEN', `Changing \`${changed}\` requires the role ADMIN.`);
+  return Object.fromEntries(Object.entries(change).filter(([field]) => !ADMIN_FIELDS.includes(field as never)));
 }
 
 /**
@@ -205,6 +225,11 @@ export function parseSearch(query: string): string {
 
 function checkAge(age: number | null | undefined): FieldFault[] {
   return age != null && (age < 0 || age > 150) ? [{ field: 'age', message: 'must be 0 to 150' }] : [];
+}
+
+function checkRequestsPerMinute(number: number | null | undefined): FieldFault[] {
+  const isValid = number == null || (number >= 1 && number <= MAX_PER_MINUTE);
+  return isValid ? [] : [{ field: 'requestsPerMinute', message: `must be 1 to ${String(MAX_PER_MINUTE)}` }];
 }
 
 function checkEmail(email: string | null): FieldFault[] {

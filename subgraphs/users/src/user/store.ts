@@ -138,13 +138,24 @@ type InsertOptions = Pick<DeletingStoreOptions<UserClient>, 'prisma' | 'clock' |
  */
 async function insertAt(
   { prisma, clock, findDeleted }: InsertOptions,
-  { id, bio, age, role, isActive, passwordHash, ...user }: UserChange & NewUser & { readonly id: string; readonly passwordHash: string },
+  {
+    id,
+    bio,
+    age,
+    role,
+    isActive,
+    plan,
+    requestsPerMinute,
+    passwordHash,
+    ...user
+  }: UserChange & NewUser & { readonly id: string; readonly passwordHash: string },
 ): Promise<User> {
   const now = clock();
   const [created] = await prisma.$queryRaw<User[]>`
-    INSERT INTO "users" ("id", "email", "name", "bio", "age", "role", "isActive", "passwordHash", "createdAt", "updatedAt")
+    INSERT INTO "users"
+      ("id", "email", "name", "bio", "age", "role", "isActive", "plan", "requestsPerMinute", "passwordHash", "createdAt", "updatedAt")
     SELECT ${id}, ${user.email}, ${user.name}, ${bio ?? null}, ${age ?? null}::int, ${role ?? 'USER'}::"Role", ${isActive ?? true},
-      ${passwordHash}, ${now}::timestamptz, ${now}::timestamptz
+      ${plan ?? 'free'}::"Plan", ${requestsPerMinute ?? null}::int, ${passwordHash}, ${now}::timestamptz, ${now}::timestamptz
     WHERE NOT EXISTS (SELECT FROM "tombstones" WHERE "id" = ${id})
     ON CONFLICT DO NOTHING
     RETURNING ${join(USER_COLUMNS.map(name), ', ')}`;
