@@ -54,7 +54,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     env: { ...shared, ...env },
   });
 
-  const { TLS_CERT_FILE: certificate, PUBLIC_URL: publicUrl } = config.inherited;
+  const { TLS_CERT_FILE: certificate, PUBLIC_URL: publicUrl, PUBLIC_GATEWAY_URL: publicGatewayUrl } = config.inherited;
   const isPublicHttps = certificate !== undefined || publicUrl?.startsWith('https:') === true;
   const portOf = (name: SubgraphName) => config[portSettingOf(name)];
   const usersAt = (path: string) => `http://${HOST}:${String(portOf('users'))}${path}`;
@@ -66,11 +66,10 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name] };
     // The users subgraph signs tokens and sends revocations to the other processes.
     const secrets = { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile, API_KEY_SECRET_FILE: keys.apiKeySecretFile, ...oauth };
-    const own =
-      name === 'users' ? { ...secrets, ...inherit(...USERS_SETTINGS), SECURE_COOKIES: isPublicHttps ? 'on' : 'off' } : revocations;
+    const users = { ...secrets, ...inherit(...USERS_SETTINGS), SECURE_COOKIES: isPublicHttps ? 'on' : 'off' };
+    const own = name === 'users' ? users : revocations;
     return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...inherit(...SUBGRAPH_SETTINGS), ...env, ...own } });
   };
-  const publicGatewayUrl = config.inherited.PUBLIC_GATEWAY_URL;
   const gateway = plan('gateway', 'gateway', {
     port: config.GATEWAY_PORT,
     env: {
