@@ -32,7 +32,7 @@ interface Sent {
   readonly from: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | URLSearchParams;
 }
 
 /** Sends a request from an address, through the trusted proxy that the test is. */

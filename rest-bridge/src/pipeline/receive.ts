@@ -5,7 +5,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { takeUrlKeys } from '@trestle/identity/credential';
 import type { Quota } from '@trestle/limits/quota';
-import type { RateLimits } from '@trestle/limits/settings';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 import { Cancellation } from '@trestle/service/cancellation';
@@ -34,7 +33,6 @@ export interface RequestMetrics {
 
 /** What requests are received with. */
 export interface ReceiverDependencies extends IdentifyDependencies {
-  readonly rateLimits: RateLimits;
   readonly load: LoadGuard;
   readonly maintenance: Maintenance;
   readonly tracing: Tracing;
