@@ -1,10 +1,16 @@
 /** The authorization code flow with PKCE, refresh and OpenID Connect (RFC 6749 §4.1, RFC 7636, OpenID Connect Core §3.1), with real clients. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
+import { until } from '../../stack/client.ts';
 import { FormBrowser } from './form-browser.ts';
 import { CALLBACK, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
 import { allowLoopback, insecure } from './real-clients.ts';
+
+const ROTATE = fileURLToPath(new URL('../../../subgraphs/users/dist/keys/main.js', import.meta.url));
 
 let system: OAuthSystem;
 let app: RegisteredClient;
@@ -24,7 +30,8 @@ beforeEach(() => {
 });
 
 async function discover({ id, secret }: RegisteredClient, isPublic = false): Promise<openid.Configuration> {
-  const execute = [allowLoopback];
+  // The second makes the client verify the signatures of ID tokens.
+  const execute = [allowLoopback, openid.enableNonRepudiationChecks];
   return openid.discovery(new URL(system.issuer), id, isPublic ? undefined : secret, isPublic ? openid.None() : undefined, { execute });
 }
 
@@ -136,6 +143,80 @@ describe('refresh', () => {
   });
 });
 
+describe('what an account has allowed', () => {
+  interface Page {
+    readonly data: readonly { readonly id: string; readonly clientId: string }[];
+  }
+  const sidOf = (token: string) => (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sid: string }).sid;
+  const eventsOf = (subject: string) =>
+    system.stack.sql<{ type: string; detail: string; userId: string; device: string; address: string }>(
+      'users',
+      'SELECT "type", "detail", "userId", "device", "address" FROM "security_events" WHERE "subject" = $1 ORDER BY "createdAt", "id"',
+      [subject],
+    );
+
+  it('is listed, can be withdrawn by the account, and is then refused at once everywhere', async () => {
+    const { config, tokens } = await logIn();
+    const id = sidOf(tokens.access_token);
+    const { body } = await system.stack.call('GET', '/v1/authorizations?limit=100', { token: system.ada.token });
+    expect((body as Page).data.find((each) => each.id === id)).toEqual({
+      id,
+      clientId: app.id,
+      clientName: 'Test application',
+      scopes: ['openid', 'profile', 'email', 'users:read', 'orders:read'],
+      createdAt: expect.stringMatching(/Z$/),
+      lastUsedAt: expect.stringMatching(/Z$/),
+      expiresAt: expect.stringMatching(/Z$/),
+    });
+    // Neither another account nor the client itself may do it.
+    const bob = await system.stack.createAccount('Eve');
+    const path = `/v1/authorizations/${id}`;
+    expect((await system.stack.call('DELETE', path, { token: bob.token })).status).toBe(404);
+    expect((await system.stack.call('DELETE', path, { token: tokens.access_token })).status).toBe(403);
+    expect((await system.stack.call('DELETE', path, { token: system.ada.token })).status).toBe(204);
+    expect((await system.stack.call('DELETE', path, { token: system.ada.token })).status).toBe(404);
+    expect((await system.stack.call('GET', `/v1/users/${system.ada.id}`, { token: tokens.access_token })).status).toBe(401);
+    await expect(openid.refreshTokenGrant(config, tokens.refresh_token ?? '')).rejects.toMatchObject({ error: 'invalid_grant' });
+    const { data } = await system.stack.graphql<{ authorizations: { edges: { node: { id: string } }[] } }>(
+      '{ authorizations(first: 100) { edges { node { id } } } }',
+      { token: system.ada.token },
+    );
+    expect(data?.authorizations.edges.map(({ node }) => node.id)).not.toContain(id);
+  });
+
+  it('is in the audit trail: the consent, and what has ended it', async () => {
+    const common = { grantTypes: ['authorization_code', 'refresh_token'], redirectUris: [CALLBACK], isPublic: true, owner: system.ada.id };
+    const client = await system.register({ ...common, scopes: ['openid', 'orders:read'] });
+    const given = async () => {
+      const address = `/oauth/authorize?${new URLSearchParams({
+        ...{ client_id: client.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read' },
+        ...{ code_challenge: await openid.calculatePKCECodeChallenge('v'.repeat(43)), code_challenge_method: 'S256' },
+      }).toString()}`;
+      const code = (await new FormBrowser(system.issuer).approve(address, system.ada)).searchParams.get('code') ?? '';
+      const fields = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: 'v'.repeat(43) };
+      const { body } = await system.post('/oauth/token', { ...fields, client_id: client.id });
+      return { fields, refresh: String(body['refresh_token']), access: String(body['access_token']) };
+    };
+    const first = await given();
+    await system.post('/oauth/revoke', { token: first.refresh, client_id: client.id });
+    const second = await given();
+    await system.post('/oauth/token', { ...second.fields, client_id: client.id });
+    const third = await given();
+    await system.stack.call('DELETE', `/v1/authorizations/${sidOf(third.access)}`, { token: system.ada.token });
+    const events = await eventsOf(client.id);
+    const consent = ['CONSENT_GIVEN', 'openid orders:read'];
+    expect(events.map(({ type, detail }) => [type, detail])).toEqual([
+      consent,
+      ['CONSENT_WITHDRAWN', 'by the client'],
+      consent,
+      ['CONSENT_WITHDRAWN', 'a code or refresh token was used twice'],
+      consent,
+      ['CONSENT_WITHDRAWN', 'by the account'],
+    ]);
+    expect(events[0]).toMatchObject({ userId: system.ada.id, device: 'node', address: '127.0.0.0/24' });
+  });
+});
+
 describe('revocation', () => {
   it.each(['access_token', 'refresh_token'] as const)('of the %s ends the grant at once everywhere', async (kind) => {
     const { config, tokens } = await logIn();
@@ -160,5 +241,19 @@ describe('revocation', () => {
     expect((await system.post('/oauth/token', refresh, web)).body['error']).toBe('invalid_grant');
     await browser.open(address);
     expect(browser.page?.html).toContain('name="password"');
+  });
+});
+
+describe('the key of ID tokens', () => {
+  const kidOf = (token = '') => (JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as { kid: string }).kid;
+
+  it('is replaced by `npm run keys:rotate` without a restart; keys of tokens that are still valid stay published', async () => {
+    const before = kidOf((await logIn()).tokens.id_token);
+    const env = { ...process.env, ...system.stack.keyFiles };
+    await promisify(execFile)(process.execPath, [ROTATE, '--delay', '2'], { env });
+    let after = before;
+    await until(async () => (after = kidOf((await logIn()).tokens.id_token)) !== before);
+    const { keys } = (await (await fetch(`${system.issuer}/oauth/jwks`)).json()) as { keys: { kid: string }[] };
+    expect(keys.map(({ kid }) => kid)).toEqual([after, before]);
   });
 });

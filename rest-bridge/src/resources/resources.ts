@@ -235,6 +235,15 @@ export const SESSION: Resource = {
   isVersioned: false,
 };
 
+/** Access that an account has given to OAuth clients. */
+export const AUTHORIZATION: Resource = {
+  type: 'Authorization',
+  fields: plain('id', 'clientId', 'clientName', 'scopes', 'createdAt', 'lastUsedAt', 'expiresAt'),
+  defaultFields: ['id', 'clientId', 'clientName', 'scopes', 'createdAt', 'lastUsedAt', 'expiresAt'],
+  include: {},
+  isVersioned: false,
+};
+
 /** Entries of the audit trail. */
 export const SECURITY_EVENT: Resource = {
   type: 'SecurityEvent',

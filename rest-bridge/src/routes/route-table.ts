@@ -1,6 +1,7 @@
 /** All routes, and a tree of path segments that matches a path in one step per segment. */
 import { apiKeyRoutes } from './api-keys.ts';
 import { authRoutes } from './auth.ts';
+import { authorizationRoutes } from './authorizations.ts';
 import { channelRoutes } from './channels.ts';
 import { notImplementedRoutes } from './not-implemented.ts';
 import { orderRoutes } from './orders.ts';
@@ -16,6 +17,7 @@ import { videoRoutes } from './videos.ts';
 /** All routes that run operations or are not implemented yet. `openapi/` adds those that describe them. */
 export const routes: readonly Route[] = [
   ...authRoutes,
+  ...authorizationRoutes,
   ...apiKeyRoutes,
   ...userRoutes,
   ...orderRoutes,

@@ -30,7 +30,7 @@ await runSubgraph({
   port: config.USERS_PORT,
   databaseUrl: config.USERS_DATABASE_URL,
   settings: config,
-  create: ({ database, revocations, verifier, log }) => {
+  create: ({ database, revocations, verifier, publicKeys, log }) => {
     const signingKey = watchSigningKey({ path: config.TOKEN_PRIVATE_KEY_FILE, log });
     const createId = createIds({ now: Date.now });
     const { idempotency, transact, close } = openUsersStores({ database, createId, clock: systemClock });
@@ -59,7 +59,7 @@ await runSubgraph({
       return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
     };
     const exchange = createExchangeHandler({ ...dependencies, ...stores, now: Date.now, log });
-    const oauth = config.oauth && openOAuthServer(config.oauth, { database, verifier, log, stores, dependencies, signingKey });
+    const oauth = config.oauth && openOAuthServer(config.oauth, { database, verifier, publicKeys, log, stores, dependencies, signingKey });
     return {
       resolvers,
       authRules,
@@ -81,7 +81,7 @@ await runSubgraph({
   },
 });
 
-type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'log'> & {
+type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'publicKeys' | 'log'> & {
   readonly stores: UsersStores;
   readonly dependencies: UsersDependencies;
   readonly signingKey: SigningKeySource;
@@ -90,14 +90,14 @@ type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'log'> & {
 /** Creates the authorization server on the stores of this process. */
 function openOAuthServer(
   settings: NonNullable<typeof config.oauth>,
-  { database, verifier, log, stores, dependencies, signingKey }: OAuthParts,
+  { database, verifier, publicKeys, log, stores, dependencies, signingKey }: OAuthParts,
 ): OAuthServer {
   const { authenticate, tokens, revoke } = dependencies;
   return createOAuthServer({
     ...settings,
     ...createAccounts({ ...stores, authenticate }),
-    // ID tokens are verified by the server's own key set: they go on with this key until the process starts again.
-    privateKeyPem: signingKey.current().key.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    signingKey,
+    publicKeys,
     query: database.query,
     verifier,
     log,

@@ -2,11 +2,15 @@
 import { mergeResolvers } from '@trestle/chassis/graphql/resolvers';
 import { JSONScalar } from '@trestle/chassis/graphql/scalars';
 import { apiKeyResolvers } from './api-key/resolvers.ts';
+import { authorizationResolvers } from './authorization/resolvers.ts';
 import { nodeResolvers } from './node/resolvers.ts';
 import { securityResolvers } from './security/resolvers.ts';
 import { sessionResolvers } from './session/resolvers.ts';
 import { userResolvers } from './user/resolvers.ts';
 
-export const resolvers = mergeResolvers(...[userResolvers, sessionResolvers, securityResolvers, apiKeyResolvers, nodeResolvers], {
-  JSON: JSONScalar,
-});
+export const resolvers = mergeResolvers(
+  ...[userResolvers, sessionResolvers, authorizationResolvers, securityResolvers, apiKeyResolvers, nodeResolvers],
+  {
+    JSON: JSONScalar,
+  },
+);

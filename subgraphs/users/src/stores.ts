@@ -3,6 +3,7 @@ import type { Database } from '@trestle/chassis/database/database';
 import { createIdempotency } from '@trestle/chassis/stores/idempotency';
 import type { StoreOptions } from '@trestle/chassis/stores/row-store';
 import { type ApiKeyStore, createApiKeyStore } from './api-key/store.ts';
+import { type AuthorizationStore, createAuthorizationStore } from './authorization/store.ts';
 import { type AttemptStore, createAttemptStore } from './login/attempt-store.ts';
 import { type SecurityEventStore, createSecurityEventStore } from './security/store.ts';
 import { type SessionStore, createSessionStore } from './session/store.ts';
@@ -12,6 +13,7 @@ export interface UsersStores {
   readonly users: UserStore;
   readonly apiKeys: ApiKeyStore;
   readonly sessions: SessionStore;
+  readonly authorizations: AuthorizationStore;
   readonly securityEvents: SecurityEventStore;
   readonly attempts: AttemptStore;
 }
@@ -31,6 +33,7 @@ export function openUsersStores({ database, ...options }: Dependencies) {
     return {
       users,
       sessions: createSessionStore({ ...options, prisma: client }),
+      authorizations: createAuthorizationStore(client),
       apiKeys: createApiKeyStore({ ...options, prisma: client, findDeleted: users.findDeleted }),
       securityEvents: createSecurityEventStore(client),
       attempts: createAttemptStore(client),

@@ -73,8 +73,8 @@ async function start<Context extends RequestContext>(
   const database = openDatabase({ url, metrics, ...toDatabaseLimits(settings) });
   const tracing = await createTracing({ service: name, endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT });
   const telemetry = createRequestTelemetry({ metrics, log, tracing });
-  const { verifier } = verification;
-  const subgraph = create({ database, revocations, verifier, log });
+  const { verifier, publicKeys } = verification;
+  const subgraph = create({ database, revocations, verifier, publicKeys, log });
   const { createContext, topics = {} } = subgraph;
   const schema = createSubgraphSchema(name, subgraph);
   applyMutationLimits(schema, toMutationLimits(settings));

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Revocations } from '@trestle/identity/revocations';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { Verification } from '@trestle/identity/verification';
 import type { Log } from '@trestle/log';
 import type { Database } from '../database/database.ts';
 import type { Events, Topics } from '../events/events.ts';
@@ -43,5 +44,7 @@ export interface Chassis {
   readonly revocations: Revocations;
   /** Verifies access tokens, with these revocations. */
   readonly verifier: TokenVerifier;
+  /** Returns our public keys, for publication. */
+  readonly publicKeys: Verification['publicKeys'];
   readonly log: Log;
 }

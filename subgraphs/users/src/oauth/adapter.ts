@@ -1,6 +1,7 @@
 /** The storage of oidc-provider: records and clients in PostgreSQL; access tokens are not stored, because they are JWTs. */
 import { type Adapter, type AdapterFactory, type AdapterPayload, type KoaContextWithOIDC, Provider, errors } from 'oidc-provider';
 import type { AccessTokens } from './access-tokens.ts';
+import type { ClientDescription } from '../security/security-events.ts';
 import type { ClientStore, OAuthClient } from './client-store.ts';
 import { DEVICE_CODE_GRANT } from './grant-types.ts';
 import { type RecordStore, isHandle } from './record-store.ts';
@@ -13,12 +14,17 @@ export interface AdapterOptions {
   readonly records: RecordStore;
   readonly clients: ClientStore;
   readonly accessTokens: AccessTokens;
-  /** Ends a grant with its tokens. */
-  readonly endGrant: (grantId: string) => Promise<void>;
+  /** Ends a grant with its tokens. `detail` is for the audit trail. */
+  readonly endGrant: (grantId: string, detail: string) => Promise<void>;
+  /** Describes the client of the request that is handled, for the audit trail. */
+  readonly describeClient: () => ClientDescription;
   /** Counts what requests without any credential store. Returns false when too much was stored lately. */
   readonly takeAnonymousRecord: () => boolean;
 }
 
+/** Why a grant ends, for the audit trail. */
+const BY_CLIENT = 'by the client';
+const REPLAYED = 'a code or refresh token was used twice';
 /** What anybody can have stored, for ten minutes each. */
 const ANONYMOUS_KINDS = new Set(['Interaction', 'DeviceCode', 'Session']);
 const nothing = () => Promise.resolve(undefined);
@@ -45,12 +51,13 @@ function createTokenAdapter(kind: 'AccessToken' | 'ClientCredentials', tokens: A
   return { ...EMPTY, find: (token) => tokens.find(kind, token), destroy: (token) => tokens.revoke(token) };
 }
 
-function createRecordAdapter(kind: string, { records, endGrant, takeAnonymousRecord }: AdapterOptions): Adapter {
+function createRecordAdapter(kind: string, { records, endGrant, takeAnonymousRecord, describeClient }: AdapterOptions): Adapter {
   return {
     async upsert(key, payload, expiresInSeconds = 0) {
       const isAnonymous = payload.accountId === undefined && ANONYMOUS_KINDS.has(kind);
       if (isAnonymous && !takeAnonymousRecord()) throw new errors.TemporarilyUnavailable('too many requests at once');
-      await records.upsert({ kind, key, payload, expiresInSeconds });
+      if (kind === 'Grant') await records.saveGrant({ key, payload, expiresInSeconds }, describeClient());
+      else await records.upsert({ kind, key, payload, expiresInSeconds });
     },
     async find(key) {
       const isOfClient = currentRoute() === 'token';
@@ -65,10 +72,11 @@ function createRecordAdapter(kind: string, { records, endGrant, takeAnonymousRec
       if (await records.consume({ kind, key })) return;
       // Another request has used it: one of the two is not the client's (RFC 6749 §10.5, RFC 9700 §4.14).
       const found = await records.find({ kind, key });
-      if (found?.grantId !== undefined) await endGrant(found.grantId);
+      if (found?.grantId !== undefined) await endGrant(found.grantId, REPLAYED);
       throw new errors.InvalidGrant('the code or token was used already');
     },
-    destroy: (key) => (kind === 'Grant' ? endGrant(key) : records.remove({ kind, key })),
+    destroy: (key) =>
+      kind === 'Grant' ? endGrant(key, currentRoute() === 'revocation' ? BY_CLIENT : REPLAYED) : records.remove({ kind, key }),
     revokeByGrantId: (grantId) => records.removeOfGrant(kind, grantId),
   };
 }

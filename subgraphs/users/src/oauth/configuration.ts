@@ -40,7 +40,7 @@ export interface AccountClaims {
 /** What the configuration is made from. */
 export interface ConfigurationOptions {
   readonly issuer: string;
-  /** The private keys that sign ID tokens. */
+  /** The private key that signs ID tokens. */
   readonly keys: JWKS;
   /** Signs the cookies. */
   readonly cookieKeys: readonly string[];
@@ -156,7 +156,8 @@ function createLifetimes(): NonNullable<Configuration['ttl']> {
     ClientCredentials: 15 * MINUTE,
     AuthorizationCode: MINUTE,
     DeviceCode: 10 * MINUTE,
-    IdToken: HOUR,
+    // Less than the time for which a replaced key is published.
+    IdToken: 15 * MINUTE,
     Interaction: 10 * MINUTE,
     RefreshToken: 14 * DAY,
     Grant: 90 * DAY,

@@ -1,5 +1,6 @@
 /** The authorization server: oidc-provider, and middleware for what it does not do. */
 import { timingSafeEqual } from 'node:crypto';
+import type { PublicJwk } from '@trestle/identity/key-set';
 import type { Log } from '@trestle/log';
 import { type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { POLL_INTERVAL_SECONDS } from './adapter.ts';
@@ -13,6 +14,8 @@ import { continuePage } from './pages/logout-pages.ts';
 /** What the server is created from. */
 export interface ProviderOptions extends ConfigurationOptions {
   readonly accessTokens: AccessTokens;
+  /** Returns the keys to publish. */
+  readonly publicKeys: () => readonly PublicJwk[];
   readonly log: Log;
 }
 
@@ -27,7 +30,7 @@ interface Context {
 
 /** Creates the server. It serves the paths of `PATHS` and `/.well-known/`. */
 export function createProvider(options: ProviderOptions): Provider {
-  const { accessTokens, log } = options;
+  const { accessTokens, publicKeys, log } = options;
   const provider = new Provider(options.issuer, createConfiguration(options));
   // `setIssuer` writes these headers, whatever was received.
   provider.proxy = true;
@@ -44,6 +47,8 @@ export function createProvider(options: ProviderOptions): Provider {
     if (ctx.status === 200 && ctx.oidc?.route === 'device_authorization')
       Object.assign(ctx.body as object, { interval: POLL_INTERVAL_SECONDS });
     if (ctx.oidc?.route === 'discovery') describeModes(ctx);
+    // The library knows the key that signs now only.
+    if (ctx.status === 200 && ctx.oidc?.route === 'jwks') ctx.body = { keys: publicKeys() };
     if (typeof ctx.body === 'string' && ctx.type === 'text/html') finishPage(ctx, ctx.body);
   });
   return provider;

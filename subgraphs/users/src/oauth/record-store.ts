@@ -1,7 +1,9 @@
 /** What the authorization server keeps in PostgreSQL: codes, grants, refresh tokens, interactions and sessions. Every write is one statement. */
 import { createHash } from 'node:crypto';
 import type { Query } from '@trestle/chassis/database/query';
+import { createIds } from '@trestle/chassis/values/ids';
 import type { AdapterPayload } from 'oidc-provider';
+import type { ClientDescription } from '../security/security-events.ts';
 
 /** A record under one key. */
 export interface RecordKey {
@@ -17,10 +19,19 @@ export interface NewRecord extends RecordKey {
   readonly expiresInSeconds: number;
 }
 
+/** How the access of a client ends. */
+export interface Withdrawal {
+  /** What the audit trail says of it. */
+  readonly detail: string;
+  readonly client: ClientDescription;
+}
+
 /** Keeps the records. */
 export interface RecordStore {
   /** Inserts or replaces a record. A record that was consumed stays so. */
   upsert(record: NewRecord): Promise<void>;
+  /** Inserts or replaces a grant, and records the consent in the audit trail, in one statement. */
+  saveGrant(grant: Omit<NewRecord, 'kind'>, client: ClientDescription): Promise<void>;
   /** Resolves with a record, also when it has expired and was not deleted yet. */
   find(record: RecordKey): Promise<AdapterPayload | undefined>;
   /** Finds a device code by its user code, or a session by its uid. Its `jti` is a handle, because the key itself is not stored. */
@@ -34,10 +45,10 @@ export interface RecordStore {
   /** Deletes the records of one kind that belong to a grant. */
   removeOfGrant(kind: string, grantId: string): Promise<void>;
   /**
-   * Deletes a grant with everything that belongs to it, and writes the revocation of its access tokens, in one statement. Resolves with
-   * the account of the grant; undefined when the grant does not exist.
+   * Deletes a grant with everything that belongs to it, writes the revocation of its access tokens, and records that the consent was
+   * withdrawn, in one statement. Resolves with the account of the grant; undefined when the grant does not exist.
    */
-  endGrant(grantId: string): Promise<string | undefined>;
+  endGrant(grantId: string, withdrawal: Withdrawal): Promise<string | undefined>;
   /** Deletes expired records, and of each grant the used refresh tokens but the latest 100. */
   sweep(): Promise<void>;
 }
@@ -52,6 +63,9 @@ interface Row {
 const KEPT = `interval '10 minutes'`;
 const SWEEP_ROWS = 5000;
 const USED_REFRESH_TOKENS_PER_GRANT = 100;
+/** What the audit trail has room for. */
+const MAX_DETAIL = 200;
+const createEventId = createIds({ now: Date.now });
 const HANDLE = 'sha256:';
 const FOUND = `"payload", "consumedAt"`;
 
@@ -108,17 +122,45 @@ export function createRecordStore(query: Query): RecordStore {
     async removeOfGrant(kind, grantId) {
       await query(`DELETE FROM "oauth_records" WHERE "kind" = $1 AND "grantId" = $2`, [kind, grantId]);
     },
-    endGrant: (grantId) => endGrant(query, grantId),
+    saveGrant: (grant, client) => saveGrant(query, grant, client),
+    endGrant: (grantId, withdrawal) => endGrant(query, grantId, withdrawal),
     sweep: () => sweep(query),
   };
 }
 
-async function endGrant(query: Query, grantId: string): Promise<string | undefined> {
+async function saveGrant(
+  query: Query,
+  { key, payload: given, expiresInSeconds }: Omit<NewRecord, 'kind'>,
+  { address, device }: ClientDescription,
+): Promise<void> {
+  const payload = { ...given };
+  delete payload.jti;
+  const { openid } = payload as { openid?: { scope?: string } };
+  // Its id is no secret: every access token of the grant has it as `sid`. By it the account finds the grant in its list.
+  await query(
+    `WITH recorded AS (
+       INSERT INTO "security_events" ("id", "type", "userId", "subject", "detail", "address", "device")
+       VALUES ($6, 'CONSENT_GIVEN', $3, $7, $8, $9, $10))
+     INSERT INTO "oauth_records" ("kind", "keyHash", "payload", "accountId", "grantId", "expiresAt")
+     VALUES ('Grant', $1, $2::jsonb, $3, $4, clock_timestamp() + make_interval(secs => $5))
+     ON CONFLICT ("kind", "keyHash") DO UPDATE SET "payload" = EXCLUDED."payload", "expiresAt" = EXCLUDED."expiresAt"`,
+    [
+      ...[hash(key), JSON.stringify(payload), payload.accountId ?? null, key, expiresInSeconds],
+      ...[createEventId('sev'), payload.clientId ?? null, openid?.scope?.slice(0, MAX_DETAIL) ?? null, address, device],
+    ],
+  );
+}
+
+async function endGrant(query: Query, grantId: string, { detail, client }: Withdrawal): Promise<string | undefined> {
   const [ended] = await query<{ accountId: string }>(
-    `WITH ended AS (DELETE FROM "oauth_records" WHERE "kind" = 'Grant' AND "keyHash" = $1 RETURNING "accountId"),
-       belonging AS (DELETE FROM "oauth_records" WHERE "grantId" = $2 AND "kind" <> 'Interaction')
+    `WITH ended AS (
+       DELETE FROM "oauth_records" WHERE "kind" = 'Grant' AND "keyHash" = $1 RETURNING "accountId", "payload" ->> 'clientId' AS "clientId"),
+     belonging AS (DELETE FROM "oauth_records" WHERE "grantId" = $2 AND "kind" NOT IN ('Grant', 'Interaction')),
+     recorded AS (
+       INSERT INTO "security_events" ("id", "type", "userId", "subject", "detail", "address", "device")
+       SELECT $3, 'CONSENT_WITHDRAWN', "accountId", "clientId", $4, $5, $6 FROM ended)
      SELECT "accountId", "tell"('tokensRevoked', "accountId", jsonb_build_object('sessionId', $2::text))::text FROM ended`,
-    [hash(grantId), grantId],
+    [hash(grantId), grantId, createEventId('sev'), detail, client.address, client.device],
   );
   return ended?.accountId;
 }

@@ -1,12 +1,17 @@
 /** The HTTP endpoints of the authorization server, in the process of the users subgraph. Public are they through the bridge only. */
-import { createHash, createPrivateKey, createPublicKey, hkdfSync } from 'node:crypto';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash, hkdfSync } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Query } from '@trestle/chassis/database/query';
+import type { SigningKeySource } from '@trestle/identity/key-source';
+import type { PublicJwk, SigningKey } from '@trestle/identity/key-set';
 import type { Revocation } from '@trestle/identity/revocations';
 import type { TokenIssuer, TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
-import { clientOf } from '@trestle/service/client-id';
+import { clientOf, passedClientOf } from '@trestle/service/client-id';
 import type { JWK } from 'oidc-provider';
+import type { ClientDescription } from '../security/security-events.ts';
+import { toSessionClient } from '../session/client.ts';
 import { type TokenAccount, createAccessTokens } from './access-tokens.ts';
 import { createAdapterFactory } from './adapter.ts';
 import { createClientStore } from './client-store.ts';
@@ -29,8 +34,10 @@ export interface OAuthServerOptions {
   readonly issuer: string;
   /** 32 characters or more: signs cookies and forms. */
   readonly key: string;
-  /** Signs ID tokens: a P-256 key in PKCS#8 and PEM. */
-  readonly privateKeyPem: string;
+  /** Signs ID tokens: the key of access tokens, also after it was replaced. */
+  readonly signingKey: Pick<SigningKeySource, 'current'>;
+  /** Returns the keys that verify ID tokens: those that sign now, did so lately, or will soon. */
+  readonly publicKeys: () => readonly PublicJwk[];
   readonly query: Query;
   readonly log: Log;
   readonly tokens: TokenIssuer;
@@ -56,34 +63,42 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   const { log, findAccount } = options;
   const issuer = new URL(options.issuer);
   const guesses = createGuessLimit();
-  const { provider, records } = createParts(options, (request) => {
+  const { providerOf, records } = createParts(options, (request) => {
     guesses.count(clientOf(request));
   });
-  const callback = provider.callback();
-  const csrfKey = deriveKey(options.key, 'forms');
-  const interact = createInteractions({ provider, csrfKey, origin: issuer.origin, authenticate: options.authenticate, findAccount });
-  /** Without a session the library fails to send the form again, because the session was never saved. */
-  const isNewBrowser = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> =>
-    'new' in (await provider.Session.get(provider.createContext(request, response)));
+  const pages = { csrfKey: deriveKey(options.key, 'forms'), origin: issuer.origin, authenticate: options.authenticate, findAccount };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = ''] = (request.url ?? '').split('?', 1);
+    const { provider, callback } = providerOf(options.signingKey.current());
+    /** Without a session the library fails to send the form again, because the session was never saved. */
+    const isNewBrowser = async (): Promise<boolean> => 'new' in (await provider.Session.get(provider.createContext(request, response)));
     setIssuer(request, issuer);
     if (path === STYLE_PATH) sendStyle(request, response);
-    else if (path.startsWith(INTERACTION_PATH)) await interact(request, response);
+    else if (path.startsWith(INTERACTION_PATH)) await createInteractions({ ...pages, provider })(request, response);
     else if (request.method === 'POST' && path === PATHS.code_verification && !guesses.mayTry(clientOf(request))) refuseGuess(response);
-    else if (request.method === 'POST' && path === PATHS.code_verification && (await isNewBrowser(request, response)))
+    else if (request.method === 'POST' && path === PATHS.code_verification && (await isNewBrowser()))
       response.writeHead(303, { location: PATHS.code_verification, 'cache-control': 'no-store' }).end();
     else if (request.method === 'POST' && TOKEN_PATHS.has(path)) await callback(await withEncodedToken(request), response);
     else await callback(request, response);
   };
   return {
     handle: (request, response) => {
-      respond(request, response).catch((error: unknown) => {
-        sendFailure(response, error, log);
-      });
+      current
+        .run(request, () => respond(request, response))
+        .catch((error: unknown) => {
+          sendFailure(response, error, log);
+        });
     },
     sweep: () => records.sweep(),
   };
+}
+
+/** The request that is handled. The library's own context does not cover the pages. */
+const current = new AsyncLocalStorage<IncomingMessage>();
+
+function describeClient(): ClientDescription {
+  const request = current.getStore();
+  return toSessionClient({ http: { userAgent: request?.headers['user-agent'], client: request && passedClientOf(request) } });
 }
 
 /** Where a token of the system's own form is looked up. */
@@ -104,22 +119,31 @@ function createParts(options: OAuthServerOptions, onWrongUserCode: (request: Inc
       await publish({ userId, tokenId });
     },
   });
-  const endGrant = async (sessionId: string) => {
-    const userId = await records.endGrant(sessionId);
+  const endGrant = async (sessionId: string, detail: string) => {
+    const userId = await records.endGrant(sessionId, { detail, client: describeClient() });
     if (userId !== undefined) await publish({ userId, sessionId });
   };
-  const adapter = createAdapterFactory({ records, clients, accessTokens, endGrant, takeAnonymousRecord: createRecordLimit() });
-  const keys = { keys: [toJwk(options.privateKeyPem)] };
+  const adapter = createAdapterFactory({
+    records,
+    clients,
+    accessTokens,
+    endGrant,
+    describeClient,
+    takeAnonymousRecord: createRecordLimit(),
+  });
   const cookieKeys = [deriveKey(key, 'cookies')];
-  const provider = createProvider({ issuer, keys, cookieKeys, accessTokens, adapter, findAccount, onWrongUserCode, log });
-  return { provider, records };
+  const common = { issuer, cookieKeys, publicKeys: options.publicKeys, accessTokens, adapter, findAccount, onWrongUserCode, log };
+  const create = (signingKey: SigningKey) => {
+    const provider = createProvider({ ...common, keys: { keys: [toJwk(signingKey)] } });
+    return { kid: signingKey.kid, provider, callback: provider.callback() };
+  };
+  let latest: ReturnType<typeof create> | undefined;
+  /** The library reads its keys when it is created. Everything else that it keeps is in the database. */
+  const providerOf = (signingKey: SigningKey) => (latest?.kid === signingKey.kid ? latest : (latest = create(signingKey)));
+  return { providerOf, records };
 }
 
-function toJwk(privateKeyPem: string): JWK {
-  const key = createPrivateKey(privateKeyPem);
-  const { crv, kty, x, y } = createPublicKey(key).export({ format: 'jwk' });
-  // The thumbprint of RFC 7638.
-  const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+function toJwk({ kid, key }: SigningKey): JWK {
   return { ...(key.export({ format: 'jwk' }) as JWK), kid, alg: 'ES256', use: 'sig' };
 }
 
