@@ -59,7 +59,7 @@ const declareSettings = () => ({
   FORWARD_MUTATION_HEADERS: headerNames(),
   FORWARD_RESPONSE_HEADERS: headerNames(),
   POLICIES_FILE: setting.parsedFile(readAccessPolicies).optional(),
-  SIGN_IN_FIELDS: setting.string().default('login,refreshSession'),
+  SIGN_IN_FIELDS: setting.string().default('login,completeLogin,refreshSession'),
   MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
   MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
   MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),

@@ -68,7 +68,7 @@ export const SUBGRAPH_SETTINGS = [
   'MUTATION_TIMEOUT_MS',
 ] as const;
 /** Names the settings that are passed on to the users subgraph besides. */
-export const USERS_SETTINGS = ['SECURITY_EVENTS_RETENTION_DAYS'] as const;
+export const USERS_SETTINGS = ['SECURITY_EVENTS_RETENTION_DAYS', 'REQUIRE_ADMIN_SECOND_FACTOR'] as const;
 /** Names the settings that are passed on to the gateway. */
 export const GATEWAY_SETTINGS = [
   ...SERVICE_SETTINGS,

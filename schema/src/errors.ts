@@ -50,9 +50,10 @@ export class Fault extends Error {
   readonly isInvalidCredential: boolean;
   readonly requiredScopes: readonly string[] | undefined;
   readonly rateLimit: RateLimitStatus | undefined;
+  readonly secondFactor: SecondFactorDemand | undefined;
 
   constructor(code: ErrorCode, message: string, options: FaultOptions = {}) {
-    const { details, cause, retryAfterSeconds, isInvalidCredential = false, requiredScopes, rateLimit } = options;
+    const { details, cause, retryAfterSeconds, isInvalidCredential = false, requiredScopes, rateLimit, secondFactor } = options;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
     this.details = details;
@@ -60,6 +61,7 @@ export class Fault extends Error {
     this.isInvalidCredential = isInvalidCredential;
     this.requiredScopes = requiredScopes;
     this.rateLimit = rateLimit;
+    this.secondFactor = secondFactor;
   }
 }
 
@@ -70,6 +72,16 @@ export interface RateLimitStatus {
   readonly remaining: number;
   /** When the request could be accepted, in ISO 8601 and UTC. */
   readonly resetAt: string;
+}
+
+/** What a login of an account with a second factor needs besides the password. */
+export interface SecondFactorDemand {
+  /** Identifies the login that is to be completed. */
+  readonly challenge: string;
+  /** Lifetime of the challenge, in seconds. */
+  readonly expiresIn: number;
+  /** What the account has: `totp`, `passkey`, `recovery_code`. */
+  readonly methods: readonly string[];
 }
 
 /** Sets the optional parts of a Fault. */
@@ -86,6 +98,8 @@ export interface FaultOptions {
   readonly requiredScopes?: readonly string[];
   /** For a request that a rate limit refused: sent to the client beside `retryAfter`. */
   readonly rateLimit?: RateLimitStatus;
+  /** For UNAUTHORIZED after a correct password: what completes the login; sent to the client. */
+  readonly secondFactor?: SecondFactorDemand;
 }
 
 /**

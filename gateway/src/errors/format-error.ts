@@ -18,7 +18,7 @@ const CLIENT_CODES: Readonly<Record<string, ErrorCode>> = {
 /** Extensions that a client may see besides the code. */
 const VISIBLE = [
   ...['details', 'retryAfter', 'limit', 'remaining', 'resetAt'],
-  ...['masked', 'coordinate', 'requires', 'count', 'service', 'reason', 'requiredScopes'],
+  ...['masked', 'coordinate', 'requires', 'count', 'service', 'reason', 'requiredScopes', 'secondFactor'],
 ] as const;
 
 /**

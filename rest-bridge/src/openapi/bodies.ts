@@ -1,5 +1,5 @@
 /** The schemas of request bodies and of successful responses. No I/O. */
-import { getNullableType, isInputObjectType, isRequiredArgument } from 'graphql';
+import { getNullableType, isInputObjectType, isObjectType, isRequiredArgument } from 'graphql';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
 import { argumentsOf } from '../query/argument-body.ts';
 import { writableFields } from '../query/body-input.ts';
@@ -124,7 +124,7 @@ function toDocumentSchema(path: string): JsonSchema {
 }
 
 /** Returns the schema of a successful response; undefined for one without content. */
-export function toResponseSchema(route: Route, resource: JsonSchema, version: number): JsonSchema | undefined {
+export function toResponseSchema(route: Route, resource: JsonSchema, { schema, version }: ReaderContext): JsonSchema | undefined {
   switch (route.success.content) {
     case 'resource':
       return resource;
@@ -141,6 +141,8 @@ export function toResponseSchema(route: Route, resource: JsonSchema, version: nu
         expiresIn: { type: 'integer', description: 'Lifetime of the token in seconds.' },
         user: resource,
       });
+    case 'object':
+      return toObjectSchema(route.success.type, schema);
     case 'search':
       return toSearchSchema();
     case 'document':
@@ -151,6 +153,17 @@ export function toResponseSchema(route: Route, resource: JsonSchema, version: nu
     case 'not implemented':
       return undefined;
   }
+}
+
+/** Returns the schema of an object type with all of its fields. */
+function toObjectSchema(name: string, schema: ReaderContext['schema']): JsonSchema {
+  const type = schema.getType(name);
+  if (!isObjectType(type)) throw new Error(`The schema has no object type ${name}`);
+  const fields = Object.values(type.getFields()).map((field) => [
+    field.name,
+    { ...(field.description != null && { description: field.description }), ...toSchema(field.type) },
+  ]);
+  return all(Object.fromEntries(fields) as Record<string, JsonSchema>);
 }
 
 function toListSchema(resource: JsonSchema, version: number): JsonSchema {

@@ -98,7 +98,7 @@ function toOperation(route: Route, { context, schemas, requiredScopesOf }: Docum
     security: toSecurity(route, requiredScopesOf(route)),
     parameters: toParameters(route, context) as unknown as JsonSchema[],
     ...(requestBody && { requestBody }),
-    responses: toResponses(route, schemas, toResponseSchema(route, resource, context.version)),
+    responses: toResponses(route, schemas, toResponseSchema(route, resource, context)),
   };
 }
 

@@ -112,6 +112,18 @@ const rateLimit: JsonSchema = {
   resetAt: { type: 'string', format: 'date-time', description: 'When the request can be accepted. On rate limiting only.' },
 };
 
+/** The member of UNAUTHORIZED for a login that needs a second factor. */
+const secondFactor: JsonSchema = {
+  type: 'object',
+  description: 'What completes the login of an account with a second factor, at `POST /auth/login/second-factor`. On such logins only.',
+  properties: {
+    challenge: { type: 'string', description: 'Identifies the login, once.' },
+    expiresIn: { type: 'integer', description: 'Lifetime of the challenge in seconds.' },
+    methods: { type: 'array', items: { type: 'string', enum: ['totp', 'passkey', 'recovery_code'] } },
+  },
+  required: ['challenge', 'expiresIn', 'methods'],
+};
+
 /** The schemas of error responses. */
 export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   Error: {
@@ -119,7 +131,7 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: {
       error: {
         type: 'object',
-        properties: { code, message: string, details: faults, requestId: { type: 'string', format: 'uuid' }, ...rateLimit },
+        properties: { code, message: string, details: faults, requestId: { type: 'string', format: 'uuid' }, ...rateLimit, secondFactor },
         required: ['code', 'message', 'requestId'],
       },
     },
@@ -137,6 +149,7 @@ export const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       details: faults,
       requestId: { type: 'string', format: 'uuid' },
       ...rateLimit,
+      secondFactor,
     },
     required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
   },

@@ -49,11 +49,13 @@ export function toRefusalResponse({ requestId, ...refusal }: Refusal): RefusalRe
   };
 }
 
-type ReportedFault = Pick<Fault, 'code' | 'message'> & Partial<Pick<Fault, 'details' | 'retryAfterSeconds' | 'rateLimit'>>;
+type ReportedFault = Pick<Fault, 'code' | 'message'> & Partial<Pick<Fault, 'details' | 'retryAfterSeconds' | 'rateLimit' | 'secondFactor'>>;
 
 function toEnvelope(fault: ReportedFault, requestId: string): object {
-  const { code, message, details } = fault;
-  return { error: { code, message, ...(details && { details }), requestId, ...toRateLimitMembers(fault) } };
+  const { code, message, details, secondFactor } = fault;
+  return {
+    error: { code, message, ...(details && { details }), requestId, ...toRateLimitMembers(fault), ...(secondFactor && { secondFactor }) },
+  };
 }
 
 /** The members of an error on rate limiting (spec §7.1). */
@@ -62,7 +64,7 @@ function toRateLimitMembers({ retryAfterSeconds, rateLimit }: ReportedFault): ob
 }
 
 function toProblem(fault: Fault, requestId: string): object {
-  const { code, message, details } = fault;
+  const { code, message, details, secondFactor } = fault;
   const { status } = ERRORS[code];
   return {
     type: 'about:blank',
@@ -73,6 +75,7 @@ function toProblem(fault: Fault, requestId: string): object {
     ...(details && { details }),
     requestId,
     ...toRateLimitMembers(fault),
+    ...(secondFactor && { secondFactor }),
   };
 }
 

@@ -235,6 +235,15 @@ export const SESSION: Resource = {
   isVersioned: false,
 };
 
+/** The second factor of the caller. */
+export const SECOND_FACTOR: Resource = {
+  type: 'SecondFactor',
+  fields: plain('isEnabled', 'hasTotp', 'recoveryCodesLeft'),
+  defaultFields: ['isEnabled', 'hasTotp', 'recoveryCodesLeft'],
+  include: {},
+  isVersioned: false,
+};
+
 /** Access that an account has given to OAuth clients. */
 export const AUTHORIZATION: Resource = {
   type: 'Authorization',

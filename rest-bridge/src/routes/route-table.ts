@@ -10,6 +10,7 @@ import { postRoutes } from './posts.ts';
 import { productRoutes } from './products.ts';
 import type { Method, Route } from './route.ts';
 import { searchRoutes } from './search.ts';
+import { secondFactorRoutes } from './second-factor.ts';
 import { securityEventRoutes } from './security-events.ts';
 import { userRoutes } from './users.ts';
 import { videoRoutes } from './videos.ts';
@@ -17,6 +18,7 @@ import { videoRoutes } from './videos.ts';
 /** All routes that run operations or are not implemented yet. `openapi/` adds those that describe them. */
 export const routes: readonly Route[] = [
   ...authRoutes,
+  ...secondFactorRoutes,
   ...authorizationRoutes,
   ...apiKeyRoutes,
   ...userRoutes,

@@ -80,6 +80,8 @@ export function hasBody({ input }: Pick<OperationRoute, 'input'>): boolean {
 export type RouteSuccess =
   | { readonly status: 200 | 201; readonly content: 'resource' | 'list' | 'items' }
   | { readonly status: 200; readonly content: 'login' | 'search' | 'document' }
+  /** An object of this GraphQL type, as the operation selects it. */
+  | { readonly status: 200; readonly content: 'object'; readonly type: string }
   | { readonly status: 201; readonly content: 'secret' }
   | { readonly status: 204; readonly content: 'none' }
   | { readonly status: 307; readonly content: 'redirect'; readonly target: Resource }

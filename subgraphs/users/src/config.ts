@@ -15,6 +15,7 @@ export function readConfig() {
       USERS_PORT: setting.port().default(4001),
       USERS_DATABASE_URL: databaseSetting(),
       SECURE_COOKIES: setting.onOff().default(true),
+      REQUIRE_ADMIN_SECOND_FACTOR: setting.onOff().default(false),
       TOKEN_PRIVATE_KEY_FILE: setting.readablePath(),
       API_KEY_SECRET_FILE: setting.parsedFile(parseApiKeySecret),
       SECURITY_EVENTS_RETENTION_DAYS: setting.integer(MIN_RETENTION_DAYS, MAX_RETENTION_DAYS).default(365),

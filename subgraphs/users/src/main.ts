@@ -17,6 +17,9 @@ import { type OAuthServer, createOAuthServer } from './oauth/server.ts';
 import { resolvers } from './resolvers.ts';
 import { readRevocations } from './revocation/event-source.ts';
 import { RevocationPublisher } from './revocation/publisher.ts';
+import { createRecoveryCodes } from './second-factor/recovery-codes.ts';
+import { createSecondFactors } from './second-factor/second-factors.ts';
+import { createTotp } from './second-factor/totp.ts';
 import { createRefreshCookie } from './session/refresh-cookie.ts';
 import { type UsersStores, openUsersStores } from './stores.ts';
 import { createTopics } from './topics.ts';
@@ -37,16 +40,23 @@ await runSubgraph({
     const publisher = new RevocationPublisher({ revocations });
     const { stores } = idempotency;
     const passwords = createPasswords();
-    const checks = { users: stores.users, passwords, attempts: createAttempts({ transact, secret: config.API_KEY_SECRET_FILE }) };
+    const secret = config.API_KEY_SECRET_FILE;
+    const attempts = createAttempts({ transact, secret });
+    const checks = { users: stores.users, passwords, attempts };
+    const codes = { totp: createTotp({ secret, now: Date.now }), recoveryCodes: createRecoveryCodes(secret) };
+    const isRequiredForAdmins = config.REQUIRE_ADMIN_SECOND_FACTOR;
     const dependencies = {
       createId,
       clock: systemClock,
-      apiKeySecret: config.API_KEY_SECRET_FILE,
+      apiKeySecret: secret,
       transact,
       refreshCookie: createRefreshCookie({ isSecure: config.SECURE_COOKIES }),
       passwords,
       authenticate: createAuthenticate(checks),
       confirmPassword: createConfirmPassword(checks),
+      attempts,
+      secondFactors: createSecondFactors({ stores, transact, attempts, isRequiredForAdmins, ...codes }),
+      ...codes,
       tokens: createTokenIssuer({ keys: signingKey }),
       revoke: publisher.revoke.bind(publisher),
     };
@@ -58,7 +68,7 @@ await runSubgraph({
       };
       return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
     };
-    const exchange = createExchangeHandler({ ...dependencies, ...stores, now: Date.now, log });
+    const exchange = createExchangeHandler({ ...stores, ...dependencies, now: Date.now, log });
     const oauth = config.oauth && openOAuthServer(config.oauth, { database, verifier, publicKeys, log, stores, dependencies, signingKey });
     return {
       resolvers,
@@ -71,7 +81,7 @@ await runSubgraph({
         const { sessions, attempts, apiKeys, securityEvents } = stores;
         const days = config.SECURITY_EVENTS_RETENTION_DAYS;
         await Promise.all([sessions.sweep(), attempts.sweep(), apiKeys.sweep(), securityEvents.sweep(days)]);
-        await Promise.all([idempotency.sweep(), oauth?.sweep()]);
+        await Promise.all([idempotency.sweep(), stores.challenges.sweep(), oauth?.sweep()]);
       },
       close: async () => {
         signingKey.stop();
@@ -92,10 +102,10 @@ function openOAuthServer(
   settings: NonNullable<typeof config.oauth>,
   { database, verifier, publicKeys, log, stores, dependencies, signingKey }: OAuthParts,
 ): OAuthServer {
-  const { authenticate, tokens, revoke } = dependencies;
+  const { authenticate, secondFactors, tokens, revoke } = dependencies;
   return createOAuthServer({
     ...settings,
-    ...createAccounts({ ...stores, authenticate }),
+    ...createAccounts({ ...stores, authenticate, secondFactors }),
     signingKey,
     publicKeys,
     query: database.query,

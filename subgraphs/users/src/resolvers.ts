@@ -4,12 +4,13 @@ import { JSONScalar } from '@trestle/chassis/graphql/scalars';
 import { apiKeyResolvers } from './api-key/resolvers.ts';
 import { authorizationResolvers } from './authorization/resolvers.ts';
 import { nodeResolvers } from './node/resolvers.ts';
+import { secondFactorResolvers } from './second-factor/resolvers.ts';
 import { securityResolvers } from './security/resolvers.ts';
 import { sessionResolvers } from './session/resolvers.ts';
 import { userResolvers } from './user/resolvers.ts';
 
 export const resolvers = mergeResolvers(
-  ...[userResolvers, sessionResolvers, authorizationResolvers, securityResolvers, apiKeyResolvers, nodeResolvers],
+  ...[userResolvers, sessionResolvers, authorizationResolvers, secondFactorResolvers, securityResolvers, apiKeyResolvers, nodeResolvers],
   {
     JSON: JSONScalar,
   },

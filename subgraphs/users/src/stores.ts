@@ -5,6 +5,8 @@ import type { StoreOptions } from '@trestle/chassis/stores/row-store';
 import { type ApiKeyStore, createApiKeyStore } from './api-key/store.ts';
 import { type AuthorizationStore, createAuthorizationStore } from './authorization/store.ts';
 import { type AttemptStore, createAttemptStore } from './login/attempt-store.ts';
+import { type ChallengeStore, createChallengeStore } from './second-factor/challenges.ts';
+import { type SecondFactorStore, createSecondFactorStore } from './second-factor/store.ts';
 import { type SecurityEventStore, createSecurityEventStore } from './security/store.ts';
 import { type SessionStore, createSessionStore } from './session/store.ts';
 import { type UserClient, type UserStore, createUserStore, openPrisma } from './user/store.ts';
@@ -16,6 +18,8 @@ export interface UsersStores {
   readonly authorizations: AuthorizationStore;
   readonly securityEvents: SecurityEventStore;
   readonly attempts: AttemptStore;
+  readonly challenges: ChallengeStore;
+  readonly secondFactors: SecondFactorStore;
 }
 
 interface Dependencies extends Omit<StoreOptions<never>, 'prisma'> {
@@ -37,6 +41,8 @@ export function openUsersStores({ database, ...options }: Dependencies) {
       apiKeys: createApiKeyStore({ ...options, prisma: client, findDeleted: users.findDeleted }),
       securityEvents: createSecurityEventStore(client),
       attempts: createAttemptStore(client),
+      challenges: createChallengeStore(client),
+      secondFactors: createSecondFactorStore(client),
     };
   };
   const transact: Transact = (work) => prisma.$transaction((transaction) => work(createStores(transaction)));

@@ -6,6 +6,7 @@ import { isScope } from '@trestle/identity/scopes';
 import { ACCESS_TOKEN_SECONDS, type TokenIssuer } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { passedClientOf } from '@trestle/service/client-id';
+import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { SecurityEventStore } from '../security/store.ts';
 import type { ApiKeyStore } from './store.ts';
 
@@ -20,6 +21,7 @@ export interface ExchangeOptions {
   readonly apiKeys: Pick<ApiKeyStore, 'use'>;
   readonly securityEvents: Pick<SecurityEventStore, 'record'>;
   readonly tokens: TokenIssuer;
+  readonly secondFactors: Pick<SecondFactors, 'restrict'>;
   readonly apiKeySecret: string;
   readonly now: () => number;
   readonly log: Log;
@@ -78,16 +80,18 @@ interface SentKey {
 
 /** Issues a token that ends with the key at the latest, and whose session is the key. */
 async function issue(options: ExchangeOptions, { key, address }: SentKey): Promise<IssuedToken | undefined> {
-  const { apiKeys, securityEvents, tokens, apiKeySecret, now } = options;
+  const { apiKeys, securityEvents, tokens, secondFactors, apiKeySecret, now } = options;
   const used = await apiKeys.use(hashApiKey(apiKeySecret, key), address);
   if (!used) return undefined;
   const { id, userId, scopes, expiresAt, isAllowedInUrl, isNews, ...account } = used;
   const secondsLeft = expiresAt ? Math.floor((expiresAt.getTime() - now()) / 1000) : ACCESS_TOKEN_SECONDS;
   if (secondsLeft < 1) return undefined;
   if (isNews) await securityEvents.record({ type: 'API_KEY_USED', userId, subject: id, client: { address, device: null } });
+  const { role } = await secondFactors.restrict({ id: userId, role: account.role });
   const { token, expiresInSeconds } = tokens.issue({
     ...account,
     id: userId,
+    role,
     sessionId: id,
     scopes: new Set(scopes.filter(isScope)),
     lifetimeSeconds: Math.min(secondsLeft, ACCESS_TOKEN_SECONDS),

@@ -1,14 +1,18 @@
 /** What the authorization server needs of the accounts. */
+import type { IncomingMessage } from 'node:http';
 import { passedClientOf } from '@trestle/service/client-id';
 import type { Authenticate } from '../login/authenticate.ts';
 import { toSessionClient } from '../session/client.ts';
+import type { SessionClient } from '../session/store.ts';
+import type { SecondFactors } from '../second-factor/second-factors.ts';
 import type { UsersStores } from '../stores.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { User } from '../user/rules.ts';
 import type { OAuthServerOptions } from './server.ts';
 
 /** What accounts are read and checked with. */
 export interface AccountOptions extends Pick<UsersStores, 'users' | 'securityEvents'> {
   readonly authenticate: Authenticate;
+  readonly secondFactors: SecondFactors;
 }
 
 /** Returns the account functions of the server. */
@@ -16,19 +20,31 @@ export function createAccounts({
   users,
   securityEvents,
   authenticate,
-}: AccountOptions): Pick<OAuthServerOptions, 'findAccount' | 'authenticate' | 'revokeToken'> {
-  const logIn: InteractionOptions['authenticate'] = async ({ email, password, request }) => {
-    const client = toSessionClient({ http: { userAgent: request.headers['user-agent'], client: passedClientOf(request) } });
-    const { id: userId } = await authenticate({ email, password }, client);
+  secondFactors,
+}: AccountOptions): Pick<OAuthServerOptions, 'findAccount' | 'authenticate' | 'completeLogin' | 'revokeToken'> {
+  const accept = async ({ id: userId }: User, client: SessionClient): Promise<string> => {
     await securityEvents.record({ type: 'LOGIN_SUCCEEDED', userId, detail: 'authorization server', client });
     return userId;
   };
   return {
-    authenticate: logIn,
+    async authenticate({ request, ...credentials }) {
+      const client = toClient(request);
+      const user = await authenticate(credentials, client);
+      await secondFactors.demand(user);
+      return accept(user, client);
+    },
+    async completeLogin({ request, ...proof }) {
+      const client = toClient(request);
+      return accept(await secondFactors.complete(proof, client), client);
+    },
     async findAccount(id) {
       const [user] = await users.findByIds([id]);
-      return user?.isActive ? user : undefined;
+      return user?.isActive ? secondFactors.restrict(user) : undefined;
     },
     revokeToken: (userId, tokenId) => users.revokeToken(userId, tokenId),
   };
+}
+
+function toClient(request: IncomingMessage): SessionClient {
+  return toSessionClient({ http: { userAgent: request.headers['user-agent'], client: passedClientOf(request) } });
 }

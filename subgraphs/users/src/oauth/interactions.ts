@@ -3,8 +3,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Fault } from '@trestle/schema/errors';
 import { type Provider, errors } from 'oidc-provider';
+import type { LoginProof } from '../second-factor/second-factors.ts';
 import type { AccountClaims } from './configuration.ts';
 import { sendPage } from './page-response.ts';
+import { codePage } from './pages/code-page.ts';
 import { consentPage } from './pages/consent-page.ts';
 import { errorPage } from './pages/error-page.ts';
 import { loginPage } from './pages/login-page.ts';
@@ -23,10 +25,12 @@ export interface InteractionOptions {
   readonly origin: string;
   /** Checks a password, with the delays and limits of every login. Resolves with the account's id; rejects with a Fault. */
   readonly authenticate: (credentials: Credentials) => Promise<string>;
+  /** Checks the code of a second factor, which a Fault of `authenticate` has demanded, in the same way. */
+  readonly completeLogin: (proof: LoginProof & { readonly request: IncomingMessage }) => Promise<string>;
   readonly findAccount: (id: string) => Promise<AccountClaims | undefined>;
 }
 
-/** What somebody entered on the login page. */
+/** What a person entered on the login page. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
@@ -77,7 +81,8 @@ async function show(options: InteractionOptions, exchange: Exchange, failure?: L
   if (prompt.name === 'login') {
     const hint = params['login_hint'];
     const email = failure?.email ?? (typeof hint === 'string' ? hint.slice(0, 320) : undefined);
-    const html = loginPage({ clientName, csrf, email, fault: failure?.message });
+    const fault = failure?.message;
+    const html = failure?.challenge === undefined ? loginPage({ clientName, csrf, email, fault }) : codePage({ csrf, ...failure, fault });
     sendPage(response, { status: failure?.status ?? 200, html, destinations, ...(failure && { headers: failure.headers }) });
     return;
   }
@@ -109,7 +114,10 @@ async function answer(options: InteractionOptions, exchange: Exchange): Promise<
 
 interface LoginFailure {
   readonly email: string;
-  readonly message: string;
+  /** Undefined when nothing is wrong, but a second factor is needed. */
+  readonly message: string | undefined;
+  /** Set when a second factor is needed. */
+  readonly challenge: string | undefined;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -117,26 +125,39 @@ interface LoginFailure {
 async function logIn(options: InteractionOptions, exchange: Exchange, form: URLSearchParams): Promise<void> {
   const { request, response, interaction } = exchange;
   const { provider } = options;
-  const email = form.get('email') ?? '';
+  const entered = { email: form.get('email') ?? '', challenge: form.get('challenge') ?? undefined };
+  const { email, challenge } = entered;
   let accountId: string;
   try {
-    accountId = await options.authenticate({ email, password: form.get('password') ?? '', request });
+    accountId =
+      challenge === undefined
+        ? await options.authenticate({ email, password: form.get('password') ?? '', request })
+        : await options.completeLogin({ challenge, code: form.get('code') ?? '', request });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    const { retryAfterSeconds, message } = error;
-    const headers: Record<string, string> = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
-    const status = retryAfterSeconds === undefined ? 422 : error.code === 'RATE_LIMIT_EXCEEDED' ? 429 : 503;
-    await show(options, exchange, { email, message, status, headers });
+    await show(options, exchange, toLoginFailure(error, entered));
     return;
   }
   if (interaction.session && interaction.session.accountId !== accountId) {
-    // Somebody else was logged in here: that session ends, or the library would send a form by a script to end it.
+    // Another person was logged in here: that session ends, or the library would send a form by a script to end it.
     const session = await provider.Session.get(provider.createContext(request, response));
     await session.destroy();
     Object.assign(interaction, { session: undefined });
     await interaction.persist();
   }
   await provider.interactionFinished(request, response, { login: { accountId, remember: true } }, { mergeWithLastSubmission: false });
+}
+
+/** After a challenge that is not valid any more the login begins again. */
+function toLoginFailure(fault: Fault, { email, challenge }: Pick<LoginFailure, 'email' | 'challenge'>): LoginFailure {
+  const { retryAfterSeconds, message, secondFactor, code } = fault;
+  const next = code === 'UNAUTHORIZED' ? secondFactor?.challenge : challenge;
+  if (retryAfterSeconds !== undefined) {
+    const status = code === 'RATE_LIMIT_EXCEEDED' ? 429 : 503;
+    return { email, message, challenge: next, status, headers: { 'retry-after': String(retryAfterSeconds) } };
+  }
+  const isFirst = challenge === undefined && next !== undefined;
+  return { email, message: isFirst ? undefined : message, challenge: next, status: isFirst ? 200 : 422, headers: {} };
 }
 
 /** Adds what was asked for to the grant of this client and browser session, or to a new one. Returns the grant's id. */

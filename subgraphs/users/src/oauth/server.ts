@@ -45,6 +45,7 @@ export interface OAuthServerOptions {
   /** Resolves with an active account; undefined without one. */
   readonly findAccount: (id: string) => Promise<OAuthAccount | undefined>;
   readonly authenticate: InteractionOptions['authenticate'];
+  readonly completeLogin: InteractionOptions['completeLogin'];
   /** Stores the revocation of one token. */
   readonly revokeToken: (userId: string, tokenId: string) => Promise<void>;
   /** Publishes a revocation that was stored already. */
@@ -60,13 +61,13 @@ export interface OAuthServer {
 
 /** Creates the server. */
 export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
-  const { log, findAccount } = options;
+  const { log, findAccount, authenticate, completeLogin } = options;
   const issuer = new URL(options.issuer);
   const guesses = createGuessLimit();
   const { providerOf, records } = createParts(options, (request) => {
     guesses.count(clientOf(request));
   });
-  const pages = { csrfKey: deriveKey(options.key, 'forms'), origin: issuer.origin, authenticate: options.authenticate, findAccount };
+  const pages = { csrfKey: deriveKey(options.key, 'forms'), origin: issuer.origin, authenticate, completeLogin, findAccount };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = ''] = (request.url ?? '').split('?', 1);
     const { provider, callback } = providerOf(options.signingKey.current());

@@ -3,7 +3,7 @@ import { notFound } from '@trestle/chassis/request/faults';
 import { requireCaller } from '@trestle/chassis/request/context';
 import { fail } from '@trestle/schema/errors';
 import type { UsersContext } from '../context.ts';
-import type { MutationEndSessionArgs, MutationLoginArgs, MutationLogoutArgs } from '../generated/resolvers.ts';
+import type { MutationCompleteLoginArgs, MutationEndSessionArgs, MutationLoginArgs, MutationLogoutArgs } from '../generated/resolvers.ts';
 import type { UsersStores } from '../stores.ts';
 import type { User } from '../user/rules.ts';
 import { toSessionClient } from './client.ts';
@@ -20,10 +20,17 @@ export interface AuthPayload {
 
 /**
  * Begins a session: issues its access token, and its refresh token in the cookie of the response. Throws what {@link Authenticate} rejects
- * with.
+ * with, and UNAUTHORIZED with a challenge for an account with a second factor.
  */
 export async function login(credentials: MutationLoginArgs, context: UsersContext): Promise<AuthPayload> {
-  return beginSession(await context.authenticate(credentials, toSessionClient(context)), context);
+  const user = await context.authenticate(credentials, toSessionClient(context));
+  await context.secondFactors.demand(user);
+  return beginSession(user, context);
+}
+
+/** Completes a login with a second factor, and begins a session. Throws UNAUTHORIZED or RATE_LIMIT_EXCEEDED. */
+export async function completeLogin(proof: MutationCompleteLoginArgs, context: UsersContext): Promise<AuthPayload> {
+  return beginSession(await context.secondFactors.complete(proof, toSessionClient(context)), context);
 }
 
 /** Begins a session of an account that has proved who it is. */
@@ -133,8 +140,9 @@ async function endReusedSession(
 }
 
 /** Issues the access token, and sets the cookie where the request came by HTTP. */
-function toPayload(account: SessionAccount, refreshToken: string, { tokens, refreshCookie, http }: UsersContext): AuthPayload {
-  const { token, expiresInSeconds } = tokens.issue(account);
+async function toPayload(account: SessionAccount, refreshToken: string, context: UsersContext): Promise<AuthPayload> {
+  const { tokens, secondFactors, refreshCookie, http } = context;
+  const { token, expiresInSeconds } = tokens.issue(await secondFactors.restrict(account));
   http?.setCookie(refreshCookie.write(refreshToken));
   return { token, expiresIn: expiresInSeconds, user: { ...account, isProven: true } };
 }

@@ -2,7 +2,7 @@
 import { connectionResolvers } from '@trestle/chassis/paging/connection';
 import { requireCaller } from '@trestle/chassis/request/context';
 import type { Resolvers } from '../generated/resolvers.ts';
-import { endSession, login, logout, refreshSession } from './mutations.ts';
+import { completeLogin, endSession, login, logout, refreshSession } from './mutations.ts';
 
 export const sessionResolvers: Resolvers = {
   Query: {
@@ -10,6 +10,7 @@ export const sessionResolvers: Resolvers = {
   },
   Mutation: {
     login: (_, args, context) => login(args, context),
+    completeLogin: (_, args, context) => completeLogin(args, context),
     refreshSession: (_, __, context) => refreshSession(context),
     logout: (_, args, context) => logout(args, context),
     endSession: (_, args, context) => endSession(args, context),

@@ -26,6 +26,7 @@ export async function changePassword(change: PasswordChange, context: UsersConte
     return account;
   });
   await context.revoke({ userId, generation: changed.tokenGeneration });
-  const { token, expiresInSeconds } = context.tokens.issue({ ...changed, sessionId: sessionId ?? tokenId, scopes });
+  const grant = await context.secondFactors.restrict({ ...changed, sessionId: sessionId ?? tokenId });
+  const { token, expiresInSeconds } = context.tokens.issue({ ...grant, scopes });
   return { token, expiresIn: expiresInSeconds, user: { ...changed, isProven: true } };
 }

@@ -1,0 +1,109 @@
+/** Checks second factors, and the logins that need them (ADR 21). */
+import type { Scope } from '@trestle/identity/scopes';
+import type { TokenGrant } from '@trestle/identity/tokens';
+import { fail } from '@trestle/schema/errors';
+import type { Attempts } from '../login/attempts.ts';
+import type { SessionClient } from '../session/store.ts';
+import type { Transact, UsersStores } from '../stores.ts';
+import type { User } from '../user/rules.ts';
+import { CHALLENGE_SECONDS } from './challenges.ts';
+import type { RecoveryCodes } from './recovery-codes.ts';
+import type { SecondFactorStatus } from './store.ts';
+import { type Totp, isTotpCode } from './totp.ts';
+
+/** What completes a login. */
+export interface LoginProof {
+  readonly challenge: string;
+  /** A code of the authenticator app, or a recovery code. */
+  readonly code: string;
+}
+
+/** Checks second factors. */
+export interface SecondFactors {
+  /** Throws UNAUTHORIZED with a challenge when the account has a second factor: its password alone is not enough. */
+  demand(user: User): Promise<void>;
+  /**
+   * Resolves with the account of a login that is completed. Rejects with UNAUTHORIZED when the challenge is not valid or the code is wrong
+   * or was used before; the challenge stays valid then. Rejects with RATE_LIMIT_EXCEEDED after too many failures.
+   */
+  complete(proof: LoginProof, client: SessionClient): Promise<User>;
+  /**
+   * Returns what a token of the account says. An administrator without the second factor that REQUIRE_ADMIN_SECOND_FACTOR demands gets the
+   * role USER and the scope `account:manage`: enough to add one.
+   */
+  restrict<Account extends Pick<User, 'id' | 'role'>>(account: Account): Promise<Account & Pick<TokenGrant, 'scopes'>>;
+}
+
+/** What second factors are checked with. */
+export interface SecondFactorOptions {
+  readonly stores: Pick<UsersStores, 'users' | 'secondFactors' | 'challenges'>;
+  readonly transact: Transact;
+  readonly attempts: Attempts;
+  readonly totp: Totp;
+  readonly recoveryCodes: RecoveryCodes;
+  readonly isRequiredForAdmins: boolean;
+}
+
+const ENROLMENT: ReadonlySet<Scope> = new Set<Scope>(['account:manage']);
+
+/** Creates the checks. */
+export function createSecondFactors(options: SecondFactorOptions): SecondFactors {
+  const { stores, attempts, isRequiredForAdmins } = options;
+  return {
+    async restrict(account) {
+      if (!isRequiredForAdmins || account.role !== 'ADMIN') return account;
+      return hasSecondFactor(await stores.secondFactors.status(account.id)) ? account : { ...account, role: 'USER', scopes: ENROLMENT };
+    },
+    async demand({ id }) {
+      const status = await stores.secondFactors.status(id);
+      if (!hasSecondFactor(status)) return;
+      const challenge = await stores.challenges.begin(id, 'login');
+      throw fail('UNAUTHORIZED', 'The account has a second factor. Complete the login with a code.', {
+        secondFactor: { challenge, expiresIn: CHALLENGE_SECONDS, methods: methodsOf(status) },
+      });
+    },
+    async complete({ challenge, code }, client) {
+      const begun = await stores.challenges.find(challenge, 'login');
+      if (!begun) throw fail('UNAUTHORIZED', 'The challenge is invalid, has expired or was used before. Log in again.');
+      const { userId, secondsLeft } = begun;
+      const isAccepted = await attempts.run({ kind: 'code', subject: userId, userId, client }, () =>
+        acceptCode(options, { userId, challenge, code, client }),
+      );
+      const [user] = isAccepted ? await stores.users.findByIds([userId]) : [];
+      if (user) return user;
+      const methods = methodsOf(await stores.secondFactors.status(userId));
+      throw fail('UNAUTHORIZED', 'The code is wrong or was used before.', { secondFactor: { challenge, expiresIn: secondsLeft, methods } });
+    },
+  };
+}
+
+/** Returns whether an account has a second factor; recovery codes alone are none. */
+export function hasSecondFactor({ hasTotp, passkeyCount }: SecondFactorStatus): boolean {
+  return hasTotp || passkeyCount > 0;
+}
+
+function methodsOf({ hasTotp, passkeyCount, recoveryCodesLeft }: SecondFactorStatus): string[] {
+  return [...(hasTotp ? ['totp'] : []), ...(passkeyCount > 0 ? ['passkey'] : []), ...(recoveryCodesLeft > 0 ? ['recovery_code'] : [])];
+}
+
+interface CodeAttempt extends LoginProof {
+  readonly userId: string;
+  readonly client: SessionClient;
+}
+
+/** Uses up the code and the challenge together, in one transaction. Resolves with null, and has changed nothing, when either is not valid. */
+async function acceptCode({ transact, totp, recoveryCodes }: SecondFactorOptions, attempt: CodeAttempt): Promise<true | null> {
+  const { userId, challenge, code, client } = attempt;
+  return transact(async ({ secondFactors, challenges, securityEvents }) => {
+    if (isTotpCode(code)) {
+      const row = await secondFactors.findTotp(userId);
+      const step = row?.confirmedAt ? totp.findStep(code, row) : null;
+      if (!row || step === null || !(await secondFactors.useTotp(row, step))) return null;
+    } else {
+      if (!(await secondFactors.useRecoveryCode(userId, recoveryCodes.hash(userId, code)))) return null;
+      await securityEvents.record({ type: 'RECOVERY_CODE_USED', userId, client });
+    }
+    if (!(await challenges.consume(challenge))) throw fail('UNAUTHORIZED', 'The challenge was used by another request. Log in again.');
+    return true;
+  });
+}
