@@ -25,7 +25,7 @@ const ROOT = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../.
 /** Has a process collect its garbage again and again, so that what its heap holds is what is in use. */
 export const COLLECT_GARBAGE = ['--expose-gc', '--import', 'data:text/javascript,setInterval(gc,300).unref()'];
 
-const MAX_LINES = 500;
+const MAX_LINES = 2000;
 
 /** Starts `<room>/dist/bundle/main.js` and resolves when it listens. Rejects with what it wrote when it ends before. */
 export async function startProcess(

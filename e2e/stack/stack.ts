@@ -24,6 +24,8 @@ export interface Stack {
   readonly rest: string;
   readonly gateway: string;
   readonly subgraphs: Record<SubgraphName, RunningProcess>;
+  /** The processes behind these two addresses. */
+  readonly edge: readonly RunningProcess[];
   /** Runs SQL in a subgraph's database. */
   sql<Row extends object>(subgraph: SubgraphName, text: string, values?: readonly unknown[]): Promise<Row[]>;
   graphql<Data>(query: string, options?: { variables?: object; token?: string | undefined }): Promise<GraphqlReply<Data>>;
@@ -98,6 +100,7 @@ export async function startStack({
     rest: bridge.url,
     gateway: gateway.url,
     subgraphs,
+    edge: [bridge, gateway],
     sql,
     ...clients,
     ...createAccounts({ privateKeyPem, sql, call: clients.call }),

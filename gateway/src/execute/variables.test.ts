@@ -61,11 +61,11 @@ describe('variables', () => {
     );
   });
 
-  // GraphQL §6.1.2; the words are those of graphql-js.
+  // GraphQL §6.1.2; the words are those of graphql-js, without the values.
   it.each([
     ['query($n: Int!) { a }', {}, 'Variable "$n" of required type "Int!" was not provided.'],
     ['query($n: Int!) { a }', { n: null }, 'Variable "$n" of non-null type "Int!" must not be null.'],
-    ['query($n: Int) { a }', { n: 'x' }, 'Variable "$n" got invalid value "x"; Int cannot represent non-integer value: "x"'],
+    ['query($n: Int) { a }', { n: 'x' }, 'Variable "$n" got invalid value …; Int cannot represent non-integer value: …'],
     [
       'query($n: [[Int!]]) { a }',
       { n: [[1, null]] },
@@ -74,17 +74,16 @@ describe('variables', () => {
     [
       'query($p: Point) { a }',
       { p: { x: 1, q: 1 } },
-      'Variable "$p" got invalid value {"x":1,"q":1} at "p.q"; Field "q" is not defined by type "Point".',
+      'Variable "$p" got invalid value … at "p.q"; Field "q" is not defined by type "Point".',
     ],
-    ['query($c: Color) { a }', { c: 'BLUE' }, 'Variable "$c" got invalid value "BLUE"; Value "BLUE" does not exist in "Color" enum.'],
+    ['query($c: Color) { a }', { c: 'BLUE' }, 'Variable "$c" got invalid value …; Value … does not exist in "Color" enum.'],
   ])('of %s that are %j are refused with a location and a message that says what is wrong', (source, given, message) => {
     expect(() => read(source, given)).toThrow(expect.objectContaining({ message, locations: [{ line: 1, column: 7 }] }));
   });
 
-  it('that are large are shown in part', () => {
-    expect(() => read('query($n: Int) { a }', { n: 'x'.repeat(10_000) })).toThrow(
-      /^Variable "\$n" got invalid value "x{99}…; Int cannot represent/,
-    );
+  it.each([['a secret'], [4111111111111111], [{ x: 'a secret' }], [['a secret']]])('that are invalid are not shown: %j', (value) => {
+    for (const type of ['Int', 'Color', 'Point', '[Int!]'])
+      expect(() => read(`query($n: ${type}) { a }`, { n: value })).toThrow(expect.not.objectContaining({ message: /secret|4111/ }));
   });
 
   it('keep the name __proto__', () => {

@@ -4,10 +4,8 @@ import { LocatedFault } from '../program/located-fault.ts';
 import type { InputType, VariableProgram } from '../program/program.ts';
 
 const MAX_FAULTS = 50;
-/** The most characters of a value in a message. */
-const MAX_SHOWN = 100;
 
-/** VALIDATION_ERROR for one variable or several; the message is that of graphql-js for the first one. */
+/** VALIDATION_ERROR for one variable or several; the message is that of graphql-js for the first one, without values. */
 export class VariableFault extends LocatedFault {
   constructor(faults: readonly VariableProblem[]) {
     const [first] = faults;
@@ -211,8 +209,10 @@ function print(type: InputType): string {
   }
 }
 
-/** Returns a value as JSON, cut to the length of a message. */
+/** Stands for a value in a message: it may be a secret, and clients keep errors. */
+const HIDDEN = '…';
+
+/** Returns a value for a message, unless it may be a secret. */
 function show(value: unknown): string {
-  const text = value === undefined ? 'undefined' : JSON.stringify(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return value === null || typeof value === 'boolean' ? String(value) : HIDDEN;
 }

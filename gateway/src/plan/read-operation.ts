@@ -16,6 +16,7 @@ import {
 import { limitOperations } from '../limits/limit-operations.ts';
 import { type Limits, tooExpensive } from '../limits/limits.ts';
 import { expandOperation } from './expand-operation.ts';
+import { hideValues } from './hide-values.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
 import type { AccessRule } from '../access/access-rule.ts';
@@ -87,10 +88,10 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     const weigh = (weight: number) => {
       if (weight > maxWeight) throw new TooHeavy();
     };
-    const sent = parse(query, { maxTokens: limits.maxTokens });
+    const sent = parseDocument(query, limits);
     weigh(weightOf(sent));
     const errors = validate(schema, sent, [...specifiedRules, limitOperations(limits)], { maxErrors: 20 });
-    if (errors.length > 0) throw new InvalidDocument(errors);
+    if (errors.length > 0) throw new InvalidDocument(errors.map(hideValues));
     const document = renameTypenameAliases(sent);
     const operation = selectOperation(document, operationName);
     const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
@@ -116,6 +117,15 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     const access = { rules: protection?.rules ?? [], denied, denials };
     return { document, operation, fragments, expanded: expanded.operation, root, selections, sets, introspection, ...access };
   };
+}
+
+/** Throws GraphQLError without the values of the document. */
+function parseDocument(query: string, { maxTokens }: Pick<Limits, 'maxTokens'>): DocumentNode {
+  try {
+    return parse(query, { maxTokens });
+  } catch (error) {
+    throw error instanceof GraphQLError ? hideValues(error) : error;
+  }
 }
 
 function selectOperation(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode {

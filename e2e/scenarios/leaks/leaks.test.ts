@@ -1,0 +1,75 @@
+/** No secret and no personal data in logs, traces, metrics and errors of all flows (spec §5.10). */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { request, until } from '../../stack/client.ts';
+import { type Collector, startCollector } from '../../stack/collector.ts';
+import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
+import { Flows } from './flows.ts';
+import type { Planted } from './planted.ts';
+
+let collector: Collector;
+let system: OAuthSystem;
+let planted: Planted;
+const found = new Map<string, string>();
+
+beforeAll(async () => {
+  collector = await startCollector();
+  system = await startOAuthSystem({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    LOG_LEVEL: 'debug',
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  const flows = new Flows(system);
+  await flows.run();
+  planted = flows.planted;
+  found.set('errors', flows.errors.join('\n'));
+  found.set('metrics', (await readMetrics(system)).join('\n'));
+  found.set('audit trail', await readAuditTrail(system));
+  await until(() => Promise.resolve(JSON.stringify(collector.spans).includes('INSERT')));
+  // Logs are written in batches.
+  await system.stop();
+  found.set('traces', JSON.stringify(collector.spans));
+  found.set(
+    'logs',
+    processesOf(system)
+      .flatMap(({ lines }) => lines)
+      .join('\n'),
+  );
+}, 120_000);
+afterAll(() => collector.stop());
+
+const processesOf = ({ stack }: OAuthSystem) => [...stack.edge, ...Object.values(stack.subgraphs)];
+
+function readMetrics(from: OAuthSystem): Promise<string[]> {
+  return Promise.all(processesOf(from).map(async ({ url }) => (await request(`${url}/metrics`, { method: 'GET' })).text));
+}
+
+async function readAuditTrail({ stack }: OAuthSystem): Promise<string> {
+  return JSON.stringify(await stack.sql('users', 'SELECT * FROM security_events'));
+}
+
+describe.each(['logs', 'traces', 'metrics', 'errors', 'audit trail'])('the %s of all flows', (place) => {
+  it('are there', () => {
+    const expected = {
+      logs: '"route":"/auth/login"',
+      traces: 'INSERT',
+      metrics: 'http_server',
+      errors: 'UNAUTHORIZED',
+      'audit trail': 'API_KEY_USED',
+    };
+    expect(found.get(place)).toContain(expected[place as keyof typeof expected]);
+  });
+
+  it.each([
+    ...['password', 'e-mail address', 'card number', 'address', 'access token', 'refresh token', 'API key', 'client secret', 'code'],
+  ])('contain no planted %s', (kind) => {
+    const text = found.get(place) ?? '';
+    const values = planted.of(kind);
+    expect(values.length).toBeGreaterThan(0);
+    // The surroundings of a finding say where it comes from.
+    const findings = values.flatMap((value) => {
+      const at = text.indexOf(value);
+      return at < 0 ? [] : [text.slice(Math.max(0, at - 300), at + 100)];
+    });
+    expect(findings).toEqual([]);
+  });
+});
