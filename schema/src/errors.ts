@@ -82,6 +82,8 @@ export interface SecondFactorDemand {
   readonly expiresIn: number;
   /** What the account has: `totp`, `passkey`, `recovery_code`. */
   readonly methods: readonly string[];
+  /** For an account with passkeys: the argument of `PublicKeyCredential.parseRequestOptionsFromJSON()` (WebAuthn). */
+  readonly passkey?: object;
 }
 
 /** Sets the optional parts of a Fault. */

@@ -67,7 +67,7 @@ describe('enrolment', () => {
     expect(new Set(recoveryCodes).size).toBe(10);
     for (const code of recoveryCodes) expect(code).toMatch(/^[2-9a-z]{5}-[2-9a-z]{5}$/);
     const status = await system.stack.call('GET', '/v1/auth/second-factor', { token });
-    expect(status.body).toEqual({ isEnabled: true, hasTotp: true, recoveryCodesLeft: 10 });
+    expect(status.body).toEqual({ isEnabled: true, hasTotp: true, recoveryCodesLeft: 10, passkeys: [] });
     expect((await post('/second-factor/totp', { currentPassword: 'Eve-passes-1' }, token)).status).toBe(422);
     expect((await post('/second-factor/totp/removal', { currentPassword: 'Eve-passes-1' }, token)).status).toBe(204);
     await logIn(system.issuer, { email: 'eve@example.org', password: 'Eve-passes-1' });

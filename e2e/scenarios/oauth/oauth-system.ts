@@ -45,15 +45,15 @@ export interface FormReply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Starts the system; `settings` go to every process. */
-export async function startOAuthSystem(settings: Readonly<Record<string, string>> = {}): Promise<OAuthSystem> {
+/** Starts the system; `settings` go to every process, and `host` is the name of this machine in the issuer. */
+export async function startOAuthSystem(settings: Readonly<Record<string, string>> = {}, host = '127.0.0.1'): Promise<OAuthSystem> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-oauth-'));
   const keyFile = join(home, 'oauth.key');
   await writeFile(keyFile, randomBytes(32).toString('base64url'));
   const clientKeyFile = join(home, 'client-id.key');
   await writeFile(clientKeyFile, randomBytes(32).toString('base64url'));
   const port = await findFreePort();
-  const issuer = `http://127.0.0.1:${String(port)}`;
+  const issuer = `http://${host}:${String(port)}`;
   const env = { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: keyFile, CLIENT_ID_KEY_FILE: clientKeyFile, ...settings };
   const stack = await startStack({ env, bridgeEnv: { REST_PORT: String(port) } });
   const account = await stack.createAccount('Ada');

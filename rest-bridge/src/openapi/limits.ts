@@ -30,6 +30,8 @@ const LIMITS: Readonly<Record<string, Limits>> = {
   'Mutation.changePassword(newPassword:)': PASSWORD,
   'Mutation.startTotp(currentPassword:)': PASSWORD,
   'Mutation.removeTotp(currentPassword:)': PASSWORD,
+  'Mutation.startPasskey(currentPassword:)': PASSWORD,
+  'Mutation.removePasskey(currentPassword:)': PASSWORD,
   'Mutation.createRecoveryCodes(currentPassword:)': PASSWORD,
   'CreateOrderInput.qty': QTY,
   'OrderItemInput.qty': QTY,

@@ -120,6 +120,10 @@ const secondFactor: JsonSchema = {
     challenge: { type: 'string', description: 'Identifies the login, once.' },
     expiresIn: { type: 'integer', description: 'Lifetime of the challenge in seconds.' },
     methods: { type: 'array', items: { type: 'string', enum: ['totp', 'passkey', 'recovery_code'] } },
+    passkey: {
+      type: 'object',
+      description: 'For an account with passkeys: the argument of `PublicKeyCredential.parseRequestOptionsFromJSON()`.',
+    },
   },
   required: ['challenge', 'expiresIn', 'methods'],
 };

@@ -57,6 +57,8 @@ export function parseJsonValue(type: GraphQLInputType, value: unknown): ParsedVa
       return typeof value === 'string' && !value.includes('\0')
         ? { value }
         : { fault: 'must be an ID: a string without the character U+0000, or an integer' };
+    case 'JSON':
+      return typeof value === 'object' ? { value } : { fault: 'must be an object' };
     case 'DateTime':
       return typeof value === 'string' && TIMESTAMP.test(value) && isCalendarDate(value)
         ? { value }

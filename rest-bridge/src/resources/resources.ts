@@ -238,8 +238,26 @@ export const SESSION: Resource = {
 /** The second factor of the caller. */
 export const SECOND_FACTOR: Resource = {
   type: 'SecondFactor',
-  fields: plain('isEnabled', 'hasTotp', 'recoveryCodesLeft'),
-  defaultFields: ['isEnabled', 'hasTotp', 'recoveryCodesLeft'],
+  fields: {
+    ...plain('isEnabled', 'hasTotp', 'recoveryCodesLeft'),
+    passkeys: {
+      select: 'passkeys { id name createdAt lastUsedAt }',
+      schema: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            name: { type: 'string' },
+            createdAt: { type: 'string', format: 'date-time' },
+            lastUsedAt: { type: ['string', 'null'], format: 'date-time' },
+          },
+          required: ['id', 'name', 'createdAt', 'lastUsedAt'],
+        },
+      },
+    },
+  },
+  defaultFields: ['isEnabled', 'hasTotp', 'recoveryCodesLeft', 'passkeys'],
   include: {},
   isVersioned: false,
 };

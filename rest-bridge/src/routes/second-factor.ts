@@ -55,6 +55,26 @@ export const secondFactorRoutes: readonly Route[] = [
   }),
   action({ path: `${base}/totp/removal`, operation: 'RemoveTotp', mutation: 'removeTotp', summary: 'Removes the authenticator app' }),
   action({
+    path: `${base}/passkeys/options`,
+    operation: 'StartPasskey',
+    mutation: 'startPasskey',
+    type: 'PasskeyCreation',
+    summary: 'Returns the options with which a browser makes a passkey',
+  }),
+  action({
+    path: `${base}/passkeys`,
+    operation: 'AddPasskey',
+    mutation: 'addPasskey',
+    type: 'RecoveryCodes',
+    summary: 'Adds a passkey that a browser has made, and shows recovery codes once',
+  }),
+  action({
+    path: `${base}/passkeys/{id}/removal`,
+    operation: 'RemovePasskey',
+    mutation: 'removePasskey',
+    summary: 'Removes a passkey',
+  }),
+  action({
     path: `${base}/recovery-codes`,
     operation: 'CreateRecoveryCodes',
     mutation: 'createRecoveryCodes',

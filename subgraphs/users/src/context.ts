@@ -10,6 +10,7 @@ import { type UsersLoaders, createUsersLoaders } from './loaders.ts';
 import type { Attempts } from './login/attempts.ts';
 import type { Authenticate } from './login/authenticate.ts';
 import type { ConfirmPassword } from './login/confirm-password.ts';
+import type { Passkeys } from './second-factor/passkeys.ts';
 import type { RecoveryCodes } from './second-factor/recovery-codes.ts';
 import type { SecondFactors } from './second-factor/second-factors.ts';
 import type { Totp } from './second-factor/totp.ts';
@@ -25,6 +26,8 @@ export interface UsersDependencies {
   readonly secondFactors: SecondFactors;
   readonly totp: Totp;
   readonly recoveryCodes: RecoveryCodes;
+  /** Undefined without a public origin. */
+  readonly passkeys: Passkeys | undefined;
   readonly tokens: TokenIssuer;
   readonly createId: CreateId;
   readonly clock: Clock;

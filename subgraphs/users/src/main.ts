@@ -17,6 +17,7 @@ import { type OAuthServer, createOAuthServer } from './oauth/server.ts';
 import { resolvers } from './resolvers.ts';
 import { readRevocations } from './revocation/event-source.ts';
 import { RevocationPublisher } from './revocation/publisher.ts';
+import { createPasskeys } from './second-factor/passkeys.ts';
 import { createRecoveryCodes } from './second-factor/recovery-codes.ts';
 import { createSecondFactors } from './second-factor/second-factors.ts';
 import { createTotp } from './second-factor/totp.ts';
@@ -43,7 +44,11 @@ await runSubgraph({
     const secret = config.API_KEY_SECRET_FILE;
     const attempts = createAttempts({ transact, secret });
     const checks = { users: stores.users, passwords, attempts };
-    const codes = { totp: createTotp({ secret, now: Date.now }), recoveryCodes: createRecoveryCodes(secret) };
+    const factors = {
+      totp: createTotp({ secret, now: Date.now }),
+      recoveryCodes: createRecoveryCodes(secret),
+      passkeys: config.oauth && createPasskeys(config.oauth.issuer),
+    };
     const isRequiredForAdmins = config.REQUIRE_ADMIN_SECOND_FACTOR;
     const dependencies = {
       createId,
@@ -55,8 +60,8 @@ await runSubgraph({
       authenticate: createAuthenticate(checks),
       confirmPassword: createConfirmPassword(checks),
       attempts,
-      secondFactors: createSecondFactors({ stores, transact, attempts, isRequiredForAdmins, ...codes }),
-      ...codes,
+      secondFactors: createSecondFactors({ stores, transact, attempts, isRequiredForAdmins, ...factors }),
+      ...factors,
       tokens: createTokenIssuer({ keys: signingKey }),
       revoke: publisher.revoke.bind(publisher),
     };

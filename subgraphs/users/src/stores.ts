@@ -6,6 +6,7 @@ import { type ApiKeyStore, createApiKeyStore } from './api-key/store.ts';
 import { type AuthorizationStore, createAuthorizationStore } from './authorization/store.ts';
 import { type AttemptStore, createAttemptStore } from './login/attempt-store.ts';
 import { type ChallengeStore, createChallengeStore } from './second-factor/challenges.ts';
+import { type PasskeyStore, createPasskeyStore } from './second-factor/passkey-store.ts';
 import { type SecondFactorStore, createSecondFactorStore } from './second-factor/store.ts';
 import { type SecurityEventStore, createSecurityEventStore } from './security/store.ts';
 import { type SessionStore, createSessionStore } from './session/store.ts';
@@ -20,6 +21,7 @@ export interface UsersStores {
   readonly attempts: AttemptStore;
   readonly challenges: ChallengeStore;
   readonly secondFactors: SecondFactorStore;
+  readonly passkeys: PasskeyStore;
 }
 
 interface Dependencies extends Omit<StoreOptions<never>, 'prisma'> {
@@ -43,6 +45,7 @@ export function openUsersStores({ database, ...options }: Dependencies) {
       attempts: createAttemptStore(client),
       challenges: createChallengeStore(client),
       secondFactors: createSecondFactorStore(client),
+      passkeys: createPasskeyStore(client, options.createId),
     };
   };
   const transact: Transact = (work) => prisma.$transaction((transaction) => work(createStores(transaction)));
