@@ -1,5 +1,5 @@
 /** Assembles the data of a result from the tapes: copies pieces of responses, and fills holes with the fields of entities. */
-import { RECORD_WORDS } from '../../program/bytes-program.ts';
+import { type Hole, RECORD_WORDS } from '../../program/bytes-program.ts';
 import type { Written } from '../../program/program.ts';
 import type { BufferPool } from '../buffer-pool.ts';
 import { type Arena, SLACK_BYTES } from './arena.ts';
@@ -57,7 +57,9 @@ function forgetPlaces(words: Int32Array, { records, tape }: FetchState): void {
 }
 
 class Assembly {
-  readonly #source: AssemblySource;
+  readonly #operation: BytesOperation;
+  readonly #holes: readonly Hole[];
+  readonly #states: readonly (FetchState | undefined)[];
   readonly #bytes: Buffer;
   readonly #words: Int32Array;
   readonly #view: DataView;
@@ -69,8 +71,10 @@ class Assembly {
   #at = 0;
 
   constructor(source: AssemblySource, buffer: Buffer) {
-    const { arena, operation } = source;
-    this.#source = source;
+    const { arena, operation, states } = source;
+    this.#operation = operation;
+    this.#holes = operation.holes;
+    this.#states = states;
     this.#bytes = arena.bytes;
     this.#words = arena.words;
     this.#view = arena.view;
@@ -81,22 +85,20 @@ class Assembly {
   }
 
   write(): number {
-    const { operation } = this.#source;
     this.#at = DATA.copy(this.#buffer);
-    for (const hole of operation.program.rootHoles) this.#fill(hole, 0);
+    for (const hole of this.#operation.program.rootHoles) this.#fill(hole, 0);
     this.#buffer[this.#at++] = CLOSING_BRACE;
     return this.#at;
   }
 
   /** Writes the fields of an entity that belong into a hole. What stands in several places is copied from the first. */
   #fill(number: number, entity: number): void {
-    const hole = this.#source.operation.holes[number];
-    const state = hole && this.#source.states[hole.fetch];
+    const hole = this.#holes[number];
+    const state = hole && this.#states[hole.fetch];
     if (!hole || !state) return;
     if (entity < 0 || entity >= state.count) throw new RangeError('A hole has an unknown entity.');
     const words = this.#words;
-    const parts = this.#source.operation.program.fetches[hole.fetch]?.parts ?? 1;
-    const record = state.records + (entity * parts + hole.part) * RECORD_WORDS;
+    const record = state.records + (entity * state.parts + hole.part) * RECORD_WORDS;
     const before = this.#at;
     this.#separate();
     const start = this.#at;
@@ -113,7 +115,7 @@ class Assembly {
   /** Writes what a part of a tape says. */
   #play(state: FetchState, from: number, to: number): void {
     const words = this.#words;
-    const holes = this.#source.operation.holes;
+    const holes = this.#holes;
     if (from < state.tape || to > state.tapeEnd) throw new RangeError('A part is outside its tape.');
     for (let t = from; t < to;) {
       const word = words[t] as number;

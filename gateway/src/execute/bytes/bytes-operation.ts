@@ -3,8 +3,12 @@ import type { BytesProgram, Hole, Walk } from '../../program/bytes-program.ts';
 import type { Operation } from '../../program/operation.ts';
 import { SCANNERS } from './scanners.ts';
 
-/** A representation's texts as bytes; the values go between them. */
-export type RepresentationBytes = readonly Buffer[];
+/** A representation's texts as bytes; a value goes between each two. */
+export interface RepresentationBytes {
+  readonly texts: readonly Buffer[];
+  /** The bytes of all texts. */
+  readonly length: number;
+}
 
 /** The most executions with objects after responses that differ from the requests. */
 const MAX_PAUSE = 1023;
@@ -29,7 +33,10 @@ export class BytesOperation {
     this.holes = program.holes;
     this.constants = Buffer.from(program.constants, 'latin1');
     this.representations = program.fetches.map(({ representations = [] }) =>
-      representations.map(({ texts }) => texts.map((text) => Buffer.from(text))),
+      representations.map((each) => {
+        const texts = each.texts.map((text) => Buffer.from(text));
+        return { texts, length: texts.reduce((sum, { length }) => sum + length, 0) };
+      }),
     );
   }
 

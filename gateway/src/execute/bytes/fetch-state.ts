@@ -7,6 +7,8 @@ export interface FetchState {
   readonly records: number;
   /** The number of objects at the top: of entities, or one. */
   readonly count: number;
+  /** The parts of each object. */
+  readonly parts: number;
   /** The tape in words. */
   readonly tape: number;
   readonly tapeEnd: number;

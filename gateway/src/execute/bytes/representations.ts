@@ -56,7 +56,7 @@ interface OwnerWriting {
 function writeOwner(request: RepresentationRequest, { fetch, state, mask, count: before }: OwnerWriting): number {
   const { arena, operation } = request;
   const { holes } = operation;
-  const templates = operation.representations[fetch] ?? [];
+  const templates = operation.representations[fetch] as readonly RepresentationBytes[];
   let { words } = arena;
   let count = before;
   for (let t = state.tape; t < state.tapeEnd;) {
@@ -74,7 +74,7 @@ function writeOwner(request: RepresentationRequest, { fetch, state, mask, count:
       else {
         table[slot] = t;
         words[t + 1] = count;
-        writeOne(arena, { template: templates[hole.representation] ?? [], hole: t, isFirst: count === 0 });
+        writeOne(arena, { template: templates[hole.representation] as RepresentationBytes, hole: t, isFirst: count === 0 });
         ({ words } = arena);
         count++;
       }
@@ -82,6 +82,13 @@ function writeOwner(request: RepresentationRequest, { fetch, state, mask, count:
     t += hole.words;
   }
   return count;
+}
+
+interface Writing {
+  readonly template: RepresentationBytes;
+  /** Its place in the tape. */
+  readonly hole: number;
+  readonly isFirst: boolean;
 }
 
 /** Returns the slot of the hole with the same representation, or the free slot for it. */
@@ -112,29 +119,26 @@ function isSameKey(bytes: Buffer, words: Int32Array, { hole, other, length }: { 
   return true;
 }
 
-function writeOne(arena: Arena, { template, hole, isFirst }: { template: RepresentationBytes; hole: number; isFirst: boolean }): void {
-  let size = SLACK_BYTES;
-  for (const [i, text] of template.entries()) size += text.length + lengthOf(arena.words, hole, i, template.length);
+function writeOne(arena: Arena, { template, hole, isFirst }: Writing): void {
+  const { texts } = template;
+  const values = texts.length - 1;
+  let size = template.length + SLACK_BYTES;
+  for (let at = hole + HOLE_WORDS, end = at + 2 * values; at < end; at += 2)
+    size += (arena.words[at + 1] as number) - (arena.words[at] as number);
   arena.reserve(size);
   const { bytes, words } = arena;
   let { top } = arena;
   if (!isFirst) bytes[top++] = COMMA;
-  for (let i = 0; i < template.length; i++) {
-    const text = template[i] as Buffer;
-    for (const byte of text) bytes[top++] = byte;
-    if (i === template.length - 1) break;
-    const end = words[hole + HOLE_WORDS + 2 * i + 1] as number;
-    for (let from = words[hole + HOLE_WORDS + 2 * i] as number; from < end; from++) bytes[top++] = bytes[from] as number;
+  for (let i = 0; i <= values; i++) {
+    const text = texts[i] as Buffer;
+    for (let k = 0; k < text.length; k++) bytes[top + k] = text[k] as number;
+    top += text.length;
+    if (i === values) break;
+    const at = hole + HOLE_WORDS + 2 * i;
+    const end = words[at + 1] as number;
+    for (let from = words[at] as number; from < end; from++) bytes[top++] = bytes[from] as number;
   }
   arena.top = top;
-}
-
-/** Returns the length of the value behind a text of a representation; the last text has none. */
-// eslint-disable-next-line size/max-params -- an object for each value would cost time on the path of every request
-function lengthOf(words: Int32Array, hole: number, text: number, texts: number): number {
-  if (text === texts - 1) return 0;
-  const at = hole + HOLE_WORDS + 2 * text;
-  return (words[at + 1] as number) - (words[at] as number);
 }
 
 function wordsOf(state: FetchState | undefined): number {

@@ -46,12 +46,13 @@ export function walkResponse(context: WalkContext, { index, count, body }: Walke
   const bodyEnd = withoutSpace(body);
   if (!isUtf8(body.bytes.subarray(body.start, bodyEnd))) return undefined;
   const size = bodyEnd - body.start;
-  const recordWords = count * (operation.program.fetches[index]?.parts ?? 1) * RECORD_WORDS + 1;
+  const { parts } = operation.program.fetches[index] as { parts: number };
+  const recordWords = count * parts * RECORD_WORDS + 1;
   const tapeWords = MIN_TAPE_WORDS + Math.ceil(size * TAPE_WORDS_PER_BYTE);
   arena.reserve(size + (recordWords + tapeWords + 2) * WORD_BYTES);
   const start = arena.copyIn(body.bytes, body.start, bodyEnd);
   const records = arena.top / WORD_BYTES;
-  const place = { start, end: start + size, records, count, tape: records + recordWords };
+  const place = { start, end: start + size, records, count, parts, tape: records + recordWords };
   const tapeEnd = walkUntilItFits(context, index, place);
   if (tapeEnd === 0) return undefined;
   arena.top = align(tapeEnd * WORD_BYTES);
