@@ -34,8 +34,14 @@ export interface BytesFetch {
 /** A place in a tape where fields of another fetch go. */
 export interface Hole {
   readonly fetch: number;
-  /** Which part of the entity: the first has the key, and the others refer to it. */
-  readonly part: number;
+  /** Which part of the entity; undefined for a hole that has a key and no fields. */
+  readonly part: number | undefined;
+  /** Whether it has the places of a key. Another hole refers to the one that has: its second word is the place of that hole. */
+  readonly hasKey: boolean;
+  /** For a hole that refers to an entity of another fetch: how far the hole with the key is from the start of that entity's tape. */
+  readonly offset: number | undefined;
+  /** Whether all of its fields have conditions, so that the fetch may be left out. */
+  readonly isOptional: boolean;
   /** Index into `representations`. */
   readonly representation: number;
   /** Words in the tape. */

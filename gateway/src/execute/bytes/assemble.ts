@@ -16,6 +16,9 @@ const DATA = Buffer.from('{"data":{');
 const TAIL_BYTES = 16;
 const MARGIN_BYTES = 1024;
 
+/** Thrown when a fetch that the result needs was left out. */
+export class MissingFields extends Error {}
+
 /** Thrown when the result does not fit into its buffer. */
 class NoRoom extends Error {}
 const NO_ROOM = new NoRoom();
@@ -95,7 +98,11 @@ class Assembly {
   #fill(number: number, entity: number): void {
     const hole = this.#holes[number];
     const state = hole && this.#states[hole.fetch];
-    if (!hole || !state) return;
+    if (hole?.part === undefined) throw new RangeError('A tape has an unknown hole.');
+    if (!state) {
+      if (!hole.isOptional) throw new MissingFields();
+      return;
+    }
     if (entity < 0 || entity >= state.count) throw new RangeError('A hole has an unknown entity.');
     const words = this.#words;
     const record = state.records + (entity * state.parts + hole.part) * RECORD_WORDS;
@@ -125,13 +132,25 @@ class Assembly {
         t += 2;
         continue;
       }
-      const hole = holes[~word];
-      if (!hole) throw new RangeError('A tape has an unknown hole.');
-      // Further parts of an entity refer to the hole of the first.
-      const at = hole.part === 0 ? t : (words[t + 1] as number);
-      this.#fill(~word, words[at + 1] as number);
+      const hole = holes[~word] as Hole;
+      if (hole.part !== undefined) this.#fill(~word, this.#states[hole.fetch] ? this.#entityAt(t) : 0);
       t += hole.words;
     }
+  }
+
+  /** Returns the index of the entity of the hole at a place in a tape. */
+  #entityAt(at: number): number {
+    const words = this.#words;
+    const hole = this.#holes[~(words[at] as number)];
+    if (!hole) throw new RangeError('A tape has an unknown hole.');
+    const next = words[at + 1] as number;
+    if (hole.hasKey) return next;
+    if (hole.offset === undefined) return this.#entityAt(next);
+    const provider = this.#holes[~(words[next] as number)];
+    const state = provider && this.#states[provider.fetch];
+    if (!state) throw new MissingFields();
+    const record = state.records + this.#entityAt(next) * state.parts * RECORD_WORDS;
+    return this.#entityAt((words[record] as number) + hole.offset);
   }
 
   /** Copies a piece, which must lie in the response of its fetch or in the constants. Copies up to seven bytes more, which are overwritten. */

@@ -10,7 +10,7 @@ import { ReceivedFetch, ReceivedFetches } from '../received-fetches.ts';
 import { runPlan } from '../run-plan.ts';
 import { VariableTexts } from '../variable-texts.ts';
 import { type Arena, OutOfMemory } from './arena.ts';
-import { assembleInto } from './assemble.ts';
+import { MissingFields, assembleInto } from './assemble.ts';
 import type { BytesOperation } from './bytes-operation.ts';
 import type { FetchState } from './fetch-state.ts';
 import { addKnownTypes } from './known-types.ts';
@@ -81,15 +81,9 @@ export class BytesExecution {
 
   #complete(): void {
     if (this.#isOver) return;
-    const { program, holes } = this.#operation;
-    // The name of the root object's type may stand beside the fields of a fetch that a condition has switched off.
-    if (program.rootHoles.some((hole) => this.#states[holes[hole]?.fetch ?? 0] === undefined)) {
-      this.#handOver('condition');
-      return;
-    }
     const written = this.#assemble();
-    if (!written) {
-      this.#handOver('size');
+    if (typeof written === 'string') {
+      this.#handOver(written);
       return;
     }
     this.#isOver = true;
@@ -97,15 +91,16 @@ export class BytesExecution {
     this.#end.onAssembled(written);
   }
 
-  /** Returns the result; undefined when it is too large. */
-  #assemble(): Written | undefined {
+  /** Returns the result, or why it cannot be assembled. */
+  #assemble(): Written | HandOverReason {
     const { context } = this.#request;
     const span = context.trace?.start('GraphQL write');
     try {
       const written = assembleInto(this.#buffers, { arena: this.#arena, operation: this.#operation, states: this.#states });
       if (written) this.#operation.noteSuccess(this.#arena.sizeClass, written.length);
-      return written;
+      return written ?? 'size';
     } catch (error) {
+      if (error instanceof MissingFields) return 'condition';
       this.#isOver = true;
       this.#arena.release();
       throw error;

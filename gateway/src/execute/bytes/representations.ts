@@ -3,7 +3,7 @@
  * specification, `_entities`).
  */
 import { randomInt } from 'node:crypto';
-import { HOLE_WORDS } from '../../program/bytes-program.ts';
+import { type Hole, HOLE_WORDS } from '../../program/bytes-program.ts';
 import { type Arena, SLACK_BYTES } from './arena.ts';
 import type { BytesOperation, RepresentationBytes } from './bytes-operation.ts';
 import type { FetchState } from './fetch-state.ts';
@@ -67,8 +67,8 @@ function writeOwner(request: RepresentationRequest, { fetch, state, mask, count:
     }
     const hole = holes[~word];
     if (!hole) throw new RangeError('A tape has an unknown hole.');
-    if (hole.fetch === fetch && hole.part === 0) {
-      const slot = findSlot(arena, { hole: t, words: hole.words, mask });
+    if (hole.fetch === fetch && hole.hasKey) {
+      const slot = findSlot(arena, { hole: t, kind: hole, holes, mask });
       const known = table[slot] as number;
       if (known !== 0) words[t + 1] = words[known + 1] as number;
       else {
@@ -91,10 +91,18 @@ interface Writing {
   readonly isFirst: boolean;
 }
 
+interface Search {
+  /** The place of the hole in the tape. */
+  readonly hole: number;
+  readonly kind: Hole;
+  readonly holes: readonly Hole[];
+  readonly mask: number;
+}
+
 /** Returns the slot of the hole with the same representation, or the free slot for it. */
-function findSlot({ bytes, words }: Arena, { hole, words: length, mask }: { hole: number; words: number; mask: number }): number {
-  const type = words[hole] as number;
-  let hash = SEED ^ type;
+function findSlot({ bytes, words }: Arena, { hole, kind, holes, mask }: Search): number {
+  const { words: length, representation } = kind;
+  let hash = SEED ^ representation;
   for (let at = hole + HOLE_WORDS; at < hole + length; at += 2) {
     const end = words[at + 1] as number;
     for (let i = words[at] as number; i < end; i++) hash = Math.imul(hash ^ (bytes[i] as number), MULTIPLIER);
@@ -103,7 +111,10 @@ function findSlot({ bytes, words }: Arena, { hole, words: length, mask }: { hole
   for (let probe = 0; probe < MAX_PROBES; probe++) {
     const slot = (hash + probe) & mask;
     const other = table[slot] as number;
-    if (other === 0 || (words[other] === type && isSameKey(bytes, words, { hole, other, length }))) return slot;
+    if (other === 0) return slot;
+    // The same entity may be found at several places.
+    const isSameType = holes[~(words[other] as number)]?.representation === representation;
+    if (isSameType && isSameKey(bytes, words, { hole, other, length })) return slot;
   }
   throw new TooManyCollisions();
 }

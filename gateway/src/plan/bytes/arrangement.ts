@@ -9,7 +9,7 @@ import { type FieldPosition, inOrder } from '../field-positions.ts';
 import type { GuardedSet, Selections } from '../selection.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
 import { type AskedField, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
-import { requireKey } from './required-key.ts';
+import { ObjectHoles } from './object-holes.ts';
 
 /** A place in the response. */
 interface Place {
@@ -31,6 +31,12 @@ interface Origin {
 interface Run {
   readonly fetch: AskedFetch | undefined;
   readonly positions: FieldPosition[];
+}
+
+/** What is taken from the top of a fetch at one place: the client's fields, and the keys of other fetches. */
+interface TopUses {
+  readonly runs: readonly Run[];
+  readonly requirers: readonly AskedFetch[];
 }
 
 export interface ArrangementInput {
@@ -57,9 +63,8 @@ export class Arrangement {
     const place = { type, sets, path: [] };
     const atRoot = fetches.filter(({ source }) => !source.step.entities);
     const runs = attachTypenames(this.#runsAt(place, undefined, atRoot));
-    for (const fetch of atRoot) this.#arrangeTop(fetch, place, runs);
-    for (const { fetch, part } of numberParts(runs))
-      if (fetch) this.rootHoles.push(this.#addHole({ fetch, part, representation: 0, words: HOLE_WORDS }));
+    for (const fetch of atRoot) this.#arrangeTop(fetch, place, { runs, requirers: [] });
+    for (const { fetch, part, positions } of numberParts(runs)) if (fetch) this.rootHoles.push(this.#addRootHole(fetch, part, positions));
     for (const { tops } of fetches)
       for (const { signature } of tops) if (signature === undefined) throw new Unsupported('a fetch that the response does not need');
   }
@@ -95,17 +100,18 @@ export class Arrangement {
   }
 
   /** Arranges the top of a fetch, whose fields are those of its runs. It is the same at each of its places. */
-  #arrangeTop(fetch: AskedFetch, place: Place, runs: readonly Run[]): void {
+  #arrangeTop(fetch: AskedFetch, place: Place, { runs, requirers }: TopUses): void {
     const parts = runs.filter((run) => run.fetch === fetch).map(({ positions }) => positions);
     const top = fetch.tops.find(({ object }) => object.type.name === place.type.name) as AskedTop;
-    const signature = JSON.stringify(parts.map((part) => part.map(describe)));
+    const signature = JSON.stringify([requirers.map(({ index }) => index), parts.map((part) => part.map(describe))]);
     const isKnown = top.signature !== undefined;
     if (isKnown && top.signature !== signature) throw new Unsupported('an entity with different fields at two places');
-    if (fetch.tops.some((other) => other.signature !== undefined) && fetch.parts !== parts.length)
+    if (fetch.tops.some((other) => other.signature !== undefined) && fetch.parts !== Math.max(1, parts.length))
       throw new Unsupported('types with different parts');
     if (isKnown) return;
     top.signature = signature;
-    fetch.parts = parts.length;
+    // A fetch may be there for what other fetches require only.
+    fetch.parts = Math.max(1, parts.length);
     const isCase = fetch.tops.length > 1;
     const path = fetch.source.step.entities ? [{ key: '_entities' }] : [];
     const origin = { fetch, path, isCase };
@@ -114,35 +120,21 @@ export class Arrangement {
       ...part.map((position) => this.#keep(position, top.object, { place, origin })),
     ]);
     this.#setItems(top.object, items, origin);
+    top.object.items = [...Array.from(top.keys.values(), ({ item }) => item), ...top.object.items];
   }
 
   /** Arranges the objects at a place that stand in the response of a fetch. */
   #arrangeObject(asked: AskedObject, place: Place, origin: Origin): void {
     const others = this.#input.fetches.filter((fetch) => isAt(fetch, place));
     const runs = this.#runsAt(place, asked, others);
-    const firsts = new Map<AskedFetch, number>();
+    const holes = new ObjectHoles({ object: asked, owner: origin.fetch, others, table: this.holes });
     const items = numberParts(runs).flatMap(({ fetch, part, positions }): AskedItem[] => {
       if (!fetch) return positions.map((position) => this.#keep(position, asked, { place, origin }));
-      return [this.#digHole({ fetch, part, firsts }, asked, origin)];
+      return [holes.dig(fetch, part, positions)];
     });
     this.#setItems(asked, items, origin);
-    for (const fetch of firsts.keys()) this.#arrangeTop(fetch, place, runs);
-  }
-
-  /** Returns the hole of one part of an entity, whose key is in the object. */
-  #digHole(
-    { fetch, part, firsts }: { fetch: AskedFetch; part: number; firsts: Map<AskedFetch, number> },
-    asked: AskedObject,
-    { fetch: owner }: Origin,
-  ): AskedItem {
-    const representation = fetch.tops.findIndex(({ object }) => object.type.name === asked.type.name);
-    const first = firsts.get(fetch);
-    const registers = first === undefined ? requireKey(fetch, asked, owner) : [];
-    if (!fetch.owners.includes(owner.index)) fetch.owners.push(owner.index);
-    const register = owner.holes++;
-    if (first === undefined) firsts.set(fetch, register);
-    const hole = this.#addHole({ fetch, part, representation, words: HOLE_WORDS + 2 * registers.length });
-    return { kind: 'hole', hole: { number: hole, register, first, registers } };
+    asked.items = [...holes.keys, ...asked.items];
+    for (const { fetch, requirers } of holes.fetches) this.#arrangeTop(fetch, place, { runs, requirers });
   }
 
   /** Keeps a field of the object itself, and arranges the objects below it. */
@@ -191,8 +183,10 @@ export class Arrangement {
     asked.items = [...items, ...kept];
   }
 
-  #addHole({ fetch, ...hole }: Omit<Hole, 'fetch'> & { fetch: AskedFetch }): number {
-    return this.holes.push({ fetch: fetch.index, ...hole }) - 1;
+  #addRootHole(fetch: AskedFetch, part: number, positions: readonly FieldPosition[]): number {
+    const isOptional = positions.every(({ field, when }) => field.name !== '__typename' && toConjunction(when).length > 0);
+    const hole = { fetch: fetch.index, part, isOptional, hasKey: true, offset: undefined, representation: 0, words: HOLE_WORDS };
+    return this.holes.push(hole) - 1;
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import type { BytesFetch, KnownType, Representation } from '../../program/bytes-program.ts';
 import type { FetchStep } from '../../program/program.ts';
 import type { RequiredSelection } from '../requirements.ts';
-import { type AskedObject, AskedReader, Unsupported } from './asked-object.ts';
+import { type AskedHole, type AskedObject, AskedReader, Unsupported } from './asked-object.ts';
 
 /** What a fetch step was compiled from. */
 export interface FetchSource {
@@ -46,6 +46,8 @@ export interface AskedTop {
   /** The client's fields that it provides, as a text to compare; undefined until it is arranged. */
   signature: string | undefined;
   representation: Representation | undefined;
+  /** The holes with the keys of fetches that require its fields, which stand at its start, and how far each is from there. */
+  readonly keys: Map<AskedFetch, { readonly item: { readonly kind: 'hole'; readonly hole: AskedHole }; readonly offset: number }>;
 }
 
 /** Returns the fetch. Throws Unsupported. */
@@ -59,7 +61,7 @@ export function askFetch(schema: GraphQLSchema, source: FetchSource, index: numb
   requirePlainFragments(definition);
   const tops = (step.entities ? readEntities(schema, source, definition) : readRoot(schema, definition))
     .filter(({ type }) => onlyFor?.has(type.name) ?? true)
-    .map((object) => ({ object, signature: undefined, representation: undefined }));
+    .map((object) => ({ object, signature: undefined, representation: undefined, keys: new Map() }));
   if (!step.entities && step.path.length > 0) throw new Unsupported('a root field inside the response');
   return { index, source, definition, tops, holes: 0, registers: 0, parts: 1, owners: [], knownTypes: [] };
 }

@@ -62,7 +62,7 @@ export interface AskedHole {
   readonly number: number;
   /** The register with its place in the tape. */
   readonly register: number;
-  /** The register of the entity's first part in the same object; undefined for the first part itself. */
+  /** The register of the hole in the same object that has the key; undefined for a hole that has a key itself. */
   readonly first: number | undefined;
   /** The registers with the places of the values of its key. */
   readonly registers: readonly number[];

@@ -40,6 +40,16 @@ export function requireKey(fetch: AskedFetch, object: AskedObject, owner: AskedF
   return draft.registers;
 }
 
+/** Returns the response keys that a representation needs and the object does not have. */
+export function missingKeys({ source: { requires = [] } }: AskedFetch, { type, fields }: AskedObject): string[] {
+  const applying = requires.find((each) => each.kind === 'InlineFragment' && each.typeCondition === type.name);
+  if (applying?.kind !== 'InlineFragment') return [];
+  return applying.selections.flatMap((each) => {
+    const key = each.kind === 'Field' && !isTypename(each) ? (each.alias ?? each.name) : undefined;
+    return key === undefined || fields.has(key) ? [] : [key];
+  });
+}
+
 function writeMember(draft: Draft, object: AskedObject, { selection, before }: { selection: RequiredSelection; before: string }): void {
   if (selection.kind !== 'Field' || selection.neededWhen) throw new Unsupported('a requirement with conditions');
   if (isTypename(selection)) {

@@ -151,7 +151,7 @@ class WalkerGenerator {
     if (keepsBraces && !isOpen) this.#text.add('run=p<<1;');
     this.#text.expect('}');
     for (const item of items) {
-      if (item.kind !== 'hole' || item.hole.first !== undefined) continue;
+      if (item.kind !== 'hole') continue;
       item.hole.registers.forEach((register, i) => {
         const { register: hole } = item.hole;
         this.#text.add(`w[h${hole}+${2 + 2 * i}]=s${register};w[h${hole}+${3 + 2 * i}]=e${register};`);
@@ -174,6 +174,8 @@ class WalkerGenerator {
       if (!isAlwaysKept) text.add(`if(!(${condition}))t=k;`);
     }
     text.add('}');
+    // The subgraph left out what the client wants: another condition than the plan's.
+    if (isKept && !isAlways && condition !== this.#conditionOf(field.when)) text.add(`else ${condition && `if(${condition})`}return 0;`);
   }
 
   #comma(comma: Comma): void {
@@ -206,11 +208,10 @@ class WalkerGenerator {
     text.add(isNullable ? '}' : '');
   }
 
-  #dig({ number, register, first, registers }: AskedHole): void {
+  #dig({ number, register, first }: AskedHole): void {
     const words = this.#context.wordsOf(number);
     this.#text.add(`w[t]=${~number};${first === undefined ? '' : `w[t+1]=h${first};`}h${register}=t;t+=${words};`);
     this.#words += words;
-    if (first !== undefined && registers.length > 0) throw new Error('Only the first hole of an entity has its key.');
   }
 
   /** The name of the type as a piece of the constants. */

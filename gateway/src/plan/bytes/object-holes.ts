@@ -1,0 +1,129 @@
+/** Digs the holes of one object: where the fields of its entity's fetches go, and where the keys of the entity are. */
+import { type Hole, HOLE_WORDS } from '../../program/bytes-program.ts';
+import type { FieldPosition } from '../field-positions.ts';
+import type { AskedFetch, AskedTop } from './asked-fetch.ts';
+import { type AskedHole, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
+import { missingKeys, requireKey } from './required-key.ts';
+
+export interface ObjectHolesInput {
+  readonly object: AskedObject;
+  /** The fetch in whose response the object stands, and those of its entity. */
+  readonly owner: AskedFetch;
+  readonly others: readonly AskedFetch[];
+  /** All holes of the operation. */
+  readonly table: Hole[];
+}
+
+/** Where the index of an entity is found: at a hole of the object, or beyond the entity of another fetch. */
+interface Reference {
+  readonly register: number;
+  readonly offset: number | undefined;
+}
+
+export class ObjectHoles {
+  /** Holes that have keys and no fields. They come first in the object. */
+  readonly keys: AskedItem[] = [];
+  readonly #input: ObjectHolesInput;
+  readonly #references = new Map<AskedFetch, Reference>();
+  readonly #requirers = new Map<AskedFetch, AskedFetch[]>();
+
+  constructor(input: ObjectHolesInput) {
+    this.#input = input;
+  }
+
+  /** The fetches of the entity that have holes here, each with those that require its fields here. */
+  get fetches(): { readonly fetch: AskedFetch; readonly requirers: readonly AskedFetch[] }[] {
+    return Array.from(this.#references.keys(), (fetch) => ({ fetch, requirers: this.#requirers.get(fetch) ?? [] }));
+  }
+
+  /** Returns the hole for one part of an entity. Throws Unsupported when its key stands elsewhere. */
+  dig(fetch: AskedFetch, part: number, positions: readonly FieldPosition[]): AskedItem {
+    const isOptional = positions.every(({ field, when }) => field.name !== '__typename' && toConjunction(when).length > 0);
+    const { object, owner } = this.#input;
+    const known = this.#references.get(fetch);
+    const provider = known ? undefined : this.#providerOf(fetch);
+    if (known || provider) {
+      const { register, offset } = known ?? this.#referTo(fetch, provider as AskedFetch);
+      return this.#add(owner, { fetch, part, isOptional, offset, object }, { first: register, registers: [] });
+    }
+    return this.#addKey(fetch, { part, isOptional });
+  }
+
+  /** Digs a hole with the key of an entity, whose values are in the object. */
+  #addKey(fetch: AskedFetch, fields: Pick<Hole, 'part' | 'isOptional'>): AskedItem {
+    const { object, owner } = this.#input;
+    const registers = requireKey(fetch, object, owner);
+    if (!fetch.owners.includes(owner.index)) fetch.owners.push(owner.index);
+    const item = this.#add(owner, { fetch, ...fields, offset: undefined, object }, { first: undefined, registers });
+    this.#references.set(fetch, { register: item.hole.register, offset: undefined });
+    return item;
+  }
+
+  /** Returns the fetch whose entity has the values that the object itself lacks; undefined when it lacks none. */
+  #providerOf(fetch: AskedFetch): AskedFetch | undefined {
+    const { object, others } = this.#input;
+    const missing = missingKeys(fetch, object);
+    if (missing.length === 0) return undefined;
+    const provider = others.find((other) => other !== fetch && missing.every((key) => topOf(other, object)?.object.fields.has(key)));
+    if (!provider) throw new Unsupported('a requirement from another fetch');
+    return provider;
+  }
+
+  /** Makes a fetch find its entities by those of its provider, which then have the keys. */
+  #referTo(fetch: AskedFetch, provider: AskedFetch): Reference {
+    const { object } = this.#input;
+    const first = this.#references.get(provider) ?? this.#referToKey(provider);
+    if (first.offset !== undefined) throw new Unsupported('a requirement from a fetch that has requirements');
+    const top = topOf(provider, object) as AskedTop;
+    const offset = top.keys.get(fetch)?.offset ?? this.#addToTop(fetch, provider, top);
+    const reference = { register: first.register, offset };
+    this.#references.set(fetch, reference);
+    this.#requirers.set(provider, [...(this.#requirers.get(provider) ?? []), fetch]);
+    return reference;
+  }
+
+  #referToKey(provider: AskedFetch): Reference {
+    if (this.#providerOf(provider)) throw new Unsupported('a requirement from a fetch that has requirements');
+    this.keys.push(this.#addKey(provider, { part: undefined, isOptional: false }));
+    return this.#references.get(provider) as Reference;
+  }
+
+  /** Digs the hole with a fetch's key at the start of its provider's entities. Returns how far it is from their start. */
+  #addToTop(fetch: AskedFetch, provider: AskedFetch, top: AskedTop): number {
+    if (top.signature !== undefined) throw new Unsupported('an entity with different requirements at two places');
+    const { object, table } = this.#input;
+    for (const key of missingKeys(fetch, top.object)) copyKey(key, { from: object, to: top.object, provider });
+    const registers = requireKey(fetch, top.object, provider);
+    if (!fetch.owners.includes(provider.index)) fetch.owners.push(provider.index);
+    let offset = 0;
+    for (const { item } of top.keys.values()) offset += table[item.hole.number]?.words ?? 0;
+    const fields = { fetch, part: undefined, isOptional: false, offset: undefined, object: top.object };
+    const item = this.#add(provider, fields, { first: undefined, registers });
+    top.keys.set(fetch, { item, offset });
+    return offset;
+  }
+
+  #add(
+    owner: AskedFetch,
+    { fetch, object, ...hole }: Pick<Hole, 'part' | 'isOptional' | 'offset'> & { readonly fetch: AskedFetch; readonly object: AskedObject },
+    { first, registers }: Pick<AskedHole, 'first' | 'registers'>,
+  ): { readonly kind: 'hole'; readonly hole: AskedHole } {
+    const representation = fetch.tops.findIndex((top) => top.object.type.name === object.type.name);
+    const words = HOLE_WORDS + 2 * registers.length;
+    const number = this.#input.table.push({ ...hole, fetch: fetch.index, hasKey: first === undefined, representation, words }) - 1;
+    return { kind: 'hole', hole: { number, register: owner.holes++, first, registers } };
+  }
+}
+
+function topOf({ tops }: AskedFetch, { type }: AskedObject): AskedTop | undefined {
+  return tops.find(({ object }) => object.type.name === type.name);
+}
+
+/** Requests a field of a key again from the fetch that was given it. */
+function copyKey(key: string, { from, to, provider }: { from: AskedObject; to: AskedObject; provider: AskedFetch }): void {
+  const field = from.fields.get(key);
+  const isKey = provider.source.keysOf(to.type.name).some((each) => each.includes(key));
+  if (!field || !isKey || field.name !== key || field.cases.length > 0 || field.when.length > 0)
+    throw new Unsupported('a requirement from two fetches');
+  to.fields.set(key, { ...field, register: undefined, isNeverNull: false });
+}
