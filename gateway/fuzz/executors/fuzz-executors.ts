@@ -53,7 +53,8 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
       i++;
       done++;
       const spoiler = random.chance(0.5) ? SPOILERS[0] : random.pick(SPOILERS);
-      const run = { operation, prepared, spoiler: spoiler as Spoiler, subgraphs: random.chance(0.7) ? subgraphs[0] : subgraphs[1] };
+      const isCalm = random.chance(0.7);
+      const run = { operation, prepared, spoiler: spoiler as Spoiler, subgraphs: isCalm ? subgraphs[0] : subgraphs[1], isCalm };
       const [objects, bytes] = [await sides.objects(run), await sides.bytes(run)];
       if (objects !== bytes)
         failures.push(
@@ -70,6 +71,8 @@ interface Run {
   readonly prepared: Operation;
   readonly spoiler: Spoiler;
   readonly subgraphs: Subgraphs;
+  /** Whether subgraphs report no errors. Which errors they report beside a null may depend on the order of fields (GraphQL §6.4.4). */
+  readonly isCalm: boolean;
 }
 
 function start(sdl: string, note: (path: string) => void) {
@@ -96,7 +99,7 @@ function start(sdl: string, note: (path: string) => void) {
 }
 
 /** Returns the result as a text: data in their order, errors by path and code. */
-function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs }: Run, buffers: BufferPool): Promise<string> {
+function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs, isCalm }: Run, buffers: BufferPool): Promise<string> {
   const { variables } = operation;
   const conditions = readVariables(prepared.program.variables, variables);
   return new Promise((resolve, reject) => {
@@ -124,7 +127,7 @@ function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs }
         const found = errors
           .finish(request.faults)
           .map(({ path, extensions }) => `${(path ?? []).join('.')} ${String(extensions['code'])}`);
-        resolve(JSON.stringify([answer.data, [...new Set(found)].sort()]));
+        resolve(JSON.stringify([answer.data, isCalm ? [...new Set(found)].sort() : found.slice(0, 1).map(() => 'errors')]));
       } catch (error) {
         reject(error instanceof Error ? error : new Error(String(error)));
       }

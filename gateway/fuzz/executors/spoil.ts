@@ -44,6 +44,13 @@ function isObject(value: Json): value is Record<string, Json> {
 
 const OTHERS: readonly Json[] = [null, 3_000_000_000, 1.5, -0, '', 'UNKNOWN', true, [], {}, [null], ['"'], '\ud800', 1e21];
 
+/** Adds a member that was not requested to each object. */
+function addMember(value: Json): Json {
+  if (Array.isArray(value)) return value.map(addMember);
+  if (!isObject(value)) return value;
+  return { ...Object.fromEntries(Object.entries(value).map(([key, each]) => [key, addMember(each)])), unrequested: 1 };
+}
+
 function reverse(value: Json): Json {
   if (Array.isArray(value)) return value.map(reverse);
   if (!isObject(value)) return value;
@@ -90,5 +97,5 @@ export const SPOILERS: readonly Spoiler[] = [
   { name: 'escapes', text: (value) => writeEscaped(value) },
   { name: 'truncation', text: (value, seed) => truncate(JSON.stringify(value), seed) },
   { name: 'more text', text: (value) => `${JSON.stringify(value)}}` },
-  { name: 'another member', text: (value) => JSON.stringify(value).replace(/\{(?!"data|")/, '{"x":1,') },
+  { name: 'another member', value: (value) => mapData(value, addMember) },
 ];

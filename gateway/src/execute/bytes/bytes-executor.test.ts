@@ -134,7 +134,7 @@ describe('an operation of one subgraph', () => {
 
   it.each([
     ['another order', '{"data":{"users":[{"name":"A","id":"1"}]}}', 'difference', '{"data":{"users":[{"id":"1","name":"A"}]}}'],
-    ['white space', '{"data": {"users": []}}', 'difference', '{"data":{"users":[]}}'],
+    ['a list without commas', '{"data": {"users": [] []}}', 'failure', '{"data":null}no result'],
     ['another member', '{"data":{"users":[]},"extensions":{}}', 'difference', '{"data":{"users":[]}}'],
     [
       'a field that was not requested',
@@ -163,6 +163,18 @@ describe('an operation of one subgraph', () => {
       done(null, { data: { me: { name: 'read by JSON.parse' } } });
     });
     expect([result, paths]).toEqual(['{"data":{"me":{"name":"read by JSON.parse"}}}', ['difference']]);
+  });
+
+  it('accepts white space between tokens', async () => {
+    const { run, paths } = createRunner();
+    const operation = prepare('{ users { id name } }');
+    for (const space of [1, '\t', 0, 2])
+      expect(
+        await run(operation, (fetch, done) => {
+          respond(fetch, done, () => JSON.stringify({ data: { users: [{ id: ' 1 ', name: 'A: [ "B" ]' }] } }, null, space));
+        }),
+      ).toBe('{"data":{"users":[{"id":" 1 ","name":"A: [ \\"B\\" ]"}]}}');
+    expect(paths).toEqual(['bytes', 'bytes', 'bytes', 'bytes']);
   });
 
   it('accepts a line feed behind the response', async () => {
@@ -237,7 +249,7 @@ describe('an operation of several subgraphs', () => {
 
   it.each(['users', 'orders', 'products'])('requests nothing twice when the response of %s differs', async (spoiled) => {
     const texts: Record<string, string> = { users: USERS, orders: ORDERS, products: PRODUCTS };
-    texts[spoiled] = (texts[spoiled] ?? '').replace('{"data":', '{"data": ');
+    texts[spoiled] = (texts[spoiled] ?? '').replace('{"data":', '{"extensions":{},"data":');
     const { sent, path, result } = await runOnce(query, byService(texts));
     expect([sent.map((each) => each.split(' ')[0]), path]).toEqual([['users', 'orders', 'products'], 'difference']);
     expect(JSON.parse(result)).toMatchObject({
@@ -327,7 +339,7 @@ describe('the executor on bytes', () => {
     const operation = prepare('{ me { name } }');
     for (let i = 0; i < 8; i++)
       await run(operation, (fetch, done) => {
-        respond(fetch, done, () => '{"data": {"me": null}}');
+        respond(fetch, done, () => '{"extensions":{},"data":{"me":null}}');
       });
     expect(paths).toEqual(['difference', 'pause', 'difference', 'pause', 'pause', 'pause', 'difference', 'pause']);
   });
@@ -347,7 +359,9 @@ describe('the executor on bytes', () => {
       const isSpoiled = request % 5 === 0;
       const send: SendFetch = (fetch, done) => {
         waiting.push(() => {
-          respond(fetch, done, (sent) => byService(texts)(sent).replace(isSpoiled && sent.service === 'orders' ? '{"n"' : '\0', '{ "n"'));
+          respond(fetch, done, (sent) =>
+            byService(texts)(sent).replace(isSpoiled && sent.service === 'orders' ? '{"data"' : '\0', '{"extensions":{},"data"'),
+          );
         });
       };
       return run(operation, send).then((result) => [result, expected]);

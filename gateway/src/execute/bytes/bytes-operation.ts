@@ -22,6 +22,8 @@ export class BytesOperation {
   readonly representations: readonly (readonly RepresentationBytes[])[];
   /** The size class of the arena that the last execution needed. */
   sizeClass = 0;
+  /** The fetches whose last responses had white space between tokens. */
+  readonly spaced = new Set<number>();
   /** About the length of a result. */
   resultBytes = 0;
   #pause = 0;

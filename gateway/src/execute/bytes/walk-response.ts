@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { RECORD_WORDS, type WalkJob } from '../../program/bytes-program.ts';
 import { type Arena, align } from './arena.ts';
 import type { BytesOperation } from './bytes-operation.ts';
+import { compact } from './compact.ts';
 import type { FetchState } from './fetch-state.ts';
 
 /** A response's body, which is lent. */
@@ -53,10 +54,24 @@ export function walkResponse(context: WalkContext, { index, count, body }: Walke
   const start = arena.copyIn(body.bytes, body.start, bodyEnd);
   const records = arena.top / WORD_BYTES;
   const place = { start, end: start + size, records, count, parts, tape: records + recordWords };
-  const tapeEnd = walkUntilItFits(context, index, place);
-  if (tapeEnd === 0) return undefined;
-  arena.top = align(tapeEnd * WORD_BYTES);
-  return { ...place, tapeEnd };
+  const state = walkWithoutSpace(context, index, place);
+  if (state) arena.top = align(state.tapeEnd * WORD_BYTES);
+  return state;
+}
+
+/** Walks the response. White space, which some subgraphs always send, is removed: at once where the last response had some. */
+function walkWithoutSpace(context: WalkContext, index: number, place: Omit<FetchState, 'tapeEnd'>): FetchState | undefined {
+  const { arena, operation } = context;
+  const { start, end } = place;
+  if (!operation.spaced.has(index)) {
+    const tapeEnd = walkUntilItFits(context, index, place);
+    if (tapeEnd > 0) return { ...place, tapeEnd };
+  }
+  const compacted = { ...place, end: compact(arena.bytes, start, end) };
+  if (compacted.end < end) operation.spaced.add(index);
+  else operation.spaced.delete(index);
+  const tapeEnd = compacted.end > 0 ? walkUntilItFits(context, index, compacted) : 0;
+  return tapeEnd > 0 ? { ...compacted, tapeEnd } : undefined;
 }
 
 /** Many servers end a response with a line feed. */

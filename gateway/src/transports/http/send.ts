@@ -36,11 +36,27 @@ export function sendBytes(exchange: Exchange, { status, head, result }: { status
   writeHead(exchange, { status, head, length });
   if (length <= SMALL_BYTES) {
     // `latin1` copies each byte unchanged, including those of UTF-8 sequences.
-    response.end(bytes.toString('latin1', 0, length), 'latin1');
+    endAtOnce(exchange, bytes.toString('latin1', 0, length));
     release?.();
     return;
   }
   response.end(bytes.subarray(0, length), release);
+}
+
+/**
+ * Ends a response with its headers and its body in one string. `end` with a body adds an empty chunk behind it, so that Node.js sends a vector of two,
+ * which costs more.
+ */
+function endAtOnce({ request, response }: Exchange, text: string): void {
+  const { socket } = response;
+  if (!socket || request.httpVersionMajor !== 1) {
+    response.end(text, 'latin1');
+    return;
+  }
+  socket.cork();
+  response.write(text, 'latin1');
+  socket.uncork();
+  response.end();
 }
 
 /** Sends a string as UTF-8. */
