@@ -44,7 +44,7 @@ const declareSettings = () => ({
   HOST: setting.string().default('127.0.0.1'),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
-  EXECUTOR: setting.choice(...EXECUTORS).default('bytes'),
+  EXECUTOR: setting.choice(...EXECUTORS).default('objects'),
   SUPERGRAPH_FILE: setting.string().optional(),
   SUPERGRAPH_PATH: setting.string().optional(),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
