@@ -20,8 +20,11 @@ export interface AttemptStore {
   sweep(): Promise<void>;
 }
 
-/** The time of the statement, not of the transaction, which may have waited for a lock. */
-const NOW = sql`clock_timestamp()`;
+/**
+ * The time of the statement, not of the transaction, which may have waited for a lock. Columns have milliseconds: rounded up, the time
+ * would lie in the future.
+ */
+const NOW = sql`date_trunc('milliseconds', clock_timestamp())`;
 /** Beyond 2^20 seconds every delay is the longest one. */
 const MAX_DOUBLINGS = 20;
 const MAX_FAILURES = 1_000_000;
