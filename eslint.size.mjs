@@ -12,7 +12,7 @@ function exempt(name, isExempt) {
 }
 
 /** A `describe` callback groups tests: it is no function to read at once. */
-const isDescribe = ({ parent }) => parent?.type === 'CallExpression' && /^describe\b/.test(toName(parent.callee));
+const isDescribe = ({ parent }) => parent?.type === 'CallExpression' && /^describe/.test(toName(parent.callee));
 /** Jest calls the test of a table with the columns of a row. */
 const isTableTest = ({ parent }) => parent?.type === 'CallExpression' && toName(parent.callee).endsWith('.each');
 

@@ -1,20 +1,15 @@
 /** The pages in Chromium, with and without JavaScript: they can be used, they are accessible (axe), and they fit a phone. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
 import { CALLBACK, DEVICE_GRANT, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { width: 360, height: 640 };
 
-if (CHROMIUM === undefined)
-  process.stderr.write(
-    '\n*** No Chromium was found: the pages of the authorization server are NOT tested in a browser. Run `apt-get install chromium`. ***\n\n',
-  );
-
-(CHROMIUM === undefined ? describe.skip : describe)('the pages in Chromium', () => {
+describeInChromium('the pages in Chromium', () => {
   let system: OAuthSystem;
   let app: RegisteredClient;
   let device: RegisteredClient;
@@ -27,7 +22,7 @@ if (CHROMIUM === undefined)
     const common = { scopes, isPublic: true, owner: system.ada.id };
     app = await system.register({ ...common, grantTypes: ['authorization_code'], redirectUris: [CALLBACK] });
     device = await system.register({ ...common, grantTypes: [DEVICE_GRANT] });
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();

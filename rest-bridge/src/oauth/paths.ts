@@ -11,10 +11,11 @@ const READ = ['GET'];
 const WRITE = ['POST'];
 const BOTH = ['GET', 'POST'];
 
+/** Forms of other sites cannot begin an authorization or a logout: with POST, the cookies would need `SameSite=None`. */
 const ROUTES: ReadonlyMap<string, OAuthRoute> = toMap({
   '/.well-known/openid-configuration': READ,
   '/.well-known/oauth-authorization-server': READ,
-  '/oauth/authorize': BOTH,
+  '/oauth/authorize': READ,
   '/oauth/authorize/{uid}': READ,
   '/oauth/interaction/{uid}': BOTH,
   '/oauth/token': WRITE,
@@ -25,7 +26,7 @@ const ROUTES: ReadonlyMap<string, OAuthRoute> = toMap({
   '/oauth/device_authorization': WRITE,
   '/oauth/device': BOTH,
   '/oauth/device/{uid}': READ,
-  '/oauth/logout': BOTH,
+  '/oauth/logout': READ,
   '/oauth/logout/confirm': WRITE,
   '/oauth/logout/success': READ,
   '/oauth/style.css': READ,

@@ -1,0 +1,294 @@
+/** Pages of listed and of other origins in Chromium: what they may send, read and open (spec §5.9, Fetch Standard §3.2). */
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
+import type { RunningProcess } from '../../stack/process.ts';
+import { CALLBACK, type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
+
+/** A busy machine takes long to start an editor. */
+const PATIENCE_MS = 90_000;
+
+/** Serves an empty page. Its host is another site than that of the API, 127.0.0.1. */
+async function serveOrigin(): Promise<{ readonly origin: string; readonly server: Server }> {
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>App</title>'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { origin: `http://localhost:${String((server.address() as AddressInfo).port)}`, server };
+}
+
+/** What a script of a page learns of a response; `null` when the browser refuses to show it. */
+type Seen = { readonly status: number; readonly body: unknown; readonly headers: Readonly<Record<string, string | undefined>> } | null;
+
+interface Sent {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+let system: OAuthSystem;
+let bridge: RunningProcess;
+let gateway: RunningProcess;
+let limited: RunningProcess;
+let listed: { readonly origin: string; readonly server: Server };
+let foreign: typeof listed;
+
+beforeAll(async () => {
+  listed = await serveOrigin();
+  foreign = await serveOrigin();
+  system = await startOAuthSystem();
+  const { stack } = system;
+  const env = { CORS_ORIGINS: listed.origin };
+  gateway = await stack.startGateway(env);
+  bridge = await stack.startBridge(env);
+  limited = await stack.startBridge({ ...env, RATE_LIMIT_ANONYMOUS_PER_MIN: '1' });
+});
+afterAll(async () => {
+  for (const { server } of [listed, foreign]) server.close();
+  await system.stop();
+});
+
+describeInChromium('in Chromium', () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    page = await browser.newPage();
+  });
+  afterEach(() => page.context().close());
+
+  /** Sends a request with credentials from a script of the page. */
+  const send = (url: string, init: Sent = {}): Promise<Seen> =>
+    page.evaluate(
+      async ([target, options]) => {
+        try {
+          const response = await fetch(target, { ...options, credentials: 'include' });
+          const text = await response.text();
+          return {
+            status: response.status,
+            body: text === '' ? null : (JSON.parse(text) as unknown),
+            headers: Object.fromEntries(response.headers),
+          };
+        } catch {
+          return null;
+        }
+      },
+      [url, init] as const,
+    );
+  const bearer = () => ({ authorization: `Bearer ${system.ada.token}` });
+  const json = { 'content-type': 'application/json' };
+
+  describe('a page of a listed origin', () => {
+    beforeEach(async () => {
+      await page.goto(listed.origin);
+    });
+
+    it('sends requests with a preflight and credentials, and reads the headers of responses', async () => {
+      const id = '3b2f0c1e-58f1-4f0e-8a37-0d8a1f6d9b11';
+      const headers = { ...json, ...bearer(), 'idempotency-key': id, 'x-request-id': id };
+      const created = await send(`${bridge.url}/v1/posts`, { method: 'POST', headers, body: '{"title":"A","body":""}' });
+      expect([created?.status, created?.headers['x-request-id']]).toEqual([201, id]);
+      const { location = '', etag = '' } = created?.headers ?? {};
+      const changed = await send(`${bridge.url}${location}`, {
+        method: 'PATCH',
+        headers: { ...json, ...bearer(), 'if-match': etag },
+        body: '{"title":"B"}',
+      });
+      expect([changed?.status, changed?.body]).toEqual([200, expect.objectContaining({ title: 'B' })]);
+      const list = await send(`${bridge.url}/v1/products?limit=1`);
+      expect(list?.headers).toMatchObject({
+        link: expect.any(String),
+        etag: expect.any(String),
+        'x-ratelimit-limit': expect.any(String),
+        'x-ratelimit-remaining': expect.any(String),
+        'x-ratelimit-reset': expect.any(String),
+        ratelimit: expect.any(String),
+        'ratelimit-policy': expect.any(String),
+        'api-version': '1',
+      });
+      const query = JSON.stringify({ query: '{ me { id } }' });
+      expect((await send(`${gateway.url}/graphql`, { method: 'POST', headers: { ...json, ...bearer() }, body: query }))?.body).toEqual({
+        data: { me: { id: system.ada.id } },
+      });
+    });
+
+    it('reads errors: 401, 404, 405, 413, 429 with Retry-After, and those of GraphQL and the authorization server', async () => {
+      const denied = await send(`${bridge.url}/v1/orders`);
+      expect([denied?.status, denied?.headers['www-authenticate']]).toEqual([401, 'Bearer realm="api"']);
+      expect((await send(`${bridge.url}/v1/nothing`))?.status).toBe(404);
+      expect((await send(`${bridge.url}/v1/products`, { method: 'DELETE' }))?.headers['allow']).toContain('GET');
+      const huge = { method: 'POST', headers: { ...json, ...bearer() }, body: JSON.stringify({ title: 'x'.repeat(1024 * 1024) }) };
+      const tooLarge = await send(`${bridge.url}/v1/posts`, huge);
+      expect([tooLarge?.status, tooLarge?.body]).toEqual([413, { error: expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }) }]);
+      await send(`${limited.url}/v1/products`);
+      const refused = await send(`${limited.url}/v1/products`);
+      expect([refused?.status, Number(refused?.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
+      expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
+      const invalid = await send(`${gateway.url}/graphql`, { method: 'POST', headers: json, body: '{"query":"{ nothing }"}' });
+      expect(invalid?.body).toMatchObject({ errors: [{ extensions: { code: 'VALIDATION_ERROR' } }] });
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const grant = await send(`${bridge.url}/oauth/token`, { method: 'POST', headers: form, body: 'grant_type=authorization_code' });
+      expect([grant?.status, grant?.body]).toEqual([400, expect.objectContaining({ error: 'invalid_request' })]);
+      expect((await send(`${bridge.url}/.well-known/openid-configuration`))?.status).toBe(200);
+    });
+
+    it('opens WebSockets and event streams', async () => {
+      expect(await openSocket()).toBe('connection_ack');
+      expect(await openStream()).toMatchObject({ data: { __typename: 'Query' } });
+    });
+  });
+
+  describe('a page of another origin', () => {
+    beforeEach(async () => {
+      await page.goto(foreign.origin);
+    });
+
+    it('is refused requests with a preflight, and reads nothing of those without one', async () => {
+      for (const url of [`${bridge.url}/v1/products`, `${gateway.url}/graphql?query={__typename}`, `${bridge.url}/.well-known/jwks.json`])
+        expect(await send(url)).toBeNull();
+      const before = await count();
+      const body = '{"title":"Foreign","body":""}';
+      expect(await send(`${bridge.url}/v1/posts`, { method: 'POST', headers: { ...json, ...bearer() }, body })).toBeNull();
+      expect(await count()).toBe(before);
+    });
+
+    it('opens neither WebSockets nor event streams', async () => {
+      expect(await openSocket()).toBe('error');
+      expect(await openStream()).toBe('error');
+    });
+  });
+
+  /** The posts that the test of another origin must not create. */
+  const count = async () => (await system.stack.sql('content', `SELECT 1 FROM posts WHERE title = 'Foreign'`)).length;
+
+  /** Resolves with the type of the first message, or `error`. */
+  const openSocket = () =>
+    page.evaluate(
+      (url) =>
+        new Promise<string>((resolve) => {
+          const socket = new WebSocket(url, 'graphql-transport-ws');
+          socket.onopen = () => {
+            socket.send('{"type":"connection_init"}');
+          };
+          socket.onmessage = ({ data }) => {
+            resolve((JSON.parse(String(data)) as { type: string }).type);
+            socket.close();
+          };
+          socket.onerror = () => {
+            resolve('error');
+          };
+        }),
+      `${gateway.url.replace('http', 'ws')}/graphql`,
+    );
+
+  /** Resolves with the data of the first event, or `error`. */
+  const openStream = () =>
+    page.evaluate(
+      (url) =>
+        new Promise<unknown>((resolve) => {
+          const source = new EventSource(url, { withCredentials: true });
+          source.addEventListener('next', (event) => {
+            resolve(JSON.parse(String((event as MessageEvent).data)));
+            source.close();
+          });
+          source.onerror = () => {
+            resolve('error');
+            source.close();
+          };
+        }),
+      `${gateway.url}/graphql?query={__typename}`,
+    );
+
+  it(
+    'shows every page without a violation of its content security policy',
+    async () => {
+      const app = await system.register({
+        ...{ grantTypes: ['authorization_code'], scopes: ['openid'], redirectUris: [CALLBACK], isPublic: true, owner: system.ada.id },
+      });
+      const authorize = `/oauth/authorize?${new URLSearchParams({
+        ...{ client_id: app.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' },
+        ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+      }).toString()}`;
+      const faults: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' || /content security policy/i.test(message.text())) faults.push(`${page.url()}: ${message.text()}`);
+      });
+      page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+      const pages = [
+        `${system.issuer}/`,
+        `${system.issuer}/docs`,
+        `${system.issuer}/v2/docs`,
+        `${system.issuer}${authorize}`,
+        `${system.issuer}/oauth/device`,
+        `${gateway.url}/graphql`,
+      ];
+      for (const url of pages) {
+        const response = await page.goto(url, { timeout: PATIENCE_MS });
+        expect([url, response?.status()]).toEqual([url, 200]);
+        expect(response?.headers()['content-security-policy']).toContain("default-src 'none'");
+      }
+      // GraphiQL, the last one, loads its editor after the page.
+      await page.locator('.monaco-editor').first().waitFor({ timeout: PATIENCE_MS });
+      expect(faults).toEqual([]);
+    },
+    2 * PATIENCE_MS,
+  );
+});
+
+describe('every response', () => {
+  const paths = () => [
+    `${bridge.url}/v1/products`,
+    `${bridge.url}/v1/orders`,
+    `${bridge.url}/v1/nothing`,
+    `${bridge.url}/docs`,
+    `${bridge.url}/oauth/device`,
+    `${bridge.url}/oauth/token`,
+    `${bridge.url}/.well-known/openid-configuration`,
+    `${gateway.url}/graphql?query={__typename}`,
+    `${gateway.url}/graphql?query={`,
+    `${gateway.url}/nothing`,
+  ];
+
+  it('varies by origin, and allows a listed one alone: never a wildcard, never twice', async () => {
+    for (const url of paths()) {
+      for (const [origin, allowed] of [
+        [undefined, null],
+        [foreign.origin, null],
+        ['null', null],
+        [listed.origin, listed.origin],
+      ] as const) {
+        const { headers } = await fetch(url, { headers: origin === undefined ? {} : { origin } });
+        expect([url, origin, headers.get('access-control-allow-origin')]).toEqual([url, origin, allowed]);
+        expect([url, headers.get('vary')?.toLowerCase().split(/, */)]).toEqual([url, expect.arrayContaining(['origin'])]);
+        expect(headers.get('access-control-allow-credentials')).toBe(allowed === null ? null : 'true');
+      }
+    }
+  });
+});
+
+describe('a bridge behind a proxy that ends HTTPS', () => {
+  it('redirects plain HTTP to the host of PUBLIC_URL, whatever Host says, and refuses credentials with 403', async () => {
+    const { url } = await system.stack.startBridge({ PUBLIC_URL: 'https://api.example.com', TRUSTED_PROXIES: '127.0.0.1' });
+    const ask = (headers: Record<string, string>, path = '/v1/products?limit=1') =>
+      fetch(`${url}${path}`, {
+        redirect: 'manual',
+        headers: { 'x-forwarded-proto': 'http', 'x-forwarded-host': 'evil.example', ...headers },
+      });
+    const redirected = await ask({});
+    expect([redirected.status, redirected.headers.get('location')]).toEqual([308, 'https://api.example.com/v1/products?limit=1']);
+    const credentials = [
+      { authorization: `Bearer ${system.ada.token}` },
+      { 'x-api-key': 'trestle_live_x' },
+      { cookie: 'a=b; __Host-trestle-refresh=x' },
+      { cookie: '__Host-trestle-oauth-session=x' },
+    ];
+    for (const headers of credentials) {
+      const refused = await ask(headers);
+      expect([refused.status, await refused.json()]).toEqual([403, { error: expect.objectContaining({ code: 'FORBIDDEN' }) }]);
+    }
+    expect((await ask({}, '/v1/products?apiKey=trestle_live_x')).status).toBe(403);
+  });
+});
