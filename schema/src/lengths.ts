@@ -19,7 +19,7 @@ const DEFAULTS = {
 const EMAIL = { min: 3, max: 254 };
 const PERSON_NAME = { min: 1, max: 100 };
 const BIO = { min: 0, max: 2000 };
-const PASSWORD = { min: 12, max: 128 };
+const PASSWORD = { min: 8, max: 128 };
 /** Longer than a valid password: a wrong one is refused as wrong, not as too long. */
 const SENT_PASSWORD = { min: 0, max: 1000 };
 const KEY_NAME = { min: 1, max: 100 };

@@ -46,7 +46,7 @@ describe('POST /v1/auth/password', () => {
   });
 
   it.each([
-    ['short', 'must have 12 to 128 characters'],
+    ['short', 'must have 8 to 128 characters'],
     ['Password1234', 'is one of the most common passwords, which are guessed first'],
     [ada.email, 'must not be the e-mail address of the account'],
     [ada.password, 'must differ from the current password'],

@@ -5,7 +5,7 @@ export const USAGE = `Usage: npm run admin:create -- --email ADDRESS [--name NAM
        npm run admin:create -- --email ADDRESS --promote
 
 Creates an administrator in the database of USERS_DATABASE_URL. The command asks for the password, or reads it from standard input if that is
-not a terminal; it must have 12 to 128 characters. --promote gives an existing account the role ADMIN instead; its password does not change.`;
+not a terminal; it must have 8 to 128 characters. --promote gives an existing account the role ADMIN instead; its password does not change.`;
 
 export interface AdminArguments {
   readonly email: string;

@@ -18,27 +18,18 @@ describe('a new password', () => {
   });
 
   it.each([
-    ['eleven char', 'must have 12 to 128 characters'],
-    ['', 'must have 12 to 128 characters'],
-    ['x1-'.repeat(43), 'must have 12 to 128 characters'],
-  ])('must have 12 to 128 characters: %j', (password, message) => {
+    ['seven c', 'must have 8 to 128 characters'],
+    ['', 'must have 8 to 128 characters'],
+    ['x1-'.repeat(43), 'must have 8 to 128 characters'],
+  ])('must have 8 to 128 characters: %j', (password, message) => {
     expect(messageOf(password)).toMatch(message.slice(0, 9));
   });
 
-  it.each([
-    'qwertyuiop123',
-    '123456789012',
-    'passwordpassword',
-    'Password1234!',
-    '2026monkey2026',
-    'PASSWORD!!!!!!',
-    '!!!iloveyou!!!',
-    'administrator1',
-  ])('must not be common, also with digits and symbols around it: %j', (password) => {
+  it.each(['12345678', 'password', 'PASSWORD', 'iloveyou', 'Qwertyuiop', 'passw0rd'])('must not be common, in any case: %j', (password) => {
     expect(messageOf(password)).toBe('is one of the most common passwords, which are guessed first');
   });
 
-  it.each(['marguerite@example.org', 'MARGUERITE@example.ORG-2026', '1marguerite2026!', 'my marguerite@example.org'])(
+  it.each(['marguerite@example.org', 'MARGUERITE@example.ORG-2026', 'Marguerite', 'my marguerite@example.org'])(
     'must not be the own e-mail address: %j',
     (password) => {
       expect(messageOf(password)).toBe('must not be the e-mail address of the account');

@@ -16,25 +16,12 @@ export interface NewPassword {
 const COMMON: ReadonlySet<string> = new Set(dictionary['passwords-common'] as Iterable<string>);
 const LENGTH = lengthOf('CreateUserInput.password');
 
-/**
- * Returns the faults of a new password. Digits and symbols in front or behind do not make a common password, or the address, another one.
- */
+/** Returns the faults of a new password. Upper and lower case do not make a common password, or the address, another one. */
 export function findPasswordFaults({ field, password, email }: NewPassword): FieldFault[] {
   const faults = checkString(password, { field, ...LENGTH });
   if (faults.length > 0) return faults;
-  const [whole, address] = [password.toLowerCase(), email.toLowerCase()];
-  const core = trimToLetters(whole);
-  if (address !== '' && (whole.includes(address) || core === address || core === address.split('@', 1)[0]))
+  const [text, address] = [password.toLowerCase(), email.toLowerCase()];
+  if (address !== '' && (text.includes(address) || text === address.split('@', 1)[0]))
     return [{ field, message: 'must not be the e-mail address of the account' }];
-  if (COMMON.has(whole) || COMMON.has(core)) return [{ field, message: 'is one of the most common passwords, which are guessed first' }];
-  return [];
-}
-
-const LETTER = /\p{L}/u;
-
-/** Removes what is not a letter at both ends. */
-function trimToLetters(text: string): string {
-  const characters = Array.from(text);
-  const isLetter = (character: string) => LETTER.test(character);
-  return characters.slice(Math.max(0, characters.findIndex(isLetter)), characters.findLastIndex(isLetter) + 1).join('');
+  return COMMON.has(text) ? [{ field, message: 'is one of the most common passwords, which are guessed first' }] : [];
 }
