@@ -64,7 +64,7 @@ describeInChromium('the pages in Chromium', () => {
     return new URL(request.url()).searchParams;
   };
 
-  it('let somebody log in and allow the access', async () => {
+  it('let a person log in and allow the access', async () => {
     await page.goto(address());
     await checkPage('Log in');
     await logIn();
@@ -86,7 +86,7 @@ describeInChromium('the pages in Chromium', () => {
     await checkPage('Allow access?');
   });
 
-  it('let somebody deny the access, without JavaScript', async () => {
+  it('let a person deny the access, without JavaScript', async () => {
     await page.context().close();
     page = await browser.newPage({ viewport: PHONE, javaScriptEnabled: false });
     await page.goto(address());
@@ -111,7 +111,7 @@ describeInChromium('the pages in Chromium', () => {
     expect((await system.post('/oauth/token', poll)).status).toBe(200);
   });
 
-  it('log somebody out', async () => {
+  it('log a person out', async () => {
     await page.goto(address());
     await logIn();
     await page.getByRole('button', { name: 'Allow' }).waitFor();

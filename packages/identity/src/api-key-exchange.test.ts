@@ -150,24 +150,6 @@ describe('an exchange of API keys', () => {
     expect(typeof (await ask(known))).toBe('string');
   });
 
-  it('takes less than 30 µs of CPU for a key with a wrong checksum', async () => {
-    const { server, exchange } = await start();
-    server.respond = refuse;
-    const wrong = Array.from({ length: 1000 }, (_, i) => `trestle_live_${String(i).padStart(38, '0')}`);
-    const before = process.cpuUsage();
-    for (let i = 0; i < 100; i++)
-      for (const value of wrong)
-        try {
-          void exchange.tokenFor(inHeader(value));
-        } catch {
-          // Refused by its checksum.
-        }
-    const { user, system } = process.cpuUsage(before);
-    // Microseconds for each key; most of them are those of the error.
-    expect((user + system) / 100_000).toBeLessThan(30);
-    expect(server.requests).toEqual([]);
-  });
-
   it('exchanges a key again when its token was revoked', async () => {
     const { server, exchange, revocations } = await start();
     const key = createApiKey();

@@ -144,20 +144,6 @@ describe('TokenVerifier.verify', () => {
     return alphabet.charAt(alphabet.indexOf(character) + 1);
   }
 
-  it('takes less than 3 µs of CPU for a token that it knows', () => {
-    const tokens = Array.from({ length: 100 }, (_, i) => issuer.issue({ ...account, id: `usr_${String(i)}` }).token);
-    for (const token of tokens) verifier.verify(token);
-    const rounds = Array.from({ length: 20 }, () => {
-      // Copies, because a request brings a string whose hash is not known yet.
-      const received = tokens.flatMap((token) => Array.from({ length: 10 }, () => Buffer.from(token).toString('latin1')));
-      const before = process.cpuUsage();
-      for (const token of received) verifier.verify(token);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / 1000;
-    });
-    expect(Math.min(...rounds)).toBeLessThan(3);
-  });
-
   it('accepts a token of an earlier version, without session, scopes, plan and generation', () => {
     expect(verifier.verify(sign({ gen: undefined }))).toMatchObject({
       generation: 0,

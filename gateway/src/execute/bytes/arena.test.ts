@@ -43,7 +43,7 @@ describe('an arena', () => {
     expect(arena.bytes.length).toBe(0);
   });
 
-  it('is overwritten when it is released, where the pool is told so', () => {
+  it('is overwritten when it is released to a pool with `isOverwriting`', () => {
     const arena = new ArenaPool({ isOverwriting: true }).take(0);
     const { bytes } = arena;
     arena.copyIn(Buffer.from('secret'), 0, 6);

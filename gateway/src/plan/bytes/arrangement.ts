@@ -62,7 +62,7 @@ export class Arrangement {
     const { root: type, sets, fetches } = this.#input;
     const place = { type, sets, path: [] };
     const atRoot = fetches.filter(({ source }) => !source.step.entities);
-    const runs = attachTypenames(this.#runsAt(place, undefined, atRoot));
+    const runs = attachTypeNames(this.#runsAt(place, undefined, atRoot));
     for (const fetch of atRoot) this.#arrangeTop(fetch, place, { runs, requirers: [] });
     for (const { fetch, part, positions } of numberParts(runs)) if (fetch) this.rootHoles.push(this.#addRootHole(fetch, part, positions));
     for (const { tops } of fetches)
@@ -201,7 +201,7 @@ function numberParts(runs: readonly Run[]) {
 }
 
 /** Adds the names of the root object's type, which no fetch provides, to the fields of a fetch beside them. */
-function attachTypenames(runs: readonly Run[]): Run[] {
+function attachTypeNames(runs: readonly Run[]): Run[] {
   const attached: Run[] = [];
   let pending: FieldPosition[] = [];
   for (const { fetch, positions } of runs) {

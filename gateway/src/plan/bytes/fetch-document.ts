@@ -38,7 +38,7 @@ function orderRoot(root: AskedObject | undefined): SelectionSetNode {
 function orderEntities(definition: OperationDefinitionNode, tops: readonly AskedObject[]): SelectionSetNode {
   const field = entitiesOf(definition);
   const fragments = tops.map((each) => toFragment(each));
-  // Entities of several types are told apart by their names.
+  // Entities of several types differ by their names.
   return toSet([{ ...field, selectionSet: toSet(tops.length > 1 ? [TYPENAME, ...fragments] : fragments) }]);
 }
 

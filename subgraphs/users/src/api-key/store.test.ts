@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-const makeUser = () => stores.users.create({ email: `${String(++count)}@example.org`, name: 'Somebody', password: '' }, 'hash');
+const makeUser = () => stores.users.create({ email: `${String(++count)}@example.org`, name: 'Ada', password: '' }, 'hash');
 const hashed = () => ({ hash: randomBytes(32), lastFour: 'abcd' });
 const newKey = (userId: string, changes: Partial<NewApiKey> = {}): NewApiKey => ({
   userId,

@@ -59,7 +59,7 @@ interface Row {
   readonly consumedAt: Date | null;
 }
 
-/** Expired device codes are kept for so long, because their clients are told that they have expired (RFC 8628 §3.5). */
+/** Expired device codes are kept for so long, so that their clients receive `expired_token` (RFC 8628 §3.5). */
 const KEPT = `interval '10 minutes'`;
 const SWEEP_ROWS = 5000;
 const USED_REFRESH_TOKENS_PER_GRANT = 100;

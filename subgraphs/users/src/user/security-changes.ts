@@ -17,7 +17,7 @@ export interface ChangeSource {
   readonly client: ClientDescription;
 }
 
-/** Returns the event of an account that somebody else than its owner created: an administrator or an operator. */
+/** Returns the event of an account that an administrator or an operator created, not its owner. */
 export function toCreationEvent({ id, role }: Pick<User, 'id' | 'role'>, { caller, client }: ChangeSource): NewSecurityEvent {
   return { type: 'ACCOUNT_CREATED', userId: id, actorId: caller?.userId, detail: role, client };
 }
