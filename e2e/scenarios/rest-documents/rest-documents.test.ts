@@ -49,6 +49,7 @@ beforeAll(async () => {
   const key = await stack.call('POST', '/v1/api-keys', { body: { name: 'Documents' }, token: admin.token });
   const payment = { amount: 100, currency: 'EUR', customerId: admin.id };
   const posts = await make('/v1/posts', { title: 'Bridges', body: 'bridge', status: 'published', tags: ['steel'] });
+  await fillLists(admin.id);
   await stack.sql('content', `INSERT INTO channels (id, name) VALUES ('chn_0123456789abcdefghjkmnpqrs', 'documents')`);
   await stack.sql(
     'content',
@@ -69,6 +70,27 @@ beforeAll(async () => {
   };
 });
 afterAll(() => stack.stop());
+
+/** An example shows the items of a list, so each list needs one: a passkey and an authorization take a browser to make. */
+async function fillLists(userId: string): Promise<void> {
+  await stack.sql(
+    'users',
+    `INSERT INTO passkeys (id, "userId", name, "credentialId", "publicKey", counter) VALUES ('psk_documents', $1, 'Documents', 'documents', '', 0)`,
+    [userId],
+  );
+  await stack.sql(
+    'users',
+    `INSERT INTO oauth_clients (id, "ownerId", name, "grantTypes", scopes) VALUES ('documents', $1, 'Documents', '{}', '{}')`,
+    [userId],
+  );
+  const grant = { clientId: 'documents', openid: { scope: 'openid' } };
+  await stack.sql(
+    'users',
+    `INSERT INTO oauth_records (kind, "keyHash", payload, "accountId", "grantId", "expiresAt")
+     VALUES ('Grant', 'documents', $2, $1, 'documents', now() + interval '1 day')`,
+    [userId, grant],
+  );
+}
 
 const readDocument = async (version: string) => (await request(`${stack.rest}/${version}/openapi.json`, { method: 'GET' })).body as OpenApi;
 
