@@ -10,7 +10,7 @@ import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, eachSubgraph, por
 import pg from 'pg';
 import { type Reply, request } from './client.ts';
 import { createOpenApiCheck } from './openapi-check.ts';
-import { type RunningProcess, startProcess } from './process.ts';
+import { PATIENT, type RunningProcess, startProcess } from './process.ts';
 
 export type { SubgraphName };
 
@@ -62,9 +62,6 @@ export interface GraphqlReply<Data> {
   readonly errors: readonly { message: string; path?: (string | number)[]; extensions: Record<string, unknown> }[];
   readonly text: string;
 }
-
-/** The bridge must not answer 503 because the machine of the tests is busy: a test that expects a 503 causes it itself. */
-const PATIENT = { MAX_EVENT_LOOP_DELAY_MS: '60000' };
 
 /** What the users subgraph needs of browsers, as `npm start` sets it. */
 const FORWARDING = { FORWARD_MUTATION_HEADERS: 'cookie,origin,user-agent', FORWARD_RESPONSE_HEADERS: 'set-cookie' };

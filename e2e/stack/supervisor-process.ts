@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { type AddressInfo, type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HIGH_RATE_LIMITS } from './process.ts';
+import { HIGH_RATE_LIMITS, PATIENT } from './process.ts';
 import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
 
 export const PORT_SETTINGS = ['REST_PORT', 'GATEWAY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf), 'PG_PORT'] as const;
@@ -54,7 +54,7 @@ export interface SupervisorOptions {
 export function startSupervisor({ ports, dataDirectory, env = {}, args = [], root = toPath('') }: SupervisorOptions): SupervisorProcess {
   const settings = Object.fromEntries(Object.entries(ports).map(([setting, port]) => [setting, String(port)]));
   const child = spawn(process.execPath, [join(root, 'local/dist/main.js'), ...args], {
-    env: { PATH: process.env['PATH'], DATA_DIR: dataDirectory, ...HIGH_RATE_LIMITS, ...settings, ...env },
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDirectory, ...HIGH_RATE_LIMITS, ...PATIENT, ...settings, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
