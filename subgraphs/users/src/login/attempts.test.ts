@@ -109,6 +109,12 @@ describe('attempts at one account', () => {
     expect(await attempts.run(attempt, succeeds)).toBe('account');
   });
 
+  it('are not refused when many correct ones are made at once', async () => {
+    const attempt = attemptOf();
+    const results = await Promise.all(Array.from({ length: 40 }, () => attempts.run(attempt, succeeds)));
+    expect(new Set(results)).toEqual(new Set(['account']));
+  });
+
   it('count for each kind alone: a correct password does not reset the codes', async () => {
     const attempt = attemptOf();
     await failTimes(10, { ...attempt, kind: 'code' });
@@ -132,6 +138,12 @@ describe('attempts from one network', () => {
     }
     expect(delays).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
     expect(await attempts.run(attemptOf({ network: 'home' }), succeeds)).toBe('account');
+  });
+
+  it('are not counted when it is the machine itself: its proxy may stand for everybody', async () => {
+    const client = { device: 'curl', address: '127.0.0.0/24', network: 'loopback' };
+    for (let i = 0; i < ATTEMPT_LIMITS.network.firstDelayed + 5; i++) await failTimes(1, attemptOf({ client }));
+    expect(await attempts.run(attemptOf({ client }), succeeds)).toBe('account');
   });
 
   it('do not count at the account when the network is refused', async () => {

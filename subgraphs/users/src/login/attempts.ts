@@ -2,6 +2,7 @@
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { SessionClient } from '../session/store.ts';
 import type { Transact, UsersStores } from '../stores.ts';
+import { createConcurrencyLimit } from '../user/concurrency-limit.ts';
 import { ATTEMPT_LIMITS, type AttemptKind, createAttemptKeys } from './attempt-limits.ts';
 
 /** An attempt to prove an identity. */
@@ -18,8 +19,8 @@ export interface Attempt {
 export interface Attempts {
   /**
    * Checks an attempt: `check` resolves with null when it fails. Returns what `check` returns. Failures are recorded in the audit
-   * trail; a success forgets those of the subject. Throws RATE_LIMIT_EXCEEDED during a delay, without a check, and what `check` throws:
-   * then nothing was counted.
+   * trail; a success forgets those of the subject. Throws RATE_LIMIT_EXCEEDED during a delay, without a check, SERVICE_UNAVAILABLE while
+   * too many attempts wait, and what `check` throws: then nothing was counted.
    */
   run<Result>(attempt: Attempt, check: () => Promise<Result | null>): Promise<Result | null>;
 }
@@ -30,6 +31,14 @@ export interface AttemptsOptions {
   /** The secret of this deployment that the keys are derived from. */
   readonly secret: string;
 }
+
+/**
+ * An attempt counts as failed until it has succeeded. More at once would have correct passwords refused that are sent at the same moment,
+ * and would not be checked sooner.
+ */
+const MAX_AT_ONCE = 4;
+/** The networks of the machine itself, as they are published. Behind a proxy there that is not in TRUSTED_PROXIES are all people at once. */
+const OWN_NETWORKS: ReadonlySet<string | null> = new Set(['127.0.0.0/24', '0:0:0::/48']);
 
 interface Counter {
   readonly kind: AttemptKind;
@@ -45,26 +54,26 @@ interface Claim {
 /** Creates the limits. */
 export function createAttempts({ transact, secret }: AttemptsOptions): Attempts {
   const toKey = createAttemptKeys(secret);
+  const limit = createConcurrencyLimit(MAX_AT_ONCE);
   /** The network comes first everywhere, so that concurrent transactions lock rows in the same order. */
-  const countersOf = ({ kind, subject, client: { network } }: Attempt): Counter[] => [
-    ...(network === null ? [] : [{ kind: 'network' as const, key: toKey('network', network) }]),
+  const countersOf = ({ kind, subject, client: { network, address } }: Attempt): Counter[] => [
+    ...(network === null || OWN_NETWORKS.has(address) ? [] : [{ kind: 'network' as const, key: toKey('network', network) }]),
     { kind, key: toKey(kind, subject) },
   ];
-  return {
-    async run(attempt, check) {
-      const claim = await transact((stores) => claimAttempt(stores, countersOf(attempt)));
-      let result: Awaited<ReturnType<typeof check>>;
-      try {
-        result = await check();
-      } catch (error) {
-        await transact((stores) => takeBack(stores, claim));
-        throw error;
-      }
-      if (result === null) await transact((stores) => recordFailure(stores, attempt, claim));
-      else await transact((stores) => acceptAttempt(stores, claim));
-      return result;
-    },
+  const run = async <Result>(attempt: Attempt, check: () => Promise<Result | null>): Promise<Result | null> => {
+    const claim = await transact((stores) => claimAttempt(stores, countersOf(attempt)));
+    let result: Result | null;
+    try {
+      result = await check();
+    } catch (error) {
+      await transact((stores) => takeBack(stores, claim));
+      throw error;
+    }
+    if (result === null) await transact((stores) => recordFailure(stores, attempt, claim));
+    else await transact((stores) => acceptAttempt(stores, claim));
+    return result;
   };
+  return { run: (attempt, check) => limit(() => run(attempt, check)) };
 }
 
 /** Counts an attempt everywhere, or throws and has counted nothing, since the transaction is rolled back. */
