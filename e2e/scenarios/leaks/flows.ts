@@ -1,7 +1,7 @@
 /** Uses every way to sign in and every way to fail, with planted secrets and personal data, and keeps what the errors said. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createApiKey } from '@trestle/identity/api-keys';
-import { type Reply, type RequestOptions, request } from '../../stack/client.ts';
+import { type Reply, type RequestOptions, request, until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
 import { openSocket } from '../../stack/socket-client.ts';
 import { FormBrowser } from '../oauth/form-browser.ts';
@@ -212,10 +212,11 @@ export class Flows {
 
   /** Repeats a login that is delayed after failures. */
   async #until(act: () => Promise<Reply>): Promise<Reply> {
-    for (;;) {
-      const reply = await act();
-      if (reply.status !== 429) return reply;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    let reply = await act();
+    await until(async () => {
+      if (reply.status === 429) reply = await act();
+      return reply.status !== 429;
+    });
+    return reply;
   }
 }

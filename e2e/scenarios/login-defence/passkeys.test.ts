@@ -1,14 +1,10 @@
-/** Passkeys (issue 13, ADR 21) with a virtual authenticator of Chromium: registration, login, and what must be refused. */
-import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, type Page, chromium } from 'playwright-core';
+/** Passkeys (ADR 21) with a virtual authenticator of Chromium: registration, login, and what must be refused. */
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
 import type { Reply } from '../../stack/client.ts';
 import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { logIn } from '../sessions/browser.ts';
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
-if (CHROMIUM === undefined)
-  process.stderr.write('\n*** No Chromium was found: passkeys are NOT tested. Run `apt-get install chromium`. ***\n\n');
 
 const ada = { email: 'ada@example.org', password: 'Ada-passes-1' };
 const eve = { email: 'eve@example.org', password: 'Eve-passes-1' };
@@ -23,31 +19,6 @@ let system: OAuthSystem;
 let browser: Browser;
 let page: Page;
 let token: string;
-
-beforeAll(async () => {
-  if (CHROMIUM === undefined) return;
-  // A passkey is bound to a host name; an address is none.
-  system = await startOAuthSystem({}, 'localhost');
-  await system.stack.createAccount('Eve');
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
-  page = await browser.newPage();
-  const debugging = await page.context().newCDPSession(page);
-  await debugging.send('WebAuthn.enable');
-  await debugging.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      ...{ protocol: 'ctap2', transport: 'usb', hasResidentKey: false, hasUserVerification: true, isUserVerified: true },
-      automaticPresenceSimulation: true,
-    },
-  });
-  await page.goto(`${system.issuer}/oauth/device`);
-  ({ token } = await logIn(system.issuer, ada));
-});
-afterAll(async () => {
-  if (CHROMIUM === undefined) return;
-  await browser.close();
-  await system.stop();
-});
-beforeEach(() => (CHROMIUM === undefined ? undefined : system.stack.sql('users', 'DELETE FROM failed_attempts')));
 
 const post = (path: string, body: object, used?: string) => system.stack.call('POST', `/v1/auth${path}`, { body, token: used });
 const begin = (credentials: object) => post('/login', credentials);
@@ -69,9 +40,30 @@ const sign = async () => {
 const add = async (used: string, password: string) =>
   post('/second-factor/passkeys', { name: 'Key ring', response: await inBrowser('create', await optionsOf(password, used)) }, used);
 
-const describeInBrowser = CHROMIUM === undefined ? describe.skip : describe;
+describeInChromium('passkeys', () => {
+  beforeAll(async () => {
+    // A passkey is bound to a host name; an address is none.
+    system = await startOAuthSystem({}, 'localhost');
+    await system.stack.createAccount('Eve');
+    browser = await launchChromium();
+    page = await browser.newPage();
+    const debugging = await page.context().newCDPSession(page);
+    await debugging.send('WebAuthn.enable');
+    await debugging.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'usb', hasResidentKey: false, hasUserVerification: true, isUserVerified: true },
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.goto(`${system.issuer}/oauth/device`);
+    ({ token } = await logIn(system.issuer, ada));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await system.stop();
+  });
+  beforeEach(() => system.stack.sql('users', 'DELETE FROM failed_attempts'));
 
-describeInBrowser('passkeys', () => {
   it('are added with the current password, once for each set of options, and bring recovery codes', async () => {
     expect((await post('/second-factor/passkeys/options', { currentPassword: 'wrong' }, token)).status).toBe(403);
     const options = await optionsOf(ada.password, token);
@@ -106,9 +98,7 @@ describeInBrowser('passkeys', () => {
     expect((await post(`/second-factor/passkeys/${id}/removal`, { currentPassword: eve.password }, other)).status).toBe(204);
     await logIn(system.issuer, eve);
   });
-});
 
-describeInBrowser('passkeys of an account', () => {
   it('complete a login, with a signature that is valid once', async () => {
     const reply = await begin(ada);
     expect(demandOf(reply)).toMatchObject({ methods: ['passkey', 'recovery_code'], passkey: { rpId: 'localhost' } });
