@@ -231,7 +231,7 @@ describe('the pages', () => {
     expect(html).not.toContain('<img');
   });
 
-  it('tell the client when the person denies it', async () => {
+  it('return access_denied to the client when the person denies it', async () => {
     await browser.open(addressOf());
     await browser.submit({ ...system.ada, action: 'login' });
     const { url } = await browser.submit({ action: 'deny' });

@@ -9,7 +9,7 @@ const CLASSES = 4;
 const MAX_USED_BYTES = 128 * 1024 * 1024;
 /** Bytes of the arenas that wait to be used again. */
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
-/** Scanning may read this far beyond the end of a text, and copying of eight bytes at a time too. */
+/** Scanning, and copying of eight bytes at a time, may read this far beyond the end of a response. */
 export const SLACK_BYTES = 64;
 /** What released arenas are filled with in tests: no JSON text contains it, and as an offset it is far outside. */
 const OVERWRITTEN = 0xfe;

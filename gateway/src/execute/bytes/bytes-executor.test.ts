@@ -39,7 +39,7 @@ function prepare(query: string, sdl = SHOP): Operation {
   return link(prepared.program);
 }
 
-/** A subgraph's response as a text. */
+/** A subgraph's response as a string. */
 type Respond = (fetch: { service: string; query: string; variables: Record<string, unknown> }) => string;
 
 function createRunner() {
@@ -52,7 +52,7 @@ function createRunner() {
       paths.push(path);
     },
   });
-  /** Returns the result as a text, or its error messages. */
+  /** Returns the result as a string, or its error messages. */
   const run = (operation: Operation, send: SendFetch, variables: Record<string, unknown> = {}) =>
     new Promise<string>((resolve) => {
       const conditions = readVariables(operation.program.variables, variables);
@@ -234,7 +234,7 @@ describe('an operation of several subgraphs', () => {
     );
   });
 
-  it('tells objects of an abstract type apart by their names', async () => {
+  it('distinguishes objects of an abstract type by `__typename`', async () => {
     const { result, path } = await runOnce(
       '{ me { orders { product { things { ... on Book { pages } ... on Film { name __typename } } } } } }',
       byService({

@@ -9,7 +9,7 @@ const IS_LITERAL = new Uint8Array(256).fill(1, 0x21);
 for (const character of '{}[]:,"') IS_LITERAL[character.charCodeAt(0)] = 0;
 
 /**
- * Removes white space in place, and puts a zero byte behind the text, which must follow it already. Returns the new end; 0 for a text that is not JSON.
+ * Removes the white space of a JSON text in place, and moves its final zero byte, which must be there, to the new end. Returns the new end, or 0 when it is not JSON.
  * Not every invalid text is noticed: what is removed changes neither valid texts nor makes invalid ones valid.
  */
 export function compact(bytes: Uint8Array, start: number, end: number): number {

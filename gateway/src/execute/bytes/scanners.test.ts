@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SCANNERS } from './scanners.ts';
 
-/** Returns how much of a text a scanner accepts, which a comma follows in the response. */
+/** Returns how many bytes of a value a scanner accepts; a comma follows the value, as in a response. */
 function scan(kind: keyof typeof SCANNERS, text: string): string | undefined {
   const bytes = Buffer.from(`,${text},1`);
   const end = SCANNERS[kind](bytes, kind === 'string' ? 2 : 1);

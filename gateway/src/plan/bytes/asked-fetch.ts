@@ -43,7 +43,7 @@ export interface AskedFetch {
 
 export interface AskedTop {
   readonly object: AskedObject;
-  /** The client's fields that it provides, as a text to compare; undefined until it is arranged. */
+  /** The client's fields that it provides, as a string to compare; undefined until it is arranged. */
   signature: string | undefined;
   representation: Representation | undefined;
   /** The holes with the keys of fetches that require its fields, which stand at its start, and how far each is from there. */

@@ -121,7 +121,7 @@ export function toConjunction(when: readonly (readonly Condition[])[]): readonly
   return first;
 }
 
-/** Returns the directives of a field but `@skip` and `@include` as a text. */
+/** Returns the directives of a field, except `@skip` and `@include`, as a string. */
 function describeDirectives({ directives = [] }: FieldNode): string {
   return directives
     .filter(({ name }) => name.value !== 'skip' && name.value !== 'include')

@@ -21,7 +21,7 @@ const MAX_CODE_LENGTH = 60_000;
 export interface WalkerContext {
   /** Returns the bit of a variable. Throws Unsupported for too many variables. */
   readonly bitOf: (variable: string) => number;
-  /** Returns where a text is among the constants. */
+  /** Returns the offset of a string in the constants. */
   readonly constant: (text: string) => number;
   /** Returns the words that a hole takes. */
   readonly wordsOf: (hole: number) => number;

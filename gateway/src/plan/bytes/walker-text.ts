@@ -32,7 +32,7 @@ export class WalkerText {
   }
 }
 
-/** Returns an expression that is true when the bytes of a text are at `p`. */
+/** Returns an expression that is true when the bytes of `text` are at `p`. */
 export function matches(text: string): string {
   const bytes = Buffer.from(text);
   const tests: string[] = [];
