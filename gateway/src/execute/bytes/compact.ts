@@ -9,8 +9,8 @@ const IS_LITERAL = new Uint8Array(256).fill(1, 0x21);
 for (const character of '{}[]:,"') IS_LITERAL[character.charCodeAt(0)] = 0;
 
 /**
- * Removes the white space of a JSON text in place, and moves its final zero byte, which must be there, to the new end. Returns the new end, or 0 when it is not JSON.
- * Not every invalid text is noticed: what is removed changes neither valid texts nor makes invalid ones valid.
+ * Removes the white space of a JSON text in place. The text must end with a zero byte, and does so afterwards. Returns the new end, or 0 where it
+ * notices that the text is not JSON. It does not notice every fault, but never makes an invalid text valid.
  */
 export function compact(bytes: Uint8Array, start: number, end: number): number {
   let to = start;
