@@ -36,6 +36,8 @@ export interface Database {
   readonly adapter: PrismaPg;
   /** Runs a statement of the chassis. */
   readonly query: Query;
+  /** Runs statements in one transaction: committed when `work` resolves, rolled back when it rejects. */
+  readonly transact: <T>(work: (query: Query) => Promise<T>) => Promise<T>;
   /** Resolves when the database responds, and rejects when it does not. It uses a connection of its own, so it does not wait for the pool. */
   readonly isReachable: () => Promise<boolean>;
   readonly close: () => Promise<void>;
@@ -69,11 +71,37 @@ export function openDatabase({ url, metrics, ...given }: DatabaseOptions): Datab
   return {
     adapter: new PrismaPg(pool, { disposeExternalPool: false }),
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => (await pool.query<Row>(text, [...values])).rows,
+    transact: (work) => transact(pool, work),
     isReachable: health.isReachable,
     async close() {
       await Promise.all([pool.end(), health.close()]);
     },
   };
+}
+
+async function transact<T>(pool: pg.Pool, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  // A connection that is lost between two statements would otherwise end the process; the next statement reports it.
+  const onLost = (error: Error) => {
+    failure = error;
+  };
+  client.on('error', onLost);
+  const query: Query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
+    (await client.query<Row>(text, [...values])).rows;
+  try {
+    await client.query('BEGIN');
+    const result = await work(query);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    // A connection on which the rollback fails too is closed, which ends its transaction.
+    await client.query('ROLLBACK').catch(onLost);
+    throw error;
+  } finally {
+    client.off('error', onLost);
+    client.release(failure);
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Parts of parameterised SQL statements. No I/O. */
 import { type Sql, join, raw, sqltag as sql } from '@prisma/client/runtime/client';
+import type { Query } from './query.ts';
 
 export { sql, join, raw, type Sql };
 
@@ -7,6 +8,14 @@ export { sql, join, raw, type Sql };
 export interface SqlClient {
   $queryRaw<T>(statement: Sql): PromiseLike<T>;
   $executeRaw(statement: Sql): PromiseLike<number>;
+}
+
+/** Returns a client that runs statements as a query does, such as one of a transaction. */
+export function toSqlClient(query: Query): SqlClient {
+  return {
+    $queryRaw: <T>(statement: Sql) => query(statement.text, statement.values) as Promise<T>,
+    $executeRaw: async (statement) => (await query(statement.text, statement.values)).length,
+  };
 }
 
 /** Quotes the name of a table or column. Names come from our own code, never from a client. */

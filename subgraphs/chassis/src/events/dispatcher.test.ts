@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createDispatcher } from './dispatcher.ts';
+import { createTestEvent } from './test-event.ts';
 import { selectEvents } from './event-selection.ts';
 
-const event = (position: number, topic: string, data: Record<string, unknown>) => ({ position, topic, entityId: '', data });
+const event = (position: number, topic: string, data: Record<string, unknown>) => createTestEvent({ position, topic, data });
 
 describe('a dispatcher', () => {
   it('dispatches an event to the subscribers whose topic and filter match', () => {

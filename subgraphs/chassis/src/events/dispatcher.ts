@@ -1,6 +1,9 @@
 /** The subscribers of this process. Finds the subscribers of an event without looking at all of them. No I/O. */
-import type { StoredEvent } from './event-log.ts';
+import { type StoredEvent, attributesOf } from './event-log.ts';
 import type { EventSelection } from './event-selection.ts';
+
+/** An event of a topic. */
+export type TopicEvent = StoredEvent & { readonly topic: string };
 
 /** An event with the row that it is about, as resolvers know it. */
 export interface LoadedEvent {
@@ -23,8 +26,8 @@ export interface Dispatcher {
   /** Passes every selected event to the subscriber, until the returned function is called. */
   readonly subscribe: (selection: Selection, subscriber: Subscriber) => () => void;
   readonly isEmpty: () => boolean;
-  readonly hasSubscribers: (event: StoredEvent) => boolean;
-  readonly dispatch: (event: StoredEvent, row: object) => void;
+  readonly hasSubscribers: (event: TopicEvent) => boolean;
+  readonly dispatch: (event: TopicEvent, row: object) => void;
   /** Ends all subscribers with an error. */
   readonly end: (error: Error) => void;
 }
@@ -34,8 +37,8 @@ export function createDispatcher(): Dispatcher {
   /** By topic and the first value that the event must have, if any. */
   const groups = new Map<string, Map<Subscriber, Selection>>();
 
-  const subscribersOf = (event: StoredEvent): Subscriber[] => {
-    const keys = [toKey(event.topic), ...Object.entries(event.data).map((value) => toKey(event.topic, value))];
+  const subscribersOf = (event: TopicEvent): Subscriber[] => {
+    const keys = [toKey(event.topic), ...Object.entries(attributesOf(event)).map((value) => toKey(event.topic, value))];
     return keys.flatMap((key) =>
       [...(groups.get(key) ?? [])].filter(([, selection]) => isSelected(event, selection)).map(([subscriber]) => subscriber),
     );
@@ -69,6 +72,7 @@ function toKey(topic: string, [name, value]: readonly [name?: string, value?: un
   return name === undefined ? `${topic}\n` : `${topic}\n${name}=${String(value)}`;
 }
 
-function isSelected({ data }: StoredEvent, { where }: Selection): boolean {
-  return Object.entries(where).every(([name, value]) => data[name] === value);
+function isSelected(event: StoredEvent, { where }: Selection): boolean {
+  const attributes = attributesOf(event);
+  return Object.entries(where).every(([name, value]) => attributes[name] === value);
 }

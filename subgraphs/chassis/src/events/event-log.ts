@@ -1,80 +1,100 @@
-/** The table `events` (ADR 8): reads it in order, and deletes old rows. Triggers write its rows in the transaction of the change. */
+/** Reads the table `outbox` (ADR 24) in the order of positions. Triggers write its rows in the transaction of the change. */
+import type { Audience } from '@trestle/schema/event-types';
 import type { Query } from '../database/query.ts';
-import type { EventSelection } from './event-selection.ts';
+import type { EventFilter } from './event-selection.ts';
 
 /** A row of the table. */
 export interface StoredEvent {
-  /** Grows by one with each event, in the order in which their transactions were committed. */
+  /** Grows with each event. The events of one entity have the order of its changes; there are gaps. */
   readonly position: number;
-  readonly topic: string;
-  readonly entityId: string;
+  readonly id: string;
+  /** What happened, e.g. `order.paid`. */
+  readonly type: string;
+  /** The id of the entity that has changed. */
+  readonly subject: string;
+  /** The account that the event concerns. */
+  readonly ownerId: string | null;
+  /** Null for an event that only processes of its own subgraph read. */
+  readonly audience: Audience | null;
   readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: Date;
 }
 
-/** The positions that are stored: `newest` is the last event, and events before `oldest` have been deleted. An empty table has 1 and 0. */
+/** Positions of the table at one moment. An empty table has 1, 0 and 0. */
 export interface Bounds {
+  /** Events before it have been removed. */
   readonly oldest: number;
+  /** The last event before which no event will appear any more. */
+  readonly settled: number;
+  /** The last event that is stored. Others may still appear before it. */
   readonly newest: number;
 }
 
-/** A page of events, and the bounds at the moment when it was read. */
-export type History = Bounds & { readonly events: readonly StoredEvent[] };
-
-const BOUNDS = `coalesce((SELECT min("position") FROM "events"), 1)::float8 AS "oldest", coalesce((SELECT max("position") FROM "events"), 0)::float8 AS "newest"`;
-const COLUMNS = `"position"::float8 AS "position", "topic", "entityId", "data"`;
-const SWEEP_ROWS = 1000;
-
-/** Reads the bounds of the table. */
-export async function readBounds(query: Query): Promise<Bounds> {
-  const [bounds] = await query<Bounds>(`SELECT ${BOUNDS}`);
-  return bounds ?? { oldest: 1, newest: 0 };
+/** Which events are read: behind `after`, not beyond `upTo`, at most `limit`. */
+export interface Range {
+  readonly after: number;
+  readonly upTo: number;
+  readonly limit: number;
 }
 
-/** Reads up to `limit` events behind a position, of all topics. */
-export function readEvents(query: Query, { after, limit }: { after: number; limit: number }): Promise<StoredEvent[]> {
-  return query<StoredEvent>(`SELECT ${COLUMNS} FROM "events" WHERE "position" > $1 ORDER BY "events"."position" LIMIT $2`, [after, limit]);
-}
+const COLUMNS = `"position"::float8 AS "position", "id", "type", "subject", "ownerId", "audience", "data", "createdAt"`;
 
-/** Reads up to `limit` selected events behind a position, and the bounds at the same moment. */
-export async function readHistory(
-  query: Query,
-  { topic, where }: Pick<EventSelection, 'topic' | 'where'>,
-  { after, limit }: { after: number; limit: number },
-): Promise<History> {
-  const [page] = await query<History>(
-    `SELECT ${BOUNDS}, coalesce((SELECT json_agg(e ORDER BY e."position") FROM (
-       SELECT ${COLUMNS} FROM "events" WHERE "position" > $1 AND "topic" = $2 AND "data" @> $3::jsonb ORDER BY "events"."position" LIMIT $4
-     ) e), '[]') AS "events"`,
-    [after, topic, JSON.stringify(where), limit],
+/** Reads the bounds of the table. `isSettled` is false while transactions are about to commit events. */
+export async function readBounds(query: Query): Promise<Bounds & { readonly isSettled: boolean }> {
+  const [bounds] = await query<Bounds & { isSettled: boolean }>(
+    `SELECT "oldest"::float8, "settled"::float8, "newest"::float8, "isSettled" FROM "read_outbox_bounds"()`,
   );
-  return page ?? { oldest: 1, newest: 0, events: [] };
+  return bounds ?? { oldest: 1, settled: 0, newest: 0, isSettled: true };
 }
 
-/** Reads all events of a topic that were written within the last seconds. */
-export function readRecent(query: Query, topic: string, seconds: number): Promise<StoredEvent[]> {
+/** Reads events of all types. */
+export function readEvents(query: Query, { after, upTo, limit }: Range): Promise<StoredEvent[]> {
   return query<StoredEvent>(
-    `SELECT ${COLUMNS} FROM "events" WHERE "topic" = $1 AND "createdAt" > now() - $2::int * interval '1 second' ORDER BY "events"."position"`,
-    [topic, seconds],
+    `SELECT ${COLUMNS} FROM "outbox" WHERE "position" > $1 AND "position" <= $2 ORDER BY "outbox"."position" LIMIT $3`,
+    [after, upTo, limit],
   );
 }
 
-/**
- * Deletes events that are older than `hours` in batches, oldest first, so that the remaining positions have no gaps.
- * The newest event stays whatever its age, since positions are counted from it.
- */
-export async function sweepEvents(query: Query, hours = 24): Promise<void> {
-  const [first] = await query<{ position: number | null }>(
-    `SELECT coalesce(
-       (SELECT "position" FROM "events" WHERE "createdAt" > now() - $1::int * interval '1 hour' ORDER BY "position" LIMIT 1),
-       (SELECT max("position") FROM "events")
-     )::float8 AS "position"`,
-    [hours],
+/** Reads events that other subgraphs may read. */
+export function readSharedEvents(query: Query, { after, upTo, limit }: Range): Promise<StoredEvent[]> {
+  return query<StoredEvent>(
+    `SELECT ${COLUMNS} FROM "outbox" WHERE "position" > $1 AND "position" <= $2 AND "audience" IS NOT NULL
+     ORDER BY "outbox"."position" LIMIT $3`,
+    [after, upTo, limit],
   );
-  for (let deleted = SWEEP_ROWS; deleted === SWEEP_ROWS;) {
-    const rows = await query(
-      `DELETE FROM "events" WHERE "position" IN (SELECT "position" FROM "events" WHERE "position" < $1 ORDER BY "position" LIMIT ${String(SWEEP_ROWS)}) RETURNING 1`,
-      [first?.position ?? 0],
-    );
-    deleted = rows.length;
-  }
+}
+
+/** Reads events of some types whose attributes have these values. */
+export function readSelectedEvents(
+  query: Query,
+  { types, where }: { readonly types: readonly string[]; readonly where: EventFilter },
+  { after, upTo, limit }: Range,
+): Promise<StoredEvent[]> {
+  const { subject = null, ownerId = null, ...data } = where;
+  return query<StoredEvent>(
+    `SELECT ${COLUMNS} FROM "outbox"
+     WHERE "position" > $1 AND "position" <= $2 AND "type" = ANY($4::text[]) AND "data" @> $5::jsonb
+       AND ($6::text IS NULL OR "subject" = $6) AND ($7::text IS NULL OR "ownerId" = $7)
+     ORDER BY "outbox"."position" LIMIT $3`,
+    [after, upTo, limit, types, JSON.stringify(data), subject, ownerId],
+  );
+}
+
+/** Reads all events of some types that were written within the last seconds, also those that are not settled. */
+export function readRecent(query: Query, types: readonly string[], seconds: number): Promise<StoredEvent[]> {
+  return query<StoredEvent>(
+    `SELECT ${COLUMNS} FROM "outbox" WHERE "type" = ANY($1::text[]) AND "createdAt" > now() - $2::int * interval '1 second'
+     ORDER BY "outbox"."position"`,
+    [types, seconds],
+  );
+}
+
+/** Returns the values by which an event is selected. */
+export function attributesOf({ subject, ownerId, data }: Pick<StoredEvent, 'subject' | 'ownerId' | 'data'>): Record<string, unknown> {
+  return { ...data, subject, ownerId };
+}
+
+/** Creates the partitions of the next days, and removes those whose events are all older than `hours`. */
+export async function maintainOutbox(query: Query, hours: number): Promise<void> {
+  await query(`SELECT "maintain_outbox"($1::int * interval '1 hour')::text`, [hours]);
 }

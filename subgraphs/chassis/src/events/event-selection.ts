@@ -1,6 +1,6 @@
 /** What the resolver of a subscription returns: which events it selects. It opens nothing; the socket's operations do. */
 
-/** Values that an event's `data` must have. */
+/** Values that an event must have: its `subject`, its `ownerId`, and members of its `data` by their names. */
 export type EventFilter = Readonly<Record<string, string>>;
 
 /** A selection of events: a topic, which is named after the subscription's field, and a filter. */
@@ -19,7 +19,7 @@ export class EventSelection<Topic extends string = string, Row = unknown> implem
   }
 }
 
-/** Selects the events of a topic; with `where`, only those whose data has these values. */
+/** Selects the events of a topic; with `where`, only those that have these values. */
 export function selectEvents<Topic extends string, Row>(topic: Topic, where: EventFilter = {}): EventSelection<Topic, Row> {
   return new EventSelection(topic, where);
 }

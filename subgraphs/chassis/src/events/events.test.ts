@@ -6,9 +6,10 @@ import pg from 'pg';
 import { Registry } from 'prom-client';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { Query } from '../database/query.ts';
-import { sweepEvents } from './event-log.ts';
-import { type Events, createEvents, loadByEntityId } from './events.ts';
+import { maintainOutbox, readBounds, readEvents } from './event-log.ts';
+import { type Events, createEvents } from './events.ts';
 import { selectEvents } from './event-selection.ts';
+import { loadBySubject } from './topics.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 let testDatabase: TestDatabase;
@@ -30,11 +31,11 @@ afterAll(async () => {
 });
 
 const open = (url = testDatabase.url, outageMs = 10_000): Events => {
-  const load = loadByEntityId((ids) => {
+  const load = loadBySubject((ids: readonly string[]) => {
     loads.push(ids);
     return Promise.resolve(ids.map((id) => ({ id })));
   });
-  const events = createEvents({ url, database, topics: { userCreated: load }, log, outageMs });
+  const events = createEvents({ url, database, topics: { userCreated: { types: ['user.created'], load } }, log, outageMs });
   opened.push(events);
   return events;
 };
@@ -51,10 +52,10 @@ async function inTransaction(work: (client: pg.Client) => Promise<unknown>): Pro
   await work(client);
   await client.query('COMMIT').finally(() => client.end());
 }
-const stored = () =>
-  database.query<{ position: string; topic: string; entityId: string; data: object }>('SELECT * FROM events ORDER BY position');
+const stored = () => readEvents(database.query, { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: 10_000 });
+const subjects = async () => (await stored()).map(({ subject }) => subject);
 
-describe('the table of events', () => {
+describe('the outbox', () => {
   it('stores the events of committed changes only, without personal data', async () => {
     await inTransaction(async (client) => {
       await insert(['usr_kept'], queryOf(client));
@@ -63,7 +64,12 @@ describe('the table of events', () => {
       await client.query('ROLLBACK TO s');
     });
     await expect(insert(['usr_new', 'usr_kept'])).rejects.toThrow();
-    expect(await stored()).toMatchObject([{ position: '1', topic: 'userCreated', entityId: 'usr_kept', data: {} }]);
+    expect(await stored()).toEqual([
+      {
+        ...{ position: 1, id: expect.stringMatching(/^evt_[0-9a-f]{26}$/), type: 'user.created', subject: 'usr_kept', ownerId: 'usr_kept' },
+        ...{ audience: 'PUBLIC', data: { version: 1 }, createdAt: expect.any(Date) },
+      },
+    ]);
   });
 
   it('stores nothing while trestle.events is off', async () => {
@@ -74,19 +80,72 @@ describe('the table of events', () => {
     expect(await stored()).toHaveLength(1);
   });
 
-  it('assigns positions without gaps to concurrent writes', async () => {
-    await Promise.all(Array.from({ length: 100 }, (_, i) => insert([`usr_at_once${String(i)}`])));
-    expect((await stored()).map(({ position }) => Number(position))).toEqual(Array.from({ length: 101 }, (_, i) => i + 1));
+  it('is settled up to the first event of a transaction that has not been committed', async () => {
+    const newest = (await stored()).at(-1)?.position ?? 0;
+    await inTransaction(async (client) => {
+      await insert(['usr_first'], queryOf(client));
+      await client.query('SET CONSTRAINTS ALL IMMEDIATE');
+      await insert(['usr_second']);
+      expect(await readBounds(database.query)).toEqual({ oldest: 1, settled: newest, newest: newest + 2, isSettled: false });
+    });
+    expect(await readBounds(database.query)).toEqual({ oldest: 1, settled: newest + 2, newest: newest + 2, isSettled: true });
+    expect((await subjects()).slice(-2)).toEqual(['usr_first', 'usr_second']);
   });
 
-  it('keeps the newest event when old ones are swept', async () => {
-    await database.query(`UPDATE events SET "createdAt" = now() - interval '25 hours' WHERE position <= 40`);
-    await sweepEvents(database.query);
-    expect((await stored())[0]?.position).toBe('41');
-    await sweepEvents(database.query, 0);
-    expect((await stored()).map(({ position }) => position)).toEqual(['101']);
+  it('never shows a reader an event before one that it has read', async () => {
+    const first = (await readBounds(database.query)).settled;
+    const read: number[] = [];
+    const writing = { isOver: false };
+    const reading = (async () => {
+      while (!writing.isOver || (read.at(-1) ?? first) < (await readBounds(database.query)).newest) {
+        const { settled: upTo } = await readBounds(database.query);
+        const page = await readEvents(database.query, { after: read.at(-1) ?? first, upTo, limit: 1000 });
+        read.push(...page.map(({ position }) => position));
+      }
+    })();
+    const write = async (writer: number) => {
+      for (let i = 0; i < 25; i++) await insert([`usr_at_once${String(writer)}_${String(i)}`]);
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));
+    writing.isOver = true;
+    await reading;
+    const written = (await stored()).filter(({ position }) => position > first);
+    expect(written).toHaveLength(200);
+    expect(read).toEqual(written.map(({ position }) => position));
+  });
+
+  it('has the order of the changes of each entity, whichever transaction began first', async () => {
+    await insert(['usr_changed']);
+    const rename = (name: string, query = database.query) => query(`UPDATE users SET name = $1 WHERE id = 'usr_changed'`, [name]);
+    await inTransaction(async (client) => {
+      // An older transaction than the one that changes the account first.
+      await insert(['usr_older'], queryOf(client));
+      await rename('Before');
+      await rename('After', queryOf(client));
+    });
+    const events = (await stored()).filter(({ subject }) => subject === 'usr_changed' || subject === 'usr_older');
+    expect(events.map(({ type }) => type)).toEqual(['user.created', 'user.updated', 'user.created', 'user.updated']);
+  });
+
+  it('removes the days that are over, and counts on', async () => {
+    const { newest } = await readBounds(database.query);
+    await database.query(`CREATE TABLE outbox_20200101 PARTITION OF outbox FOR VALUES FROM ('2020-01-01Z') TO ('2020-01-02Z')`);
+    await database.query(`UPDATE outbox SET "createdAt" = '2020-01-01 12:00Z' WHERE position <= 40`);
+    await database.query(`UPDATE outbox SET "createdAt" = '2020-01-03 12:00Z' WHERE position = 41`);
+    await maintainOutbox(database.query, 24);
+    expect(await readBounds(database.query)).toMatchObject({ oldest: 42, newest });
+    await database.query(`UPDATE outbox SET "createdAt" = '2020-01-03 12:00Z'`);
+    await maintainOutbox(database.query, 24);
+    expect(await readBounds(database.query)).toEqual({ oldest: newest + 1, settled: newest, newest, isSettled: true });
     await insert(['usr_after_sweep']);
-    expect((await stored()).map(({ position }) => position)).toEqual(['101', '102']);
+    expect(await stored()).toMatchObject([{ position: newest + 1, subject: 'usr_after_sweep' }]);
+  });
+
+  it('has a partition of its own for today and the next days', async () => {
+    const partitions = await database.query<{ name: string; rows: number }>(
+      `SELECT tableoid::regclass::text AS name, count(*)::int AS rows FROM outbox GROUP BY 1`,
+    );
+    expect(partitions).toEqual([{ name: `outbox_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`, rows: 1 }]);
   });
 });
 

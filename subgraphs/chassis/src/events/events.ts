@@ -1,27 +1,15 @@
-/** The live events of a subgraph: read once from its database, dispatched to every subscriber of this process (ADR 8). */
+/** The live events of a subgraph: read once from its database, dispatched to every subscriber of this process (ADR 24). */
 import type { Log } from '@trestle/log';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { Database } from '../database/database.ts';
 import type { Query } from '../database/query.ts';
-import { type Dispatcher, createDispatcher } from './dispatcher.ts';
-import { type StoredEvent, readBounds, readEvents, readHistory, readRecent, sweepEvents } from './event-log.ts';
+import { type Dispatcher, type TopicEvent, createDispatcher } from './dispatcher.ts';
+import { type Range, type StoredEvent, maintainOutbox, readBounds, readEvents, readRecent, readSelectedEvents } from './event-log.ts';
 import { EventReader, stopping, unavailable } from './event-reader.ts';
 import type { EventSelection } from './event-selection.ts';
-import { SourceStream } from './source-stream.ts';
-
-/** Loads the rows that events are about, in one statement; null for a row that no longer exists, whose event is not delivered. */
-export type LoadTopic = (events: readonly StoredEvent[]) => Promise<readonly (object | null)[]>;
-
-/** How to load the rows of each topic. A topic is named after the subscription's field, if there is one. */
-export type Topics = Readonly<Record<string, LoadTopic>>;
-
-/** Creates the function that loads the rows of a topic by the entity ids of its events. */
-export function loadByEntityId<Row extends { readonly id: string }>(findByIds: (ids: readonly string[]) => Promise<readonly Row[]>) {
-  return async (events: readonly StoredEvent[]): Promise<(Row | null)[]> => {
-    const rows = new Map((await findByIds([...new Set(events.map(({ entityId }) => entityId))])).map((row) => [row.id, row]));
-    return events.map(({ entityId }) => rows.get(entityId) ?? null);
-  };
-}
+import { createProgressWaiters } from './progress-waiters.ts';
+import { type History, SourceStream } from './source-stream.ts';
+import { type Topics, createTopicFinder, loadRows } from './topics.ts';
 
 /** The events of a subgraph. */
 export interface Events {
@@ -29,8 +17,12 @@ export interface Events {
   readonly open: (selection: EventSelection, after?: number) => SourceStream;
   /** Returns the events of a topic of the last seconds. Throws SERVICE_UNAVAILABLE. */
   readonly recent: (topic: string, seconds: number) => Promise<StoredEvent[]>;
-  /** Deletes events that are older than 24 hours. */
-  readonly sweep: () => Promise<void>;
+  /** Returns the position up to which this process has read everything. */
+  readonly position: () => number;
+  /** Resolves when this process has read beyond a position, or when the signal is aborted. Rejects with SERVICE_UNAVAILABLE. */
+  readonly waitBeyond: (position: number, signal: AbortSignal) => Promise<void>;
+  /** Removes events that are older than `hours`, and makes room for the next days. */
+  readonly sweep: (hours: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -49,36 +41,57 @@ const PAGE = 500;
 /** Creates the events of a subgraph. It connects when the first subscriber comes. */
 export function createEvents({ url, database, topics, ...readerOptions }: EventsOptions): Events {
   const dispatcher = createDispatcher();
+  const findTopics = createTopicFinder(topics);
   /** The position up to which everything was dispatched. */
   let last = 0;
+  const waiters = createProgressWaiters(() => last);
 
   const reader = new EventReader({
     ...readerOptions,
     url,
     onOutage: dispatcher.end,
     async read(query) {
-      const { newest } = await readBounds(query);
-      // In a database that was reset, for example by a restored backup, positions are counted again.
-      if (newest < last)
-        dispatcher.end(fail('SERVICE_UNAVAILABLE', 'Positions were reset. Subscribe without a position.', { retryAfterSeconds: 1 }));
+      const { settled, newest, isSettled } = await readBounds(query);
+      if (newest < last) {
+        dispatcher.end(reset());
+        last = settled;
+      }
       // Checked after the bounds were read, since a subscriber may have come meanwhile.
-      if (newest < last || dispatcher.isEmpty()) last = newest;
-      while (last < newest) last = await dispatchPage({ query, after: last, newest, topics, dispatcher });
+      if (dispatcher.isEmpty()) last = Math.max(last, settled);
+      while (last < settled) last = await dispatchPage({ query, range: { after: last, upTo: settled, limit: PAGE }, ...shared });
+      waiters.wake();
+      return isSettled;
     },
   });
+  const shared = { topics, findTopics, dispatcher };
+
+  async function readHistory({ topic, where }: EventSelection, after: number, limit: number): Promise<History> {
+    // What this process has dispatched is settled, though a later look may not show it any more.
+    const dispatched = last;
+    const bounds = await readBounds(database.query);
+    const settled = Math.max(bounds.settled, dispatched);
+    const types = topics[topic]?.types ?? [];
+    const events = await readSelectedEvents(database.query, { types, where }, { after, upTo: settled, limit });
+    return { ...bounds, settled, events: findTopics(events) };
+  }
 
   return {
     open: (selection, after) =>
       new SourceStream({
         after,
-        readHistory: (position, limit) => orUnavailable(readHistory(database.query, selection, { after: position, limit })),
+        readHistory: (position, limit) => orUnavailable(readHistory(selection, position, limit)),
         loadRows: (events) => orUnavailable(loadRows(topics, events)),
         catchUp: () => reader.catchUp(),
         position: () => last,
         subscribe: (subscriber) => dispatcher.subscribe(selection, subscriber),
       }),
-    recent: (topic, seconds) => orUnavailable(readRecent(database.query, topic, seconds)),
-    sweep: () => sweepEvents(database.query),
+    recent: (topic, seconds) => orUnavailable(readRecent(database.query, topics[topic]?.types ?? [], seconds)),
+    position: () => last,
+    async waitBeyond(position, signal) {
+      await reader.catchUp();
+      await waiters.wait(position, signal);
+    },
+    sweep: (hours) => maintainOutbox(database.query, hours),
     async close() {
       dispatcher.end(stopping());
       await reader.close();
@@ -88,17 +101,18 @@ export function createEvents({ url, database, topics, ...readerOptions }: Events
 
 interface DispatchOptions {
   readonly query: Query;
-  readonly after: number;
-  readonly newest: number;
+  readonly range: Range;
   readonly topics: Topics;
+  readonly findTopics: (events: readonly StoredEvent[]) => TopicEvent[];
   readonly dispatcher: Dispatcher;
 }
 
 /** Reads a page of events, loads the rows of those that have subscribers, and dispatches them. Resolves with the last position. */
-async function dispatchPage({ query, after, newest, topics, dispatcher }: DispatchOptions): Promise<number> {
-  const events = await readEvents(query, { after, limit: PAGE });
-  const rows = new Map<StoredEvent, object>();
-  const loaded = new Set<StoredEvent>();
+async function dispatchPage({ query, range, topics, findTopics, dispatcher }: DispatchOptions): Promise<number> {
+  const stored = await readEvents(query, range);
+  const events = findTopics(stored);
+  const rows = new Map<TopicEvent, object>();
+  const loaded = new Set<TopicEvent>();
   // While rows are loaded, a subscriber may come who needs others.
   for (let missing = events.filter(dispatcher.hasSubscribers); missing.length > 0;) {
     for (const [event, row] of await loadRows(topics, missing)) rows.set(event, row);
@@ -109,21 +123,12 @@ async function dispatchPage({ query, after, newest, topics, dispatcher }: Dispat
     const row = rows.get(event);
     if (row) dispatcher.dispatch(event, row);
   }
-  return events.at(-1)?.position ?? newest;
+  return stored.length < range.limit ? range.upTo : (stored.at(-1)?.position ?? range.upTo);
 }
 
-/** Runs one statement for each topic. Events whose row no longer exists are left out. */
-async function loadRows(topics: Topics, events: readonly StoredEvent[]): Promise<Map<StoredEvent, object>> {
-  const rows = new Map<StoredEvent, object>();
-  for (const topic of new Set(events.map((event) => event.topic))) {
-    const ofTopic = events.filter((event) => event.topic === topic);
-    const loaded = (await topics[topic]?.(ofTopic)) ?? [];
-    ofTopic.forEach((event, i) => {
-      const row = loaded[i];
-      if (row) rows.set(event, row);
-    });
-  }
-  return rows;
+/** Returns the error after a reset of the database, for example by a restored backup: its positions are counted again. */
+function reset(): Fault {
+  return fail('SERVICE_UNAVAILABLE', 'Positions were reset. Subscribe without a position.', { retryAfterSeconds: 1 });
 }
 
 async function orUnavailable<T>(reading: Promise<T>): Promise<T> {

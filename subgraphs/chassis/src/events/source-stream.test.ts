@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { createDispatcher } from './dispatcher.ts';
-import type { StoredEvent } from './event-log.ts';
+import { type TopicEvent, createDispatcher } from './dispatcher.ts';
 import { selectEvents } from './event-selection.ts';
 import { QUEUE_LIMIT, SourceStream } from './source-stream.ts';
+import { createTestEvent } from './test-event.ts';
 
 /** A history in memory: `write` adds an event, and `dispatch` delivers what was added, as `events.ts` does. */
 function createHistory(kept = 0) {
-  const events: StoredEvent[] = [];
+  const events: TopicEvent[] = [];
   const dispatcher = createDispatcher();
   let last = kept;
-  const write = (topic = 'made'): StoredEvent => {
-    const event = { position: kept + events.length + 1, topic, entityId: 'a', data: {} };
+  const write = (topic = 'made'): TopicEvent => {
+    const event = createTestEvent({ position: kept + events.length + 1, topic });
     events.push(event);
     return event;
   };
@@ -29,6 +29,7 @@ function createHistory(kept = 0) {
         Promise.resolve({
           events: events.filter((event) => event.position > position).slice(0, limit),
           oldest: kept + 1,
+          settled: kept + events.length,
           newest: kept + events.length,
         }),
       loadRows: (found) => Promise.resolve(new Map(found.map((event) => [event, event]))),
@@ -82,7 +83,7 @@ describe('a source stream', () => {
     expect(await stream.next()).toEqual({ position: 2 });
     write();
     dispatch();
-    expect(await stream.next()).toMatchObject({ position: 3, row: { entityId: 'a' } });
+    expect(await stream.next()).toMatchObject({ position: 3, row: { subject: 'a' } });
     expect(await stream.next()).toEqual({ position: 3 });
     stream.stop();
     expect(await stream.next()).toBeUndefined();

@@ -1,7 +1,7 @@
 /** The source stream of one subscriber (GraphQL specification §6.2.3): first what it missed, from the table, then new events, each once and in order. */
 import { fail } from '@trestle/schema/errors';
-import type { LoadedEvent, Subscriber } from './dispatcher.ts';
-import type { History, StoredEvent } from './event-log.ts';
+import type { LoadedEvent, Subscriber, TopicEvent } from './dispatcher.ts';
+import type { Bounds } from './event-log.ts';
 
 /** The most events that are queued for a slow subscriber; with more, its stream ends. */
 export const QUEUE_LIMIT = 1000;
@@ -15,13 +15,16 @@ export interface Progress {
   readonly row?: undefined;
 }
 
+/** A page of events, and the bounds from just before it was read. */
+export type History = Bounds & { readonly events: readonly TopicEvent[] };
+
 /** What a stream is created from. */
 export interface SourceStreamOptions {
   /** The last position that the subscriber has received; without it the stream begins now. */
   readonly after: number | undefined;
-  /** Reads a page of the selected events behind a position. */
+  /** Reads a page of the selected events behind a position. Its `settled` is never less than `position()` was at the call. */
   readonly readHistory: (after: number, limit: number) => Promise<History>;
-  readonly loadRows: (events: readonly StoredEvent[]) => Promise<ReadonlyMap<StoredEvent, object>>;
+  readonly loadRows: (events: readonly TopicEvent[]) => Promise<ReadonlyMap<TopicEvent, object>>;
   /** Resolves when everything was dispatched that was committed before the call. */
   readonly catchUp: () => Promise<void>;
   /** Returns the position up to which everything was dispatched in this process. */
@@ -116,7 +119,7 @@ export class SourceStream {
   /** Reads a page of older events. After the last page it subscribes to new ones, and reads once more what was committed in between. */
   async #readHistory(): Promise<void> {
     const { readHistory, loadRows, catchUp } = this.#options;
-    const { events, oldest, newest } = await readHistory(this.#position, PAGE);
+    const { events, oldest, settled, newest } = await readHistory(this.#position, PAGE);
     if (this.#position < oldest - 1 || this.#position > newest)
       throw fail('GONE', `Position ${String(this.#position)} is no longer available. Subscribe without a position.`);
     const rows = await loadRows(events);
@@ -126,7 +129,7 @@ export class SourceStream {
       if (row) this.#queue.push({ position: event.position, row });
     }
     const isLast = events.length < PAGE;
-    this.#position = isLast ? newest : (events.at(-1)?.position ?? this.#position);
+    this.#position = isLast ? Math.max(settled, this.#position) : (events.at(-1)?.position ?? this.#position);
     if (!isLast) return;
     if (this.#unsubscribe) {
       this.#isLive = true;

@@ -63,6 +63,13 @@ describe('_entities', () => {
     expect(placesOf(result)).toEqual([['_entities', 1]]);
   });
 
+  it('returns null for every invalid representation, and an error with a path for the first 100', async () => {
+    const sent = Array.from({ length: 300 }, (_, i) => ({ __typename: 'Place', id: i % 2 === 0 ? String(i) : '\0' }));
+    const result = await run(sent);
+    expect(result.data).toEqual({ _entities: sent.map(({ id }) => (id === '\0' ? null : place(id))) });
+    expect(placesOf(result)).toEqual(Array.from({ length: 100 }, (_, i) => ['_entities', 2 * i + 1]));
+  });
+
   it('refuses more than 100,000 representations at once', async () => {
     const { errors } = await run(Array.from({ length: 100_001 }, () => ({})));
     expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('100001')]);

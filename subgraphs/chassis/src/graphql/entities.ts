@@ -10,6 +10,8 @@ import { checkString } from '../values/strings.ts';
 
 /** More than any operation within the gateway's limits sends at once. */
 const MAX_REPRESENTATIONS = 100_000;
+/** Errors cost more time and memory than entities: thousands would stop the process for a second. */
+const MAX_REPORTED = 100;
 
 interface Representation {
   readonly __typename: string;
@@ -23,6 +25,11 @@ interface Entity {
   /** Absent for an entity type that another subgraph resolves. */
   readonly resolve: ResolveReference | undefined;
 }
+
+/** What a representation stands for, or what is wrong with it. */
+type Found =
+  | { readonly faults: readonly FieldFault[] }
+  | { readonly faults: undefined; readonly reference: Representation; readonly resolve: ResolveReference };
 
 /**
  * Replaces the resolver of `_entities`, and resolves every `reference` field to the `id`. All entities have the key `id`; those with a
@@ -38,21 +45,26 @@ export function applyEntities(schema: GraphQLSchema): void {
     applyReferenceField(type);
   }
 
-  const resolveOne = (sent: unknown, context: unknown, info: GraphQLResolveInfo): unknown => {
+  const find = (sent: unknown): Found => {
     const typename = typeof sent === 'object' && sent !== null ? (sent as Partial<Representation>).__typename : undefined;
-    const entity = typeof typename === 'string' ? entities.get(typename) : undefined;
-    if (!entity?.resolve) return invalid([{ field: '__typename', message: 'must be an entity type of this subgraph' }]);
+    const { type, resolve } = (typeof typename === 'string' ? entities.get(typename) : undefined) ?? {};
+    if (!type || !resolve) return { faults: [{ field: '__typename', message: 'must be an entity type of this subgraph' }] };
     const id = parseKey(sent as Record<string, unknown>);
     const faults = id === undefined ? [{ field: 'id', message: 'must be a string' }] : checkKey(id);
-    if (faults.length > 0) return invalid(faults);
-    return withTypename(entity.resolve({ __typename: entity.type.name, id: id ?? '' }, context, info), entity.type.name);
+    return faults.length > 0 ? { faults } : { faults: undefined, reference: { __typename: type.name, id: id ?? '' }, resolve };
   };
 
   field.resolve = (_, { representations }: { representations: readonly unknown[] }, context, info) => {
     const { length } = representations;
     if (length > MAX_REPRESENTATIONS)
       throw fail('VALIDATION_ERROR', `${String(length)} representations exceed the limit of ${String(MAX_REPRESENTATIONS)}.`);
-    return representations.map((sent) => resolveOne(sent, context, info));
+    let reported = 0;
+    return representations.map((sent) => {
+      const found = find(sent);
+      if (found.faults) return reported++ < MAX_REPORTED ? invalid(found.faults) : null;
+      const { reference, resolve } = found;
+      return withTypename(resolve(reference, context, info), reference.__typename);
+    });
   };
 }
 

@@ -1,5 +1,6 @@
 /** The custom scalars of spec §2.2. */
-import { GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { UploadedFile } from '../uploads/uploaded-file.ts';
 import { formatDateTime, parseDateTime } from '../values/date-time.ts';
 
 /** A date and time in UTC, serialized as `2026-01-31T12:00:00Z` (spec §2.1). Fractions of a second are accepted and cut off. */
@@ -15,6 +16,21 @@ export const JSONScalar = new GraphQLScalarType({
   name: 'JSON',
   parseValue: (value) => value,
   parseLiteral: (node, variables) => literalToJson(node, variables ?? {}),
+});
+
+/** A file of a GraphQL multipart request; it can be sent as a variable only. */
+export const Upload = new GraphQLScalarType<UploadedFile, never>({
+  name: 'Upload',
+  parseValue: (value) => {
+    if (value instanceof UploadedFile) return value;
+    throw new GraphQLError('Upload must be a file of a multipart request.');
+  },
+  parseLiteral: () => {
+    throw new GraphQLError('Upload must be sent as a variable.');
+  },
+  serialize: () => {
+    throw new GraphQLError('Upload is an input only.');
+  },
 });
 
 function literalToJson(node: ValueNode, variables: Readonly<Record<string, unknown>>): unknown {

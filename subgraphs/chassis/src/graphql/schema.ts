@@ -2,13 +2,13 @@
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { readSubgraphSdl } from '@trestle/schema/sdl';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
-import { type GraphQLSchema, parse } from 'graphql';
+import { type GraphQLSchema, Kind, parse } from 'graphql';
 import { applyAccessDirectives } from './access-directives.ts';
 import { applyArgumentChecks } from './argument-checks.ts';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import { applyEntities } from './entities.ts';
 import { applyMutationReads } from './mutation-reads.ts';
-import { DateTime } from './scalars.ts';
+import { DateTime, Upload } from './scalars.ts';
 import { applyUpper } from './upper-directive.ts';
 
 /** What a subgraph adds to its SDL. */
@@ -19,7 +19,9 @@ export interface SubgraphSchema {
 
 /** Creates the schema: resolvers, `_entities`, limits of arguments, `@upper`, `@auth`, `@authenticated` and `@requiresScopes`. Throws at start for rules that fit no field. */
 export function createSubgraphSchema(name: SubgraphName, { resolvers, authRules }: SubgraphSchema): GraphQLSchema {
-  const schema = buildSubgraphSchema([{ typeDefs: parse(readSubgraphSdl(name)), resolvers: { DateTime, ...resolvers } }]);
+  const typeDefs = parse(readSubgraphSdl(name));
+  const hasFiles = typeDefs.definitions.some((each) => each.kind === Kind.SCALAR_TYPE_DEFINITION && each.name.value === 'Upload');
+  const schema = buildSubgraphSchema([{ typeDefs, resolvers: { DateTime, ...(hasFiles && { Upload }), ...resolvers } }]);
   applyMutationReads(schema);
   applyEntities(schema);
   applyArgumentChecks(schema);

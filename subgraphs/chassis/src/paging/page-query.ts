@@ -1,15 +1,24 @@
 /** Builds the one SQL statement that reads a window of a table, for one list or for the lists of many parents. No I/O. */
 import { type Sql, all, any, given, join, name, raw, sql } from '../database/sql.ts';
-import type { Position, SortKey, Window } from './window.ts';
+import { type Position, RELEVANCE, type SortKey, type Window } from './window.ts';
 
 /** The rows of a list: a table, whose alias is `t`, and the conditions that all of them meet. */
 export interface RowSet {
   readonly table: string;
+  /** A subquery to read in place of the table. */
+  readonly source?: Sql;
   /** The columns to read, by default all; they contain every column of the order. */
   readonly columns?: readonly string[];
   readonly where: readonly Sql[];
-  /** A full-text condition. It stands apart because PostgreSQL cannot estimate how many rows match it. */
-  readonly search?: Sql | undefined;
+  /** What the rows are searched for. It stands apart because PostgreSQL cannot estimate how many rows match it. */
+  readonly search?: Search | undefined;
+}
+
+/** A full-text condition on the rows of a list. */
+export interface Search {
+  readonly condition: Sql;
+  /** The relevance of a row, an integer. Rows can be sorted by it when it is present. */
+  readonly score?: Sql;
 }
 
 /** A window on the rows of a list. */
@@ -30,17 +39,27 @@ const FEW = 1000;
  * Returns the statement that reads the rows of the window and one more, which shows whether there is a further page (see connection.ts).
  * Behind a cursor the rows lie in several ranges of the index, such as "the same role and a greater id" and "a greater role". Each
  * range is read from its own start, so that a page deep inside costs what the first one does.
+ * Sorted by relevance, more than a few matches are equally relevant: they come in the order of the next sort key.
  */
 export function selectPage({ search, window, ...rows }: PageQuery): Sql {
   const { table, where } = rows;
   if (!search) return selectWindow({ ...rows, window });
-  const few = sql`SELECT t."id" FROM ${name(table)} t WHERE ${search} LIMIT ${FEW + 1}::int`;
-  const sorted = sql`t."id" IN (SELECT "id" FROM few) AND (SELECT count(*) FROM few) <= ${FEW}::int`;
-  const scanned = sql`${search} AND (SELECT count(*) FROM few) > ${FEW}::int`;
-  const pages = [sorted, scanned].map(
-    (condition) => sql`(SELECT * FROM (${selectWindow({ ...rows, where: [condition, ...where], window })}) t)`,
-  );
+  const { condition, score } = search;
+  const isRanked = score !== undefined && window.order.some(({ column }) => column === RELEVANCE);
+  const few = sql`SELECT t."id" FROM ${name(table)} t WHERE ${condition} LIMIT ${FEW + 1}::int`;
+  const parts = [
+    { found: sql`t."id" IN (SELECT "id" FROM few) AND (SELECT count(*) FROM few) <= ${FEW}::int`, relevance: score },
+    { found: sql`${condition} AND (SELECT count(*) FROM few) > ${FEW}::int`, relevance: sql`0` },
+  ];
+  const pages = parts.map(({ found, relevance }) => {
+    const source = isRanked && relevance ? { source: withRelevance(rows, found, relevance) } : {};
+    return sql`(SELECT * FROM (${selectWindow({ ...rows, ...source, where: isRanked ? where : [found, ...where], window })}) t)`;
+  });
   return sql`WITH few AS MATERIALIZED (${few}) SELECT t.* FROM (${join(pages, ' UNION ALL ')}) t ORDER BY ${orderBy(window)}`;
+}
+
+function withRelevance(rows: RowSet, found: Sql, relevance: Sql): Sql {
+  return sql`SELECT ${columnsOf(rows)}, ${relevance} AS ${name(RELEVANCE)} FROM ${name(rows.table)} t WHERE ${found}`;
 }
 
 function selectWindow({ window, ...rows }: Omit<PageQuery, 'search'>): Sql {
@@ -72,7 +91,7 @@ export function selectByIds(rows: RowSet, ids: readonly string[]): Sql {
 
 /** Returns the statement that counts all rows of a list, whatever the window. */
 export function countRows(rows: RowSet): Sql {
-  return sql`SELECT count(*)::int AS count FROM ${name(rows.table)} t WHERE ${all(conditionsOf(rows))}`;
+  return sql`SELECT count(*)::int AS count FROM ${rows.source ? sql`(${rows.source})` : name(rows.table)} t WHERE ${all(conditionsOf(rows))}`;
 }
 
 /** Returns the statement that counts the rows of each parent; it returns no row for a parent without rows. */
@@ -80,18 +99,20 @@ export function countRowsBy(rows: RowSet, { by, keys }: Parents): Sql {
   return sql`SELECT t.${name(by)} AS key, count(*)::int AS count FROM ${name(rows.table)} t WHERE ${all([sql`t.${name(by)} = ANY(${keys}::text[])`, ...conditionsOf(rows)])} GROUP BY 1`;
 }
 
-function selectFrom({ table, columns }: RowSet): Sql {
-  const selected = columns
-    ? join(
-        columns.map((column) => sql`t.${name(column)}`),
-        ', ',
-      )
-    : sql`t.*`;
-  return sql`SELECT ${selected} FROM ${name(table)} t`;
+function selectFrom(rows: RowSet): Sql {
+  return rows.source ? sql`SELECT t.* FROM (${rows.source}) t` : sql`SELECT ${columnsOf(rows)} FROM ${name(rows.table)} t`;
+}
+
+function columnsOf({ columns }: RowSet): Sql {
+  if (!columns) return sql`t.*`;
+  return join(
+    columns.map((column) => sql`t.${name(column)}`),
+    ', ',
+  );
 }
 
 function conditionsOf({ where, search }: RowSet): Sql[] {
-  return [...where, ...given(search, (condition) => condition)];
+  return [...where, ...given(search, ({ condition }) => condition)];
 }
 
 /** A window from the end is read in reverse order; connection.ts reverses it again. */

@@ -8,6 +8,9 @@ export const MAX_PAGE_SIZE = 100;
 export const DEFAULT_PAGE_SIZE = 10;
 const MAX_OFFSET = 1_000_000;
 
+/** The column that holds the relevance of a row to a search, an integer. */
+export const RELEVANCE = 'relevance';
+
 /** A column that clients may sort by, and the type of its values in a cursor. */
 export interface SortColumn {
   readonly column: string;
@@ -57,9 +60,13 @@ export interface Sorting<Field extends string> {
   readonly idType?: string;
 }
 
-/** Parses the arguments of a connection field. Throws VALIDATION_ERROR that names every faulty argument at once. */
-export function parseWindow<Field extends string>(args: WindowArguments<Field>, sorting: Sorting<Field>): Window {
-  const order = parseOrder(args.orderBy, sorting);
+/**
+ * Parses the arguments of a connection field. Without `orderBy` the order is the default one; `isRanked` puts the relevance before it.
+ * Throws VALIDATION_ERROR that names every faulty argument at once.
+ */
+export function parseWindow<Field extends string>(args: WindowArguments<Field>, sorting: Sorting<Field>, isRanked = false): Window {
+  const relevance: SortKey[] = isRanked && !args.orderBy?.length ? [{ column: RELEVANCE, type: 'int4', descending: true }] : [];
+  const order = [...relevance, ...parseOrder(args.orderBy, sorting)];
   const faults: FieldFault[] = [];
   const backward = typeof args.last === 'number';
   const limit = parseCount(args, faults);

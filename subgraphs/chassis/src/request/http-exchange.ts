@@ -8,6 +8,8 @@ export interface HttpExchange {
   readonly origin: string | undefined;
   /** The header `Cookie`. The gateway passes it on only with an allowed origin. */
   readonly cookie: string | undefined;
+  /** The header `Authorization`, for requests to other subgraphs in the name of the caller. */
+  readonly authorization: string | undefined;
   /** The header `User-Agent`. */
   readonly userAgent: string | undefined;
   /** The client, if a process of this system has passed it on. */
@@ -18,10 +20,11 @@ export interface HttpExchange {
 
 /** Returns the HTTP side of a request. */
 export function toHttpExchange(request: IncomingMessage, response: ServerResponse): HttpExchange {
-  const { origin, cookie, 'user-agent': userAgent } = request.headers;
+  const { origin, cookie, authorization, 'user-agent': userAgent } = request.headers;
   return {
     origin,
     cookie,
+    authorization,
     userAgent,
     client: passedClientOf(request),
     setCookie: (value) => {

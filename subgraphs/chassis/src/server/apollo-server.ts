@@ -16,6 +16,7 @@ import { replayPlugin } from '../graphql/replay-plugin.ts';
 import type { RequestContext } from '../request/context.ts';
 import { toHttpExchange } from '../request/http-exchange.ts';
 import { parseIdempotencyKey } from '../request/idempotency-key.ts';
+import { receiveUploads } from '../uploads/receive-uploads.ts';
 import type { InFlight } from './in-flight.ts';
 import { type RequestTelemetry, reportOf } from './request-telemetry.ts';
 import type { Endpoint, Subgraph } from './subgraph.ts';
@@ -62,10 +63,12 @@ export interface HttpOptions {
   readonly createContext: (request: RequestContext) => RequestContext;
   /** The subgraph's own endpoints. */
   readonly endpoints?: Subgraph<RequestContext>['endpoints'];
+  readonly uploads?: Subgraph<RequestContext>['uploads'];
+  readonly log: Log;
 }
 
 /** Creates the Express application that serves `/graphql` and the subgraph's own endpoints. */
-export function createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints }: HttpOptions): Express {
+export function createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints, uploads, log }: HttpOptions): Express {
   return express()
     .disable('x-powered-by')
     .use(inFlight.count)
@@ -73,6 +76,7 @@ export function createHttpApp({ server, inFlight, telemetry, verifier, createCon
     .use(routeEndpoints(Object.entries(endpoints ?? {})))
     .use(
       '/graphql',
+      receiveUploads({ uploads, verifier, log, requestIdOf: (response) => reportOf(response as Response).requestId }),
       express.json({ limit: MAX_REQUEST_BYTES }),
       expressMiddleware(server, {
         context: ({ req, res }) => Promise.resolve(createContext(toRequestContext(req, { response: res, verifier }))),

@@ -11,20 +11,26 @@ import { createTracing } from '@trestle/telemetry';
 import type { Registry } from 'prom-client';
 import { type DatabaseLimits, openDatabase } from '../database/database.ts';
 import { migrate } from '../database/migrate.ts';
+import type { EventFeed } from '../events/domain-event.ts';
 import { type Events, createEvents } from '../events/events.ts';
+import { FEED_PATH, createFeedEndpoint } from '../events/feed-endpoint.ts';
+import { type FeedSettings, createFeeds } from '../events/feeds.ts';
+import { createLocalFeed } from '../events/local-feed.ts';
 import { type MutationLimits, applyMutationLimits } from '../graphql/mutation-limits.ts';
 import { createSubgraphSchema } from '../graphql/schema.ts';
 import type { RequestContext } from '../request/context.ts';
+import { migrateQueue } from '../jobs/queue.ts';
 import { createSocketOperations } from '../sockets/operations.ts';
 import { type SocketServer, createSocketServer } from '../sockets/socket-server.ts';
 import { createHttpApp, startApolloServer } from './apollo-server.ts';
 import { createInFlight } from './in-flight.ts';
 import { createRequestTelemetry } from './request-telemetry.ts';
-import type { Background, Chassis, Subgraph } from './subgraph.ts';
+import type { Background, Chassis, OpenSource, Subgraph } from './subgraph.ts';
 
 /** The settings of every subgraph; see `settings.ts` for their defaults. */
 export type SubgraphSettings = ServiceSettings &
-  VerificationSettings & {
+  VerificationSettings &
+  FeedSettings & {
     readonly HOST: string;
     readonly LOG_LEVEL: LogLevel;
     readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
@@ -32,8 +38,12 @@ export type SubgraphSettings = ServiceSettings &
     readonly DATABASE_CONNECT_TIMEOUT_MS: number;
     readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
     readonly DATABASE_LOCK_TIMEOUT_MS: number;
+    /** The interval at which a worker of jobs sends a sign of life. */
+    readonly JOB_HEARTBEAT_MS: number;
     /** How long a mutation may take until it is committed; less than the gateway's `SUBGRAPH_TIMEOUT_MS`. */
     readonly MUTATION_TIMEOUT_MS: number;
+    /** How long events are kept, at least. */
+    readonly EVENTS_RETENTION_HOURS: number;
     /** Where revoked tokens are published; absent for the subgraph that publishes them. */
     readonly REVOCATIONS_URL?: string | undefined;
   };
@@ -75,42 +85,67 @@ async function start<Context extends RequestContext>(
   const telemetry = createRequestTelemetry({ metrics, log, tracing });
   const { verifier, publicKeys } = verification;
   const subgraph = create({ database, revocations, verifier, publicKeys, log });
-  const { createContext, topics = {} } = subgraph;
+  const { createContext, topics = {}, uploads } = subgraph;
   const schema = createSubgraphSchema(name, subgraph);
   applyMutationLimits(schema, toMutationLimits(settings));
   const server = await startApolloServer({ schema, log, plugin: telemetry.plugin });
   const inFlight = createInFlight();
-  const handle = createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints: subgraph.endpoints });
   const events = createEvents({ url, database, topics, log });
-  const background = subgraph.startBackground?.(events) ?? watchRevokedTokens({ url: settings.REVOCATIONS_URL, revocations, log, metrics });
-  const operations = createSocketOperations({ schema, server, createContext, events, log, metrics });
+  const feed = createLocalFeed({ source: name, database, events });
+  const feedEndpoint = serveFeed(feed, { key: settings.EVENTS_KEY_FILE, log });
+  const endpoints = { ...subgraph.endpoints, ...feedEndpoint?.endpoints };
+  const handle = createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints, uploads, log });
+  const { feeds, stop: stopFeeds } = createFeeds({ local: feed, settings, log });
+  const background =
+    subgraph.startBackground?.(events, feeds, metrics) ?? watchRevokedTokens({ url: settings.REVOCATIONS_URL, revocations, log, metrics });
+  const operations = createSocketOperations({ schema, server, createContext, events: withSources(events, subgraph.sources), log, metrics });
   const sockets = createSocketServer({ schema, operations, verifier, log });
   const upgrade: SocketServer['upgrade'] = (request, socket, head) => {
     (background.upgrades[request.url ?? ''] ?? sockets.upgrade)(request, socket, head);
   };
+  if (subgraph.startJobs) await migrateQueue(url, log);
   const service = await startService({ log, port, host: settings.HOST, probes, handle, upgrade, ...toServiceOptions(settings) });
-  const stopSweeps = startSweeps(log, [events.sweep, ...(subgraph.sweep ? [subgraph.sweep] : [])]);
+  const jobs = subgraph.startJobs?.({ url, heartbeatMs: settings.JOB_HEARTBEAT_MS, log });
+  const consumers = subgraph.startConsumers?.({ feeds, url, metrics });
+  const sweepEvents = () => events.sweep(settings.EVENTS_RETENTION_HOURS);
+  const stopSweeps = startSweeps(log, [sweepEvents, ...(subgraph.sweep ? [subgraph.sweep] : [])]);
 
   return async () => {
     stopSweeps();
     await service.announceStop();
     const stopped = service.stop();
+    feedEndpoint?.stop();
     // Requests in flight may need what runs in the background.
-    await Promise.all([inFlight.settle(), sockets.close()]);
+    await Promise.all([inFlight.settle(), sockets.close(), jobs?.stop(), consumers?.stop()]);
     background.stop();
+    await stopFeeds();
     verification.stop();
     await stopped;
     for (const close of [events.close, () => server.stop(), subgraph.close, database.close, () => tracing.stop()]) await close?.();
   };
 }
 
-/** Calls the sweeps regularly. Returns how to stop. */
-function startSweeps(log: Log, sweeps: readonly Events['sweep'][]): () => void {
-  const timer = setInterval(() => {
+/** Adds source streams of the subgraph's own. */
+function withSources(events: Events, sources: Readonly<Record<string, OpenSource>> = {}): Events {
+  return { ...events, open: (selection, after) => (sources[selection.topic] ?? events.open)(selection, after) };
+}
+
+/** Creates the endpoint of the subgraph's events; without a key nobody may read them. */
+function serveFeed(feed: EventFeed, { key, log }: { readonly key: string | undefined; readonly log: Log }) {
+  if (key === undefined) return undefined;
+  const { handle, stop } = createFeedEndpoint({ feed, key, log });
+  return { endpoints: { [FEED_PATH]: handle }, stop };
+}
+
+/** Calls the sweeps at the start, for what a crash has left, and then regularly. Returns how to stop. */
+function startSweeps(log: Log, sweeps: readonly (() => Promise<void>)[]): () => void {
+  const sweepAll = () => {
     Promise.all(sweeps.map((sweep) => sweep())).catch((error: unknown) => {
       log.error('sweep failed', { error });
     });
-  }, SWEEP_INTERVAL_MS).unref();
+  };
+  sweepAll();
+  const timer = setInterval(sweepAll, SWEEP_INTERVAL_MS).unref();
   return () => {
     clearInterval(timer);
   };

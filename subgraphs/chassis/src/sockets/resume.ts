@@ -1,4 +1,4 @@
-/** Parses how a subscriber resumes after a lost connection: `extensions.resume` of a `subscribe` message (ADR 8). No I/O. */
+/** Parses how a subscriber resumes after a lost connection: `extensions.resume` of a `subscribe` message (ADR 24). No I/O. */
 import { rejectFaults } from '@trestle/schema/errors';
 
 /** Present for a subscriber that wants positions. */

@@ -134,3 +134,26 @@ function neverEnding(onReturn: () => void = () => undefined): Results {
     },
   };
 }
+
+it('repeats the payload of a ping up to a length, and answers longer ones without it', async () => {
+  const sent: string[] = [];
+  const socket = Object.assign(new EventEmitter(), {
+    protocol: 'graphql-transport-ws',
+    ping: () => undefined,
+    close: () => undefined,
+    terminate: () => undefined,
+    readyState: 1,
+    OPEN: 1,
+    bufferedAmount: 0,
+    send: (data: string, done: () => void) => {
+      sent.push(data);
+      done();
+    },
+  });
+  serveSocket(makeServer({ connectionInitWaitTimeout: 0 }), socket as unknown as WebSocket, { extra: {}, log });
+  const payloads = [undefined, { text: 'short' }, { text: 'x'.repeat(16 * 1024) }, { list: Array.from({ length: 20_000 }, () => 1) }];
+  for (const payload of payloads) socket.emit('message', Buffer.from(JSON.stringify({ type: 'ping', payload })));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent).toEqual(['{"type":"pong"}', '{"type":"pong","payload":{"text":"short"}}', '{"type":"pong"}', '{"type":"pong"}']);
+  socket.emit('close', 1000, Buffer.alloc(0));
+});

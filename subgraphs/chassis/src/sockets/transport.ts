@@ -68,9 +68,19 @@ function startPings(socket: WebSocket): () => void {
   };
 }
 
+/** A long payload is not written before its length is known: a flood of such pings would fill the memory with strings that are thrown away. */
 function toPong(payload: unknown): string {
-  const pong = payload === undefined ? PONG : JSON.stringify({ type: MessageType.Pong, payload });
-  return pong.length > MAX_ECHOED_CHARACTERS ? PONG : pong;
+  if (payload === undefined) return PONG;
+  let length = 0;
+  try {
+    return JSON.stringify({ type: MessageType.Pong, payload }, (key, value: unknown) => {
+      length += key.length + (typeof value === 'string' ? value.length : 1);
+      if (length > MAX_ECHOED_CHARACTERS) throw new RangeError('The payload is too long.');
+      return value;
+    });
+  } catch {
+    return PONG;
+  }
 }
 
 function send(socket: WebSocket, data: string): Promise<void> {

@@ -48,7 +48,7 @@ export interface RowStore<Row, Scope, Field extends string> {
   /** Returns the rows of the window and one more, which shows whether there is a further page; reversed for a window from the end. */
   readonly list: (scope: Scope, window: Window) => Promise<Row[]>;
   readonly count: (scope: Scope) => Promise<number>;
-  /** Returns the page that the arguments of a connection field select. Throws VALIDATION_ERROR. */
+  /** Returns the page that the arguments of a connection field select; of a search, by default the most relevant rows. Throws VALIDATION_ERROR. */
   readonly connection: (args: WindowArguments<Field>, scope: Scope) => Promise<Connection<Row>>;
   /** Creates a loader of the same page for each parent. `totals` counts the rows of a parent, by default with `totalsBy`. */
   readonly pagesBy: (lists: ListsBy<Row, Scope> & PagesOptions) => DataLoader<string, Connection<Row>>;
@@ -79,7 +79,7 @@ export function createRowStore<Row extends object, Scope, Field extends string>(
     list,
     count,
     async connection(args, scope) {
-      const window = parseWindow(args, sorting);
+      const window = parseWindow(args, sorting, rowsOf(scope).search?.score !== undefined);
       return toConnection(await list(scope, window), window, () => count(scope));
     },
     pagesBy({ by, scope, window, totals = totalsBy({ by, scope }) }) {

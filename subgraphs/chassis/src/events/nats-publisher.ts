@@ -1,0 +1,94 @@
+/** Publishes a subgraph's outbox to JetStream: every event once and in order, whatever ends this process or the bus (ADR 24). */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '@trestle/log';
+import { Fault } from '@trestle/schema/errors';
+import { backoffMs } from '@trestle/service/backoff';
+import { toCloudEvent } from './cloud-event.ts';
+import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from './domain-event.ts';
+import type { NatsBus, OpenBus } from './nats-bus.ts';
+import { readLastMessage } from './nats-stream.ts';
+
+/** What the publisher is created from. */
+export interface PublisherOptions {
+  /** The outbox. */
+  readonly feed: EventFeed;
+  readonly bus: NatsBus;
+  readonly log: Log;
+}
+
+const BACKOFF = { firstMs: 100, maxMs: 5000 };
+
+/**
+ * Starts to publish. How far it is follows from the last message of the stream, so there is no second truth; each message names the sequence
+ * that it must follow, so of several publishers at the same place one succeeds, and the others read the last message again.
+ * `Nats-Msg-Id` is the event's id.
+ */
+export function publishFeed(options: PublisherOptions): { readonly stop: () => Promise<void> } {
+  const stopping = new AbortController();
+  const running = run(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function run(options: PublisherOptions, signal: AbortSignal): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    await publishUntilError(options, signal, () => (failures = 0)).catch(async (error: unknown) => {
+      if (signal.aborted) return;
+      failures++;
+      options.log.error('events are not published to NATS', { error });
+      await delay(backoffMs(failures, BACKOFF), undefined, { signal }).catch(() => undefined);
+    });
+  }
+}
+
+async function publishUntilError({ feed, bus, log }: PublisherOptions, signal: AbortSignal, onSuccess: () => void): Promise<void> {
+  const open = await bus.ensureStream(feed.source);
+  const stream = bus.streamOf(feed.source);
+  let { sequence, event } = await readLastMessage(open, { stream, source: feed.source });
+  while (!signal.aborted) {
+    const events = await feed.read(event?.position, MAX_FEED_EVENTS, signal).catch((error: unknown) => {
+      if (error instanceof Fault && error.code === 'GONE') return undefined;
+      throw error;
+    });
+    if (events === undefined) {
+      // The database was restored, or this was off for longer than events are kept. Consumers find that their position is gone.
+      log.error(`the stream ${stream} does not continue with the events that are stored: it begins again with the oldest`);
+      await open.jsm.streams.purge(stream);
+      event = undefined;
+      continue;
+    }
+    await publish({ open, bus, events, sequence });
+    sequence += events.length;
+    event = events.at(-1) ?? event;
+    onSuccess();
+  }
+}
+
+interface Publication {
+  readonly open: OpenBus;
+  readonly bus: NatsBus;
+  readonly events: readonly DomainEvent[];
+  /** The sequence of the last message before them. */
+  readonly sequence: number;
+}
+
+/** Resolves when all events are stored by the bus. After an error those before the first one that failed are stored, and no other. */
+async function publish({ open: { js }, bus, events, sequence }: Publication): Promise<void> {
+  const stored = await Promise.allSettled(
+    events.map((event, i) =>
+      js.publish(bus.subjectOf(event.source, event.type), JSON.stringify(toCloudEvent(event)), {
+        msgID: event.id,
+        expect: { lastSequence: sequence + i },
+      }),
+    ),
+  );
+  const failed = stored.find((each) => each.status === 'rejected');
+  if (failed) throw failed.reason;
+  // The bus knows the id, but not behind this sequence: the stream is not what it was.
+  if (stored.some((each) => each.status === 'fulfilled' && each.value.duplicate)) throw new Error('The bus has the event already.');
+}

@@ -1,0 +1,60 @@
+/** Finds places in a stream of events by the positions of the outbox, which grow with the sequence of messages. */
+import { fail } from '@trestle/schema/errors';
+import { parseCloudEvent } from './cloud-event.ts';
+import { type DomainEvent, type FeedPosition, parseFeedPosition } from './domain-event.ts';
+import type { OpenBus } from './nats-bus.ts';
+
+interface StreamOfSource {
+  readonly stream: string;
+  readonly source: string;
+}
+
+/** A message, and the event in it. */
+export interface Message {
+  readonly sequence: number;
+  /** Undefined when the stream is empty. */
+  readonly event: DomainEvent | undefined;
+}
+
+/** Reads the last message of a stream. */
+export async function readLastMessage(open: OpenBus, { stream, source }: StreamOfSource): Promise<Message> {
+  const { state } = await open.jsm.streams.info(stream);
+  if (state.messages === 0) return { sequence: state.last_seq, event: undefined };
+  return { sequence: state.last_seq, event: await readEvent(open, { stream, source }, state.last_seq) };
+}
+
+/**
+ * Resolves with the sequence of the first message behind a position, by binary search; with undefined while the stream does not reach that far.
+ * Throws GONE when messages behind it have been removed, or when it is of another history.
+ */
+export async function findSequence(open: OpenBus, of: StreamOfSource, after: string | undefined): Promise<number | undefined> {
+  const { state } = await open.jsm.streams.info(of.stream);
+  const wanted = after === undefined ? undefined : parseFeedPosition(after);
+  if (after !== undefined && !wanted) throw fail('VALIDATION_ERROR', '`after` must be the position of an event.');
+  if (state.messages === 0) return wanted ? undefined : state.last_seq + 1;
+  if (!wanted) return state.first_seq;
+  let [low, high] = [state.first_seq, state.last_seq];
+  if ((await readPosition(open, of, high)).position < wanted.position) return undefined;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await readPosition(open, of, middle)).position < wanted.position) low = middle + 1;
+    else high = middle;
+  }
+  const { id } = await readPosition(open, of, low);
+  if (id !== wanted.id) throw fail('GONE', `Position ${String(after)} is no longer available. Read without a position.`);
+  return low + 1;
+}
+
+async function readPosition(open: OpenBus, of: StreamOfSource, sequence: number): Promise<FeedPosition> {
+  const { position } = await readEvent(open, of, sequence);
+  const parsed = parseFeedPosition(position);
+  if (!parsed) throw fail('UPSTREAM_ERROR', `Message ${String(sequence)} of ${of.stream} has no position.`);
+  return parsed;
+}
+
+async function readEvent({ jsm }: OpenBus, { stream, source }: StreamOfSource, sequence: number): Promise<DomainEvent> {
+  const message = await jsm.streams.getMessage(stream, { seq: sequence });
+  const event = message && parseCloudEvent(message.string(), source);
+  if (!event) throw fail('UPSTREAM_ERROR', `Message ${String(sequence)} of ${stream} is no event.`);
+  return event;
+}

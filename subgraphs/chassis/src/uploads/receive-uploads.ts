@@ -1,0 +1,96 @@
+/** Receives the files of GraphQL multipart requests before their operations are executed, so that no slow client holds up other mutations. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readBearerToken } from '@trestle/identity/credential';
+import type { TokenVerifier } from '@trestle/identity/tokens';
+import type { Log } from '@trestle/log';
+import { isMultipart } from '@trestle/multipart/boundary';
+import { ERRORS, fail, toFault } from '@trestle/schema/errors';
+import { endBeforeBody, markStreamed } from '@trestle/service/streamed-body';
+import { type UploadOptions, readFiles } from './read-files.ts';
+import type { UploadedFile } from './uploaded-file.ts';
+
+/** What the middleware is created from. */
+export interface ReceiveOptions {
+  /** Undefined for a subgraph without files. */
+  readonly uploads: UploadOptions | undefined;
+  readonly verifier: TokenVerifier;
+  readonly log: Log;
+  readonly requestIdOf: (response: ServerResponse) => string;
+}
+
+/** The most requests with files that a process receives at once. */
+const MAX_AT_ONCE = 64;
+
+type Received = IncomingMessage & { body?: unknown };
+type Middleware = (request: Received, response: ServerResponse, next: () => void) => void;
+
+/** Creates the middleware. It stores the operation in `request.body`, with an `UploadedFile` in place of each file. */
+export function receiveUploads({ uploads, verifier, log, requestIdOf }: ReceiveOptions): Middleware {
+  let running = 0;
+  const receive = async (request: Received, response: ServerResponse): Promise<void> => {
+    if (!uploads) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The subgraph accepts no files.');
+    requireCaller(request, verifier);
+    if (running >= MAX_AT_ONCE)
+      throw fail('SERVICE_UNAVAILABLE', 'Too many files are being received. Retry after 1 second.', { retryAfterSeconds: 1 });
+    running++;
+    try {
+      const { operations, files } = await readFiles(request, uploads);
+      request.body = operations;
+      discardAfter(response, { files, uploads, log });
+    } finally {
+      running--;
+    }
+  };
+  return (request, response, next) => {
+    if (!isMultipart(request.headers['content-type'])) {
+      next();
+      return;
+    }
+    markStreamed(request);
+    receive(request, response).then(next, (error: unknown) => {
+      refuse({ request, response }, { error, log, requestId: requestIdOf(response) });
+    });
+  };
+}
+
+/** Nobody can send files without a caller. Throws UNAUTHORIZED, before a byte of a file is read. */
+function requireCaller(request: IncomingMessage, verifier: TokenVerifier): void {
+  const token = readBearerToken(request.rawHeaders);
+  if (token === undefined) throw fail('UNAUTHORIZED', 'Authentication is required.');
+  verifier.verify(token);
+}
+
+/** Deletes what no mutation has kept. A process that is killed before leaves it to the sweep. */
+function discardAfter(
+  response: ServerResponse,
+  { files, uploads, log }: { readonly files: readonly UploadedFile[]; readonly uploads: UploadOptions; readonly log: Log },
+): void {
+  const discard = () => {
+    for (const file of files)
+      if (file.discard())
+        uploads.files.delete(file.key).catch((error: unknown) => {
+          log.warn('could not delete a file that was not used', { error });
+        });
+  };
+  if (response.closed) discard();
+  else response.once('close', discard);
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+function refuse({ request, response }: Exchange, { error, log, requestId }: { error: unknown; log: Log; requestId: string }): void {
+  if (response.destroyed) return;
+  const fault = toFault(error);
+  const { code, message } = fault;
+  if (code === 'INTERNAL_ERROR') log.error('could not receive files', { requestId, code, error: fault.cause });
+  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] });
+  response.writeHead(ERRORS[code].status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  endBeforeBody(request, response, body);
+}
