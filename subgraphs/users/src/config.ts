@@ -1,17 +1,22 @@
 /** The settings of the users process. */
 import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
 import { SettingsError, readSettings, setting } from '@trestle/env';
+import { fileSettings } from '@trestle/files/settings';
 import { parseApiKeySecret } from '@trestle/identity/api-keys';
+import { RETRY_SECONDS, parseRetrySeconds } from './delivery/rules.ts';
+import { parseWebhookKeys } from './webhook/secrets.ts';
 
 /** The database refuses to delete younger events, whatever the setting (see the migration). */
 const MIN_RETENTION_DAYS = 30;
 const MAX_RETENTION_DAYS = 36_500;
+const MAX_FAILING_HOURS = 720;
 
 /** Returns the settings of the process. Throws a SettingsError that names every invalid setting. */
 export function readConfig() {
   const settings = readSettings(
     {
       ...chassisSettings,
+      ...fileSettings,
       USERS_PORT: setting.port().default(4001),
       USERS_DATABASE_URL: databaseSetting(),
       SECURE_COOKIES: setting.onOff().default(true),
@@ -19,6 +24,13 @@ export function readConfig() {
       TOKEN_PRIVATE_KEY_FILE: setting.readablePath(),
       API_KEY_SECRET_FILE: setting.parsedFile(parseApiKeySecret),
       SECURITY_EVENTS_RETENTION_DAYS: setting.integer(MIN_RETENTION_DAYS, MAX_RETENTION_DAYS).default(365),
+      CONTENT_URL: setting.url('http:', 'https:').optional(),
+      SMTP_URL: setting.url('smtp:', 'smtps:').optional(),
+      MAIL_FROM: setting.string().optional(),
+      WEBHOOK_KEY_FILE: setting.parsedFile(parseWebhookKeys),
+      WEBHOOK_ALLOW_PRIVATE: setting.onOff().default(false),
+      WEBHOOK_RETRY_SECONDS: setting.parsed(parseRetrySeconds).default([...RETRY_SECONDS]),
+      WEBHOOK_DISABLE_AFTER_HOURS: setting.integer(1, MAX_FAILING_HOURS).default(120),
       OAUTH_ISSUER: setting.url('http:', 'https:').optional(),
       OAUTH_KEY_FILE: setting.parsedFile(readOAuthKey).optional(),
     },
@@ -50,7 +62,7 @@ function readOAuthKey(text: string): string {
   return key;
 }
 
-/** The settings of the command `admin:create`. */
+/** The settings of the commands of operators. */
 export function readAdminConfig() {
   return readSettings({ USERS_DATABASE_URL: databaseSetting() }, process.env);
 }

@@ -2,14 +2,17 @@
 import type { RequestContext } from '@trestle/chassis/request/context';
 import { type StoreContext, createStoreContext } from '@trestle/chassis/stores/context';
 import type { Idempotency } from '@trestle/chassis/stores/idempotency';
+import type { JobControl } from '@trestle/chassis/jobs/job-control';
 import type { Clock } from '@trestle/chassis/values/clock';
 import type { CreateId } from '@trestle/chassis/values/ids';
 import type { Revocation } from '@trestle/identity/revocations';
 import type { TokenIssuer } from '@trestle/identity/tokens';
 import { type UsersLoaders, createUsersLoaders } from './loaders.ts';
+import type { RemoteJobs } from './job/remote-jobs.ts';
 import type { Attempts } from './login/attempts.ts';
 import type { Authenticate } from './login/authenticate.ts';
 import type { ConfirmPassword } from './login/confirm-password.ts';
+import type { PasswordResets } from './password-reset/password-resets.ts';
 import type { Passkeys } from './second-factor/passkeys.ts';
 import type { RecoveryCodes } from './second-factor/recovery-codes.ts';
 import type { SecondFactors } from './second-factor/second-factors.ts';
@@ -17,6 +20,7 @@ import type { Totp } from './second-factor/totp.ts';
 import type { RefreshCookie } from './session/refresh-cookie.ts';
 import type { Transact, UsersStores } from './stores.ts';
 import type { Passwords } from './user/passwords.ts';
+import type { Webhooks } from './webhook/webhooks.ts';
 
 export interface UsersDependencies {
   readonly passwords: Passwords;
@@ -28,12 +32,17 @@ export interface UsersDependencies {
   readonly recoveryCodes: RecoveryCodes;
   /** Undefined without a public origin. */
   readonly passkeys: Passkeys | undefined;
+  readonly passwordResets: PasswordResets;
+  readonly jobControl: JobControl;
+  /** The jobs of the content subgraph. */
+  readonly remoteJobs: RemoteJobs;
   readonly tokens: TokenIssuer;
   readonly createId: CreateId;
   readonly clock: Clock;
   /** The secret that API keys are hashed with. */
   readonly apiKeySecret: string;
   readonly refreshCookie: RefreshCookie;
+  readonly webhooks: Webhooks;
   /** Runs several writes in one transaction. */
   readonly transact: Transact;
   /**

@@ -1,14 +1,24 @@
 /** The users process. */
+import type { EventFeed } from '@trestle/chassis/events/domain-event';
 import type { Events } from '@trestle/chassis/events/events';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
-import type { Background, Chassis } from '@trestle/chassis/server/subgraph';
+import type { Background, Chassis, Endpoint } from '@trestle/chassis/server/subgraph';
+import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
 import { type SigningKeySource, watchSigningKey } from '@trestle/identity/key-source';
+import { openFileStore } from '@trestle/files/settings';
+import { sweepFiles } from '@trestle/files/sweep-files';
 import { createTokenIssuer } from '@trestle/identity/tokens';
+import type { Registry } from 'prom-client';
 import { EXCHANGE_PATH, createExchangeHandler } from './api-key/exchange.ts';
+import { AVATAR_FILES, MAX_AVATAR_BYTES } from './avatar/rules.ts';
 import { readConfig } from './config.ts';
 import { type UsersDependencies, createUsersContext } from './context.ts';
+import { openJobs } from './job/open-jobs.ts';
+import type { DeliveryWorker } from './delivery/worker.ts';
+import { startJournal } from './journal/append.ts';
+import { createLiveJournal } from './journal/live.ts';
 import { createAttempts } from './login/attempts.ts';
 import { createAuthenticate } from './login/authenticate.ts';
 import { createConfirmPassword } from './login/confirm-password.ts';
@@ -26,8 +36,10 @@ import { type UsersStores, openUsersStores } from './stores.ts';
 import { createTopics } from './topics.ts';
 import { createPasswords } from './user/passwords.ts';
 import { authRules } from './user/resolvers.ts';
+import { createWebhooks } from './webhook/webhooks.ts';
 
 const config = readConfig();
+const files = await openFileStore(config, 'users');
 
 await runSubgraph({
   name: 'users',
@@ -44,17 +56,21 @@ await runSubgraph({
     const secret = config.API_KEY_SECRET_FILE;
     const attempts = createAttempts({ transact, secret });
     const checks = { users: stores.users, passwords, attempts };
-    const factors = {
-      totp: createTotp({ secret, now: Date.now }),
-      recoveryCodes: createRecoveryCodes(secret),
-      passkeys: config.oauth && createPasskeys(config.oauth.issuer),
-    };
+    const factors = createFactors(secret);
+    const revoke = publisher.revoke.bind(publisher);
+    const jobs = openJobs({
+      ...{ stores, transact, passwords, attempts, revoke, secret, log, origin: config.oauth?.issuer },
+      ...{ contentUrl: config.CONTENT_URL, smtpUrl: config.SMTP_URL, mailFrom: config.MAIL_FROM },
+    });
     const isRequiredForAdmins = config.REQUIRE_ADMIN_SECOND_FACTOR;
+    const live = createLiveJournal({ url: config.USERS_DATABASE_URL, journal: stores.journal, log });
+    const { worker, ...webhooks } = createWebhooks(config, { deliveries: stores.deliveries, log });
     const dependencies = {
       createId,
       clock: systemClock,
       apiKeySecret: secret,
       transact,
+      webhooks,
       refreshCookie: createRefreshCookie({ isSecure: config.SECURE_COOKIES }),
       passwords,
       authenticate: createAuthenticate(checks),
@@ -63,15 +79,8 @@ await runSubgraph({
       secondFactors: createSecondFactors({ stores, transact, attempts, isRequiredForAdmins, ...factors }),
       ...factors,
       tokens: createTokenIssuer({ keys: signingKey }),
-      revoke: publisher.revoke.bind(publisher),
-    };
-    const startBackground = (events: Events): Background => {
-      const stopReading = readRevocations({ events, revocations, log, onComplete: publisher.open.bind(publisher) });
-      const stop = () => {
-        stopReading();
-        publisher.stop();
-      };
-      return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
+      revoke,
+      ...jobs.dependencies,
     };
     const exchange = createExchangeHandler({ ...stores, ...dependencies, now: Date.now, log });
     const oauth = config.oauth && openOAuthServer(config.oauth, { database, verifier, publicKeys, log, stores, dependencies, signingKey });
@@ -80,21 +89,75 @@ await runSubgraph({
       authRules,
       createContext: (request) => createUsersContext(request, idempotency, dependencies),
       topics: createTopics(stores),
-      endpoints: { [EXCHANGE_PATH]: exchange, ...(oauth && { '/oauth/': oauth.handle, '/.well-known/': oauth.handle }) },
-      startBackground,
-      async sweep() {
-        const { sessions, attempts, apiKeys, securityEvents } = stores;
-        const days = config.SECURITY_EVENTS_RETENTION_DAYS;
-        await Promise.all([sessions.sweep(), attempts.sweep(), apiKeys.sweep(), securityEvents.sweep(days)]);
-        await Promise.all([idempotency.sweep(), stores.challenges.sweep(), oauth?.sweep()]);
+      endpoints: { ...jobs.endpoints, ...toEndpoints(exchange, serveAvatars(stores, log), oauth) },
+      uploads: { files, prefix: AVATAR_FILES, maxBytes: MAX_AVATAR_BYTES, createId: () => createId('fil') },
+      sources: { eventAdded: live.open },
+      startBackground: (events, feeds, metrics) =>
+        startBackground({ events, feeds, metrics, database, revocations, publisher, worker, log }),
+      startJobs: jobs.start,
+      sweep: async () => {
+        await Promise.all([sweepStores(stores), idempotency.sweep(), oauth?.sweep(), jobs.sweep()]);
       },
       close: async () => {
+        await Promise.all([worker.stop(), live.close()]);
         signingKey.stop();
+        files.close();
         await close();
       },
     };
   },
 });
+
+/** Creates the kinds of second factors. */
+function createFactors(secret: string) {
+  return {
+    totp: createTotp({ secret, now: Date.now }),
+    recoveryCodes: createRecoveryCodes(secret),
+    passkeys: config.oauth && createPasskeys(config.oauth.issuer),
+  };
+}
+
+/** Returns the endpoints beside `/graphql`; those of the authorization server, if there is one. */
+function toEndpoints(exchange: Endpoint, avatars: Endpoint, oauth: OAuthServer | undefined): Record<string, Endpoint> {
+  const own = { [EXCHANGE_PATH]: exchange, [FILES_PATH]: avatars };
+  return oauth ? { ...own, '/oauth/': oauth.handle, '/.well-known/': oauth.handle } : own;
+}
+
+/** Creates the endpoint at which the bridge reads pictures. */
+function serveAvatars({ avatars }: Pick<UsersStores, 'avatars'>, log: Chassis['log']) {
+  return createFileEndpoint({ files, ticketKey: config.CLIENT_ID_KEY_FILE, find: (id) => avatars.findFile(id), log });
+}
+
+/** Deletes expired rows, and pictures that no account names. */
+async function sweepStores(stores: UsersStores): Promise<void> {
+  const { avatars, sessions, attempts, apiKeys, securityEvents, challenges, webhooks, deliveries, journal } = stores;
+  const days = config.SECURITY_EVENTS_RETENTION_DAYS;
+  await Promise.all([sessions.sweep(), attempts.sweep(), apiKeys.sweep(), securityEvents.sweep(days), challenges.sweep()]);
+  await Promise.all([webhooks.sweep(), deliveries.sweep(), journal.sweep(config.EVENTS_RETENTION_HOURS)]);
+  const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
+  await sweepFiles({ files, prefix: AVATAR_FILES, findUsed: (keys) => avatars.findFileKeys(keys), before });
+}
+
+interface BackgroundParts extends Pick<Chassis, 'revocations' | 'database' | 'log'> {
+  readonly feeds: readonly EventFeed[];
+  readonly events: Events;
+  readonly metrics: Registry;
+  readonly publisher: RevocationPublisher;
+  readonly worker: DeliveryWorker;
+}
+
+/** Starts what runs beside requests: deliveries, and the publication of revocations. */
+function startBackground({ events, feeds, metrics, database, revocations, publisher, worker, log }: BackgroundParts): Background {
+  worker.start();
+  const journal = startJournal({ feeds, database, log, metrics, onAppend: worker.wake.bind(worker) });
+  const stopReading = readRevocations({ events, revocations, log, onComplete: publisher.open.bind(publisher) });
+  const stop = () => {
+    void journal.stop();
+    stopReading();
+    publisher.stop();
+  };
+  return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
+}
 
 type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'publicKeys' | 'log'> & {
   readonly stores: UsersStores;

@@ -1,11 +1,11 @@
 /** The rows that events are about (spec §6): accounts, and revoked tokens. */
-import { type Topics, loadByEntityId } from '@trestle/chassis/events/events';
+import { type Topics, loadBySubject } from '@trestle/chassis/events/topics';
 import { toRevocation } from './revocation/event-source.ts';
 import type { UsersStores } from './stores.ts';
 
 export function createTopics({ users }: Pick<UsersStores, 'users'>): Topics {
   return {
-    userCreated: loadByEntityId(users.findByIds),
-    tokensRevoked: (events) => Promise.resolve(events.map((event) => toRevocation(event) ?? null)),
+    userCreated: { types: ['user.created'], load: loadBySubject(users.findByIds) },
+    tokensRevoked: { types: ['tokens.revoked'], load: (events) => Promise.resolve(events.map((event) => toRevocation(event) ?? null)) },
   };
 }

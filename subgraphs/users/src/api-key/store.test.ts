@@ -55,7 +55,7 @@ async function make(changes: Partial<NewApiKey> = {}) {
 }
 const eventsOf = (userId: string) =>
   withClient(testDatabase.url, async (client) => {
-    const { rows } = await client.query(`SELECT "data" FROM "events" WHERE "topic" = 'tokensRevoked' AND "entityId" = $1`, [userId]);
+    const { rows } = await client.query(`SELECT "data" FROM "outbox" WHERE "type" = 'tokens.revoked' AND "subject" = $1`, [userId]);
     return (rows as { data: object }[]).map(({ data }) => data);
   });
 const codes = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
@@ -147,7 +147,10 @@ describe('the use of an API key', () => {
     await withClient(testDatabase.url, async (client) => {
       // An entry cannot be changed: it becomes older only as time passes.
       await client.query(`SET session_replication_role = 'replica'`);
-      await client.query(`UPDATE "security_events" SET "createdAt" = now() - interval '15 minutes' WHERE "userId" = $1`, [user.id]);
+      // The column has whole seconds: without one more, the time could be rounded up into the last 15 minutes.
+      await client.query(`UPDATE "security_events" SET "createdAt" = now() - interval '15 minutes 1 second' WHERE "userId" = $1`, [
+        user.id,
+      ]);
     });
     expect(await isNews(ADDRESS)).toBe(true);
   });

@@ -10,12 +10,19 @@ export type AttemptKind =
   /** Codes of a second factor, by account: a correct password does not reset them. */
   | 'code'
   /** All of them, by the network of the client. */
-  | 'network';
+  | 'network'
+  /** Requests for a password reset, by the id or e-mail address that they name. */
+  | 'reset'
+  /** The mails that follow from them, by account. */
+  | 'resetMail'
+  /** These requests, by the network of the client. */
+  | 'resetNetwork';
 
-/** Limits the attempts of one kind. */
+/** Limits the attempts of one kind. All requests for a password reset count as failed. */
 export interface AttemptLimit {
-  /** This failure causes the first delay, of 1 second. Each further one doubles it. */
+  /** This failure causes the first delay. Each further one doubles it. */
   readonly firstDelayed: number;
+  readonly firstDelaySeconds: number;
   readonly longestDelaySeconds: number;
   /** How long after the last attempt the failures are forgotten. */
   readonly memorySeconds: number;
@@ -23,14 +30,19 @@ export interface AttemptLimit {
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-const OF_ACCOUNT: AttemptLimit = { firstDelayed: 10, longestDelaySeconds: 15 * MINUTE, memorySeconds: 24 * HOUR };
+const OF_ACCOUNT: AttemptLimit = { firstDelayed: 10, firstDelaySeconds: 1, longestDelaySeconds: 15 * MINUTE, memorySeconds: 24 * HOUR };
+/** Three mails at once, then one after 1, 2, 4 … minutes, and at last one in 2 hours. */
+const OF_RESETS: AttemptLimit = { firstDelayed: 3, firstDelaySeconds: MINUTE, longestDelaySeconds: 2 * HOUR, memorySeconds: 24 * HOUR };
 
 /** The limits. That of networks is wider and shorter, because many people may share one. */
 export const ATTEMPT_LIMITS: Readonly<Record<AttemptKind, AttemptLimit>> = {
   login: OF_ACCOUNT,
   password: OF_ACCOUNT,
   code: OF_ACCOUNT,
-  network: { firstDelayed: 50, longestDelaySeconds: MINUTE, memorySeconds: HOUR },
+  network: { firstDelayed: 50, firstDelaySeconds: 1, longestDelaySeconds: MINUTE, memorySeconds: HOUR },
+  reset: OF_RESETS,
+  resetMail: OF_RESETS,
+  resetNetwork: { ...OF_RESETS, firstDelayed: 30, longestDelaySeconds: 10 * MINUTE, memorySeconds: HOUR },
 };
 
 /** Returns the key under which attempts are counted. */

@@ -34,9 +34,9 @@ const SWEEP_ROWS = 1000;
 /** Creates the store. */
 export function createAttemptStore(prisma: Pick<UserClient, '$queryRaw' | '$executeRaw'>): AttemptStore {
   return {
-    async count(key, { firstDelayed, longestDelaySeconds, memorySeconds }) {
+    async count(key, { firstDelayed, firstDelaySeconds, longestDelaySeconds, memorySeconds }) {
       const expiry = sql`${NOW} + make_interval(secs => ${memorySeconds}::int)`;
-      const doubled = sql`power(2, least(n."failures" - ${firstDelayed}::int, ${MAX_DOUBLINGS}::int))`;
+      const doubled = sql`${firstDelaySeconds}::int * power(2, least(n."failures" - ${firstDelayed}::int, ${MAX_DOUBLINGS}::int))`;
       const [counted] = await prisma.$queryRaw<{ delaySeconds: number }[]>(sql`
         INSERT INTO "failed_attempts" AS f ("key", "failures", "blockedUntil", "expiresAt") VALUES (${key}, 1, ${NOW}, ${expiry})
         ON CONFLICT ("key") DO UPDATE SET ("failures", "blockedUntil", "expiresAt") = (

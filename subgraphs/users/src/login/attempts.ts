@@ -7,7 +7,7 @@ import { ATTEMPT_LIMITS, type AttemptKind, createAttemptKeys } from './attempt-l
 
 /** An attempt to prove an identity. */
 export interface Attempt {
-  readonly kind: Exclude<AttemptKind, 'network'>;
+  readonly kind: Extract<AttemptKind, 'login' | 'password' | 'code'>;
   /** The e-mail address or the id of the account. */
   readonly subject: string;
   /** The account, for the audit trail; undefined when it does not exist. */
@@ -23,6 +23,8 @@ export interface Attempts {
    * too many attempts wait, and what `check` throws: then nothing was counted.
    */
   run<Result>(attempt: Attempt, check: () => Promise<Result | null>): Promise<Result | null>;
+  /** Forgets the failures of a subject, whose owner has proved to be the owner in another way. */
+  forgive(kind: Attempt['kind'], subject: string): Promise<void>;
 }
 
 /** What attempts are counted with. */
@@ -38,7 +40,7 @@ export interface AttemptsOptions {
  */
 const MAX_AT_ONCE = 4;
 /** The networks of the machine itself, as they are published. Behind a proxy there that is not in TRUSTED_PROXIES are all people at once. */
-const OWN_NETWORKS: ReadonlySet<string | null> = new Set(['127.0.0.0/24', '0:0:0::/48']);
+export const OWN_NETWORKS: ReadonlySet<string | null> = new Set(['127.0.0.0/24', '0:0:0::/48']);
 
 interface Counter {
   readonly kind: AttemptKind;
@@ -73,7 +75,10 @@ export function createAttempts({ transact, secret }: AttemptsOptions): Attempts 
     else await transact((stores) => acceptAttempt(stores, claim));
     return result;
   };
-  return { run: (attempt, check) => limit(() => run(attempt, check)) };
+  return {
+    run: (attempt, check) => limit(() => run(attempt, check)),
+    forgive: (kind, subject) => transact(({ attempts }) => attempts.forget(toKey(kind, subject))),
+  };
 }
 
 /** Counts an attempt everywhere, or throws and has counted nothing, since the transaction is rolled back. */

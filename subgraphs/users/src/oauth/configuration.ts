@@ -61,7 +61,7 @@ export function createConfiguration(options: ConfigurationOptions): Configuratio
     cookies: toCookies(options),
     routes: PATHS,
     scopes: [...OAUTH_SCOPES],
-    claims: { openid: ['sub'], profile: ['name', 'updated_at'], email: ['email'] },
+    claims: { openid: ['sub'], profile: ['name', 'updated_at'], email: ['email', 'email_verified'] },
     responseTypes: ['code'],
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'none'],
     clientDefaults: { grant_types: ['authorization_code'], id_token_signed_response_alg: 'ES256', response_types: ['code'] },
@@ -171,7 +171,8 @@ function toAccount(account: AccountClaims | undefined) {
   const { id, name, email, updatedAt } = account;
   return {
     accountId: id,
-    claims: () => ({ sub: id, name, email, updated_at: Math.floor(updatedAt.getTime() / 1000) }),
+    // Nothing has verified the address.
+    claims: () => ({ sub: id, name, email, email_verified: false, updated_at: Math.floor(updatedAt.getTime() / 1000) }),
   };
 }
 

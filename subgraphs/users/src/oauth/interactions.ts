@@ -6,7 +6,7 @@ import { type Provider, errors } from 'oidc-provider';
 import type { LoginProof } from '../second-factor/second-factors.ts';
 import type { AccountClaims } from './configuration.ts';
 import { sendPage } from './page-response.ts';
-import { codePage } from './pages/code-page.ts';
+import { PASSKEY_SCRIPT, codePage } from './pages/code-page.ts';
 import { consentPage } from './pages/consent-page.ts';
 import { errorPage } from './pages/error-page.ts';
 import { loginPage } from './pages/login-page.ts';
@@ -83,7 +83,8 @@ async function show(options: InteractionOptions, exchange: Exchange, failure?: L
     const email = failure?.email ?? (typeof hint === 'string' ? hint.slice(0, 320) : undefined);
     const fault = failure?.message;
     const html = failure?.challenge === undefined ? loginPage({ clientName, csrf, email, fault }) : codePage({ csrf, ...failure, fault });
-    sendPage(response, { status: failure?.status ?? 200, html, destinations, ...(failure && { headers: failure.headers }) });
+    const script = failure?.passkey && PASSKEY_SCRIPT;
+    sendPage(response, { status: failure?.status ?? 200, html, destinations, script, ...(failure && { headers: failure.headers }) });
     return;
   }
   const account = await options.findAccount(interaction.session?.accountId ?? '');
@@ -118,6 +119,8 @@ interface LoginFailure {
   readonly message: string | undefined;
   /** Set when a second factor is needed. */
   readonly challenge: string | undefined;
+  /** Set when it may be a passkey: what the browser signs. */
+  readonly passkey: object | undefined;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -132,7 +135,7 @@ async function logIn(options: InteractionOptions, exchange: Exchange, form: URLS
     accountId =
       challenge === undefined
         ? await options.authenticate({ email, password: form.get('password') ?? '', request })
-        : await options.completeLogin({ challenge, code: form.get('code') ?? '', request });
+        : await options.completeLogin({ challenge, ...readProof(form), request });
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     await show(options, exchange, toLoginFailure(error, entered));
@@ -148,16 +151,29 @@ async function logIn(options: InteractionOptions, exchange: Exchange, form: URLS
   await provider.interactionFinished(request, response, { login: { accountId, remember: true } }, { mergeWithLastSubmission: false });
 }
 
+/** Returns the code or the passkey of a form. What is no JSON object is a passkey of nobody. */
+function readProof(form: URLSearchParams): Pick<LoginProof, 'code' | 'passkey'> {
+  const sent = form.get('passkey');
+  if (sent === null) return { code: form.get('code') ?? '' };
+  try {
+    const passkey: unknown = JSON.parse(sent);
+    return { passkey: typeof passkey === 'object' && passkey !== null ? passkey : {} };
+  } catch {
+    return { passkey: {} };
+  }
+}
+
 /** After a challenge that is not valid any more the login begins again. */
 function toLoginFailure(fault: Fault, { email, challenge }: Pick<LoginFailure, 'email' | 'challenge'>): LoginFailure {
   const { retryAfterSeconds, message, secondFactor, code } = fault;
   const next = code === 'UNAUTHORIZED' ? secondFactor?.challenge : challenge;
+  const passkey = secondFactor?.passkey;
   if (retryAfterSeconds !== undefined) {
     const status = code === 'RATE_LIMIT_EXCEEDED' ? 429 : 503;
-    return { email, message, challenge: next, status, headers: { 'retry-after': String(retryAfterSeconds) } };
+    return { email, message, challenge: next, passkey, status, headers: { 'retry-after': String(retryAfterSeconds) } };
   }
   const isFirst = challenge === undefined && next !== undefined;
-  return { email, message: isFirst ? undefined : message, challenge: next, status: isFirst ? 200 : 422, headers: {} };
+  return { email, message: isFirst ? undefined : message, challenge: next, passkey, status: isFirst ? 200 : 422, headers: {} };
 }
 
 /** Adds what was asked for to the grant of this client and browser session, or to a new one. Returns the grant's id. */

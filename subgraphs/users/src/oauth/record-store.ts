@@ -159,7 +159,7 @@ async function endGrant(query: Query, grantId: string, { detail, client }: Withd
      recorded AS (
        INSERT INTO "security_events" ("id", "type", "userId", "subject", "detail", "address", "device")
        SELECT $3, 'CONSENT_WITHDRAWN', "accountId", "clientId", $4, $5, $6 FROM ended)
-     SELECT "accountId", "tell"('tokensRevoked', "accountId", jsonb_build_object('sessionId', $2::text))::text FROM ended`,
+     SELECT "accountId", "emit_revocation"("accountId", jsonb_build_object('sessionId', $2::text))::text FROM ended`,
     [hash(grantId), grantId, createEventId('sev'), detail, client.address, client.device],
   );
   return ended?.accountId;

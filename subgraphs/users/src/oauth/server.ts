@@ -23,7 +23,7 @@ import { errorPage } from './pages/error-page.ts';
 import { STYLE } from './pages/style.ts';
 import { createProvider } from './provider.ts';
 import { createRecordStore } from './record-store.ts';
-import { FormError, setIssuer, withEncodedToken } from './requests.ts';
+import { FormError, readForm, setIssuer, withEncodedToken } from './requests.ts';
 
 /** An account as the server reads it. */
 export type OAuthAccount = AccountClaims & TokenAccount;
@@ -79,6 +79,7 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
     else if (request.method === 'POST' && path === PATHS.code_verification && !guesses.mayTry(clientOf(request))) refuseGuess(response);
     else if (request.method === 'POST' && path === PATHS.code_verification && (await isNewBrowser()))
       response.writeHead(303, { location: PATHS.code_verification, 'cache-control': 'no-store' }).end();
+    else if (request.method === 'POST' && path === PATHS.authorization) await redirectForm(request, response);
     else if (request.method === 'POST' && TOKEN_PATHS.has(path)) await callback(await withEncodedToken(request), response);
     else await callback(request, response);
   };
@@ -158,6 +159,15 @@ function sendStyle(request: IncomingMessage, response: ServerResponse): void {
   const headers = { etag: STYLE_ETAG, 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
   if (request.headers['if-none-match'] === STYLE_ETAG) response.writeHead(304, headers).end();
   else response.writeHead(200, { ...headers, 'content-type': 'text/css; charset=utf-8' }).end(request.method === 'HEAD' ? '' : STYLE);
+}
+
+/**
+ * Answers an authorization request by POST (OpenID Connect Core §3.1.2.1) with the redirect to the same request by GET. Browsers send no cookies
+ * with `SameSite=Lax` with a form of another site, but with a redirect they do.
+ */
+async function redirectForm(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const location = `${PATHS.authorization}?${(await readForm(request)).toString()}`;
+  response.writeHead(303, { location, 'cache-control': 'no-store' }).end();
 }
 
 const RETRY_AFTER_SECONDS = 600;

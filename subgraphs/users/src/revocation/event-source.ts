@@ -5,7 +5,7 @@ import type { Events } from '@trestle/chassis/events/events';
 import { REVOCATION_SECONDS, type Revocation, type Revocations, readRevocation } from '@trestle/identity/revocations';
 import type { Log } from '@trestle/log';
 
-/** The topic that the triggers write. */
+/** The topic of the events that triggers write. */
 const TOPIC = 'tokensRevoked';
 const RETRY_MS = 500;
 
@@ -60,6 +60,6 @@ export function readRevocations({ events, revocations, log, onComplete }: Revoca
 }
 
 /** Converts an event whose `data` is `{tokenId}`, `{sessionId}` or `{generation}`. Returns undefined for any other data. */
-export function toRevocation({ entityId, data }: { readonly entityId: string; readonly data: object }): Revocation | undefined {
-  return readRevocation({ userId: entityId, ...data });
+export function toRevocation({ subject, data }: { readonly subject: string; readonly data: object }): Revocation | undefined {
+  return readRevocation({ userId: subject, ...data });
 }

@@ -38,6 +38,11 @@ export function createPasskeyStore(prisma: Pick<UserClient, '$queryRaw' | '$exec
       return used > 0;
     },
 
+    /** Removes all passkeys of an account. Returns their number. */
+    async removeAll(userId: string): Promise<number> {
+      return prisma.$executeRaw(sql`DELETE FROM "passkeys" WHERE "userId" = ${userId}`);
+    },
+
     /** Removes a passkey of an account. Returns whether it was there. */
     async remove(userId: string, id: string): Promise<boolean> {
       return (await prisma.$executeRaw(sql`DELETE FROM "passkeys" WHERE "userId" = ${userId} AND "id" = ${id}`)) > 0;

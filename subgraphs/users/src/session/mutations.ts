@@ -54,7 +54,11 @@ export async function beginSession(user: User, context: UsersContext): Promise<A
  */
 export async function refreshSession(context: UsersContext): Promise<AuthPayload> {
   const { stores, http, refreshCookie } = context;
-  if (http?.origin === undefined) throw fail('FORBIDDEN', 'Refreshing a session requires an `Origin` header with an allowed origin.');
+  if (http?.origin === undefined)
+    throw fail(
+      'FORBIDDEN',
+      'Refreshing a session requires a POST request with an `Origin` header with an allowed origin. A WebSocket cannot set the cookie.',
+    );
   const sent = refreshCookie.read(http.cookie);
   if (sent === undefined) throw fail('UNAUTHORIZED', 'The request has no refresh cookie. Log in.');
   const used = hashRefreshToken(sent);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
+import { NO_AVATAR } from '../avatar/rules.ts';
 import { createTestCaller } from '@trestle/identity/test-identity';
 import { type User, allowChange, allowDelete, allowListing, checkNewUser, parseUserChange } from './rules.ts';
 
@@ -17,6 +18,7 @@ const user: User = {
   plan: 'free',
   requestsPerMinute: null,
   tokenGeneration: 0,
+  ...NO_AVATAR,
 };
 const caller = (userId: string, role: Role = 'USER') => createTestCaller({ userId, role });
 const faultsOf = (task: () => unknown): string[] => {

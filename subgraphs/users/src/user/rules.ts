@@ -21,6 +21,13 @@ export interface User {
   /** Requests per minute that an enterprise account has instead of those of its plan. */
   readonly requestsPerMinute: number | null;
   readonly isActive: boolean;
+  /** Where the picture is in the file store; null, as the three that describe it, without one. */
+  readonly avatarKey: string | null;
+  readonly avatarType: string | null;
+  /** In bytes. */
+  readonly avatarSize: number | null;
+  /** In hexadecimal digits. */
+  readonly avatarSha256: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly version: number;

@@ -107,9 +107,9 @@ describe('a revocation of a session', () => {
   it('is written as an event of the account', async () => {
     await users.revokeSession('usr_1', 'ses_1');
     const { rows } = await withClient(testDatabase.url, (client) =>
-      client.query(`SELECT "entityId", "data" FROM "events" WHERE "topic" = 'tokensRevoked' AND "entityId" = 'usr_1'`),
+      client.query(`SELECT "subject", "data" FROM "outbox" WHERE "type" = 'tokens.revoked' AND "subject" = 'usr_1'`),
     );
-    expect(rows).toEqual([{ entityId: 'usr_1', data: { sessionId: 'ses_1' } }]);
+    expect(rows).toEqual([{ subject: 'usr_1', data: { sessionId: 'ses_1' } }]);
   });
 });
 

@@ -1,10 +1,11 @@
 /** Accounts in PostgreSQL. Every write is one statement, so that it happens completely or not at all. */
 import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database/database';
 import { type Sql, containing, given, join, name, sql } from '@trestle/chassis/database/sql';
-import type { RowSet } from '@trestle/chassis/paging/page-query';
+import type { RowSet, Search } from '@trestle/chassis/paging/page-query';
 import { MAX_PAGE_SIZE, type Sorting, type WindowArguments } from '@trestle/chassis/paging/window';
 import { createGuardedDelete, createGuardedUpdate, explainMiss } from '@trestle/chassis/stores/guarded-writes';
 import { type DeletingStoreOptions, type StoreOptions, createRowStore } from '@trestle/chassis/stores/row-store';
+import type { Clock } from '@trestle/chassis/values/clock';
 import { ROLES } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import { Prisma, PrismaClient } from '../generated/prisma/client.ts';
@@ -33,7 +34,7 @@ export const FIRST_BY_NAME: WindowArguments<UserOrderField> = {
 /** All columns but the password's hash, which no read returns unless it says so. */
 export const USER_COLUMNS = [
   ...['id', 'email', 'name', 'bio', 'age', 'role', 'plan', 'requestsPerMinute', 'isActive', 'createdAt', 'updatedAt', 'version'],
-  'tokenGeneration',
+  ...['tokenGeneration', 'avatarKey', 'avatarType', 'avatarSize', 'avatarSha256'],
 ] as const;
 
 /** Creates the Prisma client of the pool. */
@@ -55,6 +56,7 @@ export function createUserStore({ prisma, createId, clock }: StoreOptions<UserCl
   return {
     ...rows,
     ...createTokenWrites(prisma),
+    ...createPasswordWrites(prisma, clock),
     findDeleted,
 
     findByIds: (ids: readonly string[]): Promise<User[]> => rows.findByIds(ids, {}),
@@ -66,21 +68,6 @@ export function createUserStore({ prisma, createId, clock }: StoreOptions<UserCl
 
     /** Returns the account with this e-mail address, in any case, with the hash of its password; and the address as it is compared. */
     findForLogin: (email: string): Promise<Login> => findLogin(prisma, email),
-
-    /** Returns the hash of the account's password; null when it has none or does not exist. */
-    async findPasswordHash(id: string): Promise<string | null> {
-      const account = await prisma.user.findUnique({ where: { id }, select: { passwordHash: true } });
-      return account?.passwordHash ?? null;
-    },
-
-    /** Replaces the hash `from` of the account's password. Returns the account; undefined when it has another hash by now. */
-    async setPassword(id: string, { from, to }: { readonly from: string; readonly to: string }): Promise<User | undefined> {
-      const [changed] = await prisma.user.updateManyAndReturn({
-        where: { id, passwordHash: from },
-        data: { passwordHash: to, version: { increment: 1 }, updatedAt: clock() },
-      });
-      return changed;
-    },
 
     /** Throws CONFLICT when another account has the e-mail address. */
     create({ email, name: fullName, bio, age }: NewUser, passwordHash: string): Promise<User> {
@@ -180,16 +167,44 @@ async function remove(prisma: UserClient, { id, version, now }: Removal): Promis
   return deleted?.generation;
 }
 
+function createPasswordWrites(prisma: UserClient, clock: Clock) {
+  return {
+    /** Returns the hash of the account's password; null when it has none or does not exist. */
+    async findPasswordHash(id: string): Promise<string | null> {
+      const account = await prisma.user.findUnique({ where: { id }, select: { passwordHash: true } });
+      return account?.passwordHash ?? null;
+    },
+
+    /** Replaces the hash `from` of the account's password. Returns the account; undefined when it has another hash by now. */
+    async setPassword(id: string, { from, to }: { readonly from: string; readonly to: string }): Promise<User | undefined> {
+      const [changed] = await prisma.user.updateManyAndReturn({
+        where: { id, passwordHash: from },
+        data: { passwordHash: to, version: { increment: 1 }, updatedAt: clock() },
+      });
+      return changed;
+    },
+
+    /** Replaces the hash of the account's password, whatever it is. Returns the account; undefined when it does not exist. */
+    async resetPassword(id: string, passwordHash: string): Promise<User | undefined> {
+      const [changed] = await prisma.user.updateManyAndReturn({
+        where: { id, isActive: true },
+        data: { passwordHash, version: { increment: 1 }, updatedAt: clock() },
+      });
+      return changed;
+    },
+  };
+}
+
 function createTokenWrites(prisma: UserClient) {
   return {
     /** Revokes one token of an account; every process gets it from the table of events. */
     async revokeToken(userId: string, tokenId: string): Promise<void> {
-      await prisma.$queryRaw`SELECT "tell"('tokensRevoked', ${userId}, jsonb_build_object('tokenId', ${tokenId}::text))::text`;
+      await prisma.$queryRaw`SELECT "emit_revocation"(${userId}, jsonb_build_object('tokenId', ${tokenId}::text))::text`;
     },
 
     /** Revokes all tokens of one session of an account; every process gets it from the table of events. */
     async revokeSession(userId: string, sessionId: string): Promise<void> {
-      await prisma.$queryRaw`SELECT "tell"('tokensRevoked', ${userId}, jsonb_build_object('sessionId', ${sessionId}::text))::text`;
+      await prisma.$queryRaw`SELECT "emit_revocation"(${userId}, jsonb_build_object('sessionId', ${sessionId}::text))::text`;
     },
 
     /** Revokes all tokens of an account; a trigger writes the event. Returns the new generation, or undefined without an account. */
@@ -222,8 +237,9 @@ function conditionsOf(filter: UserFilter): Sql[] {
   ];
 }
 
-function searchOf({ search }: UserFilter): Sql | undefined {
-  return given(search, (words) => sql`(t."name" ILIKE ${containing(words)} OR t."bio" ILIKE ${containing(words)})`)[0];
+function searchOf({ search }: UserFilter): Search | undefined {
+  const [condition] = given(search, (words) => sql`(t."name" ILIKE ${containing(words)} OR t."bio" ILIKE ${containing(words)})`);
+  return condition && { condition };
 }
 
 function rethrowDuplicate(error: unknown): never {

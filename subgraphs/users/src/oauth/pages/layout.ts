@@ -1,4 +1,4 @@
-/** The frame of the pages: plain HTML without scripts, with one style sheet. No I/O. */
+/** The frame of the pages: plain HTML with one style sheet. No I/O. */
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
@@ -23,6 +23,11 @@ export const NOTHING: Html = { html: '' };
 /** Returns a hidden field of a form. */
 export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`;
+}
+
+/** Returns a script of ours, unchanged: its hash is in the policy of the page. */
+export function script(code: string): Html {
+  return { html: `<script>${code}</script>` };
 }
 
 /** Returns an alert that says what was wrong with a form; nothing without a text. */

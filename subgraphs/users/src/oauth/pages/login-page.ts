@@ -23,6 +23,7 @@ export function loginPage({ clientName, csrf, email = '', fault }: LoginPage): s
         <label>Password <input name="password" type="password" autocomplete="current-password" required maxlength="1024" /></label>
         <button name="action" value="login">Log in</button>
         <button class="quiet" name="action" value="deny" formnovalidate>Cancel</button>
-      </form>`,
+      </form>
+      <p class="note"><a href="/password-reset">Forgot your password?</a></p>`,
   );
 }

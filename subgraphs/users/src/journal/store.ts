@@ -1,0 +1,94 @@
+/** The journal in PostgreSQL: the events of all subgraphs, by position (ADR 25). Functions of the migration append and sweep. */
+import { type Sql, type SqlClient, all, given, sql } from '@trestle/chassis/database/sql';
+import type { Connection } from '@trestle/chassis/paging/connection';
+import { fail } from '@trestle/schema/errors';
+import { type EventScope, type JournalEvent, toCursor } from './rules.ts';
+
+/** The positions that are kept: `newest` is the last event, and events before `oldest` were dropped. An empty journal has `newest` + 1 and `newest`. */
+export interface JournalBounds {
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+/** Where a page begins, and how many events it has. */
+export interface JournalPage {
+  readonly after: number | undefined;
+  readonly limit: number;
+}
+
+/** Reads events. */
+export interface JournalStore {
+  readonly bounds: () => Promise<JournalBounds>;
+  /** Reads events behind a position, of all readers. */
+  readonly read: (after: number, limit: number) => Promise<JournalEvent[]>;
+  /** Reads events behind a position that belong to a scope. */
+  readonly readScope: (scope: EventScope, after: number, limit: number) => Promise<JournalEvent[]>;
+  /** Returns a page of events. Throws GONE when events behind `after` were dropped. */
+  readonly connection: (scope: EventScope, page: JournalPage) => Promise<Connection<JournalEvent>>;
+  /** Drops days whose events are all older than these hours, at least 24. */
+  readonly sweep: (hours: number) => Promise<void>;
+}
+
+const BOUNDS = sql`SELECT coalesce((SELECT min("position") FROM "journal"), h."position" + 1)::float8 AS "oldest",
+  h."position"::float8 AS "newest" FROM "journal_head" h`;
+const COLUMNS = sql`j."position"::float8 AS "position", j."id", j."type", j."source", j."subject", j."ownerId", j."audience", j."data", j."time"`;
+
+/** Creates the store. */
+export function createJournalStore(prisma: SqlClient): JournalStore {
+  const readWhere = (conditions: readonly Sql[], limit: number): Promise<JournalEvent[]> =>
+    Promise.resolve(
+      prisma.$queryRaw<JournalEvent[]>(
+        sql`SELECT ${COLUMNS} FROM "journal" j WHERE ${all(conditions)} ORDER BY j."position" LIMIT ${limit}::int`,
+      ),
+    );
+  const bounds = async (): Promise<JournalBounds> => (await prisma.$queryRaw<JournalBounds[]>(BOUNDS))[0] ?? { oldest: 1, newest: 0 };
+  const readScope: JournalStore['readScope'] = (scope, after, limit) => readWhere([isBehind(after), ...conditionsOf(scope)], limit);
+  const count = async (scope: EventScope) => {
+    const [counted] = await prisma.$queryRaw<{ count: number }[]>(
+      sql`SELECT count(*)::int AS count FROM "journal" j WHERE ${all(conditionsOf(scope))}`,
+    );
+    return counted?.count ?? 0;
+  };
+  return {
+    bounds,
+    read: (after, limit) => readWhere([isBehind(after)], limit),
+    readScope,
+    async connection(scope, { after, limit }) {
+      const { oldest, newest } = await bounds();
+      if (after !== undefined && (after < oldest - 1 || after > newest)) throw goneAfter(after);
+      const start = after ?? oldest - 1;
+      const events = await readScope(scope, start, limit + 1);
+      const page = events.slice(0, limit);
+      const edges = page.map((node) => ({ cursor: toCursor(node.position), node }));
+      const hasNextPage = events.length > limit;
+      // Behind the last event of the journal nothing was selected, so that a reader need not look there again.
+      const end = hasNextPage ? page.at(-1)?.position : Math.max(newest, page.at(-1)?.position ?? 0);
+      const pageInfo = {
+        hasNextPage,
+        hasPreviousPage: start > oldest - 1,
+        startCursor: edges[0]?.cursor ?? null,
+        endCursor: toCursor(end ?? 0),
+      };
+      return { edges, pageInfo, countTotal: () => count(scope) };
+    },
+    async sweep(hours) {
+      await prisma.$queryRaw(sql`SELECT "journal_sweep"(${hours}::int)`);
+    },
+  };
+}
+
+/** Returns the error of a reader that was away for too long. */
+export function goneAfter(position: number) {
+  return fail('GONE', `Events behind ${String(position)} are no longer available. Read the current state, then events without a position.`);
+}
+
+function isBehind(position: number): Sql {
+  return sql`j."position" > ${position}::bigint`;
+}
+
+function conditionsOf({ userId, role, types }: EventScope): Sql[] {
+  return [
+    sql`"may_learn"(j."audience", j."type", j."ownerId", ${userId}, ${role})`,
+    ...given(types, (names) => sql`"type_patterns"(j."type") && ${[...names]}::text[]`),
+  ];
+}

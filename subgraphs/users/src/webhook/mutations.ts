@@ -1,0 +1,96 @@
+/** The mutations of webhooks: rules first, then one write. Secrets are not stored in clear, so that no creation is repeated for an Idempotency-Key. */
+import { requireCaller } from '@trestle/chassis/request/context';
+import { notFound } from '@trestle/chassis/request/faults';
+import { rejectFaults } from '@trestle/schema/errors';
+import type { UsersContext } from '../context.ts';
+import type { Delivery } from '../delivery/rules.ts';
+import type { ReplayResult } from '../delivery/store.ts';
+import type {
+  MutationCreateWebhookArgs,
+  MutationDeleteWebhookArgs,
+  MutationPingWebhookArgs,
+  MutationReplayWebhookArgs,
+  MutationReplayWebhookDeliveryArgs,
+  MutationRotateWebhookSecretArgs,
+  MutationUpdateWebhookArgs,
+} from '../generated/resolvers.ts';
+import { checkTypes } from '../journal/rules.ts';
+import {
+  type CreatedWebhook,
+  type Webhook,
+  allowManaging,
+  parseNewWebhook,
+  parseOverlap,
+  parseWebhookChange,
+  requireEnabled,
+} from './rules.ts';
+
+/** The most events that one replay sends again. */
+const MAX_REPLAYED = 1000;
+
+/** Throws UNAUTHORIZED, FORBIDDEN, VALIDATION_ERROR or BUSINESS_RULE_VIOLATION. */
+export async function createWebhook({ input }: MutationCreateWebhookArgs, context: UsersContext): Promise<CreatedWebhook> {
+  const caller = allowManaging(requireCaller(context));
+  const webhook = parseNewWebhook(caller, input, context.webhooks.addressRule);
+  const id = context.createId('whk');
+  const { secret, encrypted } = context.webhooks.secrets.create(id);
+  return { secret, webhook: await context.transact(({ webhooks }) => webhooks.create({ ...webhook, id, encrypted })) };
+}
+
+/** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, VALIDATION_ERROR or PRECONDITION_FAILED. */
+export async function updateWebhook({ id, input, expectedVersions }: MutationUpdateWebhookArgs, context: UsersContext): Promise<Webhook> {
+  await need(id, context);
+  const change = parseWebhookChange(input, context.webhooks.addressRule);
+  return context.stores.webhooks.update(id, change, { expectedVersions });
+}
+
+/** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND or PRECONDITION_FAILED. */
+export async function deleteWebhook({ id, expectedVersions }: MutationDeleteWebhookArgs, context: UsersContext): Promise<true> {
+  allowManaging(requireCaller(context));
+  await context.loaders.webhook.needToDelete(id);
+  return context.stores.webhooks.delete(id, expectedVersions);
+}
+
+/** Throws what `updateWebhook` throws. */
+export async function rotateWebhookSecret(args: MutationRotateWebhookSecretArgs, context: UsersContext): Promise<CreatedWebhook> {
+  const { id, input, expectedVersions } = args;
+  await need(id, context);
+  const overlapMs = parseOverlap(input);
+  const { secret, encrypted } = context.webhooks.secrets.create(id);
+  return { secret, webhook: await context.stores.webhooks.rotate({ id, encrypted, overlapMs, expectedVersions }) };
+}
+
+/** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE or BUSINESS_RULE_VIOLATION. */
+export async function pingWebhook({ id }: MutationPingWebhookArgs, context: UsersContext): Promise<Delivery> {
+  requireEnabled(await need(id, context));
+  const delivery = await context.stores.deliveries.ping(id);
+  context.webhooks.wake();
+  return delivery;
+}
+
+/** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE or BUSINESS_RULE_VIOLATION. */
+export async function replayWebhookDelivery(
+  { id, deliveryId }: MutationReplayWebhookDeliveryArgs,
+  context: UsersContext,
+): Promise<Delivery> {
+  requireEnabled(await need(id, context));
+  const delivery = await context.stores.deliveries.replay(id, deliveryId);
+  if (!delivery) throw notFound('delivery', deliveryId);
+  context.webhooks.wake();
+  return delivery;
+}
+
+/** Throws UNAUTHORIZED, FORBIDDEN, NOT_FOUND, GONE, VALIDATION_ERROR or BUSINESS_RULE_VIOLATION. */
+export async function replayWebhook({ id, input }: MutationReplayWebhookArgs, context: UsersContext): Promise<ReplayResult> {
+  const { since, types = null } = input;
+  if (types) rejectFaults(checkTypes(types, 'types'));
+  requireEnabled(await need(id, context));
+  const replayed = await context.stores.deliveries.replaySince({ webhookId: id, since, types, limit: MAX_REPLAYED });
+  context.webhooks.wake();
+  return replayed;
+}
+
+function need(id: string, context: UsersContext): Promise<Webhook> {
+  allowManaging(requireCaller(context));
+  return context.loaders.webhook.need(id);
+}
