@@ -3,11 +3,13 @@ import { createLoadersByArguments, createRowLoader } from '@trestle/chassis/load
 import { createLookup } from '@trestle/chassis/loading/lookup';
 import { type WindowArguments, parseWindow } from '@trestle/chassis/paging/window';
 import type { RequestContext } from '@trestle/chassis/request/context';
+import { isJobOf } from '@trestle/chassis/jobs/job-kinds';
 import { hasPrefix } from '@trestle/chassis/values/ids';
 import type { Channel } from './channel/rules.ts';
 import { COMMENT_SORTING } from './comment/store.ts';
 import { type CommentsArguments, parseCommentsWindow } from './comment/window.ts';
 import type { CommentFilter, CommentOrderField, PostFilter, PostOrderField } from './generated/resolvers.ts';
+import { contentJobVisibility } from './job/rules.ts';
 import type { Message } from './message/rules.ts';
 import { MESSAGE_SORTING } from './message/store.ts';
 import { parsePostFilter, postVisibility } from './post/rules.ts';
@@ -32,7 +34,7 @@ export function createContentLoaders(stores: ContentStores, { caller }: Pick<Req
     postsBy: createLoadersByArguments(({ filter, ...args }: PostsArguments) =>
       posts.pagesBy({
         by: 'authorId',
-        scope: { filter: parsePostFilter(filter ?? {}), visibility },
+        scope: { ...parsePostFilter(filter ?? {}), visibility },
         window: parseWindow(args, POST_SORTING),
       }),
     ),
@@ -53,7 +55,10 @@ export function createContentLoaders(stores: ContentStores, { caller }: Pick<Req
   };
 }
 
-function createLookups({ posts, comments, videos, channels, messages, findDeleted }: ContentStores, caller: RequestContext['caller']) {
+function createLookups(
+  { posts, comments, videos, channels, messages, jobs, findDeleted }: ContentStores,
+  caller: RequestContext['caller'],
+) {
   const tombstones = createRowLoader(findDeleted, ({ id }) => id);
   const wasDeleted = async (id: string) => (await tombstones.load(id)) !== null;
   const ofPosts = { filter: {}, visibility: postVisibility(caller) };
@@ -63,7 +68,10 @@ function createLookups({ posts, comments, videos, channels, messages, findDelete
   const loadChannels = ifLoggedIn<Channel>((ids) => channels.findByIds(ids));
   const loadMessages = ifLoggedIn<Message>((ids) => messages.findByIds(ids));
 
+  const ofJobs = { filter: {}, visibility: contentJobVisibility(caller) };
+
   return {
+    job: createLookup({ noun: 'job', isId: isJobOf('content'), load: (ids) => jobs.findByIds(ids, ofJobs) }),
     post: createLookup({ noun: 'post', isId: hasPrefix('pst'), load: (ids) => posts.findByIds(ids, ofPosts), wasDeleted }),
     comment: createLookup({ noun: 'comment', isId: hasPrefix('cmt'), load: (ids) => comments.findByIds(ids, ofPosts), wasDeleted }),
     video: createLookup({ noun: 'video', isId: hasPrefix('vid'), load: (ids) => videos.findByIds(ids, ofVideos), wasDeleted }),

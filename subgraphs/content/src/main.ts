@@ -1,28 +1,62 @@
 /** The content process. */
+import { createJobControl } from '@trestle/chassis/jobs/job-control';
+import type { SubgraphJobs } from '@trestle/chassis/jobs/job-work';
+import { startJobWorker } from '@trestle/chassis/jobs/worker';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
+import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
-import { readConfig } from './config.ts';
+import { openFileStore } from '@trestle/files/settings';
+import { sweepFiles } from '@trestle/files/sweep-files';
+import { readConfig, toUploadLimits, toUsersUrl } from './config.ts';
 import { createContentContext } from './context.ts';
+import { POSTER_FILES, createPublishing } from './publishing/publish-video.ts';
 import { resolvers } from './resolvers.ts';
-import { openContentStores } from './stores.ts';
+import { startIndexing } from './search/indexing.ts';
+import { type ContentStores, openContentStores } from './stores.ts';
 import { createTopics } from './topics.ts';
+import { UPLOADS_PATH, createUploadEndpoint } from './video-upload/endpoint.ts';
+import { UPLOAD_FILES } from './video-upload/rules.ts';
+import { VIDEO_FILES } from './video/rules.ts';
 
 const config = readConfig();
+const { CLIENT_ID_KEY_FILE: ticketKey } = config;
+const files = await openFileStore(config, 'content');
 
 await runSubgraph({
   name: 'content',
   port: config.CONTENT_PORT,
   databaseUrl: config.CONTENT_DATABASE_URL,
   settings: config,
-  create: ({ database }) => {
-    const { idempotency, close } = openContentStores({ database, createId: createIds({ now: Date.now }), clock: systemClock });
+  create: ({ database, log }) => {
+    const createId = createIds({ now: Date.now });
+    const { idempotency, transact, close } = openContentStores({ database, createId, clock: systemClock });
+    const { stores } = idempotency;
+    const jobs: SubgraphJobs<ContentStores> = { works: { PUBLISH_VIDEO: createPublishing({ files, stores }) }, transact, stores };
+    const dependencies = { files, jobControl: createJobControl(jobs), uploadLimits: toUploadLimits(config) };
     return {
       resolvers,
-      createContext: (request) => createContentContext(request, idempotency),
-      topics: createTopics(idempotency.stores),
-      sweep: idempotency.sweep,
-      close,
+      createContext: (request) => createContentContext(request, idempotency, dependencies),
+      topics: createTopics(stores),
+      endpoints: {
+        [FILES_PATH]: createFileEndpoint({ files, ticketKey, find: (id) => stores.videos.findFile(id), log }),
+        [UPLOADS_PATH]: createUploadEndpoint({ files, stores, transact, createId, ticketKey, log }),
+      },
+      uploads: { files, prefix: VIDEO_FILES, maxBytes: config.MAX_UPLOAD_BYTES, createId: () => createId('fil') },
+      startJobs: (worker) => startJobWorker({ ...worker, jobs }),
+      startConsumers: (options) => startIndexing({ ...options, database, log, usersUrl: toUsersUrl(config) }),
+      async sweep() {
+        await Promise.all([idempotency.sweep(), stores.jobs.sweep(), stores.uploads.sweep()]);
+        const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
+        const { videos, uploads } = stores;
+        for (const prefix of [VIDEO_FILES, POSTER_FILES])
+          await sweepFiles({ files, prefix, findUsed: (keys) => videos.findFileKeys(keys), before });
+        await sweepFiles({ files, prefix: UPLOAD_FILES, findUsed: (keys) => uploads.findFileKeys(keys), before });
+      },
+      async close() {
+        files.close();
+        await close();
+      },
     };
   },
 });

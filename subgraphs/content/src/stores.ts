@@ -1,5 +1,8 @@
 /** The stores of this subgraph on one Prisma client, which may be that of a transaction. */
 import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database/database';
+import type { TransactJobs } from '@trestle/chassis/jobs/job-work';
+import { type JobStore, createJobStore } from '@trestle/chassis/jobs/job-store';
+import { type Corrections, createCorrections } from '@trestle/chassis/search/corrections';
 import { createIdempotency } from '@trestle/chassis/stores/idempotency';
 import type { FindDeleted, StoreOptions } from '@trestle/chassis/stores/row-store';
 import { type ChannelStore, createChannelStore } from './channel/store.ts';
@@ -7,14 +10,22 @@ import { type CommentStore, createCommentStore } from './comment/store.ts';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
 import { type MessageStore, createMessageStore } from './message/store.ts';
 import { type PostStore, createPostStore } from './post/store.ts';
+import { type SearchStore, createSearchStore } from './search/store.ts';
+import { type VideoUploadStore, createVideoUploadStore } from './video-upload/store.ts';
 import { type VideoStore, createVideoStore } from './video/store.ts';
 
 export interface ContentStores {
   readonly posts: PostStore;
   readonly comments: CommentStore;
   readonly videos: VideoStore;
+  readonly uploads: VideoUploadStore;
   readonly channels: ChannelStore;
   readonly messages: MessageStore;
+  readonly jobs: JobStore;
+  /** Runs several writes in one transaction, which is a savepoint within another one. */
+  readonly together: TransactJobs<ContentStores>;
+  readonly search: SearchStore;
+  readonly corrections: Corrections;
   readonly findDeleted: FindDeleted;
 }
 
@@ -30,7 +41,7 @@ export function openContentStores({ database, ...options }: Dependencies) {
     createStores: (client) => createContentStores({ ...options, prisma: client }),
     clock: options.clock,
   });
-  return { idempotency, close: () => prisma.$disconnect() };
+  return { idempotency, transact: idempotency.stores.together, close: () => prisma.$disconnect() };
 }
 
 /** Creates the Prisma client of the pool. */
@@ -45,8 +56,14 @@ function createContentStores(options: StoreOptions<Prisma.TransactionClient>): C
     posts: createPostStore(withTombstones),
     comments: createCommentStore(withTombstones),
     videos: createVideoStore(withTombstones),
+    uploads: createVideoUploadStore(options),
     channels: createChannelStore(options),
     messages: createMessageStore(withTombstones),
+    jobs: createJobStore(options),
+    together: (work) =>
+      (options.prisma as PrismaClient).$transaction((transaction) => work(createContentStores({ ...options, prisma: transaction }))),
+    search: createSearchStore(options.prisma),
+    corrections: createCorrections(options.prisma),
     findDeleted,
   };
 }

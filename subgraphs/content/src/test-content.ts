@@ -1,4 +1,5 @@
 /** The content subgraph on a database of its own, for tests: its stores, its real schema, and Prisma for rows that no mutation creates. */
+import { createJobControl } from '@trestle/chassis/jobs/job-control';
 import type { Clock } from '@trestle/chassis/values/clock';
 import { openDatabase } from '@trestle/chassis/database/database';
 import { type CreateId, createIds } from '@trestle/chassis/values/ids';
@@ -45,7 +46,7 @@ export async function openTestContent(
   const database = openDatabase({ url: testDatabase.url, metrics });
   const prisma = openPrisma(database);
   const createId = createIds({ now: createTicks() });
-  const { idempotency, close } = openContentStores({ database, createId, clock });
+  const { idempotency, transact, close } = openContentStores({ database, createId, clock });
   const { stores } = idempotency;
   const schema = createSubgraphSchema('content', { resolvers });
 
@@ -62,6 +63,11 @@ export async function openTestContent(
       const contextValue = createContentContext(
         { caller: caller ?? null, requestId: 'test', denials: new Map(), idempotency: null },
         idempotency,
+        {
+          files: { open: () => Promise.resolve(undefined), presignPut: undefined },
+          jobControl: createJobControl({ works: {}, transact, stores }),
+          uploadLimits: { maxBytes: 1_000_000, perAccount: 10, totalBytes: 10_000_000, expireAfterSeconds: 3600 },
+        },
       );
       const result = await execute({ schema, document: parse(document), variableValues: variables, contextValue });
       return { data: result.data as Data, codes: codesOf(result) };

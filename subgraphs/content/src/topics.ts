@@ -1,7 +1,7 @@
 /** The rows that events are about (spec §6): messages. */
-import { type Topics, loadByEntityId } from '@trestle/chassis/events/events';
+import { type Topics, loadBySubject } from '@trestle/chassis/events/topics';
 import type { ContentStores } from './stores.ts';
 
 export function createTopics({ messages }: Pick<ContentStores, 'messages'>): Topics {
-  return { messageAdded: loadByEntityId((ids) => messages.findByIds(ids)) };
+  return { messageAdded: { types: ['message.added'], load: loadBySubject((ids) => messages.findByIds(ids)) } };
 }

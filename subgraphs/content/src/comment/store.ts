@@ -74,6 +74,6 @@ function rowsOf({ visibility, filter }: CommentScope, postIds?: readonly string[
     ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
     ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
   ];
-  const [search] = given(filter.search, (words) => sql`to_tsvector('english', t."body") @@ websearch_to_tsquery('english', ${words})`);
-  return { table: 'comments', where, search };
+  const [condition] = given(filter.search, (words) => sql`to_tsvector('english', t."body") @@ websearch_to_tsquery('english', ${words})`);
+  return { table: 'comments', where, search: condition && { condition } };
 }

@@ -4,13 +4,12 @@ import { connectionResolvers } from '@trestle/chassis/paging/connection';
 import type { Resolvers } from '../generated/resolvers.ts';
 
 import { createPost, deletePost, updatePost } from './mutations.ts';
-import { parsePostFilter, postVisibility } from './rules.ts';
+import { listPosts } from './queries.ts';
 
 export const postResolvers: Resolvers = {
   Query: {
     post: (_, { id }, { loaders }) => loaders.post.findOrGone(id),
-    postsConnection: (_, { filter, ...args }, { stores: { posts }, caller }) =>
-      posts.connection(args, { filter: parsePostFilter(filter ?? {}), visibility: postVisibility(caller) }),
+    postsConnection: (_, { filter, ...args }, context) => listPosts(args, filter ?? {}, context),
   },
   Mutation: {
     createPost: (_, args, context, info) => createPost(args, context, info),

@@ -74,7 +74,7 @@ describe('a change of a post', () => {
 
 describe('a filter of posts', () => {
   it('compares the tag in the form in which tags are stored', () => {
-    expect(parsePostFilter({ tag: ' News', title: 'News' })).toEqual({ tag: 'news', title: 'News' });
-    expect(parsePostFilter({ tag: null })).toEqual({ tag: null });
+    expect(parsePostFilter({ tag: ' News', title: 'News' }).filter).toEqual({ tag: 'news', title: 'News' });
+    expect(parsePostFilter({ tag: null }).filter).toEqual({ tag: null });
   });
 });

@@ -1,4 +1,5 @@
 /** The rules of posts (contract §3). Pure: no database, no clock. */
+import { type SearchQuery, parseSearchQuery } from '@trestle/chassis/search/query';
 import { checkString } from '@trestle/chassis/values/strings';
 import { type Caller, hasRole } from '@trestle/identity';
 import { fail, rejectFaults } from '@trestle/schema/errors';
@@ -81,7 +82,14 @@ export function parsePostChange({ title, body, status, tags }: PostInput): PostC
   return { ...(title != null && { title }), ...(body != null && { body }), ...(status && { status }), ...(tags && { tags: toTags(tags) }) };
 }
 
-/** Parses a filter: the tag is compared in the form in which tags are stored. */
-export function parsePostFilter<Filter extends { readonly tag?: string | null }>(filter: Filter): Filter {
-  return filter.tag == null ? filter : { ...filter, tag: toTag(filter.tag) };
+/** A filter of posts, as far as it needs parsing. */
+interface PostFilterInput {
+  readonly tag?: string | null;
+  readonly search?: string | null;
+}
+
+/** Parses a filter: the tag is compared in the form in which tags are stored. Throws VALIDATION_ERROR for a search that cannot be understood. */
+export function parsePostFilter<Filter extends PostFilterInput>(filter: Filter): { filter: Filter; query: SearchQuery | undefined } {
+  const query = filter.search == null ? undefined : parseSearchQuery(filter.search, 'filter.search');
+  return { filter: filter.tag == null ? filter : { ...filter, tag: toTag(filter.tag) }, query };
 }

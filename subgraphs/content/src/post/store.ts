@@ -1,8 +1,10 @@
 /** Posts in PostgreSQL. Every statement that reads posts contains the condition that the caller may see them. */
-import { type Sql, given, sql } from '@trestle/chassis/database/sql';
-import type { RowSet } from '@trestle/chassis/paging/page-query';
+import { given, sql } from '@trestle/chassis/database/sql';
+import type { RowSet, Search } from '@trestle/chassis/paging/page-query';
 import type { Sorting } from '@trestle/chassis/paging/window';
 import type { ExpectedVersions } from '@trestle/chassis/request/faults';
+import type { SearchQuery } from '@trestle/chassis/search/query';
+import { toScore, toTsquery } from '@trestle/chassis/search/tsquery';
 import { createGuardedDelete, createGuardedUpdate } from '@trestle/chassis/stores/guarded-writes';
 import { type DeletingStoreOptions, createRowStore } from '@trestle/chassis/stores/row-store';
 import { type Visibility, whereVisible } from '../access.ts';
@@ -21,9 +23,14 @@ export const POST_SORTING: Sorting<PostOrderField> = {
   default: { field: 'CREATED_AT', direction: 'DESC' },
 };
 
+/** All columns but the words that are searched. */
+const COLUMNS = ['id', 'authorId', 'title', 'body', 'status', 'tags', 'createdAt', 'updatedAt', 'version'] as const;
+
 /** The posts of a list: those that match the filter and that the caller may see. */
 export interface PostScope {
   readonly filter: PostFilter;
+  /** What `filter.search` means; absent when it is blank, which no post matches. */
+  readonly query?: SearchQuery | undefined;
   readonly visibility: Visibility;
 }
 
@@ -68,7 +75,7 @@ export function createPostStore({ prisma, createId, clock, findDeleted }: Deleti
 }
 
 /** Each condition is served by an index of its own. */
-function rowsOf({ filter, visibility }: PostScope): RowSet {
+function rowsOf({ filter, query, visibility }: PostScope): RowSet {
   const where = [
     ...whereVisible(visibility, 'authorId'),
     ...given(filter.status, (status) => sql`t."status" = ${status}::"PostStatus"`),
@@ -79,17 +86,15 @@ function rowsOf({ filter, visibility }: PostScope): RowSet {
     ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
     ...given(filter.updatedAtGte, (time) => sql`t."updatedAt" >= ${time}::timestamptz`),
     ...given(filter.updatedAtLte, (time) => sql`t."updatedAt" <= ${time}::timestamptz`),
+    ...given(query ? null : filter.search, () => sql`false`),
   ];
-  const [search] = given(
-    filter.search,
-    (words) => sql`to_tsvector('english', ${searched(filter)}) @@ websearch_to_tsquery('english', ${words})`,
-  );
-  return { table: 'posts', where, search };
+  return { table: 'posts', columns: COLUMNS, where, search: query && toSearch(query, new Set(filter.searchIn)) };
 }
 
-/** Returns the expression to search, as it is written in the index that serves it. */
-function searched({ searchIn }: PostFilter): Sql {
-  const fields = new Set(searchIn);
-  if (fields.size !== 1) return sql`t."title" || ' ' || t."body"`;
-  return fields.has('TITLE') ? sql`t."title"` : sql`t."body"`;
+/** A title has few words, which have an index of their own; those of bodies are found by the index of all words. */
+function toSearch(query: SearchQuery, fields: ReadonlySet<string>): Search {
+  const score = toScore(query);
+  if (fields.size !== 1) return { condition: sql`t."words" @@ ${toTsquery(query)}`, score };
+  if (fields.has('TITLE')) return { condition: sql`ts_filter(t."words", '{a}') @@ ${toTsquery(query)}`, score };
+  return { condition: sql`t."words" @@ ${toTsquery(query, { weights: 'B' })}`, score };
 }

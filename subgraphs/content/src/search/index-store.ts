@@ -1,0 +1,71 @@
+/** Writes the search index. Each function brings documents up to date with what is stored now, so that repeating it changes nothing. */
+import { type Sql, type SqlClient, name, sql } from '@trestle/chassis/database/sql';
+import type { PublicAccount } from './accounts.ts';
+
+/** The tables of an index: the one that is searched, or the one that a rebuild fills. */
+export interface IndexTables {
+  readonly documents: string;
+  readonly words: string;
+}
+
+export const LIVE: IndexTables = { documents: 'search_documents', words: 'search_words' };
+export const NEXT: IndexTables = { documents: 'search_documents_next', words: 'search_words_next' };
+
+/** Longer words are neither misspelt nor corrected. */
+const MAX_WORD = 50;
+
+export type IndexStore = ReturnType<typeof createIndexStore>;
+
+export function createIndexStore(prisma: Pick<SqlClient, '$executeRaw'>, { documents, words }: IndexTables = LIVE) {
+  const table = name(documents);
+  /** Inserts or replaces the documents that the statement selects, and adds their words to those by which queries are corrected. */
+  const write = (selected: Sql) =>
+    prisma.$executeRaw(sql`
+    WITH written AS (
+      INSERT INTO ${table} ("id", "type", "postId", "name", "bio", "words", "createdAt") ${selected}
+      ON CONFLICT ("id") DO UPDATE SET "name" = excluded."name", "bio" = excluded."bio", "words" = excluded."words"
+      RETURNING "words"
+    )
+    INSERT INTO ${name(words)} ("word")
+    SELECT DISTINCT w COLLATE "C" FROM written, unnest(tsvector_to_array("words")) AS w
+    WHERE char_length(w) <= ${MAX_WORD}::int AND w NOT LIKE '$%' ORDER BY 1 ON CONFLICT DO NOTHING`);
+  const remove = (condition: Sql) => prisma.$executeRaw(sql`DELETE FROM ${table} d WHERE ${condition}`);
+  const addType = (vector: Sql, type: string) => sql`${vector} || array_to_tsvector(ARRAY[${`$${type}`}])`;
+
+  const selectComments = (condition: Sql) => sql`
+    SELECT c."id", 'COMMENT', c."postId", NULL, NULL, ${addType(sql`search_vector('', c."body")`, 'COMMENT')}, c."createdAt"
+    FROM "comments" c JOIN "posts" p ON p."id" = c."postId" WHERE p."status" = 'PUBLISHED' AND ${condition}`;
+
+  return {
+    /** Indexes posts; when one is published, its comments too. What is not published leaves the index. */
+    async writePosts(ids: readonly string[]): Promise<void> {
+      const given = sql`ANY(${[...ids]}::text[])`;
+      const isPublished = (id: Sql) => sql`EXISTS (SELECT FROM "posts" p WHERE p."id" = ${id} AND p."status" = 'PUBLISHED')`;
+      await remove(sql`d."id" = ${given} AND NOT ${isPublished(sql`d."id"`)}`);
+      await remove(sql`d."postId" = ${given} AND NOT ${isPublished(sql`d."postId"`)}`);
+      await write(sql`
+        SELECT p."id", 'POST', NULL, NULL, NULL, ${addType(sql`p."words"`, 'POST')}, p."createdAt"
+        FROM "posts" p WHERE p."status" = 'PUBLISHED' AND p."id" = ${given}`);
+      await write(selectComments(sql`c."postId" = ${given} AND NOT EXISTS (SELECT FROM ${table} d WHERE d."id" = c."id")`));
+    },
+
+    /** Indexes comments on published posts; others leave the index. */
+    async writeComments(ids: readonly string[]): Promise<void> {
+      const given = sql`ANY(${[...ids]}::text[])`;
+      await remove(sql`d."id" = ${given} AND NOT EXISTS (
+        SELECT FROM "comments" c JOIN "posts" p ON p."id" = c."postId" WHERE c."id" = d."id" AND p."status" = 'PUBLISHED')`);
+      await write(selectComments(sql`c."id" = ${given}`));
+    },
+
+    /** Indexes the accounts, and removes those of the ids that are not among them. */
+    async writeAccounts(ids: readonly string[], accounts: readonly PublicAccount[]): Promise<void> {
+      await remove(sql`d."id" = ANY(${[...ids]}::text[]) AND NOT d."id" = ANY(${accounts.map(({ id }) => id)}::text[])`);
+      await write(sql`
+        SELECT u."id", 'USER', NULL, u."name", u."bio", ${addType(sql`search_vector(u."name", coalesce(u."bio", ''))`, 'USER')}, u."createdAt"
+        FROM unnest(
+          ${accounts.map(({ id }) => id)}::text[], ${accounts.map((account) => account.name)}::text[],
+          ${accounts.map(({ bio }) => bio)}::text[], ${accounts.map(({ createdAt }) => createdAt)}::timestamptz[]
+        ) u("id", "name", "bio", "createdAt")`);
+    },
+  };
+}
