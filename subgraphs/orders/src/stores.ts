@@ -1,5 +1,6 @@
 /** The stores of this subgraph on one Prisma client, which may be that of a transaction. */
 import { type Database, TRANSACTION_LIMITS } from '@trestle/chassis/database/database';
+import { type Corrections, createCorrections } from '@trestle/chassis/search/corrections';
 import { createIdempotency } from '@trestle/chassis/stores/idempotency';
 import type { StoreOptions } from '@trestle/chassis/stores/row-store';
 import { type Prisma, PrismaClient } from './generated/prisma/client.ts';
@@ -11,6 +12,7 @@ export interface OrdersStores {
   readonly orders: OrderStore;
   readonly products: ProductStore;
   readonly payments: PaymentStore;
+  readonly corrections: Corrections;
 }
 
 interface Dependencies extends Omit<StoreOptions<never>, 'prisma'> {
@@ -34,5 +36,10 @@ export function openPrisma({ adapter }: Pick<Database, 'adapter'>): PrismaClient
 }
 
 function createOrdersStores(options: StoreOptions<Prisma.TransactionClient>): OrdersStores {
-  return { orders: createOrderStore(options), products: createProductStore(options), payments: createPaymentStore(options) };
+  return {
+    orders: createOrderStore(options),
+    products: createProductStore(options),
+    payments: createPaymentStore(options),
+    corrections: createCorrections(options.prisma),
+  };
 }

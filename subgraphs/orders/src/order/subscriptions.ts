@@ -13,6 +13,6 @@ export async function subscribeToStatusChanges(
 ): Promise<EventSelection<'orderStatusChanged', Order>> {
   if (orderId != null) await context.loaders.order.need(orderId);
   const isAll = visibilityOf(context.caller).all;
-  const where = orderId != null ? { orderId } : isAll ? {} : { customerId: requireCaller(context).userId };
+  const where = orderId != null ? { subject: orderId } : isAll ? {} : { ownerId: requireCaller(context).userId };
   return selectEvents('orderStatusChanged', where);
 }

@@ -2,11 +2,12 @@
 import { connectionResolvers } from '@trestle/chassis/paging/connection';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { createProduct, updateProduct } from './mutations.ts';
+import { listProducts } from './queries.ts';
 
 export const productResolvers: Resolvers = {
   Query: {
     product: (_, { id }, { loaders }) => loaders.product.find(id),
-    productsConnection: (_, { filter, ...args }, { stores: { products } }) => products.connection(args, filter ?? {}),
+    productsConnection: (_, { filter, ...args }, context) => listProducts(args, filter ?? {}, context),
   },
   Mutation: {
     createProduct: (_, args, context, info) => createProduct(args, context, info),

@@ -1,5 +1,6 @@
 /** The rules of products. Pure: no database, no clock. */
 import { notFound } from '@trestle/chassis/request/faults';
+import { type SearchQuery, parseSearchQuery } from '@trestle/chassis/search/query';
 import { checkString } from '@trestle/chassis/values/strings';
 import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
 import { lengthOf } from '@trestle/schema/lengths';
@@ -61,6 +62,13 @@ export function parseProductChange(input: ProductInput): ProductChange {
   ]);
   const written = { ...(category && { category }), ...(currency && { currency: currency.toUpperCase() }) };
   return { ...input, ...written } as ProductChange;
+}
+
+/** Parses a filter. Throws VALIDATION_ERROR for a search that cannot be understood. */
+export function parseProductFilter<Filter extends { readonly search?: string | null }>(
+  filter: Filter,
+): { filter: Filter; query: SearchQuery | undefined } {
+  return { filter, query: filter.search == null ? undefined : parseSearchQuery(filter.search, 'filter.search') };
 }
 
 function checkDescription(description: string | null): FieldFault[] {

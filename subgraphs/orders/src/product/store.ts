@@ -1,6 +1,9 @@
 /** Products in PostgreSQL. Every write is one statement. */
 import { type Sql, containing, given, sql } from '@trestle/chassis/database/sql';
+import type { RowSet, Search } from '@trestle/chassis/paging/page-query';
 import type { Sorting } from '@trestle/chassis/paging/window';
+import type { SearchQuery } from '@trestle/chassis/search/query';
+import { toScore, toTsquery } from '@trestle/chassis/search/tsquery';
 import { createGuardedUpdate } from '@trestle/chassis/stores/guarded-writes';
 import { type StoreOptions, createRowStore } from '@trestle/chassis/stores/row-store';
 import type { Prisma } from '../generated/prisma/client.ts';
@@ -20,11 +23,20 @@ export const PRODUCT_SORTING: Sorting<ProductOrderField> = {
   idType: 'int4',
 };
 
+/** All columns but the words that are searched. */
+const COLUMNS = [...['id', 'name', 'description', 'category', 'price', 'currency', 'stock', 'createdAt', 'updatedAt', 'version']] as const;
+
+/** The products of a list. */
+export interface ProductScope {
+  readonly filter: ProductFilter;
+  /** What `filter.search` means; absent when it is blank, which every product matches. */
+  readonly query?: SearchQuery | undefined;
+}
+
 export type ProductStore = ReturnType<typeof createProductStore>;
 
 export function createProductStore({ prisma, clock }: Pick<StoreOptions<Prisma.TransactionClient>, 'prisma' | 'clock'>) {
-  const rowsOf = (filter: ProductFilter) => ({ table: 'products', where: conditionsOf(filter) });
-  const { list, count, connection } = createRowStore<Product, ProductFilter, ProductOrderField>({
+  const { list, count, connection } = createRowStore<Product, ProductScope, ProductOrderField>({
     prisma,
     sorting: PRODUCT_SORTING,
     rowsOf,
@@ -52,6 +64,17 @@ export function createProductStore({ prisma, clock }: Pick<StoreOptions<Prisma.T
   };
 }
 
+function rowsOf({ filter, query }: ProductScope): RowSet {
+  return { table: 'products', columns: COLUMNS, where: conditionsOf(filter), search: query && toSearch(query, filter.search ?? '') };
+}
+
+/** Clients of earlier versions find substrings too; they are least relevant. */
+function toSearch(query: SearchQuery, written: string): Search {
+  const contains = containing(written);
+  const condition = sql`(t."words" @@ ${toTsquery(query)} OR t."name" ILIKE ${contains} OR t."description" ILIKE ${contains})`;
+  return { condition, score: toScore(query) };
+}
+
 function conditionsOf(filter: ProductFilter): Sql[] {
   return [
     ...given(filter.category, (category) => sql`t."category" = lower(${category})`),
@@ -64,6 +87,5 @@ function conditionsOf(filter: ProductFilter): Sql[] {
     ...given(filter.isAvailable, (isAvailable) => (isAvailable ? sql`t."stock" > 0` : sql`t."stock" = 0`)),
     ...given(filter.createdAtGte, (time) => sql`t."createdAt" >= ${time}::timestamptz`),
     ...given(filter.createdAtLte, (time) => sql`t."createdAt" <= ${time}::timestamptz`),
-    ...given(filter.search, (words) => sql`(t."name" ILIKE ${containing(words)} OR t."description" ILIKE ${containing(words)})`),
   ];
 }
