@@ -14,6 +14,8 @@ export const SCOPE_DESCRIPTIONS = {
   'videos:write': 'Upload, change and delete videos for you',
   'messages:read': 'Read your messages',
   'messages:write': 'Send messages for you',
+  'events:read': 'Read events: what happens to public resources and to yours',
+  'webhooks:manage': 'Manage your webhooks, which send events to other servers',
   'account:manage': 'Manage your password, sessions, API keys and second factor',
 } as const;
 

@@ -44,6 +44,15 @@ export interface EmbeddedPostgres {
 const LOCK_TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
 
+/** Returns the URLs of the databases of a running server; undefined when none runs in the directory. They contain the superuser's password. */
+export async function findEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres['url'] | undefined> {
+  const reachable = await toReachable(resolve(dataDir));
+  const running = await findRunning(reachable);
+  if (!running) return undefined;
+  const password = await ensureCluster(await findBinaries(), reachable);
+  return (database) => `postgresql://postgres:${password}@127.0.0.1:${String(running.port)}/${database}`;
+}
+
 /**
  * Starts the server or attaches to a running one. It listens on the loopback interface only. Throws an error that says what to do when
  * the port is in use, the disk is full, the directory is not a complete cluster, another server uses it, or the programs do not run.
@@ -129,6 +138,9 @@ interface Failure {
 /** Recovery after a crash with one sync of the file system instead of one per file: 0.1 s instead of several seconds. */
 const RECOVERY = process.platform === 'linux' ? ['-c', 'recovery_init_sync_method=syncfs'] : [];
 
+/** Also of a standby. */
+const READY = /ready to accept (?:read-only )?connections/;
+
 /** Starts the server. Resolves when it is ready, or with the reason when it ends. */
 function launch(binaries: string, { dataDir, port, flags, onLog }: Launch): Promise<{ pid: number; port: number } | Failure> {
   return new Promise((settle) => {
@@ -141,7 +153,7 @@ function launch(binaries: string, { dataDir, port, flags, onLog }: Launch): Prom
     child.stderr.on('data', (chunk: Buffer) => {
       onLog?.(chunk.toString());
       log = (log + chunk.toString()).slice(-8192);
-      if (ready || child.pid === undefined || !log.includes('ready to accept connections')) return;
+      if (ready || child.pid === undefined || !READY.test(log)) return;
       ready = true;
       settle({ pid: child.pid, port });
     });

@@ -194,11 +194,12 @@ function createNodeServer({
   maxHeaderBytes: number;
   hasUpgrades: boolean;
 }): Server {
-  const { headersTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs, maxConnections } = limits;
+  const { headersTimeoutMs, requestTimeoutMs, uploadTimeoutMs, keepAliveTimeoutMs, maxConnections } = limits;
   const server = createServer({
     maxHeaderSize: maxHeaderBytes,
     headersTimeout: headersTimeoutMs,
-    requestTimeout: requestTimeoutMs,
+    // Node has one limit for uploads and other requests; `traffic.ts` limits the time of the others.
+    requestTimeout: Math.max(requestTimeoutMs, uploadTimeoutMs),
     keepAliveTimeout: keepAliveTimeoutMs,
     // Bounds how late a timeout is noticed.
     connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),

@@ -1,6 +1,7 @@
 /** HTTP/2 requests and responses with the interface of HTTP/1.1, and their transfer for `traffic.ts`. */
 import { Http2ServerRequest, Http2ServerResponse, type ServerHttp2Stream, constants } from 'node:http2';
 import { addedHeadersOf, mergeHeaders } from './response-headers.ts';
+import { isStreamed } from './streamed-body.ts';
 import type { Transfer } from './traffic.ts';
 
 /** A request with the interface of HTTP/1.1. */
@@ -98,6 +99,7 @@ export class Http2Transfer implements Transfer {
   readonly #request: Request;
   readonly #response: Response;
   readonly #stream: ServerHttp2Stream;
+  readonly #beganAt = performance.now();
   readonly refuse: () => void;
 
   constructor({ request, response, refuse }: { request: Request; response: Response; refuse: () => void }) {
@@ -118,6 +120,14 @@ export class Http2Transfer implements Transfer {
 
   receivedBytes(): number {
     return this.#request.received;
+  }
+
+  isStreamed(): boolean {
+    return isStreamed(this.#request);
+  }
+
+  receivingMs(): number {
+    return performance.now() - this.#beganAt;
   }
 
   sentBytes(): number {

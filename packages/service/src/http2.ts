@@ -91,7 +91,7 @@ function createNodeServer(maxHeaderBytes: number): Http2NodeServer {
 }
 
 /** Returns a function that watches and handles a request, or refuses it. */
-function createReceiver({ prepare, handle, maxHeaderBytes, limits, traffic }: Http2Options, refuse: Refuse) {
+function createReceiver({ prepare, handle, maxHeaderBytes, traffic }: Http2Options, refuse: Refuse) {
   return (request: Request, response: Response) => {
     const { stream } = request;
     closeAfterResponse(stream);
@@ -108,13 +108,6 @@ function createReceiver({ prepare, handle, maxHeaderBytes, limits, traffic }: Ht
       request.destroy();
     };
     traffic.add(new Http2Transfer({ request, response, refuse: refuseSlow }));
-    if (!stream.endAfterHeaders) {
-      const late = setTimeout(refuseSlow, limits.requestTimeoutMs).unref();
-      for (const event of ['end', 'close'])
-        stream.once(event, () => {
-          clearTimeout(late);
-        });
-    }
     handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
   };
 }

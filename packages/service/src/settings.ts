@@ -5,6 +5,7 @@ import { readSettings, setting } from '@trestle/env';
 export const serviceSettings = {
   HEADERS_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
   REQUEST_TIMEOUT_MS: setting.integer(100, 600_000).default(60_000),
+  UPLOAD_TIMEOUT_MS: setting.integer(100, 86_400_000).default(900_000),
   // Longer than proxies keep their idle connections (nginx and AWS: 60 s): the side that sends requests must be the one that closes.
   KEEP_ALIVE_TIMEOUT_MS: setting.integer(100, 3_600_000).default(65_000),
   WRITE_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
@@ -29,6 +30,8 @@ export interface TrafficLimits {
   /** How long a client may take to send its headers, and its whole request, before it gets 408. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
+  /** How long it may take to send a request with files. */
+  readonly uploadTimeoutMs: number;
   /** How long a connection is kept open without a request. */
   readonly keepAliveTimeoutMs: number;
   /** How long a client may read nothing of a response before its connection or stream is cut. */
@@ -50,6 +53,7 @@ export function toServiceOptions(settings: ServiceSettings) {
   const limits: TrafficLimits = {
     headersTimeoutMs: settings.HEADERS_TIMEOUT_MS,
     requestTimeoutMs: settings.REQUEST_TIMEOUT_MS,
+    uploadTimeoutMs: settings.UPLOAD_TIMEOUT_MS,
     keepAliveTimeoutMs: settings.KEEP_ALIVE_TIMEOUT_MS,
     writeTimeoutMs: settings.WRITE_TIMEOUT_MS,
     minBodyBytesPerSecond: settings.MIN_BODY_BYTES_PER_SECOND,

@@ -11,6 +11,10 @@ export interface Transfer {
   isReceiving(): boolean;
   /** Returns the received bytes of the body. */
   receivedBytes(): number;
+  /** Returns whether the body is passed on while it arrives, so that none of it is in memory. */
+  isStreamed(): boolean;
+  /** Returns for how many milliseconds the request has been received. */
+  receivingMs(): number;
   /** Returns the bytes that the kernel has taken. Only differences count: the count can begin anywhere. */
   sentBytes(): number;
   /** Returns the bytes of the response that are still to be sent. */
@@ -43,7 +47,16 @@ export interface Traffic {
   close(): void;
 }
 
-type Limits = Pick<TrafficLimits, 'writeTimeoutMs' | 'minBodyBytesPerSecond' | 'bodyGraceMs' | 'maxReceivingBytes' | 'maxSendingBytes'>;
+type Limits = Pick<
+  TrafficLimits,
+  | 'requestTimeoutMs'
+  | 'uploadTimeoutMs'
+  | 'writeTimeoutMs'
+  | 'minBodyBytesPerSecond'
+  | 'bodyGraceMs'
+  | 'maxReceivingBytes'
+  | 'maxSendingBytes'
+>;
 
 /** The limits, and what is called for each transfer that is cut. */
 export interface TrafficOptions extends Limits {
@@ -91,8 +104,8 @@ export function createTraffic(options: TrafficOptions): Traffic {
       }
       if (transfer.isOver()) all.delete(progress);
       else if (isReading(progress, now)) {
-        receiving.push(progress);
-        if (isTooSlow(progress, now, options)) end(progress, 'slow body');
+        if (!transfer.isStreamed()) receiving.push(progress);
+        if (isTooLong(transfer, options) || isTooSlow(progress, now, options)) end(progress, 'slow body');
       } else if (isWriting(progress, now)) {
         sending.push(progress);
         if (now - progress.movedAt >= writeTimeoutMs) end(progress, 'slow reader');
@@ -129,6 +142,11 @@ function isReading(progress: Progress, now: number): boolean {
     progress.receivedBefore = progress.held;
   }
   return true;
+}
+
+/** Whether the whole request takes too long. */
+function isTooLong(transfer: Transfer, { requestTimeoutMs, uploadTimeoutMs }: Limits): boolean {
+  return transfer.receivingMs() >= (transfer.isStreamed() ? uploadTimeoutMs : requestTimeoutMs);
 }
 
 /** Whether too little came in a whole time of grace; begins the next one otherwise. */

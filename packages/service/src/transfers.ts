@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { isStreamed } from './streamed-body.ts';
 import type { Traffic, Transfer } from './traffic.ts';
 
 /** What Node's own timeouts read (net.js, `_onTimeout`): only this shows progress within one large write. */
@@ -41,6 +42,7 @@ class Http1Transfer implements Transfer {
   #request: IncomingMessage | undefined;
   #response: ServerResponse | undefined;
   #readBefore = 0;
+  #beganAt = 0;
   exchange = 0;
 
   constructor(server: Server, socket: Socket) {
@@ -54,6 +56,7 @@ class Http1Transfer implements Transfer {
     this.#request = request;
     this.#response = response;
     this.#readBefore = this.#socket.bytesRead;
+    this.#beganAt = performance.now();
   }
 
   isOver(): boolean {
@@ -68,6 +71,14 @@ class Http1Transfer implements Transfer {
 
   receivedBytes(): number {
     return this.#socket.bytesRead - this.#readBefore;
+  }
+
+  isStreamed(): boolean {
+    return this.#request !== undefined && isStreamed(this.#request);
+  }
+
+  receivingMs(): number {
+    return performance.now() - this.#beganAt;
   }
 
   sentBytes(): number {
@@ -106,6 +117,14 @@ export class UpgradedTransfer implements Transfer {
   }
 
   receivedBytes(): number {
+    return 0;
+  }
+
+  isStreamed(): boolean {
+    return false;
+  }
+
+  receivingMs(): number {
     return 0;
   }
 

@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { isMultipart, readBoundary } from './boundary.ts';
+import { type Operations, parseMap, parseOperations, placeFiles } from './place-files.ts';
+import { findParts, readHead } from './read-head.ts';
+import { toEnd, toFileStart, toHead } from './write-request.ts';
+
+const faulty = expect.objectContaining({ code: 'VALIDATION_ERROR' });
+
+/** Splits bytes at arbitrary places. */
+const cut = (bytes: Buffer, at: readonly number[]) => {
+  const places = [0, ...at.map((each) => each % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
+  return places.slice(1).map((end, i) => bytes.subarray(places[i], end));
+};
+
+const BOUNDARY = fc.stringMatching(/^[\w'()+,./:=?-]{1,70}$/);
+
+describe('readBoundary', () => {
+  it.each([
+    ['multipart/form-data; boundary=x', 'x'],
+    ['Multipart/Form-Data;charset=utf-8;boundary="a b"', 'a b'],
+    ['multipart/form-data', undefined],
+    ['multipart/form-data; boundary=', undefined],
+    ['multipart/form-data; boundary="a\\"', undefined],
+    [`multipart/form-data; boundary=${'x'.repeat(71)}`, undefined],
+  ])('reads %j as %j', (type, expected) => {
+    expect(isMultipart(type)).toBe(true);
+    expect(readBoundary(type)).toBe(expected);
+  });
+
+  it.each(['application/json', 'multipart/mixed; boundary=x', 'multipart/form-dataX; boundary=x', undefined])('leaves out %j', (type) => {
+    expect(isMultipart(type)).toBe(false);
+  });
+});
+
+describe('readHead', () => {
+  it('returns both parts and leaves every byte behind them, however the request is cut into pieces', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ boundary: BOUNDARY, operations: fc.json(), map: fc.json() }),
+        fc.uint8Array({ maxLength: 200 }),
+        fc.array(fc.nat(), { maxLength: 8 }),
+        async ({ boundary, operations, map }, file, at) => {
+          const rest = Buffer.concat([Buffer.from(toFileStart('0', 'video/mp4')), file, Buffer.from(toEnd(boundary))]);
+          const request = Buffer.concat([Buffer.from(toHead(boundary, { operations, map })), rest]);
+          const source = Readable.from(cut(request, at), { objectMode: false });
+          expect(await readHead(source, boundary)).toEqual({ operations, map });
+          expect((await buffer(source)).equals(rest)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('refuses any other bytes with a coded error', () => {
+    fc.assert(
+      fc.property(BOUNDARY, fc.uint8Array({ maxLength: 300 }), fc.boolean(), (boundary, bytes, isBegun) => {
+        const all = isBegun ? Buffer.concat([Buffer.from(`--${boundary}\r\n`), bytes]) : Buffer.from(bytes);
+        try {
+          findParts(all, boundary, ['operations', 'map']);
+        } catch (error) {
+          expect(error).toEqual(faulty);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['the parts are in another order', toHead('b', { operations: '{}', map: '{}' }).replaceAll('operations', 'files')],
+    ['it ends early', toHead('b', { operations: '{}', map: '{}' }).slice(0, -3)],
+    ['it begins with another boundary', toHead('other', { operations: '{}', map: '{}' })],
+    ['a part has endless headers', `--b\r\n${'x: y\r\n'.repeat(1000)}`],
+  ])('rejects with VALIDATION_ERROR when %s', async (_, text) => {
+    await expect(readHead(Readable.from([Buffer.from(text)]), 'b')).rejects.toEqual(faulty);
+  });
+
+  it('rejects with PAYLOAD_TOO_LARGE when the operations never end', async () => {
+    const endless = [toHead('b', { operations: '{', map: '' }).split('\r\n--b')[0] ?? '', ...Array<string>(20).fill('x'.repeat(65_536))];
+    await expect(readHead(Readable.from(endless.map((each) => Buffer.from(each))), 'b')).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+    });
+  });
+
+  it('rejects when the client disconnects', async () => {
+    const source = new Readable({ read: () => undefined });
+    const reading = readHead(source, 'b');
+    source.destroy();
+    await expect(reading).rejects.toThrow('disconnected');
+  });
+});
+
+describe('placeFiles', () => {
+  const put = (operations: Operations, map: object) => {
+    placeFiles(operations, parseMap(JSON.stringify(map)), (name) => ({ name }));
+    return operations;
+  };
+
+  it('puts each file at all its paths', () => {
+    const placed = put(
+      { variables: { a: null, b: { c: [null, null] } } },
+      { 0: ['variables.a', 'variables.b.c.1'], 1: ['variables.b.c.0'] },
+    );
+    expect(placed).toEqual({ variables: { a: { name: '0' }, b: { c: [{ name: '1' }, { name: '0' }] } } });
+  });
+
+  it.each(['query', 'variables', 'variables.x', 'variables.a.b', 'variables.__proto__', 'variables.list.length', '', 'variables.text'])(
+    'refuses the path %j',
+    (path) => {
+      expect(() => put({ query: null, variables: { a: null, list: [], text: 'x' } }, { 0: [path] })).toThrow(faulty);
+    },
+  );
+
+  it.each([
+    [[]],
+    ['x'],
+    [{ 0: 'variables.a' }],
+    [{ 0: [1] }],
+    [Object.fromEntries(Array.from({ length: 11 }, (__, i) => [`f${String(i)}`, []]))],
+  ])('refuses the map %j', (map) => {
+    expect(() => parseMap(JSON.stringify(map))).toThrow(faulty);
+  });
+
+  it.each(['', '[]', '[{}]', 'null', '1', '{'])('refuses the operations %j', (text) => {
+    expect(() => parseOperations(text)).toThrow(faulty);
+  });
+});
