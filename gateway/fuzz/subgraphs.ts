@@ -134,11 +134,18 @@ function createResolver(values: Values, moved?: ReadonlySet<string>): GraphQLFie
   };
 }
 
-function resolve(type: GraphQLOutputType, { key, typesOfNodes, faults }: Values & { readonly key: string }): unknown {
+interface Place extends Values {
+  readonly key: string;
+  /** Whether null is an error here, which subgraphs without faults do not make. */
+  readonly isRequired?: boolean;
+}
+
+function resolve(type: GraphQLOutputType, { key, typesOfNodes, faults, isRequired = false }: Place): unknown {
   const drawn = hash(key);
   if (drawn < faults.errors) throw new GraphQLError(`no ${key}`, { extensions: { code: 'NOT_FOUND' } });
-  if (isNonNullType(type)) return drawn > 1 - faults.broken ? null : resolve(type.ofType, { key: `${key}!`, typesOfNodes, faults });
-  if (drawn > 1 - faults.nulls) return null;
+  if (isNonNullType(type))
+    return drawn > 1 - faults.broken ? null : resolve(type.ofType, { key: `${key}!`, typesOfNodes, faults, isRequired: true });
+  if (drawn > 1 - faults.nulls && !(isRequired && faults.broken === 0)) return null;
   if (isListType(type))
     return Array.from({ length: Math.floor(drawn * 1000) % 4 }, (_, i) =>
       attempt(() => resolve(type.ofType, { key: `${key}[${i}]`, typesOfNodes, faults })),

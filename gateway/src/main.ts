@@ -175,6 +175,7 @@ function createTransports({ run, verifier, apiKeys, tracing, admission, rateLimi
     rateLimits,
     isAllowedOrigin: edge.isAllowedOrigin,
     maxBatch: config.MAX_BATCH,
+    maxUploadBytes: config.MAX_UPLOAD_BYTES,
     hasGraphiql: config.GRAPHIQL,
     responses,
     reserved,

@@ -38,13 +38,14 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
   const failures: string[] = [];
   let done = 0;
   let supergraphs = 0;
+  const note = (path: string) => paths.set(path, (paths.get(path) ?? 0) + 1);
   for (let next = seed; done < operations && failures.length < maxFailures; next++) {
     const random = createRandom(next);
     const supergraph = generateSupergraph(random);
     if (!supergraph) continue;
     supergraphs++;
     const schema = Supergraph.build(supergraph.sdl).apiSchema().toGraphQLJSSchema();
-    const sides = start(supergraph.sdl, (path) => paths.set(path, (paths.get(path) ?? 0) + 1));
+    const sides = start(supergraph.sdl, note);
     const subgraphs = [createSubgraphs(supergraph, CALM), createSubgraphs(supergraph)] as const;
     for (let i = 0, tries = 0; i < perSupergraph && tries < perSupergraph * 5 && failures.length < maxFailures; tries++) {
       const operation = generateOperation(schema, random);
@@ -61,6 +62,7 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
           `seed ${next}, ${run.spoiler.name}\n${operation.query}\n${JSON.stringify(operation.variables)}\nobjects: ${objects}\nbytes:   ${bytes}`,
         );
     }
+    if (paths.delete('fault')) failures.push(`seed ${next}: an exception on bytes`);
     if (sides.usedBytes() > 0) failures.push(`seed ${next}: arenas of ${sides.usedBytes()} bytes were not released`);
   }
   return { operations: done, supergraphs, paths, failures };

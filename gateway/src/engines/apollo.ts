@@ -25,6 +25,7 @@ import { expandOperation } from '../plan/expand-operation.ts';
 import { patchVariableCollector } from '../plan/patch-variables.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult, Outcome } from '../request/operation.ts';
+import { findFiles } from '../request/upload.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { type FilteredDocument, createAccessFilter } from './apollo-access.ts';
 import { addDenials } from './apollo-denials.ts';
@@ -193,7 +194,9 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
       new Promise((resolve, reject) => {
         const body = JSON.stringify({ query, operationName, variables });
         const isMutation = query?.startsWith('mutation') ?? false;
-        upstream.send({ body, isMutation, context: context as RequestContext }, (failure, fetched) => {
+        const ofClient = context as RequestContext;
+        const files = ofClient.upload && isMutation && variables ? findFiles(variables, Object.keys(variables)) : undefined;
+        upstream.send({ body, isMutation, context: ofClient, files }, (failure, fetched) => {
           if (failure)
             reject(
               new GraphQLError(failure.message, {

@@ -5,8 +5,9 @@ import type { Scope } from '@trestle/telemetry';
 import { toDenialFault } from '../access/denial.ts';
 import { toRefusedResult } from '../errors/format-error.ts';
 import { formatFault } from '../errors/format-fault.ts';
+import { checkFiles } from '../execute/check-files.ts';
 import type { Executed } from '../execute/execute.ts';
-import type { Assembled, Executor } from '../execute/executor.ts';
+import { type Assembled, type Executor, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
 import { createSendFetch } from '../execute/send-fetch.ts';
 import { addAliases, readVariables } from '../execute/variables.ts';
@@ -107,7 +108,9 @@ export class OperationRun {
     limitVariables(request.variables, limits, (name) => program.variables.find((each) => each.name === name)?.location);
     const conditions = readVariables(program.variables, request.variables);
     limitCost(compiled.cost(conditions), limits, program.location);
-    return { operation, variables: addAliases(program.variables, request.variables), conditions };
+    const variables = addAliases(program.variables, request.variables);
+    if (request.context.upload) checkFiles(program, variables);
+    return { operation, variables, conditions };
   }
 
   #subscribe({ operation, variables, conditions }: CheckedOperation): void {
@@ -151,7 +154,11 @@ export class OperationRun {
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
     const send = createSendFetch(snapshot.upstream, this.#guard);
     const { plan, cost } = request.reports;
-    this.#options.executor.execute({ ...checked, context, send, observe: report?.observe, needsObjects: plan || cost }, (result) => {
+    const { operation, variables, conditions } = checked;
+    const executor = context.upload ? OBJECT_EXECUTOR : this.#options.executor;
+    const observe = report?.observe;
+    const needsObjects = plan || cost;
+    executor.execute({ operation, variables, conditions, context, send, observe, needsObjects }, (result) => {
       this.#write(result, { introspection, report });
     });
   }

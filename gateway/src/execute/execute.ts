@@ -6,6 +6,7 @@ import type { Operation } from '../program/operation.ts';
 import type { Data, FetchStep } from '../program/program.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { RequestContext } from '../request/context.ts';
+import { type FileMap, findFiles } from '../request/upload.ts';
 import { collectEntities } from './entities.ts';
 import { ExecutionErrors } from './execution-errors.ts';
 import { merge, rename } from './merge.ts';
@@ -22,6 +23,8 @@ export interface FetchRequest {
   /** The whole body, as JSON. */
   readonly body: string;
   readonly context: RequestContext;
+  /** The files that the variables of this fetch stand for; undefined when there are none. */
+  readonly files?: FileMap | undefined;
   /**
    * Gets the body of a JSON response with status 200, from `start` to `end`, which is lent until it returns. Returns whether it has taken the
    * response, which is not parsed then: the result is empty. Must not throw.
@@ -158,7 +161,8 @@ class Execution {
       return;
     }
     observe?.(step, 'sent');
-    const request = { service: step.service, isMutation, body, context };
+    const files = context.upload && findFiles(this.#request.variables, step.variables);
+    const request = { service: step.service, isMutation, body, context, ...(files && { files }) };
     if (!step.isRepeated || isMutation) send(request, settle);
     else this.#sendOnce(request, settle);
   }

@@ -57,6 +57,7 @@ export class RequestRecord {
     const { requestId, method } = this.#request;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const operation = this.#operation;
-    this.#options.log.access({ requestId, method, route: '/graphql', status, durationMs, ...(operation !== undefined && { operation }) });
+    const fields = { requestId, method, route: '/graphql', status, durationMs };
+    this.#options.log.access(operation === undefined ? fields : { ...fields, operation });
   }
 }

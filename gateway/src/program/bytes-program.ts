@@ -29,6 +29,8 @@ export interface BytesFetch {
   readonly owners: readonly number[];
   /** The types of objects whose `__typename` is not requested, because it is known. */
   readonly knownTypes: readonly KnownType[];
+  /** What its entities have again of their representations. */
+  readonly repeatedKeys: readonly RepeatedKey[];
 }
 
 /** A place in a tape where fields of another fetch go. */
@@ -53,6 +55,17 @@ export interface Representation {
   readonly texts: readonly string[];
 }
 
+/** A field of a key that entities have again, for another fetch that requires their other fields. */
+export interface RepeatedKey {
+  readonly key: string;
+  readonly type: string;
+  /** Index of the type into `representations`. */
+  readonly representation: number;
+  /** The place of its value, in words: in an entity's tape, and in a hole with the entity's representation. */
+  readonly inEntity: number;
+  readonly inHole: number;
+}
+
 /** Objects at a path of a response, below `data`. */
 export interface KnownType {
   readonly path: readonly KnownTypeSegment[];
@@ -65,10 +78,14 @@ export interface KnownTypeSegment {
   readonly on?: string;
 }
 
+/** The words of a piece in a tape: where it starts and where it ends. */
+export const PIECE_WORDS = 2;
 /** The words of a tape before the places of keys: the number of the hole, and the index of the entity. */
 export const HOLE_WORDS = 2;
 /** The words of a record for each part of an object: where its tape starts, and the range of the result that it has been written to. */
 export const RECORD_WORDS = 3;
+/** The word of an object's first record that has the index of its type until the result is written, where the fetch has several types. */
+export const TYPE_WORD = 2;
 
 /** What a walker reads and writes. All positions are offsets into the arena. */
 export interface WalkJob {

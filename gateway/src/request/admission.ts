@@ -30,11 +30,14 @@ export interface Admission {
  * an invalid credential, and SERVICE_UNAVAILABLE when an API key could not be checked. A POST with an invalid credential is admitted until
  * {@link requireCredential} knows its operation.
  */
-export function admit(request: IncomingMessage, { identification, quota, requestId, trace, ...options }: AdmitOptions): Admission {
-  const { identity, fault: rejection } = identification;
+export function admit(request: IncomingMessage, options: AdmitOptions): Admission {
+  const { identification, quota, requestId, trace } = options;
+  const { identity: known, fault: rejection } = identification;
   if (rejection && (request.method !== 'POST' || rejection.code !== 'UNAUTHORIZED')) throw rejection;
   const mutationHeaders = readMutationHeaders(request, options);
-  return { context: createContext({ ...identity, ...readClient(request), quota, requestId, trace, mutationHeaders }), rejection };
+  const { caller, identity } = known;
+  const { client, clientHeaders } = readClient(request);
+  return { context: createContext({ caller, identity, client, clientHeaders, quota, requestId, trace, mutationHeaders }), rejection };
 }
 
 interface NamedDocument {

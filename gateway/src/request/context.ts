@@ -4,6 +4,7 @@ import type { Quota } from '@trestle/limits/quota';
 import type { Scope } from '@trestle/telemetry';
 import { Cancellation } from '@trestle/service/cancellation';
 import { FetchLog } from './fetch-log.ts';
+import type { Upload } from './upload.ts';
 
 export interface RequestContext {
   /** Null for an anonymous caller, and where the gateway leaves credentials to its subgraphs. */
@@ -24,6 +25,8 @@ export interface RequestContext {
   readonly fetchLog: FetchLog;
   /** Undefined unless spans are exported or the client sent a trace to pass on. */
   readonly trace: Scope | undefined;
+  /** The files of a multipart request, which the variables have placeholders for. */
+  readonly upload?: Upload;
 }
 
 /** What a context is made of. */
@@ -32,7 +35,7 @@ export interface ContextSource extends Pick<
   'caller' | 'client' | 'identity' | 'requestId' | 'mutationHeaders' | 'quota' | 'trace'
 > {
   /** Headers that name the client to our subgraphs, names and values in turn. */
-  readonly clientHeaders?: readonly string[];
+  readonly clientHeaders?: readonly string[] | undefined;
 }
 
 /** Creates the context of one operation of a caller that is identified. */

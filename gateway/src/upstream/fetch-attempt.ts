@@ -1,11 +1,21 @@
 /** One fetch from a subgraph: the attempt, at most one retry where that is safe, and the circuit breaker. */
+import { Readable } from 'node:stream';
+import { Fault, fail } from '@trestle/schema/errors';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { RequestContext } from '../request/context.ts';
+import { type FileMap, ONE_FETCH } from '../request/upload.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { isJson, readResponse } from './subgraph-response.ts';
-import { ClientError, type ClientResponse, type ResponseHandler, type UpstreamClient } from './upstream-client.ts';
+import {
+  ClientError,
+  type ClientErrorCode,
+  type ClientRequest,
+  type ClientResponse,
+  type ResponseHandler,
+  type UpstreamClient,
+} from './upstream-client.ts';
 
 /** Before the retry of a connection that could not be opened: the subgraph may be restarting. */
 const UNREACHABLE_PAUSE_MS = 100;
@@ -15,6 +25,8 @@ export interface UpstreamRequest {
   readonly body: string;
   readonly isMutation: boolean;
   readonly context: UpstreamContext;
+  /** The files that go with the body. */
+  readonly files?: FileMap | undefined;
   /**
    * Gets the body of a JSON response with status 200, which is lent until it returns. Returns whether it has taken the response: then the result
    * is empty. Must not throw.
@@ -22,12 +34,14 @@ export interface UpstreamRequest {
   readonly take?: (bytes: Buffer, start: number, end: number) => boolean;
 }
 
-export type UpstreamContext = Pick<RequestContext, 'headers' | 'mutationHeaders' | 'cancellation' | 'fetchLog'>;
+export type UpstreamContext = Pick<RequestContext, 'headers' | 'mutationHeaders' | 'cancellation' | 'fetchLog' | 'upload'>;
 
 /** A subgraph and the state of the connections to it. */
 export interface UpstreamTarget {
   readonly name: string;
   readonly client: UpstreamClient;
+  /** Sends requests with files. */
+  readonly uploadClient: UpstreamClient<Readable>;
   readonly path: string;
   /** Header fields of every fetch, beside those of its context: names and values in turn. */
   readonly headers: readonly string[];
@@ -38,6 +52,9 @@ export interface UpstreamTarget {
   readonly forwardResponseHeaders: readonly string[];
   /** Adds a fetch to the metrics: `outcome` is `data`, `errors`, or the code of its failure. */
   readonly observe: (outcome: string, seconds: number) => void;
+  /** Adds a request without a response to the metrics. */
+  readonly onError: (code: ClientErrorCode) => void;
+  readonly onRetry: () => void;
 }
 
 const NO_RESULT: SubgraphResult = {};
@@ -72,8 +89,8 @@ class FetchAttempt implements ResponseHandler {
 
   start(): void {
     const { client, path, headers: own, breaker, retries } = this.#target;
-    const { context, isMutation, body } = this.#request;
-    const { mutationHeaders, cancellation } = context;
+    const { context, isMutation, body, files } = this.#request;
+    const { mutationHeaders, cancellation, upload } = context;
     if (this.#isCancelled()) {
       this.#fail(new Error('The client disconnected'));
       return;
@@ -85,8 +102,19 @@ class FetchAttempt implements ResponseHandler {
     retries.earn();
     const hasMore = own.length > 0 || (isMutation && mutationHeaders.length > 0);
     const headers = hasMore ? [...context.headers, ...own, ...(isMutation ? mutationHeaders : [])] : context.headers;
+    if (files && upload) {
+      this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);
+      return;
+    }
     const sent = client.send({ path, headers, body }, this);
     if (!isMutation) cancellation.add(sent);
+  }
+
+  /** The headers begin with the content type of a fetch without files. */
+  #sendFiles({ path, headers, body }: ClientRequest<AsyncIterable<Buffer> | undefined>, contentType: string): void {
+    const [name = '', , ...others] = headers;
+    if (body) this.#target.uploadClient.send({ path, headers: [name, contentType, ...others], body: Readable.from(body) }, this);
+    else this.#fail(fail('VALIDATION_ERROR', ONE_FETCH));
   }
 
   onResponse(response: ClientResponse): void {
@@ -106,9 +134,11 @@ class FetchAttempt implements ResponseHandler {
   }
 
   onFailure(error: ClientError): void {
-    const { breaker, retries } = this.#target;
-    if (this.#isCancelled()) {
-      this.#fail(error);
+    const { breaker, retries, onError } = this.#target;
+    const { failure } = this.#request.context.upload ?? {};
+    if (failure === undefined) onError(error.code);
+    if (this.#isCancelled() || failure !== undefined) {
+      this.#fail(failure instanceof Error ? failure : error);
       return;
     }
     breaker.fail();
@@ -133,6 +163,7 @@ class FetchAttempt implements ResponseHandler {
 
   #retry(pauseMs: number): void {
     this.#isRetry = true;
+    this.#target.onRetry();
     setTimeout(() => {
       this.start();
     }, pauseMs);
@@ -148,7 +179,8 @@ class FetchAttempt implements ResponseHandler {
    * have processed it (RFC 9110 §9.2.2).
    */
   #isRetriable({ code, progress }: ClientError): boolean {
-    if (this.#isRetry || (code !== 'UNREACHABLE' && code !== 'CONNECTION_LOST')) return false;
+    // The files cannot be read a second time.
+    if (this.#isRetry || this.#request.files || (code !== 'UNREACHABLE' && code !== 'CONNECTION_LOST')) return false;
     return progress === 'unsent' || (progress === 'sent' && !this.#request.isMutation);
   }
 
@@ -166,6 +198,8 @@ class FetchAttempt implements ResponseHandler {
 
 /** The cause contains addresses and is for the log only. */
 function toFailure(service: string, cause: Error): SubgraphFailure {
+  // The files of the client's own request exceed a limit.
+  if (cause instanceof Fault) return { code: cause.code, message: cause.message, cause: undefined };
   return cause instanceof ClientError && cause.code === 'TIMEOUT'
     ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond in time.`, cause }
     : { code: 'UPSTREAM_ERROR', message: `The request to the subgraph ${service} failed.`, cause };

@@ -1,4 +1,5 @@
 /** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
+import type { Readable } from 'node:stream';
 import { type Dispatcher, Pool, errors } from 'undici';
 import type { Abortable } from '@trestle/service/cancellation';
 import {
@@ -21,7 +22,7 @@ export interface UndiciOptions {
 }
 
 /** Creates the client. Servers that offer HTTP/2 in their TLS handshake are called by it. */
-export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient {
+export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient<string | Readable> {
   const pool = new Pool(origin, {
     connections: options.maxConnections,
     connect: { timeout: options.connectTimeoutMs, ...(options.ca !== undefined && { ca: options.ca }) },
@@ -30,7 +31,10 @@ export function createUndiciClient(origin: string, options: UndiciOptions): Upst
     maxResponseSize: options.maxResponseBytes,
     allowH2: true,
   });
+  let opened = 0;
+  pool.on('connect', () => opened++);
   return {
+    readCounts: () => ({ open: pool.stats.connected, waiting: pool.stats.queued, opened }),
     send({ path, headers, body }, handler) {
       const dispatch = new Dispatch(handler);
       pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, dispatch);

@@ -1,12 +1,12 @@
 /** What the gateway needs of an HTTP client for one origin, whichever client sends the fetches. Types and errors only. */
 import type { Abortable } from '@trestle/service/cancellation';
 
-/** A POST with a JSON body. */
-export interface ClientRequest {
+/** A POST with a JSON body, or with a body that is streamed. */
+export interface ClientRequest<Body = string> {
   readonly path: string;
   /** Names and values in turn. Content-Length and Host are added; fields that concern the connection are not allowed. */
   readonly headers: readonly string[];
-  readonly body: string;
+  readonly body: Body;
 }
 
 /** A complete response. All of it is lent: it may be read until the handler returns, and is overwritten then. */
@@ -27,10 +27,21 @@ export interface ResponseHandler {
   onFailure(error: ClientError): void;
 }
 
+export interface ClientCounts {
+  /** Connections that are open or being opened. */
+  readonly open: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+  /** Connections that were opened, or begun, since the start. */
+  readonly opened: number;
+}
+
 /** Sends requests to one origin over connections that it keeps. */
-export interface UpstreamClient {
+export interface UpstreamClient<Body = string> {
   /** Calls one method of the handler, once. Returns what aborts the request; aborting one that has ended does nothing. */
-  send(request: ClientRequest, handler: ResponseHandler): Abortable;
+  send(request: ClientRequest<Body>, handler: ResponseHandler): Abortable;
+  /** Returns what the metrics show. */
+  readCounts(): ClientCounts;
   /** Fails all requests and closes all connections. */
   close(): Promise<void>;
 }

@@ -94,6 +94,40 @@ describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (nam
     expect(await metrics.metrics()).toContain('trestle_subgraph_fetch_duration_seconds_count{subgraph="Stock",outcome="data"} 1');
   });
 
+  it('is counted in the metrics of connections, errors and retries of its subgraph', async () => {
+    let calls = 0;
+    const url = await listen((request, response) => {
+      calls++;
+      if (calls === 2) request.socket.destroy();
+      else response.end('{"data":{"a":1}}');
+    });
+    const { fetch, metrics } = open(url);
+    await fetch('{}');
+    await fetch('{}');
+    const text = await metrics.metrics();
+    expect(text).toContain('trestle_subgraph_connections_open{subgraph="Stock"} 1');
+    expect(text).toContain('trestle_subgraph_connections_created_total{subgraph="Stock"} 2');
+    expect(text).toContain('trestle_subgraph_requests_waiting{subgraph="Stock"} 0');
+    expect(text).toContain('trestle_subgraph_request_errors_total{subgraph="Stock",code="CONNECTION_LOST"} 1');
+    expect(text).toContain('trestle_subgraph_request_retries_total{subgraph="Stock"} 1');
+  });
+
+  it('is counted as waiting while every connection of its subgraph is in use', async () => {
+    const responses: ServerResponse[] = [];
+    const url = await listen((_, response) => responses.push(response));
+    const { fetch, metrics } = open(url, undefined, { timeoutMs: 10_000 });
+    const all = Array.from({ length: 66 }, () => fetch('{}'));
+    await until(() => responses.length === 64);
+    const text = await metrics.metrics();
+    expect(text).toContain('trestle_subgraph_connections_open{subgraph="Stock"} 64');
+    expect(text).toContain('trestle_subgraph_requests_waiting{subgraph="Stock"} 2');
+    for (let ended = 0; ended < all.length; ended++) {
+      await until(() => responses.length > ended);
+      responses[ended]?.end('{"data":{"a":1}}');
+    }
+    await Promise.all(all);
+  });
+
   it('carries the Idempotency-Key for mutations only, and adds durations and replays to the fetch log', async () => {
     const seen: IncomingMessage['headers'][] = [];
     const url = await listen((request, response) => {

@@ -1,4 +1,5 @@
 /** Sends fetches to subgraphs over kept-alive connections, with limits of time and size and the caller's own headers. */
+import type { Readable } from 'node:stream';
 import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
 import type { Registry } from 'prom-client';
 import type { FetchDone } from '../program/result.ts';
@@ -9,9 +10,10 @@ import { createConnectionPool } from './http1/connection-pool.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import { createUndiciClient } from './undici-client.ts';
-import type { UpstreamClient } from './upstream-client.ts';
+import type { ClientErrorCode, UpstreamClient } from './upstream-client.ts';
+import { createUpstreamMetrics } from './upstream-metrics.ts';
 
-/** Per origin. */
+/** Of each subgraph. */
 const MAX_CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
@@ -56,6 +58,7 @@ export interface UpstreamOptions {
 export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { urls, subscriptionUrls, hasCompression = false, pingIntervalMs, forwardResponseHeaders = [], metrics } = options;
   const clients = new Map<string, UpstreamClient>();
+  const uploadClients = new Map<string, UpstreamClient<Readable>>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
   const durations = createHistogram({
     registry: metrics,
@@ -63,9 +66,15 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     help: 'Time from sending a fetch to a subgraph to its whole response.',
     labelNames: ['subgraph', 'outcome'],
   });
-  const clientOf = (origin: string): UpstreamClient => {
-    const client = clients.get(origin) ?? createClient(origin, options);
-    clients.set(origin, client);
+  const connections = createUpstreamMetrics(metrics);
+  const clientOf = (name: string, origin: string): UpstreamClient => {
+    // Subgraphs at one origin have connections of their own: a slow one must not use up those of the others.
+    const key = `${name} ${origin}`;
+    let client = clients.get(key);
+    if (client === undefined) {
+      clients.set(key, (client = createClient(origin, options)));
+      connections.watch(name, client);
+    }
     return client;
   };
   return {
@@ -74,7 +83,8 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       const parsed = new URL(address);
       const target = {
         name,
-        client: clientOf(parsed.origin),
+        client: clientOf(name, parsed.origin),
+        uploadClient: openOnce(uploadClients, parsed.origin, options),
         path: parsed.pathname + parsed.search,
         headers: hasCompression ? ACCEPT_ENCODING : [],
         maxResponseBytes: MAX_RESPONSE_BYTES,
@@ -82,6 +92,12 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
         retries: createRetryBudget(),
         forwardResponseHeaders,
         observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
+        onError: (code: ClientErrorCode) => {
+          connections.countError(name, code);
+        },
+        onRetry: () => {
+          connections.countRetry(name);
+        },
       };
       return {
         url: parsed,
@@ -93,19 +109,25 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     },
     close: async () => {
       sockets.close();
-      await Promise.all(Array.from(clients.values(), (client) => client.close()));
+      await Promise.all([...clients.values(), ...uploadClients.values()].map((client) => client.close()));
     },
   };
 }
 
-function createClient(origin: string, { client = 'lean', timeoutMs }: UpstreamOptions): UpstreamClient {
-  const create = client === 'lean' ? createConnectionPool : createUndiciClient;
-  return create(origin, {
-    maxConnections: MAX_CONNECTIONS,
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    timeoutMs,
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-  });
+function createClient(origin: string, options: UpstreamOptions): UpstreamClient {
+  const create = options.client === 'undici' ? createUndiciClient : createConnectionPool;
+  return create(origin, toClientOptions(options));
+}
+
+/** Returns the client for requests with files, which has connections of its own: they are busy for long. */
+function openOnce(clients: Map<string, UpstreamClient<Readable>>, origin: string, options: UpstreamOptions): UpstreamClient<Readable> {
+  const client = clients.get(origin) ?? createUndiciClient(origin, toClientOptions(options));
+  clients.set(origin, client);
+  return client;
+}
+
+function toClientOptions({ timeoutMs }: UpstreamOptions) {
+  return { maxConnections: MAX_CONNECTIONS, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
 }
 
 /** Returns what adds a duration to the series of its outcome; `open` opens the series. */

@@ -12,6 +12,7 @@ import { VariableTexts } from '../variable-texts.ts';
 import { type Arena, OutOfMemory } from './arena.ts';
 import { MissingFields, assembleInto } from './assemble.ts';
 import type { BytesOperation } from './bytes-operation.ts';
+import { dropRepeatedKeys, isAsRepresented } from './check-entities.ts';
 import type { FetchState } from './fetch-state.ts';
 import { addKnownTypes } from './known-types.ts';
 import { TooManyCollisions, writeRepresentations } from './representations.ts';
@@ -100,10 +101,7 @@ export class BytesExecution {
       if (written) this.#operation.noteSuccess(this.#arena.sizeClass, written.length);
       return written ?? 'size';
     } catch (error) {
-      if (error instanceof MissingFields) return 'condition';
-      this.#isOver = true;
-      this.#arena.release();
-      throw error;
+      return error instanceof MissingFields ? 'condition' : 'fault';
     } finally {
       span?.end();
     }
@@ -167,8 +165,9 @@ export class BytesExecution {
       const { index } = sent.step;
       const context = { arena: this.#arena, operation: this.#operation, conditions: this.#conditions };
       const state = walkResponse(context, { index, count: sent.count, body });
-      if (state) this.#states[index] = state;
-      return state !== undefined;
+      if (!state || !isAsRepresented({ ...context, states: this.#states, index, state })) return false;
+      this.#states[index] = state;
+      return true;
     } catch (error) {
       this.#refusal = error instanceof OutOfMemory ? 'memory' : 'fault';
       return false;
@@ -177,7 +176,11 @@ export class BytesExecution {
 
   /** Makes a result of what a fetch that the object executor has to read has returned. */
   #settle({ step, fetch }: SentFetch, failure: SubgraphFailure | null, result: SubgraphResult): void {
-    if (result.data) addKnownTypes(result.data, this.#operation.program.fetches[step.index]?.knownTypes ?? []);
+    if (result.data) {
+      const { knownTypes = [], repeatedKeys = [] } = this.#operation.program.fetches[step.index] ?? {};
+      dropRepeatedKeys(result.data, repeatedKeys);
+      addKnownTypes(result.data, knownTypes);
+    }
     fetch.settle(failure, result);
   }
 

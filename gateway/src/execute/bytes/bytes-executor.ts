@@ -48,8 +48,9 @@ export function createBytesExecutor({ buffers, arenas = new ArenaPool(), count }
         execute(request, done);
         return;
       }
+      const { operation, plan, arena } = prepared;
       const execution = new BytesExecution(
-        { ...prepared, request, buffers },
+        { operation, arena, request, buffers },
         {
           onAssembled(assembled) {
             count(name, 'bytes');
@@ -57,12 +58,12 @@ export function createBytesExecutor({ buffers, arenas = new ArenaPool(), count }
           },
           onHandOver(reason, received) {
             count(name, reason);
-            if (reason === 'difference') prepared.operation.noteDifference();
+            if (reason === 'difference') operation.noteDifference();
             execute({ ...request, received }, done);
           },
         },
       );
-      execution.start(prepared.plan);
+      execution.start(plan);
     },
   };
 }

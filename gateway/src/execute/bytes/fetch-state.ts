@@ -2,7 +2,7 @@
 export interface FetchState {
   /** The response. */
   readonly start: number;
-  readonly end: number;
+  end: number;
   /** In words: one record for each part of each object, and one more. */
   readonly records: number;
   /** The number of objects at the top: of entities, or one. */
@@ -11,5 +11,5 @@ export interface FetchState {
   readonly parts: number;
   /** The tape in words. */
   readonly tape: number;
-  readonly tapeEnd: number;
+  tapeEnd: number;
 }

@@ -53,25 +53,30 @@ export function walkResponse(context: WalkContext, { index, count, body }: Walke
   arena.reserve(size + (recordWords + tapeWords + 2) * WORD_BYTES);
   const start = arena.copyIn(body.bytes, body.start, bodyEnd);
   const records = arena.top / WORD_BYTES;
-  const place = { start, end: start + size, records, count, parts, tape: records + recordWords };
-  const state = walkWithoutSpace(context, index, place);
-  if (state) arena.top = align(state.tapeEnd * WORD_BYTES);
+  const state = { start, end: start + size, records, count, parts, tape: records + recordWords, tapeEnd: 0 };
+  state.tapeEnd = walkWithoutSpace(context, index, state);
+  if (state.tapeEnd === 0) return undefined;
+  arena.top = align(state.tapeEnd * WORD_BYTES);
   return state;
 }
 
-/** Walks the response. White space, which some subgraphs always send, is removed: at once where the last response had some. */
-function walkWithoutSpace(context: WalkContext, index: number, place: Omit<FetchState, 'tapeEnd'>): FetchState | undefined {
+/**
+ * Walks the response. White space, which some subgraphs always send, is removed: at once where the last response had some. Returns the end of the
+ * tape; 0 for a response that differs from the request.
+ */
+function walkWithoutSpace(context: WalkContext, index: number, state: FetchState): number {
   const { arena, operation } = context;
-  const { start, end } = place;
+  const { start, end } = state;
   if (!operation.spaced.has(index)) {
-    const tapeEnd = walkUntilItFits(context, index, place);
-    if (tapeEnd > 0) return { ...place, tapeEnd };
+    const tapeEnd = walkUntilItFits(context, index, state);
+    if (tapeEnd > 0) return tapeEnd;
   }
-  const compacted = { ...place, end: compact(arena.bytes, start, end) };
-  if (compacted.end < end) operation.spaced.add(index);
+  const compactedEnd = compact(arena.bytes, start, end);
+  if (compactedEnd < end) operation.spaced.add(index);
   else operation.spaced.delete(index);
-  const tapeEnd = compacted.end > 0 ? walkUntilItFits(context, index, compacted) : 0;
-  return tapeEnd > 0 ? { ...compacted, tapeEnd } : undefined;
+  if (compactedEnd === 0) return 0;
+  state.end = compactedEnd;
+  return walkUntilItFits(context, index, state);
 }
 
 /** Many servers end a response with a line feed. */
@@ -82,7 +87,7 @@ function withoutSpace({ bytes, start, end }: ResponseBody): number {
 }
 
 /** Returns the end of the tape; 0 for a response that differs from the request. */
-function walkUntilItFits({ arena, operation, conditions }: WalkContext, index: number, place: Omit<FetchState, 'tapeEnd'>): number {
+function walkUntilItFits({ arena, operation, conditions }: WalkContext, index: number, place: Readonly<FetchState>): number {
   const walk = operation.walks[index];
   if (!walk) return 0;
   for (;;) {

@@ -10,7 +10,7 @@ import {
   parse,
   visit,
 } from 'graphql';
-import type { BytesFetch, KnownType, Representation } from '../../program/bytes-program.ts';
+import type { BytesFetch, KnownType, RepeatedKey, Representation } from '../../program/bytes-program.ts';
 import type { FetchStep } from '../../program/program.ts';
 import type { RequiredSelection } from '../requirements.ts';
 import { type AskedHole, type AskedObject, AskedReader, Unsupported } from './asked-object.ts';
@@ -39,6 +39,7 @@ export interface AskedFetch {
   parts: number;
   readonly owners: number[];
   readonly knownTypes: KnownType[];
+  readonly repeatedKeys: RepeatedKey[];
 }
 
 export interface AskedTop {
@@ -63,7 +64,7 @@ export function askFetch(schema: GraphQLSchema, source: FetchSource, index: numb
     .filter(({ type }) => onlyFor?.has(type.name) ?? true)
     .map((object) => ({ object, signature: undefined, representation: undefined, keys: new Map() }));
   if (!step.entities && step.path.length > 0) throw new Unsupported('a root field inside the response');
-  return { index, source, definition, tops, holes: 0, registers: 0, parts: 1, owners: [], knownTypes: [] };
+  return { index, source, definition, tops, holes: 0, registers: 0, parts: 1, owners: [], knownTypes: [], repeatedKeys: [] };
 }
 
 function readRoot(schema: GraphQLSchema, { operation, selectionSet }: OperationDefinitionNode): AskedObject[] {
@@ -102,7 +103,7 @@ function requirePlainFragments(definition: OperationDefinitionNode): void {
 }
 
 /** Returns the fetch as data. `document` is the document with the fields in their new order. */
-export function toBytesFetch({ source, tops, parts, owners, knownTypes }: AskedFetch, document: string): BytesFetch {
+export function toBytesFetch({ source, tops, parts, owners, knownTypes, repeatedKeys }: AskedFetch, document: string): BytesFetch {
   const { operationName, entities } = source.step;
   const name = operationName === undefined ? '' : `"operationName":${JSON.stringify(operationName)},`;
   return {
@@ -111,5 +112,6 @@ export function toBytesFetch({ source, tops, parts, owners, knownTypes }: AskedF
     representations: entities && tops.map(({ representation }) => representation ?? { texts: [] }),
     owners,
     knownTypes,
+    repeatedKeys,
   };
 }

@@ -2,7 +2,7 @@
 import { type Hole, HOLE_WORDS } from '../../program/bytes-program.ts';
 import type { FieldPosition } from '../field-positions.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
-import { type AskedHole, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
+import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
 import { missingKeys, requireKey } from './required-key.ts';
 
 export interface ObjectHolesInput {
@@ -17,6 +17,8 @@ export interface ObjectHolesInput {
 /** Where the index of an entity is found: at a hole of the object, or beyond the entity of another fetch. */
 interface Reference {
   readonly register: number;
+  /** The registers with the places of the values of its key, at the hole that has the key. */
+  readonly registers: readonly number[];
   readonly offset: number | undefined;
 }
 
@@ -55,7 +57,7 @@ export class ObjectHoles {
     const registers = requireKey(fetch, object, owner);
     if (!fetch.owners.includes(owner.index)) fetch.owners.push(owner.index);
     const item = this.#add(owner, { fetch, ...fields, offset: undefined, object }, { first: undefined, registers });
-    this.#references.set(fetch, { register: item.hole.register, offset: undefined });
+    this.#references.set(fetch, { register: item.hole.register, registers, offset: undefined });
     return item;
   }
 
@@ -75,8 +77,8 @@ export class ObjectHoles {
     const first = this.#references.get(provider) ?? this.#referToKey(provider);
     if (first.offset !== undefined) throw new Unsupported('a requirement from a fetch that has requirements');
     const top = topOf(provider, object) as AskedTop;
-    const offset = top.keys.get(fetch)?.offset ?? this.#addToTop(fetch, provider, top);
-    const reference = { register: first.register, offset };
+    const offset = top.keys.get(fetch)?.offset ?? this.#addToTop(fetch, provider, { top, registers: first.registers });
+    const reference = { ...first, offset };
     this.#references.set(fetch, reference);
     this.#requirers.set(provider, [...(this.#requirers.get(provider) ?? []), fetch]);
     return reference;
@@ -88,11 +90,19 @@ export class ObjectHoles {
     return this.#references.get(provider) as Reference;
   }
 
-  /** Digs the hole with a fetch's key at the start of its provider's entities. Returns how far it is from their start. */
-  #addToTop(fetch: AskedFetch, provider: AskedFetch, top: AskedTop): number {
+  /**
+   * Digs the hole with a fetch's key at the start of its provider's entities. `ofProvider` are the registers of the provider's own key. Returns how
+   * far the hole is from the start.
+   */
+  #addToTop(
+    fetch: AskedFetch,
+    provider: AskedFetch,
+    { top, registers: ofProvider }: { top: AskedTop; registers: readonly number[] },
+  ): number {
     if (top.signature !== undefined) throw new Unsupported('an entity with different requirements at two places');
     const { object, table } = this.#input;
-    for (const key of missingKeys(fetch, top.object)) copyKey(key, { from: object, to: top.object, provider });
+    const missing = missingKeys(fetch, top.object);
+    for (const key of missing) copyKey(key, { from: object, to: top.object, provider });
     const registers = requireKey(fetch, top.object, provider);
     if (!fetch.owners.includes(provider.index)) fetch.owners.push(provider.index);
     let offset = 0;
@@ -100,6 +110,13 @@ export class ObjectHoles {
     const fields = { fetch, part: undefined, isOptional: false, offset: undefined, object: top.object };
     const item = this.#add(provider, fields, { first: undefined, registers });
     top.keys.set(fetch, { item, offset });
+    const type = object.type.name;
+    const representation = provider.tops.indexOf(top);
+    for (const key of missing) {
+      const inEntity = offset + wordOf(top.object.fields.get(key), registers);
+      const inHole = wordOf(object.fields.get(key), ofProvider);
+      provider.repeatedKeys.push({ key, type, representation, inEntity, inHole });
+    }
     return offset;
   }
 
@@ -117,6 +134,13 @@ export class ObjectHoles {
 
 function topOf({ tops }: AskedFetch, { type }: AskedObject): AskedTop | undefined {
   return tops.find(({ object }) => object.type.name === type.name);
+}
+
+/** Returns where a hole has the place of a field's value. Throws Unsupported for a value that is not part of its key. */
+function wordOf(field: AskedField | undefined, registers: readonly number[]): number {
+  const index = registers.findIndex((register) => register === field?.register);
+  if (index < 0) throw new Unsupported('a requirement from two fetches');
+  return HOLE_WORDS + 2 * index;
 }
 
 /** Requests a field of a key again from the fetch that was given it. */

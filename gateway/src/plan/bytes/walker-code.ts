@@ -7,7 +7,7 @@
  * places of values that a key needs, `h` with a number is a hole.
  */
 import { type GraphQLOutputType, isLeafType, isListType, isNonNullType } from 'graphql';
-import { RECORD_WORDS } from '../../program/bytes-program.ts';
+import { RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts';
 import type { Condition } from '../selection.ts';
 import type { AskedFetch } from './asked-fetch.ts';
 import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';
@@ -71,7 +71,7 @@ class WalkerGenerator {
     else
       this.#cases(
         tops.map(({ object }) => object),
-        false,
+        { keepsBraces: false, isTop: true },
       );
     text.add(`r+=${words};`);
     if (isOfEntities) text.add('{const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}}');
@@ -95,15 +95,15 @@ class WalkerGenerator {
   }
 
   /** Objects of an abstract type: the name of the type comes first. */
-  #cases(cases: readonly AskedObject[], keepsBraces: boolean): void {
+  #cases(cases: readonly AskedObject[], { keepsBraces, isTop }: { keepsBraces: boolean; isTop: boolean }): void {
     const text = this.#text;
     text.expect('{');
     text.add('{const o=p;');
     text.expect('"__typename":"');
     text.flush();
-    for (const asked of cases) {
+    for (const [i, asked] of cases.entries()) {
       const name = `${asked.type.name}"`;
-      text.add(`if(${matches(name)}){p+=${name.length};`);
+      text.add(`if(${matches(name)}){p+=${name.length};${isTop ? `w[r+${TYPE_WORD}]=${i};` : ''}`);
       const isOpen = keepsBraces && isTypenameFirst(asked);
       if (keepsBraces && !isOpen) this.#cut('o');
       this.#members(isOpen ? { ...asked, items: asked.items.slice(1) } : asked, { isOpen, comma: 'yes', keepsBraces });
@@ -203,7 +203,7 @@ class WalkerGenerator {
       this.#value(inner.ofType as GraphQLOutputType, field, isKept);
       text.add('const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}');
     } else if (isLeafType(inner)) text.add(`${scanLeaf(inner)}if(p===0)return 0;`);
-    else if (field.isAbstract) this.#cases(field.cases, isKept);
+    else if (field.isAbstract) this.#cases(field.cases, { keepsBraces: isKept, isTop: false });
     else this.#object(field.cases[0] as AskedObject, isKept);
     text.add(isNullable ? '}' : '');
   }

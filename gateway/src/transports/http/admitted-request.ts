@@ -9,6 +9,7 @@ import type { OperationResult, Reports, RunOperation } from '../../request/opera
 import type { Parameters } from '../../request/parameters.ts';
 import { readResume } from '../../request/position.ts';
 import type { Subscriber } from '../../request/subscriber.ts';
+import type { Upload } from '../../request/upload.ts';
 import type { StreamedResponses } from '../delivery/streamed-responses.ts';
 import type { ReservedStreams } from '../sse/reserved-streams.ts';
 import type { ExchangeOptions, HttpExchange } from './exchange.ts';
@@ -21,6 +22,8 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly run: RunOperation;
   /** The most operations of one request; 1 disables batches. */
   readonly maxBatch: number;
+  /** The most bytes of the files of one request. */
+  readonly maxUploadBytes: number;
   readonly hasGraphiql: boolean;
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
@@ -44,20 +47,20 @@ const ACCEPTABLE =
 /** Cancels the operation when the client disconnects. Throws NOT_ACCEPTABLE, and what {@link admit} throws. */
 export function admitRequest(
   exchange: HttpExchange,
-  { isReserved, options, ...arrived }: ArrivedRequest & { isReserved: boolean; options: HttpTransportOptions },
+  { isReserved, options, identification, quota }: ArrivedRequest & { isReserved: boolean; options: HttpTransportOptions },
 ): AdmittedRequest {
   const { request, response, requestId, trace } = exchange;
   const { forwardMutationHeaders, isAllowedOrigin } = options;
   const mediaType = chooseMediaType(request.headers.accept);
   if (!mediaType && !isReserved && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
-  const admission = admit(request, { ...arrived, forwardMutationHeaders, isAllowedOrigin, requestId, trace });
-  if (isReserved && admission.rejection) throw admission.rejection;
+  const { context, rejection } = admit(request, { identification, quota, forwardMutationHeaders, isAllowedOrigin, requestId, trace });
+  if (isReserved && rejection) throw rejection;
   response.once('close', () => {
     if (response.writableFinished) return;
-    admission.context.cancellation.cancel();
+    context.cancellation.cancel();
     abandon(exchange);
   });
-  return { ...admission, exchange, mediaType, options };
+  return { context, rejection, exchange, mediaType, options };
 }
 
 /** Ends the record of a request whose client has disconnected before its response. */
@@ -68,20 +71,33 @@ export function abandon(exchange: HttpExchange): void {
 
 export interface HttpOperation {
   readonly parameters: Parameters;
+  readonly upload?: Upload | undefined;
   readonly subscriber?: Subscriber | undefined;
 }
 
 /** Passes an operation on to the pipeline. Throws what the pipeline throws. */
 export function runOperation(
   { exchange: { request }, context, rejection, options }: AdmittedRequest,
-  { parameters, subscriber }: HttpOperation,
+  { parameters, upload, subscriber }: HttpOperation,
   done: (result: OperationResult) => void,
 ): void {
   const { run, verifier } = options;
   const reports = readReports(request, { caller: context.caller, isOpen: verifier === undefined });
   const client = readClientApplication(request);
   const resume = toResume(parameters, request);
-  run({ parameters, context, client, rejection, isReadOnly: isGet(request), reports, subscriber, resume }, done);
+  run(
+    {
+      parameters,
+      context: upload ? { ...context, upload } : context,
+      client,
+      rejection,
+      isReadOnly: isGet(request),
+      reports,
+      subscriber,
+      resume,
+    },
+    done,
+  );
 }
 
 /** A browser that reconnects sends the id of the last event as `Last-Event-ID` (HTML, "Server-sent events"). */

@@ -1,5 +1,6 @@
 /** The HTTP transport: `/graphql` by GET and POST on node:http (GraphQL over HTTP; contract §1, §6). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isMultipart } from '@trestle/multipart/boundary';
 import { fail } from '@trestle/schema/errors';
 import { setLateHeaders } from '@trestle/service/response-headers';
 import { type Identification, tryIdentify } from '../../request/caller.ts';
@@ -9,6 +10,7 @@ import { MAX_URL_BYTES } from '../../request/url.ts';
 import {
   type AdmittedRequest,
   type ArrivedRequest,
+  type HttpOperation,
   type HttpTransportOptions,
   abandon,
   admitRequest,
@@ -23,6 +25,7 @@ import { type MediaType, chooseStreamFormat } from './negotiation.ts';
 import { ALLOW } from './refusal.ts';
 import { handleReserved, isReservedRequest } from './reserved-requests.ts';
 import type { Head } from './send.ts';
+import { readUpload } from './upload.ts';
 
 /** Creates the handler of all requests that are not probes. */
 export function createHttpTransport(options: HttpTransportOptions): (request: IncomingMessage, response: ServerResponse) => void {
@@ -73,9 +76,10 @@ function route(exchange: HttpExchange, arrived: ArrivedRequest, options: HttpTra
   if (!isGet(request) && request.method !== 'POST' && !isReserved) throw fail('METHOD_NOT_ALLOWED', 'Use GET or POST.');
   rejectCrossSite(request);
   rejectForeignStream(request, options);
-  const admitted = admitRequest(exchange, { ...arrived, isReserved, options });
+  const { identification, quota } = arrived;
+  const admitted = admitRequest(exchange, { identification, quota, isReserved, options });
   if (isReserved) handleReserved(admitted, search);
-  else if (isGet(request)) runSingle(admitted, readSearchParameters(search));
+  else if (isGet(request)) runSingle(admitted, { parameters: readSearchParameters(search) });
   else readOperations(admitted);
 }
 
@@ -89,7 +93,8 @@ function readSearch({ url = '/' }: IncomingMessage): string {
 
 /**
  * Rejects what browsers send across sites without a preflight request (forms, images, links), so that another site cannot use a visitor's network
- * access. A POST needs `application/json`, which requires a preflight; clients that are no browsers do not send these headers.
+ * access. A POST needs `application/json`, which requires a preflight, or another header that does (`upload.ts`); clients that are no browsers do not
+ * send these headers.
  */
 function rejectCrossSite({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
@@ -107,14 +112,22 @@ function rejectForeignStream(request: IncomingMessage, { isAllowedOrigin }: Http
     throw fail('FORBIDDEN', 'The origin may not open event streams. The operator of the API must add it to CORS_ORIGINS.');
 }
 
-/** Reads one operation or a batch from the body. */
+/** Reads one operation, with or without files, or a batch from the body. */
 function readOperations(admitted: AdmittedRequest): void {
   const { exchange, options } = admitted;
+  if (isMultipart(exchange.request.headers['content-type'])) {
+    exchange.guardAsync(
+      readUpload(exchange.request, options.maxUploadBytes).then(({ parameters, upload }) => {
+        runSingle(admitted, { parameters, upload });
+      }),
+    );
+    return;
+  }
   readBody(exchange.request, (error, body) => {
     exchange.guard(() => {
       if (error) throw error;
       if (!Array.isArray(body)) {
-        runSingle(admitted, readParameters(body as Record<string, unknown>));
+        runSingle(admitted, { parameters: readParameters(body as Record<string, unknown>) });
         return;
       }
       const run = (parameters: Parameters, done: (result: OperationResult) => void) => {
@@ -130,7 +143,7 @@ function readOperations(admitted: AdmittedRequest): void {
 }
 
 /** Runs one operation and sends its result: as JSON, or in a stream when the client prefers that. */
-function runSingle(admitted: AdmittedRequest, parameters: Parameters): void {
+function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpOperation, 'parameters' | 'upload'>): void {
   const { exchange, mediaType, context, options } = admitted;
   const choice = chooseStreamFormat(exchange.request.headers.accept);
   // A response to HEAD ends with its head.
@@ -139,7 +152,7 @@ function runSingle(admitted: AdmittedRequest, parameters: Parameters): void {
     ? options.responses.createOperation(exchange, { format: choice.format, caller: context.caller })
     : undefined;
   const isStreamed = choice !== undefined && (choice.isPreferred || !mediaType);
-  runOperation(admitted, { parameters, subscriber }, (result) => {
+  runOperation(admitted, { parameters, upload, subscriber }, (result) => {
     exchange.guard(() => {
       exchange.record.setOperation(result.operationName, result.operationKind);
       if (subscriber && isStreamed) {
@@ -157,10 +170,10 @@ function toHead(
   mediaType: Pick<MediaType, 'contentType'> | undefined,
   { status, challenge }: OperationResult,
 ): Head {
-  return {
-    'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8',
-    ...context.fetchLog.toHeaders(context.caller),
-    ...(challenge !== undefined && { 'www-authenticate': challenge }),
-    ...(status === 405 && { allow: isGet(request) ? 'POST' : ALLOW }),
-  };
+  const head: Record<string, string | string[]> = { 'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8' };
+  const reported = context.fetchLog.toHeaders(context.caller);
+  for (const name in reported) head[name] = reported[name] as string | string[];
+  if (challenge !== undefined) head['www-authenticate'] = challenge;
+  if (status === 405) head['allow'] = isGet(request) ? 'POST' : ALLOW;
+  return head;
 }

@@ -28,7 +28,7 @@ export function sendRefusal(exchange: RefusedExchange, { error, log }: { error: 
   const fault = toFault(error);
   const heads: Partial<Record<ErrorCode, Head>> = {
     METHOD_NOT_ALLOWED: { allow: ALLOW },
-    UNSUPPORTED_MEDIA_TYPE: { 'accept-post': 'application/json' },
+    UNSUPPORTED_MEDIA_TYPE: { 'accept-post': 'application/json, multipart/form-data' },
   };
   const challenge = toChallenge(fault);
   const contentType = chooseMediaType(request.headers.accept)?.contentType ?? 'application/json; charset=utf-8';

@@ -1,6 +1,7 @@
 /** Sends responses: headers and body in one write, compressed when the client accepts it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding, encode } from '@trestle/service/encoding';
+import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
 import type { OperationResult } from '../../request/operation.ts';
 
 /** Headers by their names in lower case; one that is sent several times has several values. */
@@ -40,7 +41,10 @@ export function sendBytes(exchange: Exchange, { status, head, result }: { status
     release?.();
     return;
   }
-  response.end(bytes.subarray(0, length), release);
+  if (isStreamed(request)) {
+    endBeforeBody(request, response, Buffer.from(bytes.subarray(0, length)));
+    release?.();
+  } else response.end(bytes.subarray(0, length), release);
 }
 
 /**
@@ -48,6 +52,10 @@ export function sendBytes(exchange: Exchange, { status, head, result }: { status
  * which costs more.
  */
 function endAtOnce({ request, response }: Exchange, text: string): void {
+  if (isStreamed(request)) {
+    endBeforeBody(request, response, Buffer.from(text, 'latin1'));
+    return;
+  }
   const { socket } = response;
   if (!socket || request.httpVersionMajor !== 1) {
     response.end(text, 'latin1');
@@ -63,10 +71,14 @@ function endAtOnce({ request, response }: Exchange, text: string): void {
 export function sendText(exchange: Exchange, { status, head, text }: { status: number; head: Head; text: string }): void {
   const bytes = Buffer.from(text);
   writeHead(exchange, { status, head, length: bytes.length });
-  exchange.response.end(bytes);
+  if (isStreamed(exchange.request)) endBeforeBody(exchange.request, exchange.response, bytes);
+  else exchange.response.end(bytes);
 }
 
-function writeHead({ response, requestId }: Exchange, { status, head, length }: { status: number; head: Head; length: number }): void {
+function writeHead(
+  { request, response, requestId }: Exchange,
+  { status, head, length }: { status: number; head: Head; length: number },
+): void {
   const headers: (string | string[])[] = [
     'x-request-id',
     requestId,
@@ -76,6 +88,8 @@ function writeHead({ response, requestId }: Exchange, { status, head, length }: 
     'Accept, Accept-Encoding, Authorization, X-API-Key',
   ];
   for (const name in head) headers.push(name, head[name] as string | string[]);
+  // The rest of the files is not read.
+  if (isStreamed(request) && !request.complete && head['connection'] === undefined) headers.push('connection', 'close');
   headers.push('content-length', String(length));
   response.writeHead(status, headers);
 }

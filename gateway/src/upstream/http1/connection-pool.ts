@@ -1,6 +1,6 @@
 /** A client of HTTP/1.1 for one origin: a bounded number of connections, and a bounded queue of requests that wait for one. */
 import type { Abortable } from '@trestle/service/cancellation';
-import { ClientError, type ClientRequest, type ResponseHandler, type UpstreamClient } from '../upstream-client.ts';
+import { type ClientCounts, ClientError, type ClientRequest, type ResponseHandler, type UpstreamClient } from '../upstream-client.ts';
 import { Connection, type ConnectionOwner, type ConnectionTarget } from './connection.ts';
 import { PendingRequest } from './pending-request.ts';
 import { toRequestBytes } from './request-bytes.ts';
@@ -46,6 +46,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
   readonly #idle: Connection[] = [];
   readonly #waiting: WaitingRequests;
   #timer: NodeJS.Timeout | undefined;
+  #opened = 0;
   #isClosed = false;
 
   constructor(origin: string, options: PoolOptions) {
@@ -80,6 +81,10 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     else if (this.#connections.size < this.#options.maxConnections) this.#open(now).send(pending);
     else if (!this.#waiting.add(pending)) pending.failUnsent('QUEUE_FULL', `${this.#waiting.size} requests wait for a connection.`);
     return pending;
+  }
+
+  readCounts(): ClientCounts {
+    return { open: this.#connections.size, waiting: this.#waiting.size, opened: this.#opened };
   }
 
   abort(request: PendingRequest, reason: Error): void {
@@ -124,6 +129,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     const { connectTimeoutMs, timeoutMs } = this.#options;
     const connection = new Connection(this.#target, this, now + connectTimeoutMs);
     this.#connections.add(connection);
+    this.#opened++;
     connection.open();
     this.#timer ??= setInterval(
       () => {

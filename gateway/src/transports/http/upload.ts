@@ -1,0 +1,42 @@
+/** Reads the beginning of a GraphQL multipart request: https://github.com/jaydenseric/graphql-multipart-request-spec. */
+import type { IncomingMessage } from 'node:http';
+import { readBoundary } from '@trestle/multipart/boundary';
+import { parseMap, parseOperations, placeFiles } from '@trestle/multipart/place-files';
+import { readHead } from '@trestle/multipart/read-head';
+import { fail } from '@trestle/schema/errors';
+import { markStreamed } from '@trestle/service/streamed-body';
+import { parseJson } from '../../request/json.ts';
+import { type Parameters, readParameters } from '../../request/parameters.ts';
+import { FilePlaceholder, Upload, tooLarge } from '../../request/upload.ts';
+
+/** An operation with files. */
+export interface UploadRequest {
+  /** Has placeholders in place of the files. */
+  readonly parameters: Parameters;
+  readonly upload: Upload;
+}
+
+/** What the parts add to the bytes of the files. */
+const OVERHEAD_BYTES = 2 * 1024 * 1024;
+/** Browsers do not send these headers to other sites without a preflight request. */
+const PREFLIGHTED = ['apollo-require-preflight', 'authorization', 'x-api-key'];
+
+/**
+ * Reads the parameters and leaves the files unread. Rejects with FORBIDDEN for what the form of another site could send, UNSUPPORTED_MEDIA_TYPE,
+ * PAYLOAD_TOO_LARGE and VALIDATION_ERROR.
+ */
+export async function readUpload(request: IncomingMessage, maxBytes: number): Promise<UploadRequest> {
+  const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers;
+  markStreamed(request);
+  if (!PREFLIGHTED.some((name) => request.headers[name] !== undefined))
+    throw fail('FORBIDDEN', 'A multipart request needs a credential in a header, or the header `Apollo-Require-Preflight: 1`.');
+  if (encoding !== undefined && encoding !== 'identity')
+    throw fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding is not supported. Send the body uncompressed.');
+  if (Number(length) > maxBytes + OVERHEAD_BYTES) throw tooLarge(maxBytes);
+  const boundary = readBoundary(type);
+  if (boundary === undefined) throw fail('VALIDATION_ERROR', 'The content type multipart/form-data must have a valid boundary.');
+  const head = await readHead(request, boundary);
+  const operations = parseOperations(head.operations, parseJson);
+  placeFiles(operations, parseMap(head.map, parseJson), (name) => new FilePlaceholder(name));
+  return { parameters: readParameters(operations), upload: new Upload(request, { boundary, maxBytes: maxBytes + OVERHEAD_BYTES }) };
+}

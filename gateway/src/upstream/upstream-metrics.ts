@@ -1,0 +1,76 @@
+/** Prometheus metrics of the connections to subgraphs, whichever client sends the fetches (contract §1). Labels are bounded: see each. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ClientErrorCode, UpstreamClient } from './upstream-client.ts';
+
+export interface UpstreamMetrics {
+  /** Reports the connections of a client under the name of its subgraph; there may be several for one subgraph. */
+  watch(subgraph: string, client: UpstreamClient): void;
+  countError(subgraph: string, code: ClientErrorCode): void;
+  countRetry(subgraph: string): void;
+}
+
+/** Registers the metrics. `subgraph` is a name of the supergraph, `code` one of {@link ClientErrorCode}. */
+export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
+  const clients = new Map<string, UpstreamClient[]>();
+  registerConnections(registry, clients);
+  const errors = new Counter({
+    name: 'trestle_subgraph_request_errors_total',
+    help: 'Requests to subgraphs that got no response, by the cause. A request that is retried counts each time.',
+    labelNames: ['subgraph', 'code'],
+    registers: [registry],
+  });
+  const retries = new Counter({
+    name: 'trestle_subgraph_request_retries_total',
+    help: 'Requests to subgraphs that were sent again.',
+    labelNames: ['subgraph'],
+    registers: [registry],
+  });
+  return {
+    watch(subgraph, client) {
+      clients.set(subgraph, [...(clients.get(subgraph) ?? []), client]);
+      retries.inc({ subgraph }, 0);
+    },
+    countError: (subgraph, code) => {
+      errors.inc({ subgraph, code });
+    },
+    countRetry: (subgraph) => {
+      retries.inc({ subgraph });
+    },
+  };
+}
+
+/** The clients count; the metrics read the counts when they are collected, so that a fetch does not pay for them. */
+function registerConnections(registry: Registry, clients: ReadonlyMap<string, readonly UpstreamClient[]>): void {
+  const sumOf = (name: 'open' | 'waiting' | 'opened') =>
+    Array.from(clients, ([subgraph, all]) => ({ subgraph, sum: all.reduce((sum, client) => sum + client.readCounts()[name], 0) }));
+  const labelNames = ['subgraph'];
+  const registers = [registry];
+  new Gauge({
+    name: 'trestle_subgraph_connections_open',
+    help: 'Connections to a subgraph that are open or being opened, at most 64.',
+    labelNames,
+    registers,
+    collect() {
+      for (const { subgraph, sum } of sumOf('open')) this.set({ subgraph }, sum);
+    },
+  });
+  new Gauge({
+    name: 'trestle_subgraph_requests_waiting',
+    help: 'Requests that wait for a connection to a subgraph.',
+    labelNames,
+    registers,
+    collect() {
+      for (const { subgraph, sum } of sumOf('waiting')) this.set({ subgraph }, sum);
+    },
+  });
+  new Counter({
+    name: 'trestle_subgraph_connections_created_total',
+    help: 'Connections to a subgraph that were begun. It grows with each request when the subgraph does not keep connections.',
+    labelNames,
+    registers,
+    collect() {
+      this.reset();
+      for (const { subgraph, sum } of sumOf('opened')) this.inc({ subgraph }, sum);
+    },
+  });
+}
