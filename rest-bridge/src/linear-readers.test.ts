@@ -17,7 +17,7 @@ import { negotiate } from './pipeline/negotiate.ts';
 import { parseFieldSelection } from './query/field-selection.ts';
 import { createListParser } from './query/list-parameters.ts';
 import { createParameters } from './query/parameters.ts';
-import { parseSearch } from './query/search.ts';
+import { createSearchReader } from './query/search.ts';
 import { postRoutes } from './routes/posts.ts';
 import { createVersions } from './versions/versions.ts';
 
@@ -66,7 +66,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   Range: (text) => parseRanges(`bytes=${text}`, 1_000_000),
   'a query string': (text) => [
     parseList(asQuery(text), faults),
-    parseSearch({ query: asQuery(text), params: {}, body: undefined }, faults),
+    createSearchReader()({ query: asQuery(text), params: {}, body: undefined }, faults),
     parseFieldSelection(asQuery(text), { fields: ['id', 'title'], include: ['author'] }, faults),
     createParameters(new URLSearchParams(text)).faults(),
   ],

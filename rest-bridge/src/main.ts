@@ -16,9 +16,11 @@ import express from 'express';
 import { buildSchema } from 'graphql';
 import type { Registry } from 'prom-client';
 import { readConfig } from './config.ts';
+import { createFileClient } from './gateway/file-client.ts';
 import { createGatewayClient } from './gateway/gateway-client.ts';
 import { createAddresses } from './http/addresses.ts';
 import { watchMaintenance } from './http/maintenance.ts';
+import { createEventStreams } from './http/event-streams.ts';
 import { createLoadGuard } from './http/overload.ts';
 import { type OAuthListener, createOAuthListener } from './oauth/listener.ts';
 import { withDocumentRoutes } from './openapi/document-routes.ts';
@@ -44,6 +46,11 @@ async function start() {
     timeoutMs: config.GATEWAY_TIMEOUT_MS,
     certificate: config.GATEWAY_CERT_FILE,
   });
+  const files = createFileClient({
+    origins: { users: config.USERS_URL, content: config.CONTENT_URL },
+    ticketKey: config.CLIENT_ID_KEY_FILE,
+    timeoutMs: config.GATEWAY_TIMEOUT_MS,
+  });
   const probes = createProbes({ isReady: () => gateway.isReady() });
   const tracing = await createTracing({ service: 'rest-bridge', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
   const load = createLoadGuard({ maxInFlight: config.MAX_IN_FLIGHT, maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS });
@@ -54,8 +61,18 @@ async function start() {
   const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS });
   if (config.CLIENT_ID_KEY_FILE === undefined)
     log.warn('CLIENT_ID_KEY_FILE is not set: the gateway counts all requests of this process as those of one address');
+  const streams = createEventStreams();
   const received: ReceiverDependencies = { verifier, apiKeys, rateLimits, load, maintenance, tracing, log, observe };
-  const pipeline = createPipeline({ ...received, ...createRoutes(publicKeys), gateway, isAllowedOrigin: edge.isAllowedOrigin });
+  const { MAX_UPLOAD_BYTES: maxUploadBytes } = config;
+  const pipeline = createPipeline({
+    ...received,
+    ...createRoutes(publicKeys),
+    gateway,
+    streams,
+    files,
+    maxUploadBytes,
+    isAllowedOrigin: edge.isAllowedOrigin,
+  });
   const oauth = createOAuthListener({ ...received, url: config.USERS_URL, timeoutMs: config.GATEWAY_TIMEOUT_MS });
   const service = await startService({
     log,
@@ -70,12 +87,14 @@ async function start() {
     toRefusalResponse,
   });
   return async () => {
-    await service.stop();
+    const stopped = service.stop();
+    streams.stop();
+    await stopped;
     rateLimits.close();
     load.close();
     maintenance.close();
     await stopAuthentication();
-    await Promise.all([gateway.close(), oauth.close()]);
+    await Promise.all([gateway.close(), files.close(), oauth.close()]);
     await tracing.stop();
   };
 }

@@ -1,12 +1,15 @@
 /** Sends GraphQL requests to the gateway over HTTP, on kept-alive connections. */
 import { X509Certificate } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, createSecureContext, rootCertificates } from 'node:tls';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
-import { Pool, errors } from 'undici';
+import { Agent, Pool, errors } from 'undici';
+import type { GraphQLResult } from './graphql-result.ts';
+import { type StreamedResult, type SubscriptionRequest, subscribe } from './subscription-client.ts';
 
 /**
  * More than a busy gateway works on at once: requests wait in the gateway, which takes those of its clients in turn (ADR 12), rather than here
@@ -18,36 +21,26 @@ const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** The largest request body that the gateway accepts (contract §6). */
 const MAX_REQUEST_BYTES = 1024 * 1024;
 
+/** The files of a GraphQL multipart request. */
+export interface RequestFiles {
+  readonly contentType: string;
+  /** Returns the whole body for these operations, in JSON. It is read no faster than it is sent, and once. */
+  readonly toBody: (operations: string) => AsyncIterable<Buffer>;
+}
+
 /** A GraphQL request (GraphQL over HTTP). */
 export interface GraphQLRequest {
   /** The JSON of the body up to the value of `variables`, which is its last member. */
   readonly bodyStart: string;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** What the variables that are null stand for. */
+  readonly files?: RequestFiles | undefined;
   /** Headers by their lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** The span of the client's request; undefined unless spans are exported or the client sent `traceparent`. */
   readonly trace: Scope | undefined;
   /** Aborts the request; undefined for one that must complete, such as a mutation. */
   readonly cancellation: Cancellation | undefined;
-}
-
-/** An error of a GraphQL response. */
-export interface GraphQLResponseError {
-  readonly message: string;
-  readonly path?: readonly (string | number)[];
-  readonly extensions?: Readonly<Partial<Record<'code' | 'details' | 'masked' | 'retryAfter' | 'reason' | 'requiredScopes', unknown>>>;
-}
-
-/** A GraphQL response. */
-export interface GraphQLResult {
-  readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly GraphQLResponseError[];
-  /** Whether a subgraph returned the stored result of an earlier request with the same idempotency key. */
-  readonly isReplayed: boolean;
-  /** `Server-Timing` of the gateway, which it sends to callers that may read it. */
-  readonly serverTiming: string | undefined;
-  /** The values of `Set-Cookie` of a mutation. */
-  readonly cookies: readonly string[];
 }
 
 /** The connection to the gateway. */
@@ -57,6 +50,8 @@ export interface GatewayClient {
    * gateway does not respond within `timeoutMs`, and with UPSTREAM_ERROR when it is unreachable or its response is not JSON.
    */
   execute(request: GraphQLRequest): Promise<GraphQLResult>;
+  /** Subscribes: yields the results until `signal` is aborted or the gateway ends the stream. Throws UPSTREAM_ERROR. */
+  subscribe(request: SubscriptionRequest): AsyncGenerator<StreamedResult>;
   /** Resolves with whether the gateway's `/readyz` answers 200. Rejects when the gateway is unreachable. */
   isReady(): Promise<boolean>;
   /** Closes all connections. */
@@ -77,21 +72,25 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
   const address = new URL(url);
   const { origin, pathname } = address;
   const spanAttributes = toPostAttributes(address);
+  const connect = { timeout: CONNECT_TIMEOUT_MS, ...(certificate !== undefined && trustOnly(certificate)) };
+  // Each stream has a connection of its own, so that streams never keep requests from being sent.
+  const streams = new Agent({ connect, headersTimeout: timeoutMs, maxResponseSize: -1 });
   const pool = new Pool(origin, {
     connections: CONNECTIONS,
-    connect: { timeout: CONNECT_TIMEOUT_MS, ...(certificate !== undefined && trustOnly(certificate)) },
+    connect,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
   return {
-    async execute({ bodyStart, variables, headers, trace, cancellation }) {
+    async execute({ bodyStart, variables, files, headers, trace, cancellation }) {
       const body = `${bodyStart}${JSON.stringify(variables)}}`;
       requireSize(body);
       const span = trace?.startCall('POST', spanAttributes);
       try {
         const sentHeaders = span ? { ...headers, ...span.toHeaders() } : headers;
-        const sent = await postWhenReachable(pool, { path: pathname, headers: sentHeaders, body, cancellation });
+        const request = { path: pathname, headers: sentHeaders, cancellation };
+        const sent = files ? await postFiles(pool, { ...request, body }, files) : await postWhenReachable(pool, { ...request, body });
         span?.end();
         return toResult(sent);
       } catch (cause) {
@@ -99,12 +98,15 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
         throw toFault(cause, timeoutMs);
       }
     },
+    subscribe: (request) => subscribe({ dispatcher: streams, origin, path: pathname }, request),
     async isReady() {
       const { statusCode, body } = await pool.request({ method: 'GET', path: '/readyz' });
       await body.dump();
       return statusCode === 200;
     },
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([pool.destroy(), streams.destroy()]);
+    },
   };
 }
 
@@ -150,10 +152,10 @@ function trustOnly(certificate: string): Pick<ConnectionOptions, 'secureContext'
   };
 }
 
-interface HttpRequest {
+interface HttpRequest<Body = string> {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: Body;
   readonly cancellation: Cancellation | undefined;
 }
 
@@ -185,8 +187,13 @@ async function postWhenReachable(pool: Pool, request: HttpRequest): Promise<Http
   return post(pool, request);
 }
 
+/** Sends a request with files, once: they cannot be read a second time. */
+function postFiles(pool: Pool, { body, headers, ...request }: HttpRequest, files: RequestFiles): Promise<HttpResult> {
+  return post(pool, { ...request, headers: { ...headers, 'content-type': files.contentType }, body: Readable.from(files.toBody(body)) });
+}
+
 /** Uses `dispatch`, because a stream between would take a third of the CPU time of a request. */
-function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest): Promise<HttpResult> {
+function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<string | Readable>): Promise<HttpResult> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let replayed: string | undefined;

@@ -12,3 +12,11 @@ export function wantsProblem(accept: string | undefined): boolean {
   if (!accept?.includes('problem+json')) return false;
   return toAcceptedTypes(accept, [PROBLEM_TYPE]).length > 0 && toAcceptedTypes(accept, [JSON_TYPE]).length === 0;
 }
+/** Server-sent events (HTML, "Server-sent events"). */
+export const EVENT_STREAM_TYPE = 'text/event-stream';
+
+/** The media types of an upload's body, as `Accept-Post` lists them. */
+export const UPLOAD_TYPES = 'multipart/form-data, video/*';
+
+/** Headers of files: a browser shows the content, and runs nothing of it, neither scripts nor what it guesses the content to be. */
+export const HARMLESS = { 'content-security-policy': "default-src 'none'; sandbox", 'x-content-type-options': 'nosniff' };

@@ -45,11 +45,24 @@ export function toMultipart(bytes: Buffer, ranges: readonly ByteRange[], content
   // A hash of the content: equal requests get equal responses, and the content does not contain it.
   const boundary = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
   const parts = ranges.flatMap((range) => [
-    Buffer.from(`\r\n--${boundary}\r\nContent-Type: ${contentType}\r\nContent-Range: ${toContentRange(range, bytes.length)}\r\n\r\n`),
+    Buffer.from(toPartStart(range, { boundary, size: bytes.length, contentType })),
     bytes.subarray(range.start, range.end + 1),
   ]);
   return {
     contentType: `multipart/byteranges; boundary=${boundary}`,
-    body: Buffer.concat([...parts, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    body: Buffer.concat([...parts, Buffer.from(toPartEnd(boundary))]),
   };
+}
+
+/** Returns what stands before a range in a `multipart/byteranges` body; `size` is that of the whole representation. */
+export function toPartStart(
+  range: ByteRange,
+  { boundary, size, contentType }: { readonly boundary: string; readonly size: number; readonly contentType: string },
+): string {
+  return `\r\n--${boundary}\r\nContent-Type: ${contentType}\r\nContent-Range: ${toContentRange(range, size)}\r\n\r\n`;
+}
+
+/** Returns what stands behind the last range. */
+export function toPartEnd(boundary: string): string {
+  return `\r\n--${boundary}--\r\n`;
 }

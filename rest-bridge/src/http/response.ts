@@ -3,6 +3,32 @@
 /** The headers of a response by their lower-case names. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
+/** The content of a resource that is a file. */
+export interface FileContent {
+  /** The subgraph that keeps it. */
+  readonly owner: 'users' | 'content';
+  /** The path of the resource, such as `/videos/vid_1`. */
+  readonly path: string;
+  readonly mediaType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+  /** The name of the file without its extension. */
+  readonly name: string;
+}
+
+/** An upload that a request continues. */
+export interface OpenUpload {
+  readonly id: string;
+  /** How many bytes are stored. */
+  readonly offset: number;
+  /** In bytes. */
+  readonly size: number;
+  /** Whether the client has stored the content itself, so that the request has none. */
+  readonly isDirect?: boolean;
+}
+
 /** What a route answers, before entity tags, conditions, ranges and content codings are applied. */
 export interface RouteResponse {
   readonly status: number;
@@ -10,6 +36,10 @@ export interface RouteResponse {
   readonly body?: object | undefined;
   /** Content of another media type, in place of `body`. */
   readonly document?: { readonly type: string; readonly bytes: Buffer };
+  /** Content that is streamed, in place of `body`. */
+  readonly file?: FileContent;
+  /** The upload that the body of the request continues, in place of `body`. */
+  readonly upload?: OpenUpload;
   readonly headers?: ResponseHeaders;
   /** The values of `Set-Cookie`. */
   readonly cookies?: readonly string[];

@@ -1,6 +1,7 @@
 /** Compresses and writes responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Encoding, chooseEncoding, encode } from '@trestle/service/encoding';
+import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
 import type { HttpResponse } from './response.ts';
 
 /** The content of a response and its media type. */
@@ -23,10 +24,14 @@ export async function withContentCoding(response: HttpResponse, encoding: Encodi
 }
 
 /** Writes a response, without its content for HEAD. 204 and 304 have no `Content-Length` (RFC 9110 §8.6). */
-export function sendResponse({ method }: IncomingMessage, response: ServerResponse, rendered: HttpResponse): void {
+export function sendResponse(request: IncomingMessage, response: ServerResponse, rendered: HttpResponse): void {
   const { status, headers, cookies, content } = rendered;
   if (cookies && cookies.length > 0) response.setHeader('set-cookie', [...cookies]);
   const hasLength = status !== 204 && status !== 304;
-  response.writeHead(status, hasLength ? { ...headers, 'content-length': String(Buffer.byteLength(content ?? '')) } : headers);
-  response.end(method === 'HEAD' ? undefined : content);
+  const length = hasLength && { 'content-length': String(Buffer.byteLength(content ?? '')) };
+  // The rest of an upload that was refused is not read.
+  const isUnread = isStreamed(request) && !request.complete;
+  response.writeHead(status, { ...headers, ...length, ...(isUnread && { connection: 'close' }) });
+  if (isUnread) endBeforeBody(request, response, content ?? '');
+  else response.end(request.method === 'HEAD' ? undefined : content);
 }

@@ -1,4 +1,4 @@
-/** The paths of the authorization server, which the bridge passes on to the users subgraph (RFC 6749 §3, RFC 8414 §3). No I/O. */
+/** The paths of the authorization server and of password resets, which the bridge passes on to the users subgraph (RFC 6749 §3, RFC 8414 §3). No I/O. */
 
 /** A path, and the methods that it takes besides HEAD and OPTIONS. */
 export interface OAuthRoute {
@@ -11,11 +11,11 @@ const READ = ['GET'];
 const WRITE = ['POST'];
 const BOTH = ['GET', 'POST'];
 
-/** Forms of other sites cannot begin an authorization or a logout: with POST, the cookies would need `SameSite=None`. */
+/** Forms of other sites cannot begin a logout: with POST, the cookies would need `SameSite=None`. */
 const ROUTES: ReadonlyMap<string, OAuthRoute> = toMap({
   '/.well-known/openid-configuration': READ,
   '/.well-known/oauth-authorization-server': READ,
-  '/oauth/authorize': READ,
+  '/oauth/authorize': BOTH,
   '/oauth/authorize/{uid}': READ,
   '/oauth/interaction/{uid}': BOTH,
   '/oauth/token': WRITE,
@@ -30,6 +30,7 @@ const ROUTES: ReadonlyMap<string, OAuthRoute> = toMap({
   '/oauth/logout/confirm': WRITE,
   '/oauth/logout/success': READ,
   '/oauth/style.css': READ,
+  '/password-reset': BOTH,
 });
 /** Paths that end with the id of one authorization. */
 const WITH_ID = /^(\/oauth\/(?:authorize|interaction|device))\/[\w-]{1,64}$/;
@@ -37,7 +38,7 @@ const WITH_ID = /^(\/oauth\/(?:authorize|interaction|device))\/[\w-]{1,64}$/;
 /** Returns the route of a request to the authorization server; undefined for any other request. */
 export function matchOAuth(url: string): OAuthRoute | undefined {
   // The common case: a request for the API.
-  if (!url.startsWith('/oauth/') && !url.startsWith('/.well-known/')) return undefined;
+  if (!url.startsWith('/oauth/') && !url.startsWith('/.well-known/') && !url.startsWith('/password-reset')) return undefined;
   const [path = ''] = url.split('?', 1);
   const start = WITH_ID.exec(path)?.[1];
   return ROUTES.get(start === undefined ? path : `${start}/{uid}`);

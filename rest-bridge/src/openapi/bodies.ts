@@ -1,6 +1,7 @@
 /** The schemas of request bodies and of successful responses. No I/O. */
 import { getNullableType, isInputObjectType, isObjectType, isRequiredArgument } from 'graphql';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
+import { PART_TYPE } from '../http/tus.ts';
 import { argumentsOf } from '../query/argument-body.ts';
 import { writableFields } from '../query/body-input.ts';
 import { defaultPaging } from '../query/paging.ts';
@@ -27,15 +28,31 @@ export const PAGING_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   PageLinks: all({ first: cursor, prev: cursor, next: cursor, last: cursor }),
 };
 
+const BINARY: JsonSchema = { type: 'string', format: 'binary' };
+
+/** A form with the title before the file, or the file itself with the title in the query. */
+const UPLOAD: JsonSchema = {
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: { type: 'object', properties: { title: string, file: BINARY }, required: ['title', 'file'] },
+    },
+    'video/*': { schema: BINARY },
+  },
+};
+
 /** Returns the request body of a route; undefined for a route without one. */
 export function toRequestBody(route: Route, context: ReaderContext, components: Components): JsonSchema | undefined {
   if (!('operation' in route)) return undefined;
+  if (route.input.kind === 'upload') return UPLOAD;
+  if (route.input.kind === 'upload part') return { required: true, content: { [PART_TYPE]: { schema: BINARY } } };
   const schema = toBodySchema(route, context);
   if (!schema) return undefined;
   const input = route.input.kind === 'body' ? route.input.rule.input : '';
   const media = { schema, example: exampleOfInput(input, schema, components) };
   const types = toAcceptedBodyTypes(route.method).split(', ');
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, media])) };
+  const required = route.input.kind !== 'body' || !route.input.fromHeaders;
+  return { required, content: Object.fromEntries(types.map((type) => [type, media])) };
 }
 
 function toBodySchema({ input, path }: OperationRoute, context: ReaderContext): JsonSchema | undefined {
@@ -93,7 +110,11 @@ function toDefault(value: unknown, schema: JsonSchema): JsonSchema {
   return { default: Array.isArray(schema['enum']) && typeof value === 'string' ? value.toLowerCase() : value };
 }
 
-const SECRET: JsonSchema = { ...string, description: 'The API key itself: `trestle_live_…`, 51 characters. It is shown this once.' };
+const SECRET: JsonSchema = {
+  ...string,
+  description:
+    'The secret itself: an API key `trestle_live_…`, 51 characters, or the secret of a webhook, `whsec_…`. It is shown this once.',
+};
 
 const INDEX: JsonSchema = {
   ...all({
@@ -129,9 +150,11 @@ export function toResponseSchema(route: Route, resource: JsonSchema, { schema, v
     case 'resource':
       return resource;
     case 'secret':
-      return all({ secret: SECRET, apiKey: resource });
+      return all({ secret: SECRET, [route.success.member]: resource });
     case 'list':
       return toListSchema(resource, version);
+    case 'events':
+      return all({ data: { type: 'array', items: resource }, pagination: { $ref: '#/components/schemas/CursorPagination' } });
     case 'items':
       return all({ data: { type: 'array', items: resource } });
     case 'login':
@@ -143,14 +166,15 @@ export function toResponseSchema(route: Route, resource: JsonSchema, { schema, v
       });
     case 'object':
       return toObjectSchema(route.success.type, schema);
+    case 'file':
+      return BINARY;
     case 'search':
-      return toSearchSchema();
+      return toSearchSchema(version);
     case 'document':
       return toDocumentSchema(route.path);
     case 'redirect':
       return { $ref: `#/components/schemas/${route.success.target.type}` };
     case 'none':
-    case 'not implemented':
       return undefined;
   }
 }
@@ -186,7 +210,7 @@ function toListSchema(resource: JsonSchema, version: number): JsonSchema {
   };
 }
 
-function toSearchSchema(): JsonSchema {
+function toSearchSchema(version: number): JsonSchema {
   const self = all({ self: all({ href: string }) });
   const shown = {
     type: { type: 'string', enum: SEARCH_TYPES },
@@ -197,20 +221,20 @@ function toSearchSchema(): JsonSchema {
     status: string,
     body: string,
     postId: string,
+    highlights: HIGHLIGHTS,
     _links: self,
   };
   const result = { type: 'object', properties: shown, required: ['type', 'id', '_links'] };
-  return {
-    type: 'object',
-    properties: {
-      data: { type: 'array', items: result },
-      pagination: { $ref: '#/components/schemas/CursorPagination' },
-      _errors: { $ref: '#/components/schemas/PartialErrors' },
-    },
-    required: ['data', 'pagination'],
-    examples: [searchExample()],
-  };
+  const pagination = { $ref: '#/components/schemas/CursorPagination' };
+  const properties = { data: { type: 'array', items: result }, pagination, _errors: { $ref: '#/components/schemas/PartialErrors' } };
+  return { type: 'object', properties, required: ['data', 'pagination'], examples: [searchExample(version)] };
 }
+
+const HIGHLIGHTS: JsonSchema = {
+  type: 'object',
+  description: 'The fields that contain words of the query, as HTML: everything is escaped but `<mark>` around each match.',
+  properties: { name: string, bio: string, title: string, body: string },
+};
 
 /** Returns the schema of an object whose properties are all required. */
 function all(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {

@@ -1,4 +1,4 @@
-/** Routes that describe the API: the OpenAPI document, the reference page and the index (contract §4). */
+/** Routes that describe the API: the OpenAPI and AsyncAPI documents, the reference page and the index (contract §4). */
 import type { GraphQLSchema } from 'graphql';
 import { toAcceptedTypes } from '@trestle/service/accept';
 import type { Addresses } from '../http/addresses.ts';
@@ -8,6 +8,7 @@ import type { RouteResponse } from '../http/response.ts';
 import { createParameters } from '../query/parameters.ts';
 import { rejectRequest } from '../query/reject-request.ts';
 import type { LocalRequest, LocalRoute, Route } from '../routes/route.ts';
+import { createAsyncApi } from '../asyncapi/document.ts';
 import { createOpenApi } from './document.ts';
 import { INDEX_STYLE, toIndex, toIndexPage } from './index-page.ts';
 import { REFERENCE_STYLE, toReferencePage } from './reference-page.ts';
@@ -47,6 +48,20 @@ export function withDocumentRoutes(routes: readonly Route[], { schema, addresses
       });
     },
   };
+  const asyncApi: LocalRoute = {
+    ...common,
+    path: '/asyncapi.json',
+    summary: 'Returns the AsyncAPI 3 document of events, webhooks and subscriptions',
+    types: ['application/json'],
+    respond: (request) => {
+      rejectParameters(request.search);
+      return cached(toKey('async', request), () => {
+        const described = { bridge: addresses.bridge(request.request), gateway: addresses.gateway(request.request) };
+        const bytes = Buffer.from(JSON.stringify(createAsyncApi(schema, described)));
+        return { status: 200, document: { type: JSON_TYPE, bytes } };
+      });
+    },
+  };
   const docs: LocalRoute = {
     ...common,
     path: '/docs',
@@ -60,7 +75,7 @@ export function withDocumentRoutes(routes: readonly Route[], { schema, addresses
       });
     },
   };
-  const all: Route[] = [...routes, createIndexRoute(addresses), openApi, docs, createKeysRoute(publicKeys)];
+  const all: Route[] = [...routes, createIndexRoute(addresses), openApi, asyncApi, docs, createKeysRoute(publicKeys)];
   return all;
 }
 

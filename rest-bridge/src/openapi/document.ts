@@ -38,10 +38,8 @@ export interface Operation {
  * Returns the document. `address` is the public address of the bridge without a trailing slash; when it is empty, the server URL is relative
  * to that of the document.
  */
-export function createOpenApi(all: readonly Route[], context: ReaderContext, address = ''): OpenApi {
+export function createOpenApi(routes: readonly Route[], context: ReaderContext, address = ''): OpenApi {
   const { version } = context;
-  // Routes that are not implemented are not documented.
-  const routes = all.filter(({ success }) => success.content !== 'not implemented');
   const schemas = collectSchemas(routes, context);
   const paths: Record<string, Record<string, Operation>> = {};
   const requiredScopesOf = createRequiredScopes(context.schema, readOperations());

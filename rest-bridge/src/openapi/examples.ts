@@ -23,6 +23,8 @@ export function idExampleOf(path: string, name: string): string {
   return String((DEMO_IDS as Readonly<Record<string, string | number>>)[noun] ?? DEMO_IDS.users);
 }
 
+const DEMO_JOB = 'job_01m7ybgss0q5s8v2x6a9d3g7jp';
+
 /** Examples by the name of a field. */
 const BY_NAME: Readonly<Record<string, unknown>> = {
   accessToken: 'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9…',
@@ -51,6 +53,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   name: 'Ada Lovelace',
   newPassword: 'correct horse 9 battery',
   number: 'INV-000042',
+  token: 'kT4mVx0pQ2c8Zr5uN1yWb7eHs3dLf9gJa6oXi0tRq_U',
   orderId: DEMO_IDS.orders,
   ownerId: DEMO_IDS.users,
   password: 'ada-Passw0rd!',
@@ -75,6 +78,22 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 };
 /** Examples of fields by the type of a resource; they replace those by name. */
 const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  Event: { id: 'evt_019f3c1d2a4b7c8d9e0f1a2b3c', source: '/orders', type: 'order.paid', subject: DEMO_IDS.orders, data: { version: 2 } },
+  WebhookDelivery: {
+    ...{ id: 'dlv_01kp1h6c00v3t8r5n2m9x4q7ab', webhookId: 'whk_01kp1h6c00v3t8r5n2m9x4q7ab', kind: 'event', status: 'succeeded' },
+    ...{ eventId: 'evt_019f3c1d2a4b7c8d9e0f1a2b3c', eventType: 'order.paid', nextAttemptAt: null },
+    attempts: [
+      {
+        startedAt: '2026-01-31T12:00:00Z',
+        durationMs: 120,
+        requestHeaders: { 'webhook-id': 'evt_019f3c1d2a4b7c8d9e0f1a2b3c' },
+        status: 204,
+        responseHeaders: { server: 'nginx' },
+        error: null,
+      },
+    ],
+  },
+  Webhook: { id: 'whk_01kp1h6c00v3t8r5n2m9x4q7ab', name: 'Warehouse', disabledReason: null, failingSince: null },
   ApiKey: { id: DEMO_IDS['api-keys'], name: 'Demo key', lastFour: 'x7Qa', isAllowedInUrl: false, expiresAt: null, successorId: null },
   Channel: { id: DEMO_IDS.channels, name: 'bridge-building', topic: 'How to span things.' },
   Comment: { id: DEMO_IDS.comments, body: 'Well said.' },
@@ -85,6 +104,9 @@ const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     nextCursor: 'WyJjcmVhdGVkQXQiLCIyMDI2LTAxLTMxIl0',
     prevCursor: null,
   },
+  Job: { id: DEMO_JOB, kind: 'reset_password', status: 'succeeded', progress: 100, result: null, error: null, attempts: 1 },
+  PublishVideoJob: { id: DEMO_JOB, jobId: DEMO_JOB, status: 'queued' },
+  ResetPasswordJob: { id: DEMO_JOB, jobId: DEMO_JOB, status: 'queued' },
   Invoice: { id: 'inv_01m7ybgss0q5s8v2x6a9d3g7jk' },
   Message: { id: DEMO_IDS.messages, body: 'Good morning.' },
   Order: { id: DEMO_IDS.orders },
@@ -94,6 +116,14 @@ const BY_TYPE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   Post: { id: DEMO_IDS.posts },
   Product: { id: DEMO_IDS.products, name: 'Rope', category: 'ropes' },
   Video: { id: DEMO_IDS.videos, title: 'A bridge in a day' },
+  VideoUpload: {
+    id: 'upl_01m7ybgss0q5s8v2x6a9d3g7jr',
+    title: 'Driving the last rivet',
+    size: 1_048_576,
+    offset: 0,
+    sha256: null,
+    direct: null,
+  },
 };
 
 /** Optional fields that examples omit: a response has them only after a failure, for masked values, or with `perPage`. */
@@ -104,6 +134,9 @@ const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   // The example should stay valid.
   CreateApiKeyInput: { name: 'Nightly export', isAllowedInUrl: false, expiresAt: undefined },
   UpdateApiKeyInput: { name: 'Nightly export', isAllowedInUrl: false },
+  CreateWebhookInput: { name: 'Warehouse', url: 'https://example.com/hooks', types: ['order.*'] },
+  UpdateWebhookInput: { name: 'Warehouse', url: 'https://example.com/hooks', types: ['order.*'], isEnabled: true },
+  ReplayWebhookInput: { types: ['order.*'] },
   CreateUserInput: { email: 'grace@example.com', name: 'Grace Hopper' },
   // An order has either one product or several items.
   CreateOrderInput: { items: undefined },
@@ -112,6 +145,7 @@ const BY_INPUT: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   // A payment on account has no order.
   CreatePaymentInput: { orderId: undefined },
   UpdatePostInput: { status: 'published' },
+  CreateVideoUploadInput: { title: 'Driving the last rivet', size: 1_048_576, sha256: undefined },
 };
 
 /** Returns the example of a request body. */
@@ -138,6 +172,7 @@ export function exampleOf(schema: JsonSchema, components: Components, { name = '
   }
   if (Array.isArray(schema['examples'])) return (schema['examples'] as unknown[])[0];
   if (Array.isArray(anyOf)) return exampleOf(anyOf[0] as JsonSchema, components, { name });
+  if ('const' in schema) return schema['const'];
   if (Array.isArray(schema['enum'])) return (schema['enum'] as unknown[])[0];
   const kind: unknown = Array.isArray(type) ? type[0] : type;
   const known = BY_NAME[name];
@@ -165,16 +200,18 @@ const VALUES: Components = {
   Money: { type: 'object', properties: { amount: { type: 'integer' }, currency: { type: 'string' } }, required: ['amount', 'currency'] },
 };
 
+const HIGHLIGHT = 'The old <mark>bridge</mark> over the river';
+
 /** Returns the example of a search response: one result of each type. */
-export function searchExample(): object {
-  const self = (path: string) => ({ _links: { self: { href: `/v1/${path}` } } });
+export function searchExample(version: number): object {
+  const self = (path: string) => ({ _links: { self: { href: `/v${String(version)}/${path}` } } });
   const { users, posts, comments } = DEMO_IDS;
   const { name, bio, title, body } = BY_NAME;
   return {
     data: [
-      { type: 'user', id: users, name, bio, ...self(`users/${users}`) },
-      { type: 'post', id: posts, title, status: 'published', ...self(`posts/${posts}`) },
-      { type: 'comment', id: comments, body, postId: posts, ...self(`comments/${comments}`) },
+      { type: 'user', id: users, name, bio, highlights: { bio: HIGHLIGHT }, ...self(`users/${users}`) },
+      { type: 'post', id: posts, title, status: 'published', highlights: { body: HIGHLIGHT }, ...self(`posts/${posts}`) },
+      { type: 'comment', id: comments, body, postId: posts, highlights: { body: HIGHLIGHT }, ...self(`comments/${comments}`) },
     ],
     pagination: BY_TYPE['CursorPagination'],
   };

@@ -1,5 +1,6 @@
-/** `npm run openapi`: writes the OpenAPI document of each version to `schema/openapi/`. With `--check` it reports stale ones and exits with 1. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** `npm run openapi`: writes the OpenAPI document of each version to `schema/openapi/`, and the AsyncAPI document to `schema/asyncapi/`. With `--check` it reports stale ones and exits with 1. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readApiSdl } from '@trestle/schema/sdl';
 import { buildSchema } from 'graphql';
@@ -7,21 +8,31 @@ import { createAddresses } from '../http/addresses.ts';
 import { withDocumentRoutes } from './document-routes.ts';
 import { routes } from '../routes/route-table.ts';
 import { CHANGELOG } from '../versions/changelog.ts';
+import { createAsyncApi } from '../asyncapi/document.ts';
 import { createOpenApi } from './document.ts';
 
-const directory = fileURLToPath(new URL('../../../schema/openapi/', import.meta.url));
+const directory = fileURLToPath(new URL('../../../schema/', import.meta.url));
 const schema = buildSchema(readApiSdl());
 const isCheck = process.argv.includes('--check');
 
-mkdirSync(directory, { recursive: true });
-for (const { version } of CHANGELOG) {
-  const name = `v${String(version)}.json`;
-  const text = `${JSON.stringify(createOpenApi(withDocumentRoutes(routes, { schema, addresses: createAddresses({}), publicKeys: () => [] }), { schema, version }), null, 2)}\n`;
+const files = [
+  ...CHANGELOG.map(({ version }) => [`openapi/v${String(version)}.json`, describe(version)] as const),
+  ['asyncapi/v1.json', createAsyncApi(schema)] as const,
+];
+for (const [name, document] of files) {
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  const file = directory + name;
   if (!isCheck) {
-    writeFileSync(directory + name, text);
-    process.stdout.write(`wrote schema/openapi/${name}\n`);
-  } else if (readFileSync(directory + name, 'utf8') !== text) {
-    process.stderr.write(`schema/openapi/${name} is stale: run npm run openapi\n`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    process.stdout.write(`wrote schema/${name}\n`);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    process.stderr.write(`schema/${name} is stale: run npm run openapi\n`);
     process.exitCode = 1;
   }
+}
+
+function describe(version: number): object {
+  const routesOfAll = withDocumentRoutes(routes, { schema, addresses: createAddresses({}), publicKeys: () => [] });
+  return createOpenApi(routesOfAll, { schema, version });
 }

@@ -110,9 +110,22 @@ function toHeaders(route: Route, version: number): JsonSchema[] {
     ...(route.method === 'POST' && 'operation' in route && route.idempotency !== 'required' ? ['IdempotencyKey'] : []),
   ];
   const references = shared.map((name): JsonSchema => ({ $ref: `#/components/parameters/${name}` }));
+  const own = Object.entries(route.documented?.request ?? {}).map(([name, description]): JsonSchema => ({
+    name,
+    in: 'header',
+    description,
+    schema: string,
+  }));
   const needsKey = 'operation' in route && route.idempotency === 'required';
-  return needsKey ? [...references, { ...sharedParameters(version)['IdempotencyKey'], required: true }] : references;
+  return needsKey ? [...references, ...own, { ...sharedParameters(version)['IdempotencyKey'], required: true }] : [...references, ...own];
 }
+
+const TITLE: Parameter = query({
+  name: 'title',
+  description: 'The title of a file that is sent without a form.',
+  schema: { type: 'string', minLength: 1, maxLength: 200 },
+  example: 'Driving the last rivet',
+});
 
 function toQuery(route: OperationRoute, context: ReaderContext): Parameter[] {
   const { fields, include } = resourceAtVersion(route.resource, context.version);
@@ -120,6 +133,8 @@ function toQuery(route: OperationRoute, context: ReaderContext): Parameter[] {
   return [
     ...(route.input.kind === 'list' ? toListParameters(route, context) : []),
     ...(route.input.kind === 'path' ? Object.entries(route.input.flags ?? {}).map(toFlagParameter) : []),
+    ...(route.success.content === 'events' ? toEventParameters() : []),
+    ...(route.input.kind === 'upload' ? [TITLE] : []),
     ...(route.success.content === 'search' ? toSearchParameters() : []),
     ...(Object.keys(fields).length > 0 && route.success.content !== 'none'
       ? [names({ name: 'fields', description: 'The fields of the representation.', known: Object.keys(fields) })]
@@ -198,7 +213,8 @@ function toPagingParameters(version: number): Parameter[] {
 function toSearchParameters(): Parameter[] {
   const q = query({
     name: 'q',
-    description: 'The text to search for.',
+    description:
+      'The words to search for. `"…"` finds a phrase, `or` either side, `-` excludes a word. The last word may be incomplete, inflections and misspellings match.',
     schema: { type: 'string', minLength: 1, maxLength: lengthAt(SEARCH).max },
     example: 'bridge',
   });
@@ -206,8 +222,27 @@ function toSearchParameters(): Parameter[] {
     { ...q, required: true },
     names({ name: 'type', description: 'The types of results; all by default.', known: SEARCH_TYPES }),
     pageSize('limit', 'The number of results per page.'),
-    query({ name: 'cursor', description: '`nextCursor` of another page; empty for the first page.', schema: cursor, example: '' }),
+    query({ name: 'cursor', description: '`nextCursor` or `prevCursor` of a page.', schema: cursor }),
     query({ name: 'after', description: 'Another name of `cursor`.', schema: cursor }),
+  ];
+}
+
+function toEventParameters(): Parameter[] {
+  const type = query({
+    name: 'type',
+    description: 'Types of events: exact ones, families such as `post.*`, or `*`; all by default. Separated by commas.',
+    schema: { type: 'array', items: string, maxItems: 50 },
+    example: ['post.*'],
+  });
+  return [
+    { ...type, style: 'form', explode: false },
+    pageSize('limit', 'The number of events per page of a list.'),
+    query({
+      name: 'after',
+      description: '`nextCursor` of a list, or the id of an event of a stream: what is behind it follows.',
+      schema: cursor,
+    }),
+    query({ name: 'cursor', description: 'Another name of `after`.', schema: cursor }),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** The schemas of representations, alone and included in another one. No I/O. */
-import { type GraphQLField, type GraphQLSchema, getNamedType, isListType, isNonNullType, isObjectType } from 'graphql';
+import { type GraphQLField, type GraphQLSchema, getNamedType, isInterfaceType, isListType, isNonNullType, isObjectType } from 'graphql';
 import type { ReaderContext } from '../query/request-reader.ts';
 import type { Inclusion, Resource } from '../resources/resource.ts';
 import { resourceAtVersion } from '../resources/resource-at-version.ts';
@@ -15,7 +15,8 @@ export function toIncludedName({ type }: Resource): string {
 export function toResourceSchema({ schema, version }: ReaderContext, original: Resource): JsonSchema {
   const resource = resourceAtVersion(original, version);
   const type = schema.getType(resource.type);
-  const graphql = isObjectType(type) ? type.getFields() : {};
+  const hasFields = isObjectType(type) || isInterfaceType(type);
+  const graphql = hasFields ? type.getFields() : {};
   const fields = Object.entries(resource.fields).map(([name, view]) => {
     const field = graphql[/^\w+/.exec(view.select)?.[0] ?? ''];
     const description = field?.description == null ? {} : { description: field.description };
@@ -28,7 +29,7 @@ export function toResourceSchema({ schema, version }: ReaderContext, original: R
   const shown = Object.fromEntries(fields) as Record<string, JsonSchema>;
   return {
     type: 'object',
-    ...(isObjectType(type) && type.description != null && { description: type.description }),
+    ...(hasFields && type.description != null && { description: type.description }),
     properties: {
       ...shown,
       ...Object.fromEntries(included),

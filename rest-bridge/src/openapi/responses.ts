@@ -1,5 +1,6 @@
 /** The responses of a route: its success and every possible error. No I/O. */
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
+import { EVENT_STREAM_TYPE } from '../http/media-types.ts';
 import { type Route, hasBody } from '../routes/route.ts';
 import { type Components, exampleOf } from './examples.ts';
 import type { JsonSchema } from './schemas.ts';
@@ -177,7 +178,9 @@ export function errorsOf(route: Route): ErrorCode[] {
   return [
     ...always,
     ...(isOperation ? (['FORBIDDEN', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'] as const) : []),
-    ...(route.success.status === 200 || (isOperation && route.conditionsOn) ? (['PRECONDITION_FAILED'] as const) : []),
+    ...(route.success.status === 200 || (isOperation && route.conditionsOn) || route.checkHeaders
+      ? (['PRECONDITION_FAILED'] as const)
+      : []),
     ...(route.method === 'GET' && route.success.status === 200 ? (['RANGE_NOT_SATISFIABLE'] as const) : []),
     ...(isOperation && isWrite ? (['CONFLICT', 'BUSINESS_RULE_VIOLATION'] as const) : []),
     ...(isOperation && hasBody(route) ? (['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE'] as const) : []),
@@ -213,6 +216,7 @@ export function toResponses(route: Route, components: Components, schema: JsonSc
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   '200': 'Success.',
   '201': 'The resource was created.',
+  '202': 'The work was accepted. `Location` is the job that does it.',
   '204': 'Success, without content.',
   '307': 'A redirect to `Location`.',
 };
@@ -226,22 +230,34 @@ interface Success {
 
 function toSuccess(route: Route, components: Components, { schema, status = route.success.status, description }: Success): JsonSchema {
   const isTagged = status === 200 || status === 201;
-  const headers = toHeaders({
+  const own = Object.entries(route.documented?.response ?? {}).map(([name, text]): [string, JsonSchema] => [
+    name,
+    { description: text, schema: string },
+  ]);
+  const shared = toHeaders({
     ...(isTagged && { ETag: 'ETag' }),
     ...(route.method === 'GET' && status === 200 && { 'Last-Modified': 'LastModified', 'Accept-Ranges': 'AcceptRanges' }),
-    ...((status === 201 || status === 307) && { Location: 'Location' }),
+    ...((status === 201 || status === 202 || status === 307) && { Location: 'Location' }),
     ...(route.method === 'POST' && { 'Idempotent-Replayed': 'Replayed' }),
   });
   const alternatives = 'operation' in route ? (route.alternatives ?? []) : [];
-  const types = 'operation' in route || route.types.length === 0 ? ['application/json'] : route.types;
+  const types = typesOf(route);
+  const headers: JsonSchema = { ...shared, ...Object.fromEntries<JsonSchema>(own) };
   const content = schema && {
     ...Object.fromEntries(types.map((type) => [type, toMedia(type, schema, components)])),
+    ...('operation' in route && route.stream && { [EVENT_STREAM_TYPE]: { schema: string } }),
     ...Object.fromEntries(alternatives.map(({ type }) => [type, { schema: { type: 'string', format: 'binary' } }])),
   };
   return { description: description ?? DESCRIPTIONS[String(status)] ?? 'Success.', headers, ...(content && { content }) };
 }
 
+function typesOf({ success, ...route }: Route): readonly string[] {
+  if (success.content === 'file') return success.types;
+  return 'operation' in route || route.types.length === 0 ? ['application/json'] : route.types;
+}
+
 function toMedia(type: string, schema: JsonSchema, components: Components): JsonSchema {
+  if (schema['format'] === 'binary') return { schema };
   return type.startsWith('text/') ? { schema: string } : { schema, example: exampleOf(schema, components) };
 }
 

@@ -1,7 +1,8 @@
 /** Stage 7: runs the operation at the gateway, and decides what its errors mean for the resource (contract §4, §5). */
 import { readRefusalExtensions } from '@trestle/identity/challenge';
 import { type ErrorCode, type Fault, type FaultOptions, type FieldFault, fail, isErrorCode } from '@trestle/schema/errors';
-import type { GatewayClient, GraphQLResponseError, GraphQLResult } from '../gateway/gateway-client.ts';
+import type { GatewayClient } from '../gateway/gateway-client.ts';
+import type { GraphQLResponseError, GraphQLResult } from '../gateway/graphql-result.ts';
 import type { CompiledOperation } from '../operations/operations.ts';
 import { INCLUDE_PREFIX } from '../resources/projection.ts';
 import type { GatewayRequest } from './gateway-request.ts';
@@ -32,10 +33,10 @@ export interface GatewayResult {
  * lists the failure in `errors`.
  */
 export async function call(gateway: GatewayClient, request: GatewayRequest): Promise<GatewayResult> {
-  const { operation, selection, isMutation, variables, headers, trace, cancellation } = request;
+  const { operation, selection, isMutation, variables, files, headers, trace, cancellation } = request;
   const compiled = operation(selection);
   const { bodyStart, resultPath } = compiled;
-  const result = await gateway.execute({ bodyStart, variables, headers, trace, cancellation });
+  const result = await gateway.execute({ bodyStart, variables, files, headers, trace, cancellation });
   const value = resultPath.reduce<unknown>((data, key) => (data as Record<string, unknown> | null | undefined)?.[key], result.data);
   const errors = result.errors ? result.errors.filter(({ extensions }) => extensions?.masked !== true) : [];
   if (value !== null && value !== undefined) {
@@ -82,11 +83,14 @@ async function findFailedInclusions(
 const UPSTREAM_CODES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
 
 function toFault({ data, errors: all }: GraphQLResult, errors: readonly GraphQLResponseError[]): Fault {
-  const [error] = errors;
-  if (!error) {
-    if (data || all) return fail('NOT_FOUND', 'The resource does not exist.');
-    return fail('UPSTREAM_ERROR', 'The gateway returned neither data nor errors. Retry later.');
-  }
+  if (errors.length > 0) return toResultFault(errors);
+  if (data || all) return fail('NOT_FOUND', 'The resource does not exist.');
+  return fail('UPSTREAM_ERROR', 'The gateway returned neither data nor errors. Retry later.');
+}
+
+/** Returns the fault that the first error of a result stands for. */
+export function toResultFault([error]: readonly GraphQLResponseError[]): Fault {
+  if (!error) return fail('UPSTREAM_ERROR', 'The gateway returned no errors. Retry later.');
   const details = error.extensions?.details as readonly FieldFault[] | undefined;
   const retryAfter = error.extensions?.retryAfter;
   return fail(toCode(error), error.message, {
@@ -104,7 +108,10 @@ function readRateLimit({ limit, remaining, resetAt }: Readonly<Record<string, un
 }
 
 /** The query parameters behind arguments that have other names in GraphQL. */
-const PARAMETER_NAMES: Readonly<Record<string, string>> = { first: 'limit', last: 'limit', after: 'cursor', before: 'cursor' };
+const PARAMETER_NAMES: Readonly<Record<string, string>> = {
+  ...{ first: 'limit', last: 'limit', after: 'cursor', before: 'cursor' },
+  ...{ query: 'q', 'filter.search': 'q' },
+};
 
 /** The field of a partial error is its path within the resource (`@` is every item of a list): `orders`, or `comments.author` for a nested one. */
 function toPartialError(error: GraphQLResponseError, resultPath: readonly string[]): PartialError {

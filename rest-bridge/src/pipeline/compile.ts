@@ -26,6 +26,8 @@ export interface CompiledOperationRoute extends CompiledBase {
   readonly read: RequestReader;
   readonly operation: CompileOperation;
   readonly alternatives: readonly CompiledAlternative[];
+  /** For routes that can be streamed. */
+  readonly stream?: CompiledStream;
   /** For writes with conditions: the query for the version and the last change of the resource. */
   readonly stateQuery?: CompileOperation;
 }
@@ -40,6 +42,11 @@ export type CompiledRoute = CompiledOperationRoute | CompiledLocalRoute;
 
 /** Another media type of a representation, with the operation that selects what it needs. */
 export interface CompiledAlternative extends Pick<Alternative, 'type' | 'write'> {
+  readonly operation: CompileOperation;
+}
+
+/** The subscription of a route that can be streamed. */
+export interface CompiledStream {
   readonly operation: CompileOperation;
 }
 
@@ -73,6 +80,9 @@ export function compileRoutes(routes: readonly Route[], context: ReaderContext):
           write,
           operation: createOperationCompiler(context, operation, resource),
         })),
+        ...(route.stream && {
+          stream: { operation: createOperationCompiler(context, findOperation(route.stream.operation), route.resource) },
+        }),
         ...(reading && { stateQuery: createOperationCompiler(context, findOperation(reading.operation), reading.resource) }),
       };
     }),
@@ -98,6 +108,10 @@ function createReader({ input }: OperationRoute, context: ReaderContext): Reques
     }
     case 'arguments':
       return createArgumentReader(context, input.mutation);
+    case 'upload part':
+      return ({ params }) => ({ variables: params });
+    case 'upload':
+      return () => ({ variables: { file: null } });
     case 'custom':
       return input.createReader(context);
   }

@@ -10,14 +10,14 @@ import type { AdmittedRequest } from './context.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
 /** An operation with a field selection, its variables and its headers. */
-export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'headers' | 'trace' | 'cancellation'> {
+export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'files' | 'headers' | 'trace' | 'cancellation'> {
   readonly operation: CompileOperation;
   readonly selection: FieldSelection;
   readonly isMutation: boolean;
 }
 
 /** The parts of a gateway request that differ between the operation of a route and the query for the state of its resource. */
-export interface GatewayRequestParts extends Pick<GatewayRequest, 'operation' | 'selection' | 'isMutation' | 'variables'> {
+export interface GatewayRequestParts extends Pick<GatewayRequest, 'operation' | 'selection' | 'isMutation' | 'variables' | 'files'> {
   readonly idempotency?: IdempotencyKey | undefined;
   readonly sessionHeaders?: Readonly<Record<string, string>> | undefined;
 }

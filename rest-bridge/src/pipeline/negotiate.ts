@@ -1,7 +1,8 @@
 /** Stage 4: chooses the media type of the response (RFC 9110 §12.5.1, contract §4). No I/O. */
+import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import { toAcceptedTypes } from '@trestle/service/accept';
-import { JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
+import { EVENT_STREAM_TYPE, JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
 import type { CompiledAlternative, CompiledRoute } from './compile.ts';
 
 /** Returns the alternative that the client prefers; undefined for JSON, and for a route with its own content. Throws NOT_ACCEPTABLE. */
@@ -13,12 +14,23 @@ export function negotiate(compiled: CompiledRoute, accept: string | undefined, v
     if (!isAccepted) throw notAcceptable(route.types);
     return undefined;
   }
+  // Players and images of browsers accept any type; others learn it from the resource.
+  if (route.success.content === 'file') return undefined;
   const alternatives = 'alternatives' in compiled ? compiled.alternatives : [];
   // A client that accepts only problem details gets its successful responses as JSON (RFC 9457 defines none).
   const jsonTypes = [JSON_TYPE, withCharset(`application/vnd.trestle.v${String(version)}+json`), PROBLEM_TYPE];
   const [preferred] = toAcceptedTypes(accept, [...jsonTypes, ...alternatives.map(({ type }) => type)]);
   if (preferred === undefined) throw notAcceptable(['application/json', ...alternatives.map(({ type }) => type)]);
   return alternatives.find(({ type }) => type === preferred);
+}
+
+/** Returns whether the client prefers a stream of events to everything else that the route has. */
+export function prefersStream(
+  compiled: CompiledRoute,
+  { method, headers: { accept } }: Pick<IncomingMessage, 'method' | 'headers'>,
+): boolean {
+  if (!('stream' in compiled) || method !== 'GET' || accept === undefined) return false;
+  return toAcceptedTypes(accept, [JSON_TYPE, EVENT_STREAM_TYPE])[0] === EVENT_STREAM_TYPE;
 }
 
 /** The responses name their charset, and so may the ranges of the client. */

@@ -13,7 +13,11 @@
 import type { ServerResponse } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
+import { isStreamed } from '@trestle/service/streamed-body';
+import type { FileClient } from '../gateway/file-client.ts';
+import { VARY } from '../http/caching.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
+import type { EventStreams } from '../http/event-streams.ts';
 import type { LoadSlot } from '../http/overload.ts';
 import type { RouteResponse } from '../http/response.ts';
 import { sendResponse } from '../http/send-response.ts';
@@ -23,12 +27,13 @@ import type { Versions } from '../versions/versions.ts';
 import { admit } from './admit.ts';
 import { type GatewayResult, type PartialError, call } from './call.ts';
 import { check, rethrowAfterConditions } from './check.ts';
+import { continueUpload } from './continue-upload.ts';
 import type { CompiledAlternative, CompiledOperationRoute, CompiledRoute } from './compile.ts';
 import type { AdmittedRequest, MatchedRoute } from './context.ts';
 import { type GatewayRequest, toGatewayRequest, toSessionHeaders } from './gateway-request.ts';
 import { locate } from './locate.ts';
 import { match } from './match.ts';
-import { negotiate } from './negotiate.ts';
+import { negotiate, prefersStream } from './negotiate.ts';
 import { type ParsedRequest, parse } from './parse.ts';
 import {
   type Handled,
@@ -40,6 +45,8 @@ import {
   toCommonHeaders,
 } from './receive.ts';
 import { render } from './render.ts';
+import { sendFile } from './send-file.ts';
+import { isStreamable, streamEvents } from './stream.ts';
 
 /** What the pipeline needs. */
 export interface PipelineDependencies extends ReceiverDependencies {
@@ -47,6 +54,11 @@ export interface PipelineDependencies extends ReceiverDependencies {
   /** The routes of each version. */
   readonly tables: ReadonlyMap<number, RouteTable<CompiledRoute>>;
   readonly gateway: GatewayClient;
+  readonly streams: EventStreams;
+  /** Reads the content of resources that are files. */
+  readonly files: FileClient;
+  /** The most bytes of an uploaded file. */
+  readonly maxUploadBytes: number;
   /** Whether the browser's cookies may be used from the origin of a request. */
   readonly isAllowedOrigin: IsAllowedOrigin;
 }
@@ -79,9 +91,20 @@ async function runStages(
       return toHandled(matched);
     }
     matched = found;
+    headers = { ...headers, ...found.compiled.route.headers };
+    found.compiled.route.checkHeaders?.(request.headers);
     const admitted = admit(context, matched, identity);
+    if (isStreamable(admitted) && prefersStream(admitted.compiled, request)) {
+      await streamEvents(dependencies, admitted, { slot, response, headers: { ...headers, vary: VARY } });
+      return toHandled(matched);
+    }
     const routeResponse = await respond(dependencies, admitted, slot);
     const isAnonymous = admitted.caller === null;
+    if (routeResponse.file) {
+      const facts = { file: routeResponse.file, common: headers, isAnonymous, hasUrlKey };
+      await sendFile({ request, response }, facts, dependencies.files);
+      return toHandled(matched);
+    }
     const rendered = await render(request, { errors: [], ...routeResponse, isAnonymous, hasUrlKey }, headers);
     sendResponse(request, response, { ...rendered, cookies: routeResponse.cookies });
     return toHandled(matched);
@@ -102,7 +125,7 @@ interface PartialResponse extends RouteResponse {
 
 /** Answers an admitted request: by the route itself, or through the gateway. */
 async function respond(
-  { gateway, isAllowedOrigin }: PipelineDependencies,
+  { gateway, files, isAllowedOrigin, maxUploadBytes }: PipelineDependencies,
   admitted: AdmittedRequest,
   slot: LoadSlot,
 ): Promise<PartialResponse> {
@@ -112,12 +135,13 @@ async function respond(
   if (!('operation' in compiled)) return compiled.route.respond({ ...target, caller, request });
   const operationRequest: OperationRequest = { ...admitted, compiled };
   try {
-    const parsed = await parse(operationRequest);
-    // Only now, because a request whose body never completes would keep the slot.
-    slot.acquire();
+    const parsed = await parse(operationRequest, maxUploadBytes);
+    // Only now, because a request whose body never completes would keep the slot. An upload is not complete yet.
+    if (!isStreamed(request)) slot.acquire();
     const expectedVersions = await check(gateway, operationRequest);
     const result = await call(gateway, toOperationRequest(operationRequest, parsed, { alternative, expectedVersions, isAllowedOrigin }));
-    return await toRouteResponse(operationRequest, result, { paging: parsed.paging, alternative });
+    const response = await toRouteResponse(operationRequest, result, { paging: parsed.paging, alternative });
+    return response.upload ? await continueUpload(operationRequest, response, files) : response;
   } catch (error) {
     return rethrowAfterConditions(error, gateway, operationRequest);
   }
@@ -133,7 +157,7 @@ interface NegotiatedOptions {
 
 function toOperationRequest(
   admitted: OperationRequest,
-  { variables, selection, idempotency }: ParsedRequest,
+  { variables, files, selection, idempotency }: ParsedRequest,
   { alternative, expectedVersions, isAllowedOrigin }: NegotiatedOptions,
 ): GatewayRequest {
   const { operation, isMutation, route } = admitted.compiled;
@@ -142,6 +166,7 @@ function toOperationRequest(
     selection,
     isMutation,
     variables: expectedVersions === undefined ? variables : { ...variables, expectedVersions },
+    files,
     idempotency,
     sessionHeaders: route.isOfSession ? toSessionHeaders(admitted.context.request, isAllowedOrigin) : undefined,
   });

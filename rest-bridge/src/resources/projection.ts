@@ -3,7 +3,7 @@ import { type FieldNode, Kind, type NameNode, type OperationDefinitionNode, type
 import type { FieldSelection } from '../query/field-selection.ts';
 import { resourceAtVersion } from './resource-at-version.ts';
 import type { Representation } from './representation.ts';
-import { type FieldView, type Inclusion, MASK, type Resource } from './resource.ts';
+import { type FieldView, type Inclusion, MASK, NEED_PREFIX, type Resource } from './resource.ts';
 
 /** A compiled field selection. */
 export interface Projection {
@@ -46,11 +46,13 @@ export function createProjection(original: Resource, { fields, include }: FieldS
   });
   const links = fields === undefined ? resource.links : undefined;
   const linkFields = links ? parseSelections(links.select) : [];
+  const needed = resource.needs === undefined ? [] : parseSelections(resource.needs);
   const isForeign = inclusions.length > 0 || views.some((view) => view.isForeign === true);
   const selections = [
     ...views.flatMap(toViewSelections),
     ...(resource.isVersioned ? parseSelections(`_version: version ${isForeign ? '' : '_changedAt: updatedAt'}`) : []),
     ...linkFields.map((field) => withAlias(field, LINK_PREFIX + field.name.value)),
+    ...needed.map((field) => withAlias(field, NEED_PREFIX + field.name.value)),
     ...inclusions.map(({ field }) => field),
   ];
   return {

@@ -3,19 +3,20 @@ import type { MoneyChange } from '../versions/changelog.ts';
 import { moneyChangesUpTo } from '../versions/money-input.ts';
 import type { FieldView, Resource } from './resource.ts';
 
-const cache = new Map<string, Resource>();
+/** By version: resources are constants of the route tables. */
+const caches = new Map<number, WeakMap<Resource, Resource>>();
 
 /** Returns the resource as `version` represents it. The definitions in `resources.ts` are those of version 1. */
 export function resourceAtVersion(resource: Resource, version: number): Resource {
   const changes = moneyChangesUpTo(version).filter((change) => change.resource === resource.type);
   if (changes.length === 0) return resource;
-  // Several resources may have the same type; their default fields and inclusions tell them apart.
-  const key = [version, resource.type, resource.defaultFields, Object.keys(resource.include)].join(' ');
-  const known = cache.get(key);
+  const cache = caches.get(version) ?? new WeakMap<Resource, Resource>();
+  caches.set(version, cache);
+  const known = cache.get(resource);
   if (known) return known;
   const fields = changes.reduce(withMoney, resource.fields);
   const changed = { ...resource, fields, defaultFields: resource.defaultFields.filter((name) => Object.hasOwn(fields, name)) };
-  cache.set(key, changed);
+  cache.set(resource, changed);
   return changed;
 }
 

@@ -33,6 +33,8 @@ export interface Resource {
   readonly defaultFields: readonly string[];
   /** The related resources that `include` may name. */
   readonly include: Readonly<Record<string, Inclusion>>;
+  /** The GraphQL selection that the route needs whatever `fields` names; its values have the prefix {@link NEED_PREFIX}. */
+  readonly needs?: string;
   /** Whether the GraphQL type has a version, which the entity tag carries. */
   readonly isVersioned: boolean;
   /** Link relations, and the GraphQL selection that they are made from (spec §2.6). */
@@ -41,6 +43,9 @@ export interface Resource {
     readonly toLinks: (data: Record<string, unknown>, prefix: string) => Readonly<Record<string, Link>>;
   };
 }
+
+/** The prefix of the response keys of what a route needs. */
+export const NEED_PREFIX = '_need_';
 
 /** A link of `_links`. */
 export interface Link {
@@ -60,6 +65,23 @@ export function plain<const Names extends readonly string[]>(...names: Names): R
 /** Returns an enum field, represented in lower case (spec §2.6). */
 export function lowerCase(name: string): FieldView {
   return { select: name, toValue: (value) => (typeof value === 'string' ? value.toLowerCase() : value) };
+}
+
+/** Returns a field for the file of a resource; null without one. */
+export function fileReference(name: string): FieldView {
+  return {
+    select: `${name} { mediaType size sha256 }`,
+    schema: {
+      description: 'The content, at the path of the resource with `/content`; null without one.',
+      type: ['object', 'null'],
+      properties: {
+        mediaType: { type: 'string' },
+        size: { type: 'integer', description: 'In bytes.' },
+        sha256: { type: 'string', description: 'In hexadecimal digits.' },
+      },
+      required: ['mediaType', 'size', 'sha256'],
+    },
+  };
 }
 
 /** Returns a field for a related account: its id and name. */

@@ -1,4 +1,7 @@
-/** The REST resources of version 1 (spec §2.6). What the specification leaves open follows the fields of the GraphQL schema. */
+/**
+ * The REST resources of accounts, orders and content in version 1 (spec §2.6). What the specification leaves open follows the fields of the
+ * GraphQL schema. Resources of credentials, files, jobs and events are in the files beside this one.
+ */
 import { type FieldView, type Resource, accountReference, lowerCase, plain } from './resource.ts';
 
 /** The ids of products are integers (contract §2). */
@@ -20,24 +23,6 @@ export const USER: Resource = {
     posts: { select: (inner) => `posts { ${inner} }`, find: ({ posts }) => posts, resource: () => POST },
     orders: { select: (inner) => `orders { ${inner} }`, find: ({ orders }) => orders, resource: () => ORDER },
   },
-  isVersioned: true,
-};
-
-/** API keys, without their secrets. */
-export const API_KEY: Resource = {
-  type: 'ApiKey',
-  fields: {
-    ...plain('id', 'name', 'lastFour', 'scopes', 'isAllowedInUrl', 'expiresAt'),
-    // A use does not change `updatedAt`.
-    lastUsedAt: { select: 'lastUsedAt', isForeign: true },
-    successorId: { select: 'successorId' },
-    user: accountReference('user'),
-    ...plain('createdAt', 'updatedAt', 'version'),
-  },
-  defaultFields: [
-    ...['id', 'name', 'lastFour', 'scopes', 'isAllowedInUrl', 'expiresAt', 'lastUsedAt', 'successorId', 'user', 'createdAt', 'updatedAt'],
-  ],
-  include: {},
   isVersioned: true,
 };
 
@@ -190,20 +175,6 @@ export const COMMENT: Resource = {
   isVersioned: true,
 };
 
-/** Videos. */
-export const VIDEO: Resource = {
-  type: 'Video',
-  fields: {
-    ...plain('id', 'title'),
-    status: lowerCase('status'),
-    owner: accountReference('owner'),
-    ...plain('durationSeconds', 'createdAt', 'updatedAt', 'version'),
-  },
-  defaultFields: ['id', 'title', 'status', 'owner', 'durationSeconds', 'createdAt', 'updatedAt'],
-  include: {},
-  isVersioned: true,
-};
-
 /** Channels. */
 export const CHANNEL: Resource = {
   type: 'Channel',
@@ -224,64 +195,6 @@ export const MESSAGE: Resource = {
   defaultFields: ['id', 'body', 'author', 'createdAt', 'updatedAt'],
   include: {},
   isVersioned: true,
-};
-
-/** Sessions of an account. */
-export const SESSION: Resource = {
-  type: 'Session',
-  fields: plain('id', 'device', 'address', 'createdAt', 'lastUsedAt', 'expiresAt', 'isCurrent'),
-  defaultFields: ['id', 'device', 'address', 'createdAt', 'lastUsedAt', 'expiresAt', 'isCurrent'],
-  include: {},
-  isVersioned: false,
-};
-
-/** The second factor of the caller. */
-export const SECOND_FACTOR: Resource = {
-  type: 'SecondFactor',
-  fields: {
-    ...plain('isEnabled', 'hasTotp', 'recoveryCodesLeft'),
-    passkeys: {
-      select: 'passkeys { id name createdAt lastUsedAt }',
-      schema: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: { type: 'string' },
-            name: { type: 'string' },
-            createdAt: { type: 'string', format: 'date-time' },
-            lastUsedAt: { type: ['string', 'null'], format: 'date-time' },
-          },
-          required: ['id', 'name', 'createdAt', 'lastUsedAt'],
-        },
-      },
-    },
-  },
-  defaultFields: ['isEnabled', 'hasTotp', 'recoveryCodesLeft', 'passkeys'],
-  include: {},
-  isVersioned: false,
-};
-
-/** Access that an account has given to OAuth clients. */
-export const AUTHORIZATION: Resource = {
-  type: 'Authorization',
-  fields: plain('id', 'clientId', 'clientName', 'scopes', 'createdAt', 'lastUsedAt', 'expiresAt'),
-  defaultFields: ['id', 'clientId', 'clientName', 'scopes', 'createdAt', 'lastUsedAt', 'expiresAt'],
-  include: {},
-  isVersioned: false,
-};
-
-/** Entries of the audit trail. */
-export const SECURITY_EVENT: Resource = {
-  type: 'SecurityEvent',
-  fields: {
-    id: { select: 'id' },
-    type: lowerCase('type'),
-    ...plain('userId', 'actorId', 'subject', 'detail', 'address', 'device', 'createdAt'),
-  },
-  defaultFields: ['id', 'type', 'userId', 'actorId', 'subject', 'detail', 'address', 'device', 'createdAt'],
-  include: {},
-  isVersioned: false,
 };
 
 /** The results of a search, which `search-results.ts` represents. */

@@ -1,6 +1,7 @@
 /** Routes of sessions: login, refresh, logout, and their list (contract §4). */
-import { SESSION, USER } from '../resources/resources.ts';
-import { getList } from './route-kinds.ts';
+import { SESSION } from '../resources/identity-resources.ts';
+import { USER } from '../resources/resources.ts';
+import { accept, getList } from './route-kinds.ts';
 import type { ResponseBuilder, Route } from './route.ts';
 
 const toTokenResponse: ResponseBuilder = (result, represent) => {
@@ -85,6 +86,30 @@ export const authRoutes: readonly Route[] = [
     input: { kind: 'arguments', mutation: 'changePassword' },
     success: { status: 200, content: 'login' },
     toResponse: toTokenResponse,
+    spec: 'contract §4',
+  },
+  accept({
+    path: '/auth/password-reset',
+    operation: 'RequestPasswordReset',
+    jobType: 'ResetPasswordJob',
+    summary: 'Mails a link to set a new password; the response is the same when there is no such account',
+    input: { kind: 'arguments', mutation: 'requestPasswordReset' },
+    isOfSession: true,
+    spec: 'contract §4',
+  }),
+  {
+    method: 'POST',
+    path: '/auth/password-reset/confirm',
+    operation: 'ResetPassword',
+    resource: USER,
+    summary: 'Sets a new password with the token of a mailed link, and ends all sessions of the account',
+    needsCaller: false,
+    ignoresCredential: true,
+    isOfSession: true,
+    idempotency: 'ignored',
+    input: { kind: 'arguments', mutation: 'resetPassword' },
+    success: { status: 204, content: 'none' },
+    toResponse: () => ({ status: 204 }),
     spec: 'contract §4',
   },
   getList({

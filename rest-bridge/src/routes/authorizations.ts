@@ -1,5 +1,5 @@
 /** Routes of the access that the caller has given to OAuth clients (spec §5.5). */
-import { AUTHORIZATION } from '../resources/resources.ts';
+import { AUTHORIZATION } from '../resources/identity-resources.ts';
 import { getList } from './route-kinds.ts';
 import type { Route } from './route.ts';
 

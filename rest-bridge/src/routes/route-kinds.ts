@@ -1,11 +1,20 @@
 /** The kinds of routes. Route tables are written with these functions (spec §4.1, §4.4). */
 import { fail } from '@trestle/schema/errors';
-import type { RouteResponse } from '../http/response.ts';
+import { HARMLESS } from '../http/media-types.ts';
+import type { FileContent, RouteResponse } from '../http/response.ts';
 import type { ListRule } from '../query/list-parameters.ts';
 import { toListResponse } from '../resources/list.ts';
 import type { Representation } from '../resources/representation.ts';
-import type { Resource } from '../resources/resource.ts';
-import type { Alternative, LocalRoute, Method, OperationRoute } from './route.ts';
+import { NEED_PREFIX, type Resource } from '../resources/resource.ts';
+import { acceptedJob } from '../resources/event-resources.ts';
+import type { Alternative, Method, OperationRoute, RouteInput } from './route.ts';
+
+/** The fields of a resource that is a file. */
+interface FileFields {
+  readonly id: string;
+  readonly name: string;
+  readonly content: Pick<FileContent, 'mediaType' | 'size' | 'sha256'> | null;
+}
 
 interface CommonOptions {
   readonly path: string;
@@ -62,14 +71,12 @@ interface CreateOptions extends CommonOptions {
 export function create({ location, ...options }: CreateOptions): OperationRoute {
   const { input, fromPath, resource, idempotency } = options;
   return {
-    ...base('POST', options),
+    ...base('POST', { ...options, resource: withId(resource) }),
     ...(idempotency && { idempotency }),
     input: { kind: 'body', rule: { input, mode: 'create', resource, ...(fromPath && { fromPath }) } },
     success: { status: 201, content: 'resource' },
     toResponse: (result, represent, { prefix }) => {
-      const created = represent(result);
-      const path = location({ ...(result as object), ...created.body });
-      return { ...toResourceResponse(201, created), headers: { location: `${prefix}${path}` } };
+      return toCreated(represent(result), `${prefix}${location({ ...(result as object), id: idOf(result) })}`);
     },
   };
 }
@@ -135,30 +142,133 @@ export function act(options: CommonOptions): OperationRoute {
   };
 }
 
-interface NotImplementedOptions {
-  readonly method: Method;
-  readonly path: string;
-  readonly summary: string;
-  /** Default true. */
-  readonly needsCaller?: boolean;
-  readonly spec: string;
+interface SecretOptions extends CommonOptions {
+  /** The name of the GraphQL input type of the body. */
+  readonly input: string;
+  /** The member of the response that contains the resource, beside its secret. */
+  readonly member: string;
+  /** The path of the resources, without the version prefix. */
+  readonly collection: string;
+  readonly conditionsOn?: 'parent';
 }
 
-/** Returns a route that answers 501, because its function does not exist yet. */
-export function notImplemented({ needsCaller = true, ...options }: NotImplementedOptions): LocalRoute {
+/** The result of the operations that make a secret. */
+interface ResultWithSecret {
+  readonly secret: string;
+  /** The id, also when `fields` does not name it. */
+  readonly created: { readonly id: string };
+}
+
+/**
+ * Returns a `POST` that makes a secret: 201 with the resource and the secret, which no later response contains. It must not be stored, not
+ * even for a retry.
+ */
+export function createWithSecret({ input, member, collection, conditionsOn, ...options }: SecretOptions): OperationRoute {
   return {
-    ...options,
-    needsCaller,
-    types: ['application/json'],
-    success: { status: 501, content: 'not implemented' },
-    respond: () => {
-      throw fail('NOT_IMPLEMENTED', 'This endpoint is not implemented yet.');
+    ...base('POST', options),
+    ...(conditionsOn && { conditionsOn }),
+    idempotency: 'ignored',
+    input: { kind: 'body', rule: { input, mode: 'create', resource: options.resource } },
+    success: { status: 201, content: 'secret', member },
+    toResponse: (result, represent, { prefix }) => {
+      const { secret, created } = result as ResultWithSecret;
+      const { body, version, changedAt } = represent((result as Readonly<Record<string, unknown>>)[member]);
+      const headers = { location: `${prefix}${collection}/${created.id}` };
+      return { status: 201, body: { secret, [member]: body }, version, changedAt, headers };
+    },
+  };
+}
+
+interface AcceptOptions extends Omit<CommonOptions, 'resource'> {
+  /** The GraphQL type of the job. */
+  readonly jobType: string;
+  readonly input: RouteInput;
+  readonly isOfSession?: boolean;
+  readonly conditionsOn?: 'parent';
+}
+
+/** Returns a `POST` whose work goes on as a job: 202 with `Location` (spec §4.1, contract §4). */
+export function accept({ jobType, input, isOfSession, conditionsOn, ...options }: AcceptOptions): OperationRoute {
+  return {
+    ...base('POST', { ...options, resource: withId(acceptedJob(jobType)) }),
+    ...(isOfSession && { isOfSession }),
+    ...(conditionsOn && { conditionsOn }),
+    input,
+    success: { status: 202, content: 'resource' },
+    toResponse: (result, represent, { prefix }) => {
+      const { body } = represent(result);
+      return { status: 202, body, headers: { location: `${prefix}/jobs/${idOf(result)}` } };
+    },
+  };
+}
+
+/** Returns a `POST` of a file, as a form or by itself: 201 with `Location`. */
+export function upload({ location, ...options }: CommonOptions & Pick<CreateOptions, 'location'>): OperationRoute {
+  return {
+    ...base('POST', { ...options, resource: withId(options.resource) }),
+    input: { kind: 'upload' },
+    success: { status: 201, content: 'resource' },
+    toResponse: (result, represent, { prefix }) => {
+      return toCreated(represent(result), `${prefix}${location({ id: idOf(result) })}`);
+    },
+  };
+}
+
+interface DownloadOptions extends CommonOptions, Pick<FileContent, 'owner'> {
+  /** The media types that the file may have. */
+  readonly types: readonly string[];
+}
+
+/** Returns a `GET` of a file of a resource, with the fields of `FileFields`: 200, 206, 304 or 416 (RFC 9110 §14). */
+export function download({ owner, types, ...options }: DownloadOptions): OperationRoute {
+  return {
+    ...base('GET', options),
+    input: { kind: 'path' },
+    success: { status: 200, content: 'file', types },
+    toResponse: (result, represent) => {
+      const { id, name, content } = represent(result).body as unknown as FileFields;
+      if (!content) throw fail('NOT_FOUND', 'The resource has no content.');
+      return { status: 200, file: { ...content, owner, name, path: `/${options.path.split('/')[1] ?? ''}/${id}` } };
+    },
+  };
+}
+
+interface ImageOptions extends CommonOptions {
+  /** The field of the resource: an object with `mediaType` and `url`, a data URL; or null. */
+  readonly member: string;
+  readonly types: readonly string[];
+}
+
+/** Returns a `GET` of a small image that the operation returns as a data URL: 200, 206, 304 or 416 (RFC 9110 §14). */
+export function image({ member, types, ...options }: ImageOptions): OperationRoute {
+  return {
+    ...base('GET', options),
+    input: { kind: 'path' },
+    success: { status: 200, content: 'file', types },
+    toResponse: (result, represent) => {
+      const found = represent(result).body[member] as { readonly mediaType: string; readonly url: string } | null;
+      if (!found) throw fail('NOT_FOUND', 'The resource has no content.');
+      const bytes = Buffer.from(found.url.slice(found.url.indexOf(',') + 1), 'base64');
+      return { status: 200, headers: HARMLESS, document: { type: found.mediaType, bytes } };
     },
   };
 }
 
 function base(method: Method, { path, operation, resource, summary, needsCaller = false, spec }: CommonOptions) {
   return { method, path, operation, resource, summary, needsCaller, spec };
+}
+
+/** Returns the resource with its id selected whatever `fields` names, for `Location`. */
+function withId(resource: Resource): Resource {
+  return { ...resource, needs: resource.needs ?? 'id' };
+}
+
+function idOf(result: unknown): string {
+  return String((result as Readonly<Record<string, unknown>>)[`${NEED_PREFIX}id`]);
+}
+
+function toCreated(created: Representation, location: string): RouteResponse {
+  return { ...toResourceResponse(201, created), headers: { location } };
 }
 
 function toResourceResponse(status: number, { body, version, changedAt }: Representation): RouteResponse {

@@ -3,7 +3,8 @@ import { apiKeyRoutes } from './api-keys.ts';
 import { authRoutes } from './auth.ts';
 import { authorizationRoutes } from './authorizations.ts';
 import { channelRoutes } from './channels.ts';
-import { notImplementedRoutes } from './not-implemented.ts';
+import { jobRoutes } from './jobs.ts';
+import { eventRoutes } from './events.ts';
 import { orderRoutes } from './orders.ts';
 import { paymentRoutes } from './payments.ts';
 import { postRoutes } from './posts.ts';
@@ -12,10 +13,12 @@ import type { Method, Route } from './route.ts';
 import { searchRoutes } from './search.ts';
 import { secondFactorRoutes } from './second-factor.ts';
 import { securityEventRoutes } from './security-events.ts';
+import { uploadRoutes } from './uploads.ts';
 import { userRoutes } from './users.ts';
 import { videoRoutes } from './videos.ts';
+import { webhookRoutes } from './webhooks.ts';
 
-/** All routes that run operations or are not implemented yet. `openapi/` adds those that describe them. */
+/** All routes that run operations. `openapi/` adds those that describe them. */
 export const routes: readonly Route[] = [
   ...authRoutes,
   ...secondFactorRoutes,
@@ -27,10 +30,13 @@ export const routes: readonly Route[] = [
   ...productRoutes,
   ...postRoutes,
   ...videoRoutes,
+  ...uploadRoutes,
   ...channelRoutes,
+  ...jobRoutes,
   ...searchRoutes,
   ...securityEventRoutes,
-  ...notImplementedRoutes,
+  ...eventRoutes,
+  ...webhookRoutes,
 ];
 
 /** The routes of a path by method, and the values of its `{…}` segments. */

@@ -1,8 +1,8 @@
 /** The vocabulary of routes. A route is data: what it matches, its operation, how its request is read and its response built. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Caller } from '@trestle/identity';
 import type { RequestTarget } from '../http/request-target.ts';
-import type { RouteResponse } from '../http/response.ts';
+import type { ResponseHeaders, RouteResponse } from '../http/response.ts';
 import type { BodyRule } from '../query/body-input.ts';
 import type { ListRule } from '../query/list-parameters.ts';
 import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
@@ -26,7 +26,16 @@ interface RouteBase {
   readonly isOfSession?: boolean;
   /** The clause that requires the route. */
   readonly spec: string;
+  /** Throws for headers of a request that the route does not support. Runs before anything else is checked. */
+  readonly checkHeaders?: (headers: IncomingHttpHeaders) => void;
+  /** Headers of every response, also of errors and of OPTIONS. */
+  readonly headers?: ResponseHeaders;
+  /** Further headers, by their names, with their descriptions for the documentation. */
+  readonly documented?: { readonly request?: HeaderDescriptions; readonly response?: HeaderDescriptions };
 }
+
+/** Headers with their descriptions. */
+export type HeaderDescriptions = Readonly<Record<string, string>>;
 
 /** A route that runs one operation at the gateway. */
 export interface OperationRoute extends RouteBase {
@@ -46,6 +55,8 @@ export interface OperationRoute extends RouteBase {
    * on. By default the key is optional.
    */
   readonly idempotency?: 'required' | 'ignored';
+  /** For reads: the subscription whose results are sent, one event each, to clients that accept `text/event-stream`. */
+  readonly stream?: { readonly operation: string };
   /** Other media types of the representation. */
   readonly alternatives?: readonly Alternative[];
 }
@@ -66,26 +77,36 @@ export type RouteInput =
   /** `flags` are boolean query parameters with their descriptions; they become variables of the same names. */
   | { readonly kind: 'path'; readonly flags?: Readonly<Record<string, string>> }
   | { readonly kind: 'list'; readonly rule: ListRule }
-  | { readonly kind: 'body'; readonly rule: BodyRule }
+  /** `fromHeaders` returns the body of a request that describes it by headers instead; undefined for any other request. */
+  | { readonly kind: 'body'; readonly rule: BodyRule; readonly fromHeaders?: (headers: IncomingHttpHeaders) => object | undefined }
   /** The fields of the body are the arguments of the mutation, but for those that the path names. */
   | { readonly kind: 'arguments'; readonly mutation: string }
+  /** A file, which is passed on while it arrives, and its title. */
+  | { readonly kind: 'upload' }
+  /** Bytes of an upload that was created before, from `Upload-Offset` on. */
+  | { readonly kind: 'upload part' }
   | { readonly kind: 'custom'; readonly hasBody: boolean; readonly createReader: (context: ReaderContext) => RequestReader };
+
+const BODY_KINDS: ReadonlySet<RouteInput['kind']> = new Set(['upload', 'upload part', 'body', 'arguments']);
 
 /** Returns whether a route reads a request body. */
 export function hasBody({ input }: Pick<OperationRoute, 'input'>): boolean {
-  return input.kind === 'body' || input.kind === 'arguments' || (input.kind === 'custom' && input.hasBody);
+  return input.kind === 'custom' ? input.hasBody : BODY_KINDS.has(input.kind);
 }
 
 /** The status and content of a successful response. */
 export type RouteSuccess =
   | { readonly status: 200 | 201; readonly content: 'resource' | 'list' | 'items' }
-  | { readonly status: 200; readonly content: 'login' | 'search' | 'document' }
+  | { readonly status: 202; readonly content: 'resource' }
+  | { readonly status: 200; readonly content: 'login' | 'search' | 'events' | 'document' }
   /** An object of this GraphQL type, as the operation selects it. */
   | { readonly status: 200; readonly content: 'object'; readonly type: string }
-  | { readonly status: 201; readonly content: 'secret' }
-  | { readonly status: 204; readonly content: 'none' }
-  | { readonly status: 307; readonly content: 'redirect'; readonly target: Resource }
-  | { readonly status: 501; readonly content: 'not implemented' };
+  /** A secret, and the resource that it belongs to in this member. */
+  | { readonly status: 201; readonly content: 'secret'; readonly member: string }
+  /** A file of one of these media types. */
+  | { readonly status: 200; readonly content: 'file'; readonly types: readonly string[] }
+  | { readonly status: 201 | 204; readonly content: 'none' }
+  | { readonly status: 307; readonly content: 'redirect'; readonly target: Resource };
 
 /** Another media type of a representation. */
 export interface Alternative {

@@ -1,5 +1,5 @@
 /** The route of the search over several types. */
-import { parseSearch } from '../query/search.ts';
+import { createSearchReader } from '../query/search.ts';
 import { SEARCH_RESULT } from '../resources/resources.ts';
 import { toSearchResponse } from '../resources/search-results.ts';
 import type { OperationRoute } from './route.ts';
@@ -11,9 +11,9 @@ export const searchRoutes: readonly OperationRoute[] = [
     path: '/search',
     operation: 'Search',
     resource: SEARCH_RESULT,
-    summary: 'Searches accounts, posts and comments',
+    summary: 'Searches accounts, published posts and their comments; the most relevant results come first',
     needsCaller: false,
-    input: { kind: 'custom', hasBody: false, createReader: () => parseSearch },
+    input: { kind: 'custom', hasBody: false, createReader: createSearchReader },
     success: { status: 200, content: 'search' },
     toResponse: toSearchResponse,
     spec: '§4.2',

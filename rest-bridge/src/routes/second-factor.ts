@@ -1,5 +1,5 @@
 /** Routes of second factors (ADR 21). */
-import { SECOND_FACTOR } from '../resources/resources.ts';
+import { SECOND_FACTOR } from '../resources/identity-resources.ts';
 import { getOne } from './route-kinds.ts';
 import type { OperationRoute, Route } from './route.ts';
 

@@ -1,5 +1,5 @@
 /** Routes of the audit trail. */
-import { SECURITY_EVENT } from '../resources/resources.ts';
+import { SECURITY_EVENT } from '../resources/identity-resources.ts';
 import { getList } from './route-kinds.ts';
 import type { Route } from './route.ts';
 

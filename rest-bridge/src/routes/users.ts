@@ -1,6 +1,7 @@
 /** Routes of accounts, their orders and their posts. */
+import { AVATAR } from '../resources/file-resources.ts';
 import { ORDER, POST, USER } from '../resources/resources.ts';
-import { create, getList, getOne, merge, notImplemented, remove, replace } from './route-kinds.ts';
+import { accept, create, download, getList, getOne, merge, remove, replace } from './route-kinds.ts';
 import type { LocalRoute, Route } from './route.ts';
 
 const resource = USER;
@@ -66,6 +67,15 @@ export const userRoutes: readonly Route[] = [
     spec: '§4.2',
   }),
   remove({ path: '/users/{id}', operation: 'DeleteUser', resource, summary: 'Deletes an account', needsCaller, spec: '§4.2' }),
+  download({
+    path: '/users/{id}/avatar',
+    operation: 'GetAvatar',
+    resource: AVATAR,
+    summary: 'Returns the picture of an account',
+    owner: 'users',
+    types: ['image/png', 'image/jpeg', 'image/webp', 'image/gif'],
+    spec: 'contract §3',
+  }),
   getList({
     path: '/users/{id}/orders',
     operation: 'ListOrdersOfUser',
@@ -105,11 +115,13 @@ export const userRoutes: readonly Route[] = [
     summary: 'Returns a post of an account',
     spec: '§4.2',
   }),
-  notImplemented({
-    method: 'POST',
+  accept({
     path: '/users/{id}/password-reset',
-    summary: 'Starts a password reset',
-    needsCaller: false,
+    operation: 'RequestPasswordReset',
+    jobType: 'ResetPasswordJob',
+    summary: 'Mails a link to set a new password; the response is the same when there is no such account',
+    input: { kind: 'path' },
+    isOfSession: true,
     spec: '§4.2',
   }),
 ];

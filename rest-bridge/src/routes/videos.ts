@@ -1,6 +1,6 @@
 /** Routes of videos. */
-import { VIDEO } from '../resources/resources.ts';
-import { getList, getOne, merge, notImplemented, remove } from './route-kinds.ts';
+import { VIDEO, VIDEO_FILE, VIDEO_POSTER } from '../resources/file-resources.ts';
+import { accept, download, getList, getOne, image, merge, remove, upload } from './route-kinds.ts';
 import type { Route } from './route.ts';
 
 const needsCaller = true;
@@ -18,7 +18,15 @@ export const videoRoutes: readonly Route[] = [
     order: 'VideoOrderField',
     spec,
   }),
-  notImplemented({ method: 'POST', path: '/videos', summary: 'Uploads a video', spec }),
+  upload({
+    path: '/videos',
+    operation: 'UploadVideo',
+    resource,
+    summary: 'Uploads a video',
+    needsCaller,
+    location: ({ id }) => `/videos/${String(id)}`,
+    spec,
+  }),
   getOne({ path: '/videos/{id}', operation: 'GetVideo', resource, summary: 'Returns a video', spec }),
   merge({
     path: '/videos/{id}',
@@ -30,6 +38,32 @@ export const videoRoutes: readonly Route[] = [
     spec,
   }),
   remove({ path: '/videos/{id}', operation: 'DeleteVideo', resource, summary: 'Deletes a video', needsCaller, spec }),
-  notImplemented({ method: 'GET', path: '/videos/{id}/content', summary: 'Returns the content of a video', needsCaller: false, spec }),
-  notImplemented({ method: 'POST', path: '/videos/{id}/publish', summary: 'Publishes a video', spec: '§4.2' }),
+  download({
+    path: '/videos/{id}/content',
+    operation: 'GetVideoContent',
+    resource: VIDEO_FILE,
+    summary: 'Returns the content of a video',
+    owner: 'content',
+    types: ['video/mp4', 'video/webm', 'video/quicktime'],
+    spec,
+  }),
+  image({
+    path: '/videos/{id}/poster',
+    operation: 'GetVideoPoster',
+    resource: VIDEO_POSTER,
+    summary: 'Returns the poster of a published video',
+    member: 'poster',
+    types: ['image/png', 'image/jpeg'],
+    spec,
+  }),
+  accept({
+    path: '/videos/{id}/publish',
+    operation: 'PublishVideo',
+    jobType: 'PublishVideoJob',
+    summary: 'Publishes a video; the job reads its content, and makes a poster',
+    needsCaller,
+    input: { kind: 'path' },
+    conditionsOn: 'parent',
+    spec: '§4.2',
+  }),
 ];

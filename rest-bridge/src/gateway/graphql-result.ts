@@ -1,0 +1,20 @@
+/** The vocabulary of GraphQL responses. No I/O. */
+
+/** An error of a GraphQL response. */
+export interface GraphQLResponseError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions?: Readonly<Partial<Record<'code' | 'details' | 'masked' | 'retryAfter' | 'reason' | 'requiredScopes', unknown>>>;
+}
+
+/** A GraphQL response. */
+export interface GraphQLResult {
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly errors?: readonly GraphQLResponseError[];
+  /** Whether a subgraph returned the stored result of an earlier request with the same idempotency key. */
+  readonly isReplayed: boolean;
+  /** `Server-Timing` of the gateway, which it sends to callers that may read it. */
+  readonly serverTiming: string | undefined;
+  /** The values of `Set-Cookie` of a mutation. */
+  readonly cookies: readonly string[];
+}
