@@ -23,6 +23,7 @@ const PASSWORD = { min: 8, max: 128 };
 /** Longer than a valid password: a wrong one is refused as wrong, not as too long. */
 const SENT_PASSWORD = { min: 0, max: 1000 };
 const KEY_NAME = { min: 1, max: 100 };
+const WEBHOOK_URL = { min: 1, max: 2000 };
 const TITLE = { min: 1, max: 200 };
 const POST_BODY = { min: 0, max: 100_000 };
 const MESSAGE_BODY = { min: 1, max: 10_000 };
@@ -32,11 +33,15 @@ const CURRENCY = { min: 3, max: 3 };
 
 /** Limits by schema coordinate: `Type.field(argument:)` or `Input.field`. */
 const LENGTHS: Readonly<Record<string, Length>> = {
+  'Mutation.uploadVideo(title:)': TITLE,
   'Query.searchUsers(query:)': { min: 1, max: 200 },
+  'Query.search(query:)': { min: 1, max: 200 },
   'Mutation.login(email:)': { min: 0, max: 254 },
   'Mutation.login(password:)': SENT_PASSWORD,
   'Mutation.changePassword(currentPassword:)': SENT_PASSWORD,
   'Mutation.changePassword(newPassword:)': PASSWORD,
+  'Mutation.requestPasswordReset(email:)': { min: 0, max: 254 },
+  'Mutation.resetPassword(password:)': PASSWORD,
   'Mutation.startTotp(currentPassword:)': SENT_PASSWORD,
   'Mutation.removeTotp(currentPassword:)': SENT_PASSWORD,
   'Mutation.startPasskey(currentPassword:)': SENT_PASSWORD,
@@ -59,6 +64,10 @@ const LENGTHS: Readonly<Record<string, Length>> = {
   'ReplaceUserInput.currentPassword': SENT_PASSWORD,
   'CreateApiKeyInput.name': KEY_NAME,
   'UpdateApiKeyInput.name': KEY_NAME,
+  'CreateWebhookInput.name': KEY_NAME,
+  'CreateWebhookInput.url': WEBHOOK_URL,
+  'UpdateWebhookInput.name': KEY_NAME,
+  'UpdateWebhookInput.url': WEBHOOK_URL,
   'CreateProductInput.name': TITLE,
   'CreateProductInput.description': DESCRIPTION,
   'CreateProductInput.category': CATEGORY,
@@ -77,6 +86,8 @@ const LENGTHS: Readonly<Record<string, Length>> = {
   'CreateMessageInput.body': MESSAGE_BODY,
   'UpdateMessageInput.body': MESSAGE_BODY,
   'UpdateVideoInput.title': TITLE,
+  'CreateVideoUploadInput.title': TITLE,
+  'CreateVideoUploadInput.sha256': { min: 64, max: 64 },
 };
 
 /** Identifies an argument or input field of the schema. */

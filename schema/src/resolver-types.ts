@@ -38,7 +38,7 @@ export async function generateResolverTypes({ sdl, mappers, contextType }: Resol
         ID: 'string',
         DateTime: 'Date',
         JSON: 'unknown',
-        Upload: 'unknown',
+        Upload: '@trestle/chassis/uploads/uploaded-file#UploadedFile',
         _Any: 'unknown',
         federation__FieldSet: 'string',
         link__Import: 'unknown',

@@ -34,6 +34,11 @@ export function urlSettingOf<Name extends SubgraphName>(name: Name): `SUBGRAPH_U
   return `SUBGRAPH_URL_${upper(name)}`;
 }
 
+/** Returns the name of the setting for the address of the subgraph's events, such as `EVENTS_URL_USERS`. */
+export function eventsUrlSettingOf<Name extends SubgraphName>(name: Name): `EVENTS_URL_${Upper<Name>}` {
+  return `EVENTS_URL_${upper(name)}`;
+}
+
 /** Returns an object that maps each subgraph to the value that `toValue` returns for it. */
 export function eachSubgraph<T>(toValue: (name: SubgraphName) => T): Record<SubgraphName, T> {
   return Object.fromEntries(SUBGRAPH_NAMES.map((name) => [name, toValue(name)])) as Record<SubgraphName, T>;
