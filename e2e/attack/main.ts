@@ -12,7 +12,10 @@ const SHORT_SCALE = 0.1;
 const options = readOptionsOrExit();
 const outcomes: Outcome[] = [];
 const chosen = ATTACKS.filter(
-  ({ name, family, isShort }) => (!options.isShort || isShort === true) && `${family}: ${name}`.includes(options.only),
+  ({ name, family, isShort, isLoad, restarts }) =>
+    (!options.isShort || isShort === true) &&
+    (!options.hasDefaultLimits || (isLoad === true && restarts === undefined)) &&
+    `${family}: ${name}`.includes(options.only),
 );
 let running: System | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -24,8 +27,9 @@ const isOverTls = ({ needs }: Attack) => needs === 'tls';
 const plain = chosen.filter((attack) => !isOverTls(attack) && (options.urls === undefined || attack.needs === undefined));
 if (options.urls) await run(attachSystem(options.urls), plain);
 else {
-  if (plain.length > 0) await run(await startSystem({ isTls: false }), plain);
-  if (chosen.some(isOverTls)) await run(await startSystem({ isTls: true }), chosen.filter(isOverTls));
+  if (plain.length > 0) await run(await startSystem({ isTls: false, hasDefaultLimits: options.hasDefaultLimits }), plain);
+  if (chosen.some(isOverTls))
+    await run(await startSystem({ isTls: true, hasDefaultLimits: options.hasDefaultLimits }), chosen.filter(isOverTls));
 }
 
 if (options.isJson) {

@@ -13,12 +13,15 @@ export interface Options {
   readonly seed: string;
   /** Prints outcomes as JSON instead of a table. */
   readonly isJson: boolean;
+  /** Keeps the default rate limits, and runs the loads only: other attacks look at single responses, and would see 429. */
+  readonly hasDefaultLimits: boolean;
 }
 
-export const USAGE = `npm run attack -- [--short] [--only <text>] [--seed <text>] [--json]
+export const USAGE = `npm run attack -- [--short] [--only <text>] [--seed <text>] [--json] [--limits default]
   [--rest-bridge <url> --gateway <url> --users <url> --orders <url> --content <url>]
 
 Attacks a system that it starts for itself, or one at these addresses, which must be of this machine.
+The rate limits are raised, so that they hide nothing; with --limits default they are not, and the loads run.
 Families: ${FAMILIES.join(', ')}.`;
 
 /** Throws when a flag is unknown, or some of the addresses are missing. */
@@ -30,6 +33,7 @@ export function readOptions(args: readonly string[]): Options {
       json: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       seed: { type: 'string', default: 'trestle' },
+      limits: { type: 'string', default: 'raised' },
       'rest-bridge': { type: 'string' },
       gateway: { type: 'string' },
       users: { type: 'string' },
@@ -37,6 +41,7 @@ export function readOptions(args: readonly string[]): Options {
       content: { type: 'string' },
     },
   });
+  if (values.limits !== 'raised' && values.limits !== 'default') throw new Error('--limits must be raised or default');
   const given = SERVICES.filter((name) => values[name] !== undefined);
   if (given.length > 0 && given.length < SERVICES.length)
     throw new Error(
@@ -46,5 +51,12 @@ export function readOptions(args: readonly string[]): Options {
     given.length === 0
       ? undefined
       : (Object.fromEntries(SERVICES.map((name) => [name, values[name] ?? ''])) as Record<ServiceName, string>);
-  return { urls, isShort: values.short, only: values.only, seed: values.seed, isJson: values.json };
+  return {
+    urls,
+    isShort: values.short,
+    only: values.only,
+    seed: values.seed,
+    isJson: values.json,
+    hasDefaultLimits: values.limits === 'default',
+  };
 }

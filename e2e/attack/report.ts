@@ -1,7 +1,7 @@
 /** Prints outcomes as a table in Markdown. Pure. */
-import type { Outcome } from './runner.ts';
+import { type Outcome, machineSlowdown } from './runner.ts';
 
-const HEADINGS = ['verdict', 'target', 'family', 'attack', 'others’ p99 ms', 'growth', 's', 'observed'] as const;
+const HEADINGS = ['verdict', 'target', 'family', 'attack', 'others’ p99 ms', 'machine', 'growth', 's', 'observed'] as const;
 
 /** One line for people who wait. */
 export function toLine({ attack, verdict, note, seconds }: Outcome): string {
@@ -24,6 +24,7 @@ function toRow({ attack, verdict, note, seconds, growth, honest }: Outcome): str
   const p99 = honest
     ? `${honest.before.p99.toFixed(0)} → ${honest.during.p99.toFixed(0)} (${(honest.during.p99 / honest.before.p99).toFixed(1)}×)`
     : '';
+  const machine = honest ? `${machineSlowdown(honest.before, honest.during).toFixed(1)}×` : '';
   const grown = growth.mib < 1 ? '' : `${growth.process} +${growth.mib.toFixed(0)} MiB`;
   return [
     verdict,
@@ -31,6 +32,7 @@ function toRow({ attack, verdict, note, seconds, growth, honest }: Outcome): str
     attack.family,
     attack.name,
     p99,
+    machine,
     grown,
     seconds.toFixed(1),
     note.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|').slice(0, 400),

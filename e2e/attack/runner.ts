@@ -1,5 +1,6 @@
 /** Runs attacks one after the other and looks at every process after each. */
 import { type Attack, Breach, type Field } from './attack.ts';
+import { startControl } from './honest/control.ts';
 import { type HonestClient, type HonestReport, startHonestClient } from './honest/honest.ts';
 import type { System } from './target/system.ts';
 import { type Damage, watchVitals } from './target/vitals.ts';
@@ -9,7 +10,7 @@ import { createRandom } from './wire/random.ts';
 
 export interface Outcome {
   readonly attack: Attack;
-  /** `slow`: it held, but others' p99 grew beyond {@link MAX_SLOWDOWN} times. */
+  /** `slow`: it held, but others' p99 grew more than {@link MAX_SLOWDOWN} times as much as that of the control. */
   readonly verdict: 'held' | 'slow' | 'broken';
   /** What was observed; of a broken one what went wrong. */
   readonly note: string;
@@ -34,6 +35,8 @@ const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 const WARM_UP_REQUESTS = 1500;
 /** A share of the honest client's requests: as many may fail as lie beyond the 99th percentile. */
 const MAX_FAILED_SHARE = 0.01;
+/** So many that each sends 75 requests in a minute, fewer than the default limit. */
+const LIMITED_CLIENTS = 40;
 const BEFORE_MS = 3000;
 /** What a load is measured over at least. */
 const DURING_MS = 3000;
@@ -43,18 +46,22 @@ const ATTACK_MS = 120_000;
 export async function runAttacks({ system, attacks, seed, scale, onOutcome }: RunOptions): Promise<void> {
   const { 'rest-bridge': bridge, gateway } = system.addresses;
   const target = ({ host, port }: { host: string; port: number }) => ({ host, port, isTls: bridge.certificate !== undefined });
-  const honest = startHonestClient(
-    [
+  const control = await startControl();
+  const honest = startHonestClient({
+    targets: [
       { kind: 'bridge', ...target(bridge) },
       { kind: 'gateway', ...target(gateway) },
+      { kind: 'control', host: '127.0.0.1', port: control.port, isTls: false },
     ],
-    bridge.certificate,
-  );
+    certificate: bridge.certificate,
+    clients: system.own?.hasDefaultLimits === true ? LIMITED_CLIENTS : 1,
+  });
   try {
     await warmUp(system.addresses);
     for (const attack of attacks) onOutcome(await runAttack(attack, { system, honest, seed, scale }));
   } finally {
     await honest.stop();
+    await control.stop();
   }
 }
 
@@ -106,7 +113,7 @@ async function runAttack(attack: Attack, { system, honest, seed, scale }: Bench)
   const damage = await vitals.finish(attack.restarts ?? []);
   connections.closeAll();
   const faults = [...(fault === undefined ? [] : [fault]), ...damage.map(toText), ...findRefusals(during)];
-  const isSlow = before !== undefined && during !== undefined && during.p99 > before.p99 * MAX_SLOWDOWN;
+  const isSlow = before !== undefined && during !== undefined && during.p99 / before.p99 > MAX_SLOWDOWN * machineSlowdown(before, during);
   return {
     attack,
     verdict: faults.length > 0 ? 'broken' : isSlow ? 'slow' : 'held',
@@ -115,6 +122,11 @@ async function runAttack(attack: Attack, { system, honest, seed, scale }: Bench)
     growth: vitals.growth(),
     ...(before && during && { honest: { before, during } }),
   };
+}
+
+/** How much slower the machine itself is during the attack; at least 1. */
+export function machineSlowdown(before: HonestReport, during: HonestReport): number {
+  return Math.max(1, during.controlP99 / before.controlP99);
 }
 
 async function measure(honest: HonestClient, act: () => Promise<unknown>): Promise<HonestReport> {

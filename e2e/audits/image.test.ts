@@ -20,6 +20,7 @@ onLinux('contains every entry point and the files that it reads, but no source, 
     const entries = [
       ...rooms.map((room) => `${room}/dist/bundle/main.js`),
       'subgraphs/users/dist/admin/main.js',
+      'subgraphs/users/dist/second-factor-reset/main.js',
       'gateway/dist/bundle/planner-worker.js',
     ];
     const read = [

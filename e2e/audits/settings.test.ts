@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { SUBGRAPH_NAMES, databaseSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
+import { SUBGRAPH_NAMES, databaseSettingOf, eventsUrlSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
 import { parse } from 'yaml';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -16,7 +16,7 @@ const READERS = ['local', 'gateway', 'rest-bridge', 'packages', 'subgraphs'].fla
     .map((path) => `${folder}/${path}`),
 );
 const settings = new Set(READERS.flatMap((path) => names(read(path), /(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)));
-const family: readonly string[] = SUBGRAPH_NAMES.map(urlSettingOf);
+const family: readonly string[] = SUBGRAPH_NAMES.flatMap((name) => [urlSettingOf(name), eventsUrlSettingOf(name)]);
 
 it('has one line for each setting that a process reads, and no other', () => {
   const rows = names(read('.env.example'), /^([A-Z][A-Z0-9_]+)=/gm);
@@ -43,8 +43,8 @@ interface Compose {
 describe('docker-compose.yml', () => {
   const { services, secrets } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
 
-  it('runs PostgreSQL, Redis and every process of ours, each with a health check', () => {
-    expect(Object.keys(services).sort()).toEqual([...SUBGRAPH_NAMES, 'gateway', 'postgres', 'redis', 'rest-bridge'].sort());
+  it('runs PostgreSQL, Redis, NATS and every process of ours, each with a health check', () => {
+    expect(Object.keys(services).sort()).toEqual([...SUBGRAPH_NAMES, 'gateway', 'nats', 'postgres', 'redis', 'rest-bridge'].sort());
     for (const { healthcheck } of Object.values(services)) expect(healthcheck?.test.length).toBeGreaterThan(1);
   });
 
@@ -61,7 +61,7 @@ describe('docker-compose.yml', () => {
 
   it('starts each process with the shared options of Node.js, as the owner of the secrets', () => {
     for (const [name, { command, user, environment }] of Object.entries(services)) {
-      if (name === 'postgres' || name === 'redis') continue;
+      if (['postgres', 'redis', 'nats'].includes(name)) continue;
       expect(command?.slice(0, 2)).toEqual(['node', '--env-file=packages/service/node.env']);
       expect(user).toBe('${TRESTLE_USER:-1000:1000}');
       // Not the public port: metrics are for the inside only.

@@ -1,13 +1,14 @@
-/** A reverse proxy before two servers, with kept-alive connections: nginx where it is installed, else a small one on node:http. */
+/** A load balancer before several servers, with kept-alive connections: nginx where it is installed, else the proxy of proxy.ts. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { Agent, type IncomingMessage, type ServerResponse, createServer, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './client.ts';
+import { findFreePort } from './free-port.ts';
+import { startProxy } from './proxy.ts';
 
 const NGINX = '/usr/sbin/nginx';
 export const hasNginx = existsSync(NGINX);
@@ -17,50 +18,16 @@ export interface Front {
   stop(): Promise<void>;
 }
 
-/** Passes requests to the servers in turn. A server that refuses the connection is left out; nothing that may have been sent is sent again. */
-export function startFront(ports: readonly number[], { isNginx = hasNginx } = {}): Promise<Front> {
-  return isNginx ? startNginx(ports) : startProxy(ports);
+/**
+ * Passes requests to the servers in turn: bodies as streams in both directions, `Host` unchanged, WebSockets and event streams for as long
+ * as they are open. It listens on a free port by default. A server that refuses the connection is left out. A write that may have been sent is not sent again.
+ */
+export async function startFront(ports: readonly number[], { isNginx = hasNginx, port = 0 } = {}): Promise<Front> {
+  return isNginx ? startNginx(ports, port === 0 ? await findFreePort() : port) : startProxy(ports, port);
 }
 
-async function startProxy(ports: readonly number[]): Promise<Front> {
-  const agent = new Agent({ keepAlive: true });
-  let turn = 0;
-  const pass = (from: IncomingMessage, to: ServerResponse, { body, attempts }: { body: Buffer; attempts: number }) => {
-    const port = ports[turn++ % ports.length] ?? 0;
-    const { method, url: path, headers } = from;
-    const outgoing = request({ host: '127.0.0.1', port, method, path, agent, headers: { ...headers, connection: 'keep-alive' } });
-    outgoing.on('response', (answer) => {
-      to.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'keep-alive' });
-      answer.pipe(to);
-    });
-    outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED' && attempts > 1) pass(from, to, { body, attempts: attempts - 1 });
-      else if (to.headersSent) to.destroy();
-      else to.writeHead(502).end(`${String(error.code)}: ${error.message}`);
-    });
-    outgoing.end(body);
-  };
-  const server = createServer((from, to) => {
-    const chunks: Buffer[] = [];
-    from.on('data', (chunk: Buffer) => chunks.push(chunk));
-    from.on('end', () => {
-      pass(from, to, { body: Buffer.concat(chunks), attempts: ports.length });
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
-    async stop() {
-      agent.destroy();
-      server.closeAllConnections();
-      await once(server.close(), 'close');
-    },
-  };
-}
-
-async function startNginx(ports: readonly number[]): Promise<Front> {
+async function startNginx(ports: readonly number[], port: number): Promise<Front> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-nginx-'));
-  const port = await freePort();
   await writeFile(join(home, 'nginx.conf'), toConfiguration({ home, port, ports }));
   const child = spawn(NGINX, ['-p', home, '-c', join(home, 'nginx.conf'), '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'ignore'] });
   await until(() => isListening(port));
@@ -75,7 +42,7 @@ async function startNginx(ports: readonly number[]): Promise<Front> {
   };
 }
 
-/** As most deployments have it; a server that was just restarted is tried at once. */
+/** As docs/operations.md recommends it; a server that was just restarted is tried at once. */
 function toConfiguration({ home, port, ports }: { home: string; port: number; ports: readonly number[] }): string {
   const servers = ports.map((each) => `server 127.0.0.1:${String(each)} max_fails=0;`).join(' ');
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${home}/${name};`).join(' ');
@@ -83,21 +50,20 @@ function toConfiguration({ home, port, ports }: { home: string; port: number; po
 events { worker_connections 1024; }
 http {
   access_log off; ${temporary}
+  map $http_upgrade $connection_of_upgrade { default upgrade; '' ''; }
   upstream servers { ${servers} keepalive 32; }
   server {
     listen 127.0.0.1:${String(port)};
-    location / { proxy_pass http://servers; proxy_http_version 1.1; proxy_set_header Connection ""; }
+    client_max_body_size 0; merge_slashes off; ignore_invalid_headers off;
+    location / {
+      proxy_pass http://servers; proxy_http_version 1.1;
+      proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+      proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection $connection_of_upgrade;
+      proxy_request_buffering off; proxy_buffering off; proxy_read_timeout 1h; proxy_send_timeout 1h;
+    }
   }
 }
 `;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
 }
 
 function isListening(port: number): Promise<boolean> {

@@ -16,6 +16,7 @@ export const PATIENT = { MAX_EVENT_LOOP_DELAY_MS: '60000' };
 export interface RunningProcess {
   readonly url: string;
   readonly port: number;
+  readonly pid: number | undefined;
   /** The last lines that it wrote. */
   readonly lines: readonly string[];
   /** Ends the process with the signal and resolves when it is gone. */
@@ -48,7 +49,7 @@ export async function startProcess(
 export async function toRunningProcess(child: ChildProcess, room: string): Promise<RunningProcess> {
   const lines: string[] = [];
   const port = await readPort(child, { room, lines });
-  return { url: `http://127.0.0.1:${String(port)}`, port, lines, end: (signal) => end(child, signal) };
+  return { url: `http://127.0.0.1:${String(port)}`, port, pid: child.pid, lines, end: (signal) => end(child, signal) };
 }
 
 function readPort(child: ChildProcess, { room, lines }: { room: string; lines: string[] }): Promise<number> {

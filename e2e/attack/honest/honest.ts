@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 export interface HonestTarget {
-  readonly kind: 'bridge' | 'gateway';
+  readonly kind: 'bridge' | 'gateway' | 'control';
   readonly host: string;
   readonly port: number;
   readonly isTls: boolean;
@@ -18,6 +18,8 @@ export interface HonestReport {
   readonly failures: number;
   readonly p50: number;
   readonly p99: number;
+  /** The 99th percentile of requests to the control: the share of the machine. */
+  readonly controlP99: number;
 }
 
 export interface HonestClient {
@@ -28,9 +30,17 @@ export interface HonestClient {
   stop(): Promise<void>;
 }
 
+/** What it sends to, and from where. */
+export interface HonestOptions {
+  readonly targets: readonly HonestTarget[];
+  readonly certificate: string | undefined;
+  /** The number of addresses that it sends from in turn: one is a client with some 50 requests per second. */
+  readonly clients: number;
+}
+
 /** Starts it; nothing is sent before `begin`. */
-export function startHonestClient(targets: readonly HonestTarget[], certificate?: string): HonestClient {
-  const child = fork(fileURLToPath(new URL('main.js', import.meta.url)), [JSON.stringify({ targets, certificate })]);
+export function startHonestClient(options: HonestOptions): HonestClient {
+  const child = fork(fileURLToPath(new URL('main.js', import.meta.url)), [JSON.stringify(options)]);
   const order = (what: HonestOrder) => child.send(what);
   return {
     begin: () => {

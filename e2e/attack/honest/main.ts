@@ -1,35 +1,42 @@
 /** The honest client, a process of its own: sends ordinary requests at a steady rate and reports their latency. */
 import { type RequestOptions, Agent, request } from 'node:http';
 import { Agent as TlsAgent, request as requestTls } from 'node:https';
-import type { HonestOrder, HonestReport, HonestTarget } from './honest.ts';
+import type { HonestOptions, HonestOrder, HonestReport, HonestTarget } from './honest.ts';
 
-const INTERVAL_MS = 20;
-/** Another address than the attacker's, so that limits per address apply to each separately. */
-const LOCAL_ADDRESS = '127.0.0.2';
+const INTERVAL_MS = 14;
+
 const TIMEOUT_MS = 10_000;
 const QUERY = JSON.stringify({ query: '{productsConnection(first:3){edges{node{id name price}}}}' });
 
-const { targets, certificate } = JSON.parse(process.argv[2] ?? '{}') as { targets: HonestTarget[]; certificate?: string };
+const { targets, certificate, clients } = JSON.parse(process.argv[2] ?? '{}') as HonestOptions;
+/** Other addresses than the attacker's, so that limits per address apply to each separately. */
+const localAddresses = Array.from({ length: clients }, (_, i) => `127.0.1.${i + 1}`);
 const agents = {
   plain: new Agent({ keepAlive: true }),
   tls: new TlsAgent({ keepAlive: true, ...(certificate !== undefined && { ca: certificate }) }),
 };
 
-let latencies: number[] = [];
-/** When each request that has no answer yet was sent. */
-let waiting = new Set<number>();
-let failures = 0;
+/** The requests of one measurement to the system or to the control. */
+interface Batch {
+  readonly latencies: number[];
+  /** When each request that has no answer yet was sent. */
+  readonly waiting: Set<number>;
+  failures: number;
+}
+const createBatch = (): Batch => ({ latencies: [], waiting: new Set(), failures: 0 });
+
+let system = createBatch();
+let control = createBatch();
 let timer: NodeJS.Timeout | undefined;
 let turn = 0;
 
 process.on('message', (order: HonestOrder) => {
   if (order === 'begin') {
-    latencies = [];
-    waiting = new Set();
-    failures = 0;
+    system = createBatch();
+    control = createBatch();
     timer = setInterval(() => {
       const target = targets[turn++ % targets.length];
-      if (target) void measure(target);
+      if (target) void measure(target, target.kind === 'control' ? control : system);
     }, INTERVAL_MS);
   } else {
     clearInterval(timer);
@@ -38,27 +45,25 @@ process.on('message', (order: HonestOrder) => {
 });
 process.on('disconnect', () => process.exit(0));
 
-async function measure(target: HonestTarget): Promise<void> {
+/** A response that arrives after the measurement counts as one that waited until its end. */
+async function measure(target: HonestTarget, batch: Batch): Promise<void> {
   const startedAt = performance.now();
-  const batch = latencies;
-  waiting.add(startedAt);
+  batch.waiting.add(startedAt);
   const isOk = await send(target);
-  // An answer that belongs to an earlier measurement counts nowhere.
-  if (batch !== latencies) return;
-  waiting.delete(startedAt);
-  batch.push(performance.now() - startedAt);
-  if (!isOk) failures++;
+  batch.waiting.delete(startedAt);
+  batch.latencies.push(performance.now() - startedAt);
+  if (!isOk) batch.failures++;
 }
 
 function send({ kind, host, port, isTls }: HonestTarget): Promise<boolean> {
   const options: RequestOptions = {
     host,
     port,
-    localAddress: LOCAL_ADDRESS,
+    localAddress: localAddresses[Math.floor(turn / targets.length) % clients],
     agent: isTls ? agents.tls : agents.plain,
     timeout: TIMEOUT_MS,
     ...(isTls && { servername: 'localhost' }),
-    ...(kind === 'bridge'
+    ...(kind !== 'gateway'
       ? { path: '/v1/products?limit=3' }
       : { path: '/graphql', method: 'POST', headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(QUERY) } }),
   };
@@ -76,13 +81,26 @@ function send({ kind, host, port, isTls }: HonestTarget): Promise<boolean> {
     sent.once('error', () => {
       resolve(false);
     });
-    sent.end(kind === 'bridge' ? undefined : QUERY);
+    sent.end(kind === 'gateway' ? QUERY : undefined);
   });
 }
 
 function report(): HonestReport {
-  // One that still waits has waited this long at least.
-  const sorted = [...latencies, ...[...waiting].map((startedAt) => performance.now() - startedAt)].sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { count: sorted.length, failures, p50: at(0.5), p99: at(0.99) };
+  const all = sortLatencies(system);
+  return {
+    count: all.length,
+    failures: system.failures,
+    p50: at(all, 0.5),
+    p99: at(all, 0.99),
+    controlP99: at(sortLatencies(control), 0.99),
+  };
+}
+
+/** One that still waits has waited this long at least. */
+function sortLatencies({ latencies, waiting }: Batch): number[] {
+  return [...latencies, ...[...waiting].map((startedAt) => performance.now() - startedAt)].sort((a, b) => a - b);
+}
+
+function at(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }

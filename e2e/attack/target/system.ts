@@ -38,6 +38,7 @@ export interface OwnSystem {
   readonly supervisorPid: number;
   /** The socket by which the supervisor holds its data directory. */
   readonly supervisorSocket: string;
+  readonly hasDefaultLimits: boolean;
   /** Present when gateway and bridge speak TLS. */
   readonly certificate: string | undefined;
 }
@@ -49,15 +50,29 @@ export interface System {
   stop(): Promise<void>;
 }
 
+/** How a system is started. */
+export interface SystemOptions {
+  readonly isTls: boolean;
+  /** Whether the rate limits are those of contract §6; otherwise no attack reaches them. */
+  readonly hasDefaultLimits: boolean;
+}
+
+/** Those of contract §6, in place of the raised ones that tests get. */
+const DEFAULT_RATE_LIMITS = { RATE_LIMIT_ANONYMOUS_PER_MIN: '100', RATE_LIMIT_FREE_PER_MIN: '100', RATE_LIMIT_PRO_PER_MIN: '1000' };
+
 /** Starts the whole of `npm start` on free ports, in a new directory. */
-export async function startSystem({ isTls }: { isTls: boolean }): Promise<System> {
+export async function startSystem({ isTls, hasDefaultLimits }: SystemOptions): Promise<System> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-attack-'));
   // PostgreSQL runs as another user when the suite runs as root.
   await chmod(home, 0o755);
   const dataDirectory = join(home, 'data');
   const ports = await chooseFreePorts();
   const certificate = isTls ? await createCertificate(home) : undefined;
-  const supervisor = startSupervisor({ ports, dataDirectory, env: { LOG_LEVEL: 'error', ...certificate?.settings } });
+  const supervisor = startSupervisor({
+    ports,
+    dataDirectory,
+    env: { LOG_LEVEL: 'error', ...certificate?.settings, ...(hasDefaultLimits && DEFAULT_RATE_LIMITS) },
+  });
   let stopped: Promise<void> | undefined;
   const end = async () => {
     supervisor.child.kill('SIGTERM');
@@ -88,6 +103,7 @@ export async function startSystem({ isTls }: { isTls: boolean }): Promise<System
         databaseUrl: (subgraph) => postgres.url(`trestle_${subgraph}`),
         supervisorSocket: join(dataDirectory, 'supervisor.sock'),
         supervisorPid: supervisor.child.pid ?? 0,
+        hasDefaultLimits,
         certificate: certificate?.cert,
       },
       stop,

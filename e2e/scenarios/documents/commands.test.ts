@@ -85,10 +85,15 @@ const PAGES: Readonly<Record<string, Promised>> = {
       Filters: [/"data":\[\{"age":3\d|"age":(?:3\d|40)/],
       Paging: [/^link: <\/v1\/users\?[^>]*>; rel="next"/im],
       'Shape of a resource': [/"author":\{"id":"usr_/],
+      Files: [/"id":"vid_/],
       'ETags and conditional requests': [/Builds bridges\./],
+      Events: [/^id: /m],
     },
   },
-  'docs/graphql.md': { refusals: 0, printed: { Requests: [/"product":\{"name"/], Authentication: [/"token":"eyJ/] } },
+  'docs/graphql.md': {
+    refusals: 0,
+    printed: { Requests: [/"product":\{"name"/], Authentication: [/"token":"eyJ/], Files: [/"avatar":\{"href":"\//] },
+  },
 };
 
 /** An answer that is an error, or a command that Bash does not know. */

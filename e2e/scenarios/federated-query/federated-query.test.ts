@@ -82,10 +82,15 @@ it('sends as many SQL statements for fifty users as for two', async () => {
     );
     return counts.reduce((sum, each) => sum + each, 0);
   };
+  /** Subgraphs also send statements of their own, e.g. for events and jobs, so the least of some counts is that of the query. */
   const cost = async (limit: number): Promise<number> => {
-    const before = await count();
-    await stack.graphql(QUERY, { token: admin.token, variables: { limit } });
-    return (await count()) - before;
+    const costs: number[] = [];
+    for (let i = 0; i < 10; i++) {
+      const before = await count();
+      await stack.graphql(QUERY, { token: admin.token, variables: { limit } });
+      costs.push((await count()) - before);
+    }
+    return Math.min(...costs);
   };
   await cost(USERS);
   const few = await cost(3);

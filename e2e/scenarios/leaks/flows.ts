@@ -5,8 +5,9 @@ import { type Reply, type RequestOptions, request, until } from '../../stack/cli
 import { openEventStream } from '../../stack/event-stream.ts';
 import { openSocket } from '../../stack/socket-client.ts';
 import { FormBrowser } from '../oauth/form-browser.ts';
-import { CALLBACK, type OAuthSystem } from '../oauth/oauth-system.ts';
+import { CALLBACK, type OAuthSystem, type RegisteredClient } from '../oauth/oauth-system.ts';
 import { cookieOf } from '../sessions/browser.ts';
+import { connectDevice, useSecondFactor } from './factor-flows.ts';
 import { ADDRESSES, BIO, CARD, CARD_IN_GROUPS, EMAIL, NEW_EMAIL, NEW_PASSWORD, PASSWORD, Planted, WRONG_PASSWORD } from './planted.ts';
 
 /** Runs flows on a system. */
@@ -32,6 +33,14 @@ export class Flows {
     await this.#mistakes(token, id);
     await this.#streams(token);
     await this.#oauth();
+    const factors = {
+      system: this.#system,
+      planted: this.planted,
+      rest: this.#rest.bind(this),
+      form: (path: string, fields: Readonly<Record<string, string>>) => this.#form(fields, undefined, path),
+    };
+    await connectDevice(factors);
+    await useSecondFactor(factors, token);
     await this.#faults(token, id);
   }
 
@@ -204,8 +213,8 @@ export class Flows {
     return reply;
   }
 
-  async #form(fields: Readonly<Record<string, string>>, client: { id: string; secret: string }) {
-    const reply = await this.#system.post('/oauth/token', fields, client);
+  async #form(fields: Readonly<Record<string, string>>, client?: RegisteredClient, path = '/oauth/token') {
+    const reply = await this.#system.post(path, fields, client);
     if (reply.status >= 400) this.#errors.push(JSON.stringify([reply.body, ...reply.headers]));
     return reply;
   }

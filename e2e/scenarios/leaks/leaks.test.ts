@@ -6,6 +6,8 @@ import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { Flows } from './flows.ts';
 import type { Planted } from './planted.ts';
 
+const GIVEN_CHALLENGE = /"challenge":"[\w-]{43}"/g;
+
 let collector: Collector;
 let system: OAuthSystem;
 let planted: Planted;
@@ -61,8 +63,11 @@ describe.each(['logs', 'traces', 'metrics', 'errors', 'audit trail'])('the %s of
 
   it.each([
     ...['password', 'e-mail address', 'card number', 'address', 'access token', 'refresh token', 'API key', 'client secret', 'code'],
+    ...['device code', 'TOTP secret', 'recovery code', 'challenge'],
   ])('contain no planted %s', (kind) => {
-    const text = found.get(place) ?? '';
+    const all = found.get(place) ?? '';
+    // An error that demands a second factor gives its client the challenge.
+    const text = place === 'errors' ? all.replace(GIVEN_CHALLENGE, '') : all;
     const values = planted.of(kind);
     expect(values.length).toBeGreaterThan(0);
     // The surroundings of a finding say where it comes from.

@@ -1,13 +1,9 @@
 /** The pages in Chromium, with and without JavaScript: they can be used, they are accessible (axe), and they fit a phone. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
+import { PHONE, checkPage } from './check-page.ts';
 import { CALLBACK, DEVICE_GRANT, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PHONE = { width: 360, height: 640 };
 
 describeInChromium('the pages in Chromium', () => {
   let system: OAuthSystem;
@@ -39,20 +35,6 @@ describeInChromium('the pages in Chromium', () => {
       ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
     }).toString()}`;
 
-  /** Checks the page with axe, in light and dark, and that nothing is wider than a phone. */
-  async function checkPage(title: string): Promise<void> {
-    expect(await page.title()).toBe(`${title} · Trestle`);
-    expect(await page.locator('h1').textContent()).toBe(title);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      // The protocol of the debugger is not subject to the policy of the page.
-      const violations = await page.evaluate<unknown[]>(`(() => { ${AXE}; })(); axe.run().then(({ violations }) =>
-        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))`);
-      expect(violations).toEqual([]);
-    }
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
-  }
-
   const logIn = async () => {
     await page.getByLabel('E-mail address').fill(system.ada.email);
     await page.getByLabel('Password').fill(system.ada.password);
@@ -66,9 +48,9 @@ describeInChromium('the pages in Chromium', () => {
 
   it('let a person log in and allow the access', async () => {
     await page.goto(address());
-    await checkPage('Log in');
+    await checkPage(page, 'Log in');
     await logIn();
-    await checkPage('Allow access?');
+    await checkPage(page, 'Allow access?');
     expect(await page.getByRole('listitem').allTextContents()).toContain('Read your orders and invoices');
     const returning = returned();
     await page.getByRole('button', { name: 'Allow' }).click();
@@ -81,9 +63,9 @@ describeInChromium('the pages in Chromium', () => {
     await page.getByLabel('Password').fill('wrong');
     await page.getByRole('button', { name: 'Log in' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('wrong');
-    await checkPage('Log in');
+    await checkPage(page, 'Log in');
     await logIn();
-    await checkPage('Allow access?');
+    await checkPage(page, 'Allow access?');
   });
 
   it('let a person deny the access, without JavaScript', async () => {
@@ -99,14 +81,14 @@ describeInChromium('the pages in Chromium', () => {
   it('connect a device', async () => {
     const { body } = await system.post('/oauth/device_authorization', { client_id: device.id, scope: 'openid posts:write' });
     await page.goto(String(body['verification_uri']));
-    await checkPage('Connect a device');
+    await checkPage(page, 'Connect a device');
     await page.getByLabel('Code').fill(String(body['user_code']));
     await page.getByRole('button', { name: 'Continue' }).click();
-    await checkPage('Is this your device?');
+    await checkPage(page, 'Is this your device?');
     await page.getByRole('button', { name: 'Yes, continue' }).click();
     await logIn();
     await page.getByRole('button', { name: 'Allow' }).click();
-    await checkPage('Device connected');
+    await checkPage(page, 'Device connected');
     const poll = { grant_type: DEVICE_GRANT, client_id: device.id, device_code: String(body['device_code']) };
     expect((await system.post('/oauth/token', poll)).status).toBe(200);
   });
@@ -116,15 +98,15 @@ describeInChromium('the pages in Chromium', () => {
     await logIn();
     await page.getByRole('button', { name: 'Allow' }).waitFor();
     await page.goto(`${system.issuer}/oauth/logout`);
-    await checkPage('Log out?');
+    await checkPage(page, 'Log out?');
     await page.getByRole('button', { name: 'Log out' }).click();
-    await checkPage('Done');
+    await checkPage(page, 'Done');
     await page.goto(address());
-    await checkPage('Log in');
+    await checkPage(page, 'Log in');
   });
 
   it('explain a request that is not valid', async () => {
     await page.goto(`${system.issuer}/oauth/authorize?client_id=nobody`);
-    await checkPage('This did not work');
+    await checkPage(page, 'This did not work');
   });
 });

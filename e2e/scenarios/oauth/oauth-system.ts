@@ -1,9 +1,9 @@
 /** A system with an authorization server, its clients and its accounts, for the OAuth scenarios. */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findFreePort } from '../../stack/free-port.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 /** The device grant, as RFC 8628 names it. */
@@ -52,6 +52,7 @@ export async function startOAuthSystem(settings: Readonly<Record<string, string>
   await writeFile(keyFile, randomBytes(32).toString('base64url'));
   const clientKeyFile = join(home, 'client-id.key');
   await writeFile(clientKeyFile, randomBytes(32).toString('base64url'));
+  // The issuer's address must be known before the bridge starts.
   const port = await findFreePort();
   const issuer = `http://${host}:${String(port)}`;
   const env = { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: keyFile, CLIENT_ID_KEY_FILE: clientKeyFile, ...settings };
@@ -95,18 +96,4 @@ async function post(url: string, fields: Readonly<Record<string, string>>, clien
   const text = await response.text();
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
   return { status: response.status, headers: response.headers, body: isJson ? (JSON.parse(text) as FormReply['body']) : { text } };
-}
-
-/** The issuer's address must be known before the bridge starts. */
-function findFreePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => {
-        resolve(typeof address === 'object' && address ? address.port : 0);
-      });
-    });
-  });
 }

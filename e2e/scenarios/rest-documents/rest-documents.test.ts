@@ -1,6 +1,6 @@
 /** What the bridge says of itself, held against what it does: the index, the OpenAPI document, its examples and its limits. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { request } from '../../stack/client.ts';
+import { request, until } from '../../stack/client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 interface Schema {
@@ -40,6 +40,8 @@ beforeAll(async () => {
   stack = await startStack();
   bob = await stack.createAccount('Bob');
   admin = await stack.createAccount('Root', 'ADMIN');
+  // The example of a search finds words in the account's text about itself.
+  await stack.sql('users', `UPDATE users SET bio = 'Builds ropeways.' WHERE id = $1`, [admin.id]);
   // The list of sessions has one.
   await stack.call('POST', '/v1/auth/login', { body: { email: 'root@example.org', password: 'Root-passes-1' } });
   const make = async (path: string, body: object, headers: Record<string, string> = {}) =>
@@ -47,6 +49,12 @@ beforeAll(async () => {
   const products = await make('/v1/products', { name: 'Rope', category: 'ropes', price: 100, currency: 'EUR', stock: 9 });
   const orders = await make('/v1/orders', { productId: Number(products), qty: 1 });
   const key = await stack.call('POST', '/v1/api-keys', { body: { name: 'Documents' }, token: admin.token });
+  const webhook = await stack.call('POST', '/v1/webhooks', {
+    body: { name: 'Documents', url: 'https://example.com/' },
+    token: admin.token,
+  });
+  const webhookId = (webhook.body as { webhook: { id: string } }).webhook.id;
+  await fillDeliveries(webhookId);
   const payment = { amount: 100, currency: 'EUR', customerId: admin.id };
   const posts = await make('/v1/posts', { title: 'Bridges', body: 'bridge', status: 'published', tags: ['steel'] });
   await fillLists(admin.id);
@@ -59,6 +67,9 @@ beforeAll(async () => {
   ids = {
     users: admin.id,
     'api-keys': (key.body as { apiKey: { id: string } }).apiKey.id,
+    jobs: 'job_0123456789abcdefghjkmnpqrp',
+    webhooks: webhookId,
+    deliveries: DELIVERY,
     posts,
     products,
     orders,
@@ -66,10 +77,33 @@ beforeAll(async () => {
     comments: await make(`/v1/posts/${posts}/comments`, { body: 'bridge' }),
     channels: 'chn_0123456789abcdefghjkmnpqrs',
     videos: 'vid_0123456789abcdefghjkmnpqrs',
+    uploads: await make('/v1/uploads', { title: 'Film', size: 1000 }),
     messages: await make('/v1/channels/chn_0123456789abcdefghjkmnpqrs/messages', { body: 'Hello' }),
   };
+  await until(isSearchable);
 });
 afterAll(() => stack.stop());
+
+const isSearchable = async (): Promise<boolean> => {
+  const { body } = await stack.call('GET', '/v1/search?q=ropeways', { token: admin.token });
+  return (body as { data: unknown[] }).data.length > 0;
+};
+
+const DELIVERY = 'dlv_0123456789abcdefghjkmnpqrs';
+
+/** Adds a delivery with one attempt. */
+async function fillDeliveries(webhookId: string): Promise<void> {
+  const attempt = {
+    ...{ startedAt: '2026-01-31T12:00:00.000Z', durationMs: 1, status: 204, error: null },
+    ...{ requestHeaders: { 'webhook-id': 'evt_1' }, responseHeaders: { server: 'test' } },
+  };
+  await stack.sql(
+    'users',
+    `INSERT INTO webhook_deliveries (id, "webhookId", kind, status, "eventId", "eventType", audience, event, attempts, log, "completedAt", "createdAt")
+     VALUES ($2, $1, 'EVENT', 'SUCCEEDED', 'evt_1', 'order.paid', 'OWNER', '{}', 1, $3, now(), now() + interval '1 hour')`,
+    [webhookId, DELIVERY, JSON.stringify([attempt])],
+  );
+}
 
 /** An example shows the items of a list, so each list needs one: a passkey and an authorization take a browser to make. */
 async function fillLists(userId: string): Promise<void> {
@@ -82,6 +116,11 @@ async function fillLists(userId: string): Promise<void> {
     'users',
     `INSERT INTO oauth_clients (id, "ownerId", name, "grantTypes", scopes) VALUES ('documents', $1, 'Documents', '{}', '{}')`,
     [userId],
+  );
+  await stack.sql(
+    'users',
+    `INSERT INTO jobs (id, kind, status, progress, input, "ownerId") VALUES ($2, 'RESET_PASSWORD', 'SUCCEEDED', 100, '{}', $1)`,
+    [userId, 'job_0123456789abcdefghjkmnpqrp'],
   );
   const grant = { clientId: 'documents', openid: { scope: 'openid' } };
   await stack.sql(
@@ -117,8 +156,8 @@ describe.each(['v1', 'v2'])('the OpenAPI document of %s', (version) => {
     for (const [path, { get }] of Object.entries(paths)) {
       const example = get?.responses['200']?.content?.['application/json']?.example;
       // The redirect has no answer of its own, and the document does not show itself.
-      if (example === undefined || path === '/users/me' || path === '/openapi.json') continue;
-      const query = path === '/search' ? '?q=Root' : '';
+      if (example === undefined || path === '/users/me' || path === '/openapi.json' || path === '/asyncapi.json') continue;
+      const query = path === '/search' ? '?q=ropeways' : '';
       const { status, body } = await stack.call('GET', `/${version}${withIds(path)}${query}`, {
         token: admin.token,
         headers: { accept: 'application/json' },

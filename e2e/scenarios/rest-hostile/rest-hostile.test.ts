@@ -2,19 +2,23 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import type { Account, Stack } from '../../stack/stack.ts';
+import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { type HostileRequest, type OpenApiDocument, hostileRequests } from './hostile-requests.ts';
 
 const REQUESTS_PER_VERSION = 400;
 const AT_ONCE = 8;
 
+// Links to set a new password need the public origin.
+let system: OAuthSystem;
 let stack: Stack;
 let admin: Account;
 beforeAll(async () => {
-  stack = await startStack();
+  system = await startOAuthSystem();
+  stack = system.stack;
   admin = await stack.createAccount('Root', 'ADMIN');
 });
-afterAll(() => stack.stop());
+afterAll(() => system.stop());
 
 /** Sends a request target as it is, which no client library would do. Returns the status line and all headers. */
 function target(text: string): Promise<string> {

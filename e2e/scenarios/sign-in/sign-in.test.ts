@@ -1,6 +1,7 @@
 /** Signing in while an invalid credential is still sent along: by REST and by GraphQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
+import { openSocket } from '../../stack/socket-client.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 let stack: Stack;
@@ -60,5 +61,25 @@ describe('a GraphQL request with an invalid credential', () => {
   it('gets 401 by GET for any operation', async () => {
     const url = `${stack.gateway}/graphql?query=${encodeURIComponent('{ __typename }')}`;
     expect((await request(url, { method: 'GET', headers: { authorization: 'Bearer x' } })).status).toBe(401);
+  });
+});
+
+// A credential in `connection_init` belongs to the connection, before any operation is known: only requests over HTTP can ignore it for a login.
+describe('a WebSocket', () => {
+  const LOGIN = `mutation { login(email: "${credentials.email}", password: "${credentials.password}") { user { id } } }`;
+
+  it('signs in when it has no credential', async () => {
+    const client = await openSocket(`${stack.gateway}/graphql`);
+    client.send({ id: 'login', type: 'subscribe', payload: { query: LOGIN } });
+    expect(await client.next(({ type }) => type === 'next')).toMatchObject({ payload: { data: { login: { user: { id: ada.id } } } } });
+    await client.close();
+  });
+
+  it.each(INVALID)('is closed with 4403 for an invalid credential, before a login is executed: %s', async (authorization) => {
+    const client = await openSocket(`${stack.gateway}/graphql`, { init: null });
+    client.send({ type: 'connection_init', payload: { authorization } });
+    client.send({ id: 'login', type: 'subscribe', payload: { query: LOGIN } });
+    expect(await client.closed).toMatchObject({ code: 4403 });
+    expect(client.waiting.filter(({ type }) => type === 'next')).toEqual([]);
   });
 });

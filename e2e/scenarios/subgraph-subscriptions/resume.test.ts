@@ -60,7 +60,8 @@ describe('a resumed subscription at a subgraph', () => {
     expect(parts.flatMap(idsOf).toSorted()).toEqual(written.toSorted());
     for (const part of parts.slice(1)) expect(part.results[0]?.data).toBeNull();
     const positions = parts.flatMap((part) => positionsOf(part).slice(1));
-    expect(positions).toEqual(Array.from({ length: written.length }, (_, i) => (positions[0] ?? 0) + i));
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+    expect(new Set(positions).size).toBe(written.length);
   }, 120_000);
 
   it('continues after the database has closed the connection', async () => {
@@ -70,7 +71,7 @@ describe('a resumed subscription at a subgraph', () => {
     const cut = await stack.sql(
       'users',
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND pid <> pg_backend_pid() AND (query LIKE 'LISTEN%' OR query LIKE '%"events"%')`,
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND (query LIKE 'LISTEN%' OR query LIKE '%outbox%')`,
     );
     expect(cut.length).toBeGreaterThan(0);
     // The writer may have lost an idle connection too, and must find that out by trying.
@@ -123,8 +124,8 @@ describe('a resumed subscription at a subgraph', () => {
 
   it('answers GONE for a position that is unknown, and VALIDATION_ERROR for an invalid one', async () => {
     await create('last');
-    await stack.sql('users', 'DELETE FROM events WHERE position < (SELECT max(position) FROM events)');
-    const [row] = await stack.sql<{ max: string }>('users', 'SELECT max(position) FROM events');
+    await stack.sql('users', 'UPDATE outbox_removed SET position = (SELECT max(position) - 1 FROM outbox)');
+    const [row] = await stack.sql<{ max: string }>('users', 'SELECT max(position) FROM outbox');
     const newest = Number(row?.max);
     expect(await open({ after: String(newest - 2) }).end()).toEqual({ codes: ['GONE'] });
     expect(await open({ after: String(newest + 1) }).end()).toEqual({ codes: ['GONE'] });
