@@ -1,6 +1,6 @@
 /** Starts, pins and measures the processes of a benchmark. */
 import { execFileSync, fork, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
@@ -56,6 +56,13 @@ function pin(pid, core) {
 export async function cpuSeconds(pid) {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** As `cpuSeconds`, to the nanosecond, of the threads that still run: for a process that ends none in between. */
+export async function preciseCpuSeconds(pid) {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const times = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')));
+  return times.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e9;
 }
 
 /** Returns the resident memory of a process, in KiB. */

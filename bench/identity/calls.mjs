@@ -1,9 +1,15 @@
-/** Measures the CPU time of single calls in this process: the verification of a token that is known, and the rate limit of a request. */
+/**
+ * Measures the CPU time of single calls in this process: the verification of a token that is known, the rate limit of a request, and the refusal of
+ * an API key with a wrong checksum.
+ */
+import { createApiKeyExchange } from '@trestle/identity/api-key-exchange';
+import { createApiKey } from '@trestle/identity/api-keys';
 import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer, createTokenVerifier, generateTokenKeys } from '@trestle/identity/tokens';
 import { createQuota } from '@trestle/limits/quota';
 import { createRateLimiter } from '@trestle/limits/rate-limiter';
 import { createSlidingWindows } from '@trestle/limits/sliding-windows';
+import { Registry } from 'prom-client';
 
 const CALLERS = 1000;
 const CALLS = 20_000;
@@ -14,9 +20,10 @@ const PER_MINUTE = 1000;
 export function measureCalls() {
   const verify = prepareVerify();
   const limiter = prepareLimiter();
-  const rounds = Array.from({ length: ROUNDS }, () => ({ verify: verify(), limiter: limiter() }));
+  const wrongKey = prepareWrongKey();
+  const rounds = Array.from({ length: ROUNDS }, () => ({ verify: verify(), limiter: limiter(), wrongKey: wrongKey() }));
   const median = (name) => rounds.map((round) => round[name]).toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
-  return { verify: median('verify'), limiter: median('limiter') };
+  return { verify: median('verify'), limiter: median('limiter'), wrongKey: median('wrongKey') };
 }
 
 function prepareVerify() {
@@ -43,6 +50,25 @@ function prepareLimiter() {
         const quota = createQuota(limiter, { key: `user:usr_${i % CALLERS}`, policy: 'pro', limit: PER_MINUTE });
         quota.begin(done);
         quota.headersFor(200);
+      }
+    });
+}
+
+/** The exchange refuses the key without a request: nothing listens at its address. */
+function prepareWrongKey() {
+  const verifier = createTokenVerifier(generateTokenKeys());
+  const exchange = createApiKeyExchange({ url: 'http://127.0.0.1:9/', verifier, metrics: new Registry() });
+  const sender = { headers: [], reserve: () => undefined };
+  const keys = Array.from({ length: CALLERS }, () => createApiKey().replace(/.$/, (last) => (last === '0' ? '1' : '0')));
+  return () =>
+    microseconds(() => {
+      for (let i = 0; i < CALLS; i++) {
+        try {
+          exchange.tokenFor({ value: keys[i % CALLERS], isInUrl: false }, sender);
+        } catch {
+          continue;
+        }
+        throw new Error('A key with a wrong checksum was not refused');
       }
     });
 }

@@ -52,7 +52,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 
 /** Settings that `npm start` passes on from its environment to every process. Processes inherit no other variables; `passed-settings.test.ts` compares. */
 const SERVICE_SETTINGS = [
-  ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'KEEP_ALIVE_TIMEOUT_MS'] as const),
+  ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'UPLOAD_TIMEOUT_MS', 'KEEP_ALIVE_TIMEOUT_MS'] as const),
   ...(['MIN_BODY_BYTES_PER_SECOND', 'BODY_GRACE_MS', 'WRITE_TIMEOUT_MS', 'MAX_RECEIVING_BYTES', 'MAX_SENDING_BYTES'] as const),
   ...(['MAX_CONNECTIONS', 'MAX_CONNECTIONS_PER_ADDRESS', 'DRAIN_DELAY_MS', 'TRUSTED_ISSUERS_FILE'] as const),
 ] as const;
@@ -65,10 +65,22 @@ const EDGE_SETTINGS = [
 export const SUBGRAPH_SETTINGS = [
   ...SERVICE_SETTINGS,
   ...(['DATABASE_CONNECTIONS', 'DATABASE_CONNECT_TIMEOUT_MS', 'DATABASE_STATEMENT_TIMEOUT_MS', 'DATABASE_LOCK_TIMEOUT_MS'] as const),
-  'MUTATION_TIMEOUT_MS',
+  ...(['MUTATION_TIMEOUT_MS', 'EVENTS_RETENTION_HOURS', 'JOB_HEARTBEAT_MS', 'NATS_URL', 'NATS_PREFIX'] as const),
 ] as const;
 /** Names the settings that are passed on to the users subgraph besides. */
-export const USERS_SETTINGS = ['SECURITY_EVENTS_RETENTION_DAYS', 'REQUIRE_ADMIN_SECOND_FACTOR'] as const;
+export const USERS_SETTINGS = [
+  ...(['SECURITY_EVENTS_RETENTION_DAYS', 'REQUIRE_ADMIN_SECOND_FACTOR', 'SMTP_URL', 'MAIL_FROM'] as const),
+  ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RETRY_SECONDS', 'WEBHOOK_DISABLE_AFTER_HOURS'] as const),
+] as const;
+/** Names the settings that are passed on to the content subgraph besides. */
+export const CONTENT_SETTINGS = [
+  ...(['MAX_UPLOAD_BYTES', 'UPLOADS_PER_ACCOUNT', 'UPLOADS_TOTAL_BYTES', 'UPLOADS_EXPIRE_AFTER_SECONDS'] as const),
+] as const;
+/** Names the settings that are passed on to the subgraphs that keep files. */
+export const FILE_SETTINGS = [
+  ...(['FILES_SWEEP_AFTER_SECONDS', 'S3_BUCKET', 'S3_REGION', 'S3_ENDPOINT', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const),
+  'FILES_DIR',
+] as const;
 /** Names the settings that are passed on to the gateway. */
 export const GATEWAY_SETTINGS = [
   ...SERVICE_SETTINGS,
@@ -87,7 +99,7 @@ export const GATEWAY_SETTINGS = [
   ] as const),
   ...(['OVERRIDE_LABELS', 'GRAPHIQL', 'INTROSPECTION', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
   ...(['MAX_DEPTH', 'MAX_ALIASES', 'MAX_ROOT_FIELDS', 'MAX_SELECTIONS', 'MAX_INPUT_DEPTH', 'MAX_TOKENS', 'MAX_COST'] as const),
-  ...(['MAX_RESPONSE_BYTES', 'MAX_BATCH'] as const),
+  ...(['MAX_RESPONSE_BYTES', 'MAX_BATCH', 'MAX_UPLOAD_BYTES'] as const),
   ...(['MAX_SUBSCRIPTIONS', 'MAX_SOCKETS', 'MAX_OPERATIONS_PER_SOCKET', 'MAX_MESSAGE_BYTES', 'CONNECTION_INIT_TIMEOUT_MS'] as const),
   ...(['PING_INTERVAL_MS', 'SLOW_CONSUMER', 'SLOW_CONSUMER_MESSAGES', 'SLOW_CONSUMER_BYTES'] as const),
   ...(['SLOW_CONSUMER_TIMEOUT_MS', 'SLOW_CONSUMER_TOTAL_BYTES', 'SUBSCRIPTION_RECONNECT_MS', 'SUBSCRIPTION_DRAIN_MS'] as const),
@@ -98,10 +110,13 @@ export const GATEWAY_SETTINGS = [
 export const BRIDGE_SETTINGS = [
   ...SERVICE_SETTINGS,
   ...EDGE_SETTINGS,
-  ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'PUBLIC_GATEWAY_URL', 'API_VERSIONS_FILE'] as const),
+  ...(['GATEWAY_TIMEOUT_MS', 'PUBLIC_URL', 'PUBLIC_GATEWAY_URL', 'API_VERSIONS_FILE', 'MAX_UPLOAD_BYTES'] as const),
   ...(['MAX_IN_FLIGHT', 'MAX_EVENT_LOOP_DELAY_MS', 'MAINTENANCE_FILE', 'TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
 ] as const;
-const INHERITED = ['PATH', ...SUBGRAPH_SETTINGS, ...USERS_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const;
+const INHERITED = [
+  ...(['PATH', ...SUBGRAPH_SETTINGS, ...USERS_SETTINGS, ...CONTENT_SETTINGS] as const),
+  ...([...FILE_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const),
+] as const;
 /** Names one variable that processes inherit. */
 export type Inherited = (typeof INHERITED)[number];
 

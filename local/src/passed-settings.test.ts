@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { SUBGRAPH_NAMES, databaseSettingOf, eachSubgraph, portSettingOf } from '@trestle/schema/subgraphs';
+import { SUBGRAPH_NAMES, databaseSettingOf, eventsUrlSettingOf, eachSubgraph, portSettingOf } from '@trestle/schema/subgraphs';
 import { readConfig } from './config.ts';
 import { planProcesses } from './processes.ts';
 
@@ -18,15 +18,22 @@ describe('npm start', () => {
   const OWN = new Set([
     ...['HOST', 'PORT', 'METRICS_PORT', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
     ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JWKS_URL', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
-    ...['API_KEY_SECRET_FILE', 'API_KEY_EXCHANGE_URL', 'SECURE_COOKIES'],
-    ...['OAUTH_ISSUER', 'OAUTH_KEY_FILE', 'USERS_URL'],
-    ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name)]),
+    ...['EVENTS_KEY_FILE', 'API_KEY_SECRET_FILE', 'API_KEY_EXCHANGE_URL', 'SECURE_COOKIES', 'WEBHOOK_KEY_FILE'],
+    ...['OAUTH_ISSUER', 'OAUTH_KEY_FILE', 'USERS_URL', 'CONTENT_URL'],
+    ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name), eventsUrlSettingOf(name)]),
   ]);
   /** Packages whose settings every process has. */
   const SHARED = ['packages/service', 'packages/identity'];
+  /** Processes that keep files. */
+  const KEEPS_FILES = ['subgraphs/users', 'subgraphs/content'];
   const readBy = (folder: string) =>
     new Set(
-      (folder.startsWith('subgraphs/') ? [folder, 'subgraphs/chassis', ...SHARED] : [folder, ...SHARED])
+      [
+        folder,
+        ...SHARED,
+        ...(folder.startsWith('subgraphs/') ? ['subgraphs/chassis'] : []),
+        ...(KEEPS_FILES.includes(folder) ? ['packages/files'] : []),
+      ]
         .flatMap((each) => settingsOf(each))
         .filter((name) => !OWN.has(name)),
     );
@@ -35,7 +42,15 @@ describe('npm start', () => {
     planProcesses({
       config: readConfig(env),
       databaseUrls: eachSubgraph(() => ''),
-      keys: { privateKeyFile: '', publicKeyFile: '', clientIdKeyFile: '', apiKeySecretFile: '', oauthKeyFile: '' },
+      keys: {
+        privateKeyFile: '',
+        publicKeyFile: '',
+        clientIdKeyFile: '',
+        eventsKeyFile: '',
+        apiKeySecretFile: '',
+        oauthKeyFile: '',
+        webhookKeyFile: '',
+      },
     }).flat();
 
   it('passes each setting on to every process that reads it, and to no other', () => {

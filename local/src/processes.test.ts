@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { SUBGRAPH_NAMES, databaseSettingOf, eachSubgraph, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
+import {
+  SUBGRAPH_NAMES,
+  databaseSettingOf,
+  eventsUrlSettingOf,
+  eachSubgraph,
+  portSettingOf,
+  urlSettingOf,
+} from '@trestle/schema/subgraphs';
 import type { Config } from './config.ts';
 import { planProcesses } from './processes.ts';
 
@@ -9,6 +16,8 @@ const config = {
   GATEWAY_PORT: 2,
   ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [portSettingOf(name), portOf[name]])),
   LOG_LEVEL: 'warn',
+  DATA_DIR: '/data',
+  DEMO_DATA: true,
   root: '/app',
   inherited: { PATH: '/bin', SUPERGRAPH_FILE: 'other.graphql' },
 } as Partial<Config> as Config;
@@ -16,7 +25,9 @@ const keys = {
   privateKeyFile: 'private.pem',
   publicKeyFile: 'public.pem',
   clientIdKeyFile: 'client-id.key',
+  eventsKeyFile: 'events.key',
   apiKeySecretFile: 'api-keys.secret',
+  webhookKeyFile: 'webhooks.key',
   oauthKeyFile: 'oauth.key',
 };
 const databaseUrls = eachSubgraph((name) => `pg:${name}`);
@@ -34,12 +45,23 @@ describe('planProcesses', () => {
     };
     const withRevocations = { ...shared, REVOCATIONS_URL: 'http://127.0.0.1:3/revocations' };
     const atTheEdge = { ...withRevocations, API_KEY_EXCHANGE_URL: 'http://127.0.0.1:3/api-keys/exchange' };
-    const secrets = { TOKEN_PRIVATE_KEY_FILE: 'private.pem', API_KEY_SECRET_FILE: 'api-keys.secret' };
+    const secrets = {
+      TOKEN_PRIVATE_KEY_FILE: 'private.pem',
+      API_KEY_SECRET_FILE: 'api-keys.secret',
+      WEBHOOK_KEY_FILE: 'webhooks.key',
+      WEBHOOK_ALLOW_PRIVATE: 'on',
+    };
     const oauth = { OAUTH_ISSUER: 'http://localhost:1', OAUTH_KEY_FILE: 'oauth.key', SECURE_COOKIES: 'off' };
+    const eventUrls = Object.fromEntries(
+      SUBGRAPH_NAMES.map((name) => [eventsUrlSettingOf(name), `http://127.0.0.1:${String(portOf[name])}/events`]),
+    );
     const subgraphs = eachSubgraph((name) => ({
-      ...(name === 'users' ? { ...shared, ...secrets, ...oauth } : withRevocations),
+      ...(name === 'users' ? { ...shared, ...secrets, ...oauth, CONTENT_URL: 'http://127.0.0.1:5' } : withRevocations),
+      ...(name !== 'orders' && { FILES_DIR: '/data/files' }),
       [portSettingOf(name)]: String(portOf[name]),
       [databaseSettingOf(name)]: `pg:${name}`,
+      EVENTS_KEY_FILE: 'events.key',
+      ...eventUrls,
     }));
     expect(Object.fromEntries(plans.map(({ name, env }) => [name, env]))).toEqual({
       ...subgraphs,
@@ -51,7 +73,13 @@ describe('planProcesses', () => {
         SUPERGRAPH_FILE: 'other.graphql',
         ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `http://127.0.0.1:${String(portOf[name])}/graphql`])),
       },
-      'rest-bridge': { ...atTheEdge, REST_PORT: '1', GATEWAY_URL: 'http://127.0.0.1:2/graphql', USERS_URL: 'http://127.0.0.1:3' },
+      'rest-bridge': {
+        ...atTheEdge,
+        REST_PORT: '1',
+        GATEWAY_URL: 'http://127.0.0.1:2/graphql',
+        USERS_URL: 'http://127.0.0.1:3',
+        CONTENT_URL: 'http://127.0.0.1:5',
+      },
     });
   });
 

@@ -1,9 +1,26 @@
 /** Plans the processes of the system, and the environment that each of them receives. No I/O. */
 import { join } from 'node:path';
-import { SUBGRAPH_NAMES, type SubgraphName, databaseSettingOf, portSettingOf, urlSettingOf } from '@trestle/schema/subgraphs';
-import { BRIDGE_SETTINGS, GATEWAY_SETTINGS, SUBGRAPH_SETTINGS, USERS_SETTINGS, type Config, type Inherited } from './config.ts';
+import {
+  SUBGRAPH_NAMES,
+  type SubgraphName,
+  databaseSettingOf,
+  eventsUrlSettingOf,
+  portSettingOf,
+  urlSettingOf,
+} from '@trestle/schema/subgraphs';
+import {
+  BRIDGE_SETTINGS,
+  CONTENT_SETTINGS,
+  FILE_SETTINGS,
+  GATEWAY_SETTINGS,
+  SUBGRAPH_SETTINGS,
+  USERS_SETTINGS,
+  type Config,
+  type Inherited,
+} from './config.ts';
 import type { DatabaseUrls } from './databases.ts';
 import { toOAuthIssuer } from './oauth-settings.ts';
+import type { SharedKeyFiles } from './shared-keys.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
 
 /** Describes a process to start. */
@@ -28,13 +45,12 @@ const SESSION_FORWARDING = { FORWARD_MUTATION_HEADERS: 'cookie,origin,user-agent
 export interface PlanOptions {
   readonly config: Config;
   readonly databaseUrls: DatabaseUrls;
-  readonly keys: TokenKeyFiles & Readonly<Record<'clientIdKeyFile' | 'apiKeySecretFile' | 'oauthKeyFile', string>>;
+  readonly keys: TokenKeyFiles & SharedKeyFiles & Readonly<Record<'apiKeySecretFile' | 'oauthKeyFile', string>>;
 }
 
 /** Returns the processes in groups, in start order. A group depends only on the groups before it, and is stopped before them. */
 export function planProcesses({ config, databaseUrls, keys }: PlanOptions): ProcessPlan[][] {
-  const inherit = (...names: Inherited[]) =>
-    Object.fromEntries(names.flatMap((name) => (config.inherited[name] === undefined ? [] : [[name, config.inherited[name]]])));
+  const inherit = createInherit(config);
   // No load balancer sends requests to these processes, so a stop need not wait for one.
   const shared = {
     DRAIN_DELAY_MS: '0',
@@ -44,30 +60,28 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile,
     CLIENT_ID_KEY_FILE: keys.clientIdKeyFile,
   };
-  const plan = (name: string, folder: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
-    name,
-    args: [
-      `--env-file=${join(config.root, NODE_OPTIONS_FILE)}`,
-      join(config.root, folder, config.isDevelopment ? ENTRIES.modules : ENTRIES.bundle),
-    ],
-    port,
-    env: { ...shared, ...env },
-  });
+  const plan = createPlan(config, shared);
 
   const { TLS_CERT_FILE: certificate, PUBLIC_URL: publicUrl, PUBLIC_GATEWAY_URL: publicGatewayUrl } = config.inherited;
   const isPublicHttps = certificate !== undefined || publicUrl?.startsWith('https:') === true;
   const portOf = (name: SubgraphName) => config[portSettingOf(name)];
-  const usersAt = (path: string) => `http://${HOST}:${String(portOf('users'))}${path}`;
+  const usersAt = (path: string) => addressOf(portOf('users'), path);
   const revocations = { REVOCATIONS_URL: usersAt('/revocations') };
   const authentication = { ...revocations, API_KEY_EXCHANGE_URL: usersAt('/api-keys/exchange') };
+  const eventUrls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [eventsUrlSettingOf(name), addressOf(portOf(name), '/events')]));
   const issuer = toOAuthIssuer(config);
   const oauth = issuer === undefined ? {} : { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: keys.oauthKeyFile };
   const subgraph = (name: SubgraphName) => {
-    const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name] };
-    // The users subgraph signs tokens and sends revocations to the other processes.
-    const secrets = { TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile, API_KEY_SECRET_FILE: keys.apiKeySecretFile, ...oauth };
-    const users = { ...secrets, ...inherit(...USERS_SETTINGS), SECURE_COOKIES: isPublicHttps ? 'on' : 'off' };
-    const own = name === 'users' ? users : revocations;
+    const events = { EVENTS_KEY_FILE: keys.eventsKeyFile, ...eventUrls };
+    const env = { [portSettingOf(name)]: String(portOf(name)), [databaseSettingOf(name)]: databaseUrls[name], ...events };
+    const remote = { CONTENT_URL: addressOf(portOf('content'), '') };
+    const secure = { SECURE_COOKIES: isPublicHttps ? 'on' : 'off' };
+    const users = { ...toUsersEnv(config, keys), ...oauth, ...remote, ...inherit(...USERS_SETTINGS), ...secure };
+    const own = {
+      ...(name === 'users' ? users : revocations),
+      ...(name === 'content' && inherit(...CONTENT_SETTINGS)),
+      ...(name !== 'orders' && { ...filesIn(config), ...inherit(...FILE_SETTINGS) }),
+    };
     return plan(name, `subgraphs/${name}`, { port: portOf(name), env: { ...inherit(...SUBGRAPH_SETTINGS), ...env, ...own } });
   };
   const gateway = plan('gateway', 'gateway', {
@@ -89,6 +103,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...inherit(...BRIDGE_SETTINGS),
       ...authentication,
       REST_PORT: String(config.REST_PORT),
+      CONTENT_URL: `http://${HOST}:${String(portOf('content'))}`,
       GATEWAY_URL: graphqlAt(config.GATEWAY_PORT, certificate === undefined ? 'http' : 'https'),
       ...(issuer !== undefined && { USERS_URL: usersAt('') }),
       // The bridge calls the gateway by an address that its certificate need not name.
@@ -96,6 +111,41 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     },
   });
   return [SUBGRAPH_NAMES.map(subgraph), [gateway], [bridge]];
+}
+
+/** Returns a function that plans a process of a folder, with an environment of its own beside the shared one. */
+function createPlan({ root, isDevelopment }: Config, shared: Readonly<Record<string, string>>) {
+  return (name: string, folder: string, { port, env }: { port: number; env: Record<string, string> }): ProcessPlan => ({
+    name,
+    args: [`--env-file=${join(root, NODE_OPTIONS_FILE)}`, join(root, folder, isDevelopment ? ENTRIES.modules : ENTRIES.bundle)],
+    port,
+    env: { ...shared, ...env },
+  });
+}
+
+/** Returns a function that returns those of the named settings that are set. */
+function createInherit({ inherited }: Config) {
+  return (...names: Inherited[]): Record<string, string> =>
+    Object.fromEntries(names.flatMap((name) => (inherited[name] === undefined ? [] : [[name, inherited[name]]])));
+}
+
+/** Files are kept beside the databases unless a setting names another place. */
+function filesIn({ DATA_DIR }: Config): Record<string, string> {
+  return { FILES_DIR: join(DATA_DIR, 'files') };
+}
+
+function addressOf(port: number, path: string): string {
+  return `http://${HOST}:${String(port)}${path}`;
+}
+
+/** The users subgraph signs tokens and webhooks, and sends revocations to the other processes. Receivers of the demo run on this machine. */
+function toUsersEnv(config: Config, keys: PlanOptions['keys']): Record<string, string> {
+  return {
+    TOKEN_PRIVATE_KEY_FILE: keys.privateKeyFile,
+    API_KEY_SECRET_FILE: keys.apiKeySecretFile,
+    WEBHOOK_KEY_FILE: keys.webhookKeyFile,
+    ...(config.DEMO_DATA && { WEBHOOK_ALLOW_PRIVATE: 'on' }),
+  };
 }
 
 function graphqlAt(port: number, scheme: 'http' | 'https' = 'http'): string {

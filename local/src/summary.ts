@@ -30,6 +30,7 @@ export function toSummary({ config, started: { credentials, postgresPort }, seco
     `  GraphQL    ${graphql}`,
     `  subgraphs  ${subgraphs.join('  ')}`,
     ...postgres,
+    ...(config.inherited.SMTP_URL === undefined ? [`  mailbox    http://localhost:${String(config.USERS_PORT)}/mailbox`] : []),
     ...(config.inherited.PUBLIC_URL === undefined ? [] : [`  public     ${config.inherited.PUBLIC_URL}`]),
     `  data       ${config.DATA_DIR} (logs in logs/)`,
     '',

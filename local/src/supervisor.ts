@@ -5,15 +5,16 @@ import { isDiskFull, toDiskFullError } from '@trestle/postgres/disk-full';
 import { isLeftRunning } from '@trestle/postgres/embedded';
 import { SUBGRAPH_NAMES, databaseSettingOf, portSettingOf } from '@trestle/schema/subgraphs';
 import { ensureApiKeySecret } from './api-key-secret.ts';
-import { ensureClientIdKey } from './client-id-key.ts';
 import type { Config } from './config.ts';
 import { type DemoCredentials, ensureCredentials } from './credentials.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type DatabaseUrls, openDatabases } from './databases.ts';
 import { loadDemoData } from './demo/load.ts';
+import { openContentFiles } from './demo/video-files.ts';
 import { ensureOAuthKey } from './oauth-settings.ts';
 import { type WantedPort, findPortFaults } from './ports.ts';
 import { planProcesses } from './processes.ts';
+import { ensureSharedKeys } from './shared-keys.ts';
 import { stopInOrder } from './stop-in-order.ts';
 import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 import { ensureTokenKeys } from './token-keys.ts';
@@ -54,9 +55,9 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     stops.push(() => directory.release());
     await requirePorts(config, directory, end.signal);
     const { file: apiKeySecretFile, secret: apiKeySecret } = await ensureApiKeySecret(directory.keys);
-    const clientIdKeyFile = await ensureClientIdKey(directory.keys);
+    const shared = await ensureSharedKeys(directory.keys);
     const oauthKeyFile = await ensureOAuthKey(directory.keys);
-    const keys = { ...(await ensureTokenKeys(directory.keys)), clientIdKeyFile, apiKeySecretFile, oauthKeyFile };
+    const keys = { ...(await ensureTokenKeys(directory.keys)), ...shared, apiKeySecretFile, oauthKeyFile };
     const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
     say('Starting PostgreSQL and migrating the databases …');
     const databases = await openDatabases({
@@ -68,7 +69,8 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     });
     stops.push(() => databases.stop());
     end.signal.throwIfAborted();
-    const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, apiKeySecret, say }));
+    const files = await openContentFiles(config);
+    const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, apiKeySecret, files, say }));
     end.signal.throwIfAborted();
     say(`Starting ${SUBGRAPH_NAMES.join(', ')}, gateway and rest-bridge …`);
     groups = planProcesses({ config, databaseUrls: databases.urls, keys }).map((group) =>

@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { verify } from '@node-rs/argon2';
 import { hashApiKey } from '@trestle/identity/api-keys';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
+import type { FileStore } from '@trestle/files/file-store';
+import { createLocalStore } from '@trestle/files/local-store';
 import pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
 import type { DemoData } from './demo-data.ts';
@@ -26,11 +31,14 @@ function makeCredentials(generation: string): DemoCredentials {
 describe('loadDemoData', () => {
   let databases: Record<keyof DemoData, TestDatabase>;
   let said: string[];
+  let files: FileStore;
+  let folder: string;
   const load = (credentials = makeCredentials('first')) =>
     loadDemoData({
       urls: { users: databases.users.url, orders: databases.orders.url, content: databases.content.url },
       credentials,
       apiKeySecret,
+      files,
       say: (line) => said.push(line),
     });
   const query = async <Row extends object>(subgraph: keyof DemoData, text: string, values: unknown[] = []): Promise<Row[]> => {
@@ -53,9 +61,12 @@ describe('loadDemoData', () => {
     ]);
     databases = { users, orders, content };
     said = [];
+    folder = await mkdtemp(join(tmpdir(), 'trestle-demo-'));
+    files = createLocalStore(folder);
   });
   afterEach(async () => {
     await Promise.all(Object.values(databases).map((database) => database.drop()));
+    await rm(folder, { recursive: true });
   });
 
   it('loads the data once when two processes load it at the same time', async () => {

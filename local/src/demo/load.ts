@@ -4,11 +4,13 @@ import { hash } from '@node-rs/argon2';
 import { SCOPES } from '@trestle/identity/scopes';
 import { hashApiKey, lastFourOf } from '@trestle/identity/api-keys';
 import { withClient } from '@trestle/postgres/client';
+import type { FileStore } from '@trestle/files/file-store';
 import type pg from 'pg';
 import type { DemoCredentials } from '../credentials.ts';
 import type { DatabaseUrls } from '../databases.ts';
 import { DEMO_ACCOUNTS } from './accounts.ts';
 import { type DemoData, createDemoData } from './demo-data.ts';
+import { storeVideoFiles } from './video-files.ts';
 import { DEMO_CLIENTS, DEMO_CLIENT_OWNER, DEMO_CLIENT_SCOPES } from './oauth-clients.ts';
 
 /** Parameters with which the users subgraph hashes passwords (OWASP: 19 MiB, 2 passes, 1 lane). */
@@ -31,6 +33,8 @@ export interface LoadOptions {
   readonly credentials: DemoCredentials;
   /** The secret that the users subgraph hashes API keys with. */
   readonly apiKeySecret: string;
+  /** Where the content of videos is stored. */
+  readonly files: FileStore;
   /** Prints a line on the terminal. */
   readonly say: (line: string) => void;
 }
@@ -41,7 +45,7 @@ type Outcome = 'loaded' | 'loaded before' | 'not empty';
  * Loads the demo data into databases that do not have it, and stores the API keys of `credentials`. Databases with other data are not
  * changed. Returns whether the demo accounts exist.
  */
-export async function loadDemoData({ urls, credentials, apiKeySecret, say }: LoadOptions): Promise<boolean> {
+export async function loadDemoData({ urls, credentials, apiKeySecret, files, say }: LoadOptions): Promise<boolean> {
   let data: DemoData | undefined;
   const create = () => {
     if (!data) say('Loading demo data …');
@@ -51,6 +55,7 @@ export async function loadDemoData({ urls, credentials, apiKeySecret, say }: Loa
     WITH_DEMO_DATA.map((name) =>
       withTransaction(urls[name], async (client) => {
         const outcome = await claim(client, FIRST_TABLE[name]);
+        if (name === 'content' && outcome === 'loaded') await storeVideoFiles(files, create().content.videos);
         const tables: Record<string, readonly object[]> = outcome === 'loaded' ? create()[name] : {};
         for (const [table, rows] of Object.entries(tables)) await insert(client, { table, rows });
         if (name === 'users' && outcome !== 'not empty')

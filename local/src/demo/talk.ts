@@ -1,6 +1,7 @@
 /** The channels, messages and videos of the demo data. */
 import type { Person } from './people.ts';
 import { createRandom } from './random.ts';
+import { SAMPLE, toFileKey } from './video-sample.ts';
 import { HOUR, MINUTE, STORY_BEGINS, at, later } from './timeline.ts';
 
 /** Describes a row of the table of channels. */
@@ -31,6 +32,10 @@ export interface Video {
   readonly title: string;
   readonly status: 'UPLOADED' | 'PUBLISHED';
   readonly durationSeconds: number | null;
+  readonly fileKey: string;
+  readonly mediaType: string;
+  readonly size: number;
+  readonly sha256: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly version: number;
@@ -159,12 +164,15 @@ export function createVideos(people: readonly Person[]): Video[] {
     const createdAt = at((index + 1) / (VIDEOS.length + 1));
     const isPublished = index % 3 !== 2;
     const owners = people.filter((person) => person.createdAt < createdAt);
+    const id = random.id('vid', createdAt);
     return {
-      id: random.id('vid', createdAt),
+      id,
       ownerId: (index < 4 ? people[2 + (index % 2)] : undefined)?.id ?? random.pick(owners).id,
       title,
       status: isPublished ? 'PUBLISHED' : 'UPLOADED',
       durationSeconds: isPublished ? durationSeconds : null,
+      fileKey: toFileKey(id),
+      ...SAMPLE,
       createdAt,
       updatedAt: isPublished ? later(createdAt, random.integer(2, 50) * HOUR) : createdAt,
       version: isPublished ? 3 : 1,

@@ -1,0 +1,97 @@
+/** `npm run bench:search`: the time of searches among a million posts, through bridge, gateway and subgraph. */
+import { loadavg } from 'node:os';
+import { startStack } from '../../e2e/dist/stack/stack.js';
+import { withPostgres } from '../postgres.mjs';
+import { writeSection } from '../results.mjs';
+import { fill, wordOf } from './rows.mjs';
+
+const ROWS = Number(/--rows=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 1_000_000);
+const ROUNDS = 40;
+const LIMIT_MS = 100;
+const FLAGS = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'max_wal_size=8GB',
+  'shared_buffers=1GB',
+  'maintenance_work_mem=512MB',
+  'jit=off',
+].flatMap((flag) => ['-c', flag]);
+
+/** By kind, the query of a round: other words each time, so that no response is repeated. */
+const QUERIES = {
+  'common word (1 of 3 posts)': (round) => wordOf(1 + (round % 10)),
+  'usual word (1 of 50 posts)': (round) => wordOf(80 + round),
+  'rare word': (round) => wordOf(20_000 + round * 97),
+  'two usual words': (round) => `${wordOf(20 + round)} ${wordOf(40 + round)}`,
+  'common or usual word': (round) => `${wordOf(2 + (round % 8))} or ${wordOf(100 + round)}`,
+  'prefix of 3 letters': (round) => wordOf(1 + round * 31).slice(0, 3),
+  'prefix of 5 letters': (round) => wordOf(50 + round * 31).slice(0, 5),
+  'misspelt usual word': (round) => swapped(wordOf(80 + round)),
+  'misspelt rare word': (round) => swapped(wordOf(20_000 + round * 97)),
+  'phrase of usual words': (round) => `"${wordOf(3 + (round % 20))} ${wordOf(5 + (round % 20))}"`,
+  'usual word without a common one': (round) => `${wordOf(80 + round)} -${wordOf(2)}`,
+  'stop words': (round) => ['the', 'and of', 'to'][round % 3],
+};
+
+await withPostgres({ flags: FLAGS }, async () => {
+  const stack = await startStack();
+  try {
+    const started = performance.now();
+    await fill((statement) => stack.sql('content', statement), ROWS);
+    const seconds = ((performance.now() - started) / 1000).toFixed(0);
+    console.log(`${String(ROWS)} posts in ${seconds} s`);
+    const { token } = await stack.createAccount('Root', 'ADMIN');
+    const rows = [];
+    for (const path of ['/search?limit=10&cursor=', '/search?limit=10&page=1', '/posts?limit=10&cursor='])
+      for (const [kind, queryOf] of Object.entries(QUERIES)) rows.push(await measure({ stack, token, path, kind, queryOf }));
+    await report(rows);
+  } finally {
+    await stack.stop();
+  }
+});
+
+async function measure({ stack, token, path, kind, queryOf }) {
+  const times = [];
+  let found = 0;
+  for (let round = -3; round < ROUNDS; round++) {
+    const address = `${stack.rest}/v1${path}&q=${encodeURIComponent(queryOf(round + 3))}`;
+    const began = performance.now();
+    const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
+    const { data } = await response.json();
+    const time = performance.now() - began;
+    if (response.status !== 200) throw new Error(`${address}: ${String(response.status)}`);
+    if (round >= 0) times.push(time);
+    found += data.length;
+  }
+  times.sort((a, b) => a - b);
+  const row = { path, kind, p50: times[Math.floor(ROUNDS * 0.5)], p95: times[Math.ceil(ROUNDS * 0.95) - 1], found: found / (ROUNDS + 3) };
+  console.log(`${path} ${kind}: p50 ${row.p50.toFixed(1)} p95 ${row.p95.toFixed(1)} ms, ${row.found.toFixed(1)} results`);
+  return row;
+}
+
+async function report(rows) {
+  const load = loadavg()
+    .map((each) => each.toFixed(1))
+    .join(', ');
+  const late = rows.filter(({ path, p95 }) => path.startsWith('/search') && p95 > LIMIT_MS);
+  console.log(late.length === 0 ? 'holds' : `FAILS: p95 beyond ${String(LIMIT_MS)} ms`);
+  if (late.length > 0) process.exitCode = 1;
+  if (!process.argv.includes('--write')) return;
+  const table = rows.map(
+    ({ path, kind, p50, p95, found }) => `| ${path} | ${kind} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${found.toFixed(1)} |`,
+  );
+  const lines = [
+    '',
+    `${ROWS.toLocaleString('en')} posts; load average at the end: ${load}.`,
+    '',
+    '| request | query | p50 ms | p95 ms | results |',
+    '| --- | --- | --- | --- | --- |',
+    ...table,
+  ];
+  await writeSection('Search', { command: 'npm run bench:search', lines });
+}
+
+/** Returns the word with two letters swapped. */
+function swapped(word) {
+  return word.slice(0, 3) + word[4] + word[3] + word.slice(5);
+}
