@@ -3,22 +3,25 @@
  * `npm start`, the image and the tests run `dist/bundle/main.js`; `npm run dev` and debuggers run the modules, `dist/main.js`.
  */
 import { readFile, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
 const root = import.meta.dirname;
-const WORKER = 'dist/plan/planner-worker.js';
+const PLANNER = 'dist/plan/planner-worker.js';
+const MEDIA = 'dist/publishing/media-worker.js';
 /** The entry points of each package that runs as a process. */
 const PROCESSES = {
   'subgraphs/users': ['dist/main.js'],
   'subgraphs/orders': ['dist/main.js'],
-  'subgraphs/content': ['dist/main.js'],
-  gateway: ['dist/main.js', WORKER],
+  'subgraphs/content': ['dist/main.js', MEDIA],
+  gateway: ['dist/main.js', PLANNER],
   'rest-bridge': ['dist/main.js'],
 };
 /** Packages that read files beside their own, or load binaries; and CommonJS packages that are loaded on demand, whose names esbuild loses. */
 const EXTERNAL = [
   ...['@node-rs/*', 'dejavu-fonts-ttf', 'oidc-provider', 'pdfkit', 'pino'],
+  // Loaded by graphile-worker's command alone, for configuration files in TypeScript.
+  'typescript',
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
 ];
 
@@ -54,6 +57,7 @@ function keepModuleUrls({ onLoad }, outdir) {
     if (path.includes('/node_modules/')) return undefined;
     const text = await readFile(path, 'utf8');
     const url = `new URL(${JSON.stringify(relative(outdir, path))}, import.meta.url).href`;
-    return { contents: text.replaceAll('import.meta.url', url).replaceAll(WORKER, 'dist/bundle/planner-worker.js') };
+    const bundled = [PLANNER, MEDIA].reduce((all, worker) => all.replaceAll(worker, `dist/bundle/${basename(worker)}`), text);
+    return { contents: bundled.replaceAll('import.meta.url', url) };
   });
 }
