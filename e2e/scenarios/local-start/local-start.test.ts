@@ -272,7 +272,8 @@ describe('npm start, when it stops,', () => {
       return Promise.resolve(trestle.child.exitCode !== null);
     });
     expect(await trestle.ended).toBe(130);
-    expect(Date.now() - began).toBeLessThan(2000);
+    // Without the second one it would take the 10 s after which a process that does not stop is killed.
+    expect(Date.now() - began).toBeLessThan(5000);
     await until(() => areFree(ports));
   });
 });

@@ -66,7 +66,7 @@ describe('a durable consumer', () => {
       await own
         .query(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-           WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%effects%' OR query LIKE '%feed_positions%'`,
+           WHERE datname = current_database() AND pid <> pg_backend_pid() AND (query LIKE '%effects%' OR query LIKE '%feed_positions%')`,
         )
         .catch(() => undefined);
     }

@@ -120,7 +120,8 @@ describe('a job', () => {
     });
     await expect(enqueueAndFail).rejects.toThrow('rolled back');
     expect(await rowsOf('SELECT FROM jobs WHERE "ownerId" IS NULL')).toEqual([]);
-    expect(await rowsOf('SELECT FROM graphile_worker.jobs')).toEqual([]);
+    // The worker may not have removed the row of a finished job yet.
+    expect(await rowsOf('SELECT FROM graphile_worker.jobs WHERE key NOT IN (SELECT id FROM jobs)')).toEqual([]);
   });
 
   it('is attempted again after an unknown error, which clients do not see', async () => {
