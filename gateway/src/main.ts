@@ -95,7 +95,7 @@ async function start() {
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),
     edge,
-    describeLimit: rateLimits.describe,
+    rateLimits,
   });
   return async () => {
     supergraph.stop();

@@ -83,7 +83,7 @@ async function start() {
     handle: createRequestListener(pipeline, oauth),
     ...toServiceOptions(config),
     edge,
-    describeLimit: rateLimits.describe,
+    rateLimits,
     toRefusalResponse,
   });
   return async () => {

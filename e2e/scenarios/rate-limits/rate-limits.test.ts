@@ -1,5 +1,7 @@
 /** Requests per minute at the bridge and the gateway (spec §7.1, §8). */
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -41,6 +43,16 @@ async function send(process: RunningProcess, path: string, { from, headers = {},
   const text = await response.text();
   const read = (name: string) => response.headers.get(name);
   return { status: response.status, text, read, left: read('x-ratelimit-remaining') };
+}
+
+/** Sends bytes from the test's own address. Returns the status and what is left of the limit, of each response until the connection ends. */
+async function sendBytes({ port }: RunningProcess, text: string) {
+  const socket = connect(port, '127.0.0.1', () => socket.write(text));
+  let received = '';
+  socket.on('data', (chunk: Buffer) => (received += chunk.toString()));
+  await once(socket, 'close');
+  const heads = received.split(/(?=HTTP\/1\.1 \d)/).filter((head) => /ratelimit-policy: "anonymous";q=3;w=60/i.test(head));
+  return heads.map((head) => [/^HTTP\/1\.1 (\d+)/, /x-ratelimit-remaining: (\d+)/i].map((pattern) => Number(pattern.exec(head)?.[1])));
 }
 
 const bearer = (account: Account) => ({ authorization: `Bearer ${account.token}` });
@@ -143,6 +155,18 @@ describe('the bridge', () => {
     // The limit of the address is not that of the account.
     const refused = await ask({ headers: { 'x-forwarded-proto': 'http', ...bearer(ada) } });
     expect([refused.status, refused.left]).toEqual([403, null]);
+  });
+
+  it('counts and describes the limit on requests that are refused before any handler, and refuses them as before beyond it', async () => {
+    const own = await stack.startBridge(LIMITS);
+    expect(await sendBytes(own, 'GET / HTTP/1.1\r\nX A: b\r\n\r\n')).toEqual([[400, 2]]);
+    expect(await sendBytes(own, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`)).toEqual([[431, 1]]);
+    expect(await sendBytes(own, 'GET /v1/products?limit=1 HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n\r\n')).toEqual([
+      [200, expect.any(Number)],
+      [400, 0],
+    ]);
+    expect(await sendBytes(own, 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n')).toEqual([[501, 0]]);
+    expect((await send(own, '/v1/products?limit=1', { from: '127.0.0.1' })).status).toBe(429);
   });
 
   it('limits guesses of credentials by address', async () => {
@@ -263,6 +287,17 @@ describe('the gateway', () => {
     socket.close();
     expect(messages.filter(({ type }) => type === 'complete')).toHaveLength(2);
     expect(messages.at(-1)?.payload?.[0]?.extensions).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED', limit: 3, remaining: 0 });
+  });
+
+  it('counts and describes the limit on what is refused before any handler, WebSockets included', async () => {
+    const own = await stack.startGateway(LIMITS);
+    const upgrade = (headers: string) =>
+      sendBytes(own, `GET /graphql HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`);
+    expect(await sendBytes(own, 'GET /graphql HTTP/1.1\r\n\r\n')).toEqual([[400, 2]]);
+    expect(await upgrade('Origin: https://evil.example\r\n')).toEqual([[403, 1]]);
+    expect(await upgrade('Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: none\r\n')).toEqual([[400, 0]]);
+    expect(await upgrade('')).toEqual([[429, 0]]);
+    expect(await sendBytes(own, 'BREW / HTTP/1.1\r\nHost: a\r\n\r\n')).toEqual([[501, 0]]);
   });
 
   it('does not count the calls of the bridge a second time', async () => {

@@ -33,6 +33,10 @@ export interface RateLimiter {
    * no request is impossible. Returns a promise when Redis is asked; it never rejects.
    */
   take(subject: Subject, units: number): Decision | Promise<Decision>;
+  /**
+   * Takes one unit as {@link take}, and does not wait for Redis: returns what this process knows. Nothing is taken when nothing is left.
+   */
+  count(subject: Subject): Decision;
   /** Returns what was taken, as for a response 304. Returns the decision with what is left then. */
   refund(decision: Decision): Decision;
   /**
@@ -65,12 +69,19 @@ export function createRateLimiter({ windows, shared }: RateLimiterOptions): Rate
     const merged = { ...count, remaining: Math.min(left, count.remaining) };
     return toDecision(subject, merged, { units, slots: { local: slots.local, shared: count.slot } });
   };
+  const takeLocal = (subject: Subject, units: number): Decision => {
+    const count = windows.take(subject.key, subject.limit, units);
+    return toDecision(subject, count, { units, slots: { local: count.slot, shared: undefined } });
+  };
   return {
     take(subject, asked) {
-      const units = Math.min(asked, subject.limit);
-      const count = windows.take(subject.key, subject.limit, units);
-      const decision = toDecision(subject, count, { units, slots: { local: count.slot, shared: undefined } });
-      return count.isAllowed && shared?.isUsed ? takeShared(decision, shared) : decision;
+      const decision = takeLocal(subject, Math.min(asked, subject.limit));
+      return decision.isAllowed && shared?.isUsed ? takeShared(decision, shared) : decision;
+    },
+    count(subject) {
+      const decision = takeLocal(subject, 1);
+      if (decision.isAllowed && shared?.isUsed) void takeShared(decision, shared);
+      return decision;
     },
     refund(decision) {
       const { subject, units, slots, isAllowed } = decision;
@@ -86,10 +97,7 @@ export function createRateLimiter({ windows, shared }: RateLimiterOptions): Rate
         windows.refund(key, 1, slot);
       };
     },
-    look: (subject) => {
-      const count = windows.take(subject.key, subject.limit, 0);
-      return toDecision(subject, count, { units: 0, slots: { local: count.slot, shared: undefined } });
-    },
+    look: (subject) => takeLocal(subject, 0),
     close() {
       shared?.close();
     },

@@ -35,7 +35,13 @@ export interface RateLimits {
    * Returns the headers of a response that is sent before the caller is known, and takes nothing: those of the client's address; none for a
    * request with a credential, whose limit is another one.
    */
-  readonly describe: (request: IncomingMessage) => readonly string[];
+  readonly describe: (request: Pick<IncomingMessage, 'headers' | 'url'>) => readonly string[];
+  /**
+   * Counts a request that is refused before anything can know its caller, such as one that is not well-formed: for the client's address, whatever
+   * credential it has. Returns the headers of the refusal at once, with what is left in this process; Redis is asked, and not waited for. The refusal
+   * stays as it is when nothing is left. Never throws.
+   */
+  readonly countRefusal: (request: object) => readonly string[];
   /**
    * Takes one of the requests that the client of a request may send without a valid credential, until the returned function gives it back.
    * Returns undefined when none is left.
@@ -48,7 +54,13 @@ const NONE: readonly string[] = [];
 const NOTHING = () => undefined;
 
 /** Limits nothing. */
-export const NO_RATE_LIMITS: RateLimits = { open: () => UNCOUNTED, describe: () => NONE, reserve: () => NOTHING, close: NOTHING };
+export const NO_RATE_LIMITS: RateLimits = {
+  open: () => UNCOUNTED,
+  describe: () => NONE,
+  countRefusal: () => NONE,
+  reserve: () => NOTHING,
+  close: NOTHING,
+};
 
 /** Creates the limiter. Resolves when it turned out whether Redis can be used, which takes at most some seconds; never rejects. */
 export async function createRateLimits(settings: RateLimitSettings, log: Log): Promise<RateLimits> {
@@ -69,6 +81,8 @@ export async function createRateLimits(settings: RateLimitSettings, log: Log): P
       passedClientOf(request) || hasCredential(request)
         ? NONE
         : toRateLimitHeaders(limiter.look(toSubject(null, clientOf(request), limits))),
+    countRefusal: (request) =>
+      passedClientOf(request) ? NONE : toRateLimitHeaders(limiter.count(toSubject(null, clientOf(request), limits))),
     reserve: (request) => (passedClientOf(request) ? NOTHING : limiter.reserve(toSubject(null, clientOf(request), limits))),
     close: () => {
       limiter.close();

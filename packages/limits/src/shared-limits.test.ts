@@ -99,6 +99,17 @@ describe('limits that are shared through Redis', () => {
     expect(await other.limiter.take(subject, 2)).toMatchObject({ isAllowed: true, remaining: 0 });
   });
 
+  itShared('counts at once in the process, and in Redis without being waited for', async () => {
+    const subject = createSubject(3);
+    expect([one.limiter.count(subject).remaining, one.limiter.count(subject).remaining]).toEqual([2, 1]);
+    // Redis runs the commands of one connection in their order.
+    await one.limiter.take(createSubject(1), 1);
+    expect(await other.limiter.take(subject, 2)).toMatchObject({ isAllowed: false, remaining: 1 });
+    expect(await other.limiter.take(subject, 1)).toMatchObject({ isAllowed: true, remaining: 0 });
+    expect(one.limiter.count(subject)).toMatchObject({ isAllowed: true, remaining: 0 });
+    expect(one.limiter.count(subject)).toMatchObject({ isAllowed: false, remaining: 0 });
+  });
+
   itShared('keeps nothing in Redis for longer than the window', async () => {
     const subject = createSubject(2);
     await one.limiter.take(subject, 1);

@@ -1,5 +1,4 @@
 /** How a process that the public reaches treats proxies and browsers: addresses, origins, CORS, and the headers of every response. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type IsAllowedOrigin, type OriginRequest, createAllowedOrigin } from './allowed-origin.ts';
 import { type Cors, createCors } from './cors.ts';
 import { HSTS } from './refusals.ts';
@@ -16,7 +15,7 @@ export interface Edge {
   /** Whether the client uses HTTPS, on this connection or as a trusted proxy reports it. */
   readonly isSecure: (request: OriginRequest) => boolean;
   /** Adds the headers that every response has. Called before anything can answer. */
-  readonly prepare: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly prepare: (request: OriginRequest, response: object) => void;
 }
 
 /** Configures the public side of a service. */

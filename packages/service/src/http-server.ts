@@ -1,7 +1,6 @@
 /** Creates the server behind a service's port: every request passes refusals, turns, traffic limits and admission before its handler. */
-import { type IncomingMessage, type Server, createServer } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import { Counter } from 'prom-client';
 import { type Admission, createAdmission } from './admission.ts';
@@ -10,15 +9,16 @@ import { createConnectionCount } from './connection-count.ts';
 import { createAdmissionHandler } from './admission-handler.ts';
 import type { Probes } from './probes.ts';
 import { type Redirect, createRedirect } from './redirect.ts';
-import { type RequestHandlers, TOO_MANY, createRefuser, handleRequests, isSecure, refuseSocket } from './refusals.ts';
+import { type RefusalHeaders, type RequestHandlers, TOO_MANY, createRefuser, handleRequests } from './refusals.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { DEFAULT_LIMITS, type TrafficLimits } from './settings.ts';
 import { requireTls, serveTls } from './tls.ts';
 import { type CutCause, type Traffic, createTraffic } from './traffic.ts';
-import { UpgradedTransfer, watchHttp1 } from './transfers.ts';
+import { watchHttp1 } from './transfers.ts';
+import { createUpgrades } from './upgrades.ts';
 import { handleInOrder } from './pipelining.ts';
-import { FOREIGN_ORIGIN, createPreflightHandler } from './preflight.ts';
-import { Http1Response, setLateHeaders } from './response-headers.ts';
+import { createPreflightHandler } from './preflight.ts';
+import { Http1Response, hasLateHeaders, setDefaultLateHeaders, setLateHeaders } from './response-headers.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -49,19 +49,17 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   let isLeaving = false;
   const redirect = createHttpsRedirect(options);
   const handle = createReceiver(options, { admission, clients, traffic, redirect, isLeaving: () => isLeaving });
-  const upgrades = createUpgrades(options, { redirect, clients, traffic });
-  const prepare = createPreparation(options, clients);
+  const refusals = { log, toRefusalResponse, ...createRefusalHeaders(options, clients) };
+  const upgrades = createUpgrades(options, { redirect, clients, traffic, refusals });
   handleRequests(server, {
-    log,
-    toRefusalResponse,
-    prepare,
+    ...refusals,
     handle: queueByConnection(server, {
       traffic,
       handle: tls && redirect ? requireTls(handle, { probes, redirect: redirect.respond, edge }) : handle,
     }),
     ...(upgrade && { upgrade: upgrades.handle }),
   });
-  const secure = tls && serveTls(server, { credentials: tls, log, toRefusalResponse, prepare, handle, maxHeaderBytes, limits, traffic });
+  const secure = tls && serveTls(server, { credentials: tls, ...refusals, handle, maxHeaderBytes, limits, traffic });
   server.prependListener('connection', admit);
   return {
     server,
@@ -97,15 +95,26 @@ function createHttpsRedirect({ publicUrl, tls, log, toRefusalResponse, edge }: S
   return createRedirect({ publicUrl, certificate: tls?.cert, log, toRefusalResponse });
 }
 
-/** Returns what adds the headers of every response. Those of the limit stay when nothing but the service itself answers. */
-function createPreparation({ edge, describeLimit }: ServiceOptions, clients: ClientIds): RequestHandlers['prepare'] {
-  if (!edge || !describeLimit) return edge?.prepare;
-  return (request, response) => {
-    edge.prepare(request, response);
-    setLateHeaders(response, () => {
+/**
+ * Returns what adds the headers of every response. Those of the limit that `prepare` adds stay when the service itself answers: a preflight, a redirect
+ * and a probe are not counted. What it refuses is.
+ */
+function createRefusalHeaders({ edge, rateLimits }: ServiceOptions, clients: ClientIds): RefusalHeaders {
+  if (!rateLimits) return { prepare: edge?.prepare };
+  return {
+    prepare(request, response) {
+      edge?.prepare(request, response);
+      setDefaultLateHeaders(response, () => {
+        clients.identify(request);
+        return rateLimits.describe(request);
+      });
+    },
+    count(request, response) {
+      if (hasLateHeaders(response)) return;
       clients.identify(request);
-      return describeLimit(request);
-    });
+      const headers = rateLimits.countRefusal(request);
+      setLateHeaders(response, () => headers);
+    },
   };
 }
 
@@ -134,7 +143,7 @@ function createOverloadHandler(options: ServiceOptions, traffic: Traffic): Handl
   const toRefusal = createRefuser(options);
   return (request, response) => {
     traffic.count('too many requests of one client');
-    const { status, headers, body } = toRefusal(TOO_MANY, { sentId: request.headers['x-request-id'], isSecure: isSecure(request.socket) });
+    const { status, headers, body } = toRefusal(TOO_MANY, request);
     response.writeHead(status, { ...headers, 'Retry-After': '1' }).end(request.method === 'HEAD' ? '' : body);
   };
 }
@@ -151,38 +160,6 @@ function queueByConnection(server: Server, { traffic, handle }: { traffic: Traff
       traffic.count('too many requests at once');
     },
   );
-}
-
-/** Handles requests for a WebSocket, and keeps their connections: a Node server forgets them. */
-function createUpgrades(options: ServiceOptions, { redirect, clients, traffic }: Pick<Shared, 'redirect' | 'clients' | 'traffic'>) {
-  const { upgrade, edge, tls } = options;
-  const toRefusal = createRefuser(options);
-  const sockets = new Set<Duplex>();
-  const isPlain = (request: IncomingMessage) => {
-    const protocol = edge?.proxies.protocolOf(request);
-    return protocol === 'http' || (tls !== undefined && protocol === undefined && !isSecure(request.socket));
-  };
-  return {
-    handle: (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-      if (redirect && isPlain(request)) {
-        redirect.respondBare(request, socket);
-        return;
-      }
-      if (edge && request.headers.origin !== undefined && !edge.isAllowedOrigin(request)) {
-        const message = toRefusal(FOREIGN_ORIGIN, { sentId: request.headers['x-request-id'], isSecure: isSecure(request.socket) });
-        refuseSocket(socket, message);
-        return;
-      }
-      clients.identify(request);
-      sockets.add(socket);
-      traffic.add(new UpgradedTransfer(socket));
-      socket.once('close', () => sockets.delete(socket));
-      upgrade?.(request, socket, head);
-    },
-    cut: (): void => {
-      for (const socket of sockets) socket.destroy();
-    },
-  };
 }
 
 function createNodeServer({

@@ -44,16 +44,19 @@ export function createHttp2Transport(options: Http2Options): Http2Transport {
   const { limits, traffic } = options;
   const toRefusal = createRefuser(options);
   const refuse: Refuse = (request, response, reason) => {
-    const { status, headers, body } = toRefusal(reason, { sentId: request.headers['x-request-id'], isSecure: true });
+    options.count?.(request, response);
+    const { status, headers, body } = toRefusal(reason, request);
     response.writeHead(status, headers).end(request.method === 'HEAD' ? '' : body);
   };
   const floods = new WeakSet<object>();
   const server = createNodeServer(options.maxHeaderBytes);
   server.on('request', createReceiver(options, refuse));
   server.on('checkExpectation', (request: Request, response: Response) => {
+    options.prepare?.(request, response);
     refuse(request, response, BAD_EXPECTATION);
   });
   server.on('connect', (request: Request, response: Response) => {
+    options.prepare?.(request, response);
     refuse(request, response, NO_PROXY);
   });
   skipFloods(server, floods);
@@ -95,7 +98,7 @@ function createReceiver({ prepare, handle, maxHeaderBytes, traffic }: Http2Optio
   return (request: Request, response: Response) => {
     const { stream } = request;
     closeAfterResponse(stream);
-    prepare?.(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    prepare?.(request, response);
     const reason = findFault(request, maxHeaderBytes);
     if (reason) {
       refuse(request, response, reason);

@@ -11,7 +11,7 @@ export const FOREIGN_ORIGIN: Reason = {
 };
 
 /** Returns a function that answers preflight requests, and returns false for all others. They are not counted by any limit. */
-export function createPreflightHandler({ cors, isSecure }: Edge, refusals: RefusalOptions) {
+export function createPreflightHandler({ cors }: Edge, refusals: RefusalOptions) {
   const toRefusal = createRefuser(refusals);
   return (request: IncomingMessage, response: ServerResponse): boolean => {
     const answer = cors.answerPreflight(request);
@@ -22,7 +22,7 @@ export function createPreflightHandler({ cors, isSecure }: Edge, refusals: Refus
       response.writeHead(204, [...own, ...answer.headers]).end();
       return true;
     }
-    const { status, headers, body } = toRefusal(FOREIGN_ORIGIN, { sentId, isSecure: isSecure(request) });
+    const { status, headers, body } = toRefusal(FOREIGN_ORIGIN, request);
     response.writeHead(status, headers).end(body);
     return true;
   };

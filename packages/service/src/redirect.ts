@@ -4,14 +4,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { hasCredential } from './has-credential.ts';
-import { type Reason, type RefusalOptions, createRefuser, toHttpMessage } from './refusals.ts';
+import { endBare, toHttpMessage } from './bare-responses.ts';
+import { type Reason, type RefusalOptions, createRefuser } from './refusals.ts';
+import type { LateHeaders } from './response-headers.ts';
 
 /** Answers requests of plain HTTP on a port with a certificate. */
 export interface Redirect {
   /** Answers 308: the same method and body again (RFC 9110 §15.4.9). */
   readonly respond: (request: IncomingMessage, response: ServerResponse) => void;
   /** The same for a connection that Node no longer manages, such as one of a request for a WebSocket. */
-  readonly respondBare: (request: IncomingMessage, socket: Duplex) => void;
+  readonly respondBare: (request: IncomingMessage, socket: Duplex, headersFor: LateHeaders) => void;
 }
 
 /** Where requests are redirected to. */
@@ -41,10 +43,9 @@ export function createRedirect({ publicUrl, certificate, ...refusals }: Redirect
   const fixed = publicUrl === undefined ? undefined : new URL(publicUrl).host;
   const refuser = createRefuser(refusals);
   const find = (request: IncomingMessage): { location: string } | { refusal: ReturnType<typeof refuser> } => {
-    const sent = { sentId: request.headers['x-request-id'], isSecure: false };
-    if (hasCredential(request)) return { refusal: refuser(EXPOSED_CREDENTIAL, sent) };
+    if (hasCredential(request)) return { refusal: refuser(EXPOSED_CREDENTIAL, request) };
     const host = fixed ?? (names && findHost(names, request.headers.host ?? ''));
-    if (host === undefined) return { refusal: refuser(UNKNOWN_HOST, sent) };
+    if (host === undefined) return { refusal: refuser(UNKNOWN_HOST, request) };
     // Clients of a proxy put the scheme and the host before the path (RFC 9112 §3.2.2).
     const path = /^(?:https?:\/\/[^/?#]*)?(\/.*)?$/i.exec(request.url ?? '/')?.[1] ?? '/';
     return { location: `https://${host}${path}` };
@@ -55,13 +56,13 @@ export function createRedirect({ publicUrl, certificate, ...refusals }: Redirect
       if ('location' in found) response.writeHead(308, { location: found.location, 'content-length': '0', connection: 'close' }).end();
       else response.writeHead(found.refusal.status, found.refusal.headers).end(request.method === 'HEAD' ? undefined : found.refusal.body);
     },
-    respondBare(request, socket) {
+    respondBare(request, socket, headersFor) {
       const found = find(request);
-      if ('location' in found)
-        socket.end(
-          toHttpMessage({ status: 308, headers: { Location: found.location, 'Content-Length': '0', Connection: 'close' }, body: '' }),
-        );
-      else socket.end(toHttpMessage(found.refusal));
+      const message =
+        'location' in found
+          ? { status: 308, headers: { Location: found.location, 'Content-Length': '0', Connection: 'close' }, body: '' }
+          : found.refusal;
+      endBare(socket, toHttpMessage(message, headersFor(message.status)));
     },
   };
 }

@@ -1,17 +1,20 @@
 /** Answers the requests that no handler sees: those that Node's parser refuses, that are ill-framed, or that never end (RFC 9112, contract §5). */
-import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
+import { type Message, endBare, toHttpMessage } from './bare-responses.ts';
 import { toRequestId } from './request-id.ts';
+import { addedHeadersOf } from './response-headers.ts';
 
 /** A refused request, to be reported in the process's own error envelope. */
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
   readonly requestId: string;
+  /** The request target; undefined when the request could not be parsed so far. */
+  readonly url: string | undefined;
 }
 
 /** The JSON body and further headers of a refusal. Type, length, request id and `Connection: close` are added to them. */
@@ -27,17 +30,35 @@ export interface RefusalOptions {
   readonly toRefusalResponse?: ((refusal: Refusal) => RefusalResponse) | undefined;
 }
 
+/** A connection as far as a refusal depends on it. */
+interface Peer {
+  readonly remoteAddress?: string | undefined;
+  readonly encrypted?: boolean;
+  readonly bytesRead?: number;
+}
+
+/** A request as far as a refusal depends on it. The parser refuses requests whose headers nobody has read. */
+export interface RefusedRequest extends Pick<IncomingMessage, 'headers' | 'url'> {
+  readonly socket: Peer;
+}
+
+/** What adds headers to refusals. `response` may be any object: `addedHeadersOf` returns what was added to it. */
+export interface RefusalHeaders {
+  /** Called for every request, before anything answers it. */
+  readonly prepare?: ((request: RefusedRequest, response: object) => void) | undefined;
+  /** Counts a request that is refused, unless a handler has counted it, and adds the headers of its limit. */
+  readonly count?: ((request: RefusedRequest, response: object) => void) | undefined;
+}
+
 /** What receives the requests that are not refused. */
-export interface RequestHandlers extends RefusalOptions {
-  /** Called for every request with a response, before anything answers it. */
-  readonly prepare?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+export interface RequestHandlers extends RefusalOptions, RefusalHeaders {
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /** Takes over the connections that change to another protocol. */
   readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined;
 }
 
 /** Why a request is refused: the code decides the status, the message is for the client. */
-export type Reason = Omit<Refusal, 'requestId'>;
+export type Reason = Pick<Refusal, 'code' | 'message'>;
 
 /** The value of Strict-Transport-Security: browsers use HTTPS only for a year after they have used it once (RFC 6797, spec §9). */
 export const HSTS = 'max-age=31536000; includeSubDomains';
@@ -71,9 +92,6 @@ export const TOO_MANY: Reason = {
 /** `Expect` has another value than `100-continue` (RFC 9110 §10.1.1). */
 export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect must be 100-continue or absent.' };
 
-/** How long a refused client may take to close. A connection that is cut at once can lose the response (RFC 9112 §9.6). */
-const LINGER_MS = 1000;
-
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -83,8 +101,9 @@ interface Exchange {
 
 /** Passes well-formed requests to `handle` and answers all others: 408, 431, 501, and 400 for the rest, which includes request smuggling. */
 export function handleRequests(server: Server, handlers: RequestHandlers): void {
-  const { handle, upgrade, prepare } = handlers;
+  const { handle, upgrade, prepare, count } = handlers;
   const refuse = createRefuser(handlers);
+  const refuseSocket = createSocketRefuser(handlers);
   const latest = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
 
@@ -99,14 +118,13 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
       return;
     }
     refused.add(socket);
-    const { status, headers, body } = refuse(reason, { sentId: request.headers['x-request-id'], isSecure: isSecure(socket) });
+    count?.(request, response);
+    const { status, headers, body } = refuse(reason, request);
     response.writeHead(status, headers).end(body);
   };
-  const refuseBare = (socket: Duplex, reason: Reason, request?: IncomingMessage) => {
+  const refuseBare = (socket: Duplex, reason: Reason, exchange?: RefusedExchange) => {
     refused.add(socket);
-    const message = refuse(reason, { sentId: request?.headers['x-request-id'], isSecure: isSecure(socket) });
-    // A handler that reads the body must not receive what follows the refusal.
-    endBare(socket, message, () => request?.destroy());
+    refuseSocket(socket, reason, exchange);
   };
 
   server.on('request', (request, response) => {
@@ -115,17 +133,17 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     receive(request, response, BAD_EXPECTATION);
   });
-  server.on('connect', (_, socket) => {
+  server.on('connect', (request: IncomingMessage, socket) => {
     // Node has no error listener on the connection from here on; an error without one would end the process.
     socket.on('error', () => socket.destroy()).resume();
     if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
-    else refuseBare(socket, NO_PROXY);
+    else refuseBare(socket, NO_PROXY, { request });
   });
   if (upgrade) {
     server.on('upgrade', (request: IncomingMessage, socket, head) => {
       socket.on('error', () => socket.destroy());
       if (latest.get(socket)?.response.writableFinished === false) socket.destroy();
-      else if (isMalformed(request)) refuseBare(socket.resume(), MALFORMED, request);
+      else if (isMalformed(request)) refuseBare(socket.resume(), MALFORMED, { request });
       else upgrade(request, socket, head);
     });
   }
@@ -139,39 +157,52 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     else if (exchange.request.complete) exchange.response.shouldKeepAlive = false;
     // A refusal cannot follow a response that was begun before the request was complete.
     else if (exchange.response.headersSent || exchange.previous?.writableFinished === false) socket.destroy();
-    else refuseBare(socket, reason, exchange.request);
+    else refuseBare(socket, reason, exchange);
   });
 }
 
-/** Sends the message and closes the connection; cuts it when the client has not closed its side after {@link LINGER_MS}. */
-function endBare(socket: Duplex, message: Message, onSent: () => void): void {
-  socket.end(toHttpMessage(message), onSent);
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-  socket.once('close', () => {
-    clearTimeout(cut);
-  });
+/** A refused request, and its response when Node has created one, which is then not used. */
+interface RefusedExchange {
+  readonly request: IncomingMessage;
+  readonly response?: ServerResponse;
 }
 
-/** Sends a refusal on a connection that Node no longer manages, such as one of a request for a WebSocket, and closes it. */
-export function refuseSocket(socket: Duplex, message: Message): void {
-  endBare(socket, message, () => undefined);
+/**
+ * Returns a function that refuses a request on a connection that Node no longer manages, and closes the connection. Without a request the peer is the
+ * client, and what it sent is counted as a request of its address, unless it sent nothing: browsers open connections that they may need.
+ */
+export function createSocketRefuser(handlers: RefusalOptions & RefusalHeaders) {
+  const { prepare, count } = handlers;
+  const refuse = createRefuser(handlers);
+  return (socket: Duplex, reason: Reason, exchange?: RefusedExchange): void => {
+    const peer = socket as Peer;
+    const request: RefusedRequest = exchange?.request ?? { headers: {}, socket: peer };
+    const response = exchange?.response ?? {};
+    if (!exchange?.response) prepare?.(request, response);
+    if (exchange || peer.bytesRead !== 0) count?.(request, response);
+    const message = refuse(reason, request);
+    endBare(socket, toHttpMessage(message, addedHeadersOf(response, message.status)), () => {
+      // A handler that reads the body must not receive what follows the refusal.
+      if (exchange?.response) exchange.request.destroy();
+    });
+  };
 }
 
-/** Returns a function that logs a refusal and returns its response. `sentId` is the `X-Request-ID` of the client. */
+/** Returns a function that logs a refusal and returns its response. */
 export function createRefuser({ log, toRefusalResponse = toEnvelope }: RefusalOptions) {
-  return ({ code, message }: Reason, { sentId, isSecure }: { sentId: string | string[] | undefined; isSecure: boolean }): Message => {
-    const requestId = toRequestId(sentId);
+  return ({ code, message }: Reason, { headers: sent, socket, url }: RefusedRequest): Message => {
+    const requestId = toRequestId(sent['x-request-id']);
     const { status } = ERRORS[code];
     log.info('refused', { requestId, status, code });
-    const { headers, body } = toRefusalResponse({ code, message, requestId });
-    const all = { ...headers, 'X-Content-Type-Options': 'nosniff', ...(isSecure && { 'Strict-Transport-Security': HSTS }) };
+    const { headers, body } = toRefusalResponse({ code, message, requestId, url });
+    const all = { ...headers, 'X-Content-Type-Options': 'nosniff', ...(isSecure(socket) && { 'Strict-Transport-Security': HSTS }) };
     return toMessage(status, { body, headers: all }, requestId);
   };
 }
 
 /** Returns whether the connection is encrypted. */
-export function isSecure(socket: Duplex): boolean {
-  return socket instanceof TLSSocket;
+export function isSecure(socket: Peer): boolean {
+  return socket.encrypted === true;
 }
 
 interface ParserError extends Error {
@@ -214,19 +245,6 @@ function countHosts(rawHeaders: readonly string[]): number {
 
 function toEnvelope({ code, message, requestId }: Refusal): RefusalResponse {
   return { body: { error: { code, message, requestId } } };
-}
-
-/** A whole response. */
-export interface Message {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Returns the bytes of a response, as text, for a connection of HTTP/1.1 that Node no longer manages. */
-export function toHttpMessage({ status, headers, body }: Message): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nDate: ${new Date().toUTCString()}\r\n${lines.join('')}\r\n${body}`;
 }
 
 function toMessage(status: number, { headers, body }: RefusalResponse, requestId: string): Message {

@@ -9,11 +9,13 @@ export type LateHeaders = (status: number) => HeaderList;
 
 const ADDED = Symbol('added headers');
 const LATE = Symbol('late headers');
+const DEFAULT_LATE = Symbol('default late headers');
 const NONE: HeaderList = [];
 
 interface Added {
   [ADDED]?: HeaderList;
   [LATE]?: LateHeaders;
+  [DEFAULT_LATE]?: LateHeaders;
 }
 
 /** Adds headers to a response whose head is not sent yet. A header of the same name that its writer sends takes their place. */
@@ -27,9 +29,19 @@ export function setLateHeaders(response: object, late: LateHeaders): void {
   (response as Added)[LATE] = late;
 }
 
+/** Returns whether {@link setLateHeaders} was called for a response. */
+export function hasLateHeaders(response: object): boolean {
+  return (response as Added)[LATE] !== undefined;
+}
+
+/** Sets the function that returns further headers when the head is sent, of a response for which {@link setLateHeaders} is not called. */
+export function setDefaultLateHeaders(response: object, late: LateHeaders): void {
+  (response as Added)[DEFAULT_LATE] = late;
+}
+
 /** Returns the headers that were added to a response. Called once, when its head is sent. */
 export function addedHeadersOf(response: object, status: number): HeaderList {
-  const { [ADDED]: added = NONE, [LATE]: late } = response as Added;
+  const { [ADDED]: added = NONE, [DEFAULT_LATE]: byDefault, [LATE]: late = byDefault } = response as Added;
   return late ? [...added, ...late(status)] : added;
 }
 

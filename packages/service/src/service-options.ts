@@ -5,7 +5,7 @@ import type { Log } from '@trestle/log';
 import type { Admission } from './admission.ts';
 import type { Edge } from './edge.ts';
 import type { Probes } from './probes.ts';
-import type { RequestHandlers } from './refusals.ts';
+import type { RefusedRequest, RequestHandlers } from './refusals.ts';
 import type { HeaderList } from './response-headers.ts';
 import type { TrafficLimits } from './settings.ts';
 import type { TlsCredentials } from './tls.ts';
@@ -40,13 +40,18 @@ export interface ServiceOptions {
   readonly publicUrl?: string | undefined;
   /** How proxies and browsers are treated; default: the peer is the client, and no response has headers for browsers. */
   readonly edge?: Edge | undefined;
-  /**
-   * Returns the headers of a response that the service sends without `handle`, such as a refusal or a redirect: names and values in turn.
-   * The client of the request is identified (see `client-id.ts`).
-   */
-  readonly describeLimit?: ((request: IncomingMessage) => HeaderList) | undefined;
+  /** What the limits of requests add to responses that the service sends without `handle`; default: no headers. */
+  readonly rateLimits?: RateLimitHeaders | undefined;
   /** Renders refusals in the process's own envelope; default: the envelope of spec §7.1. */
   readonly toRefusalResponse?: RequestHandlers['toRefusalResponse'];
   /** With a certificate, the port serves HTTPS by HTTP/1.1 and HTTP/2, and redirects plain HTTP to HTTPS. */
   readonly tls?: TlsCredentials | undefined;
+}
+
+/** Returns headers of rate limits: names and values in turn. The client of the request is identified (see `client-id.ts`). Never throws. */
+export interface RateLimitHeaders {
+  /** Returns those of a response that is not counted, such as a preflight or a redirect. */
+  readonly describe: (request: RefusedRequest) => HeaderList;
+  /** Counts a request that is refused before a handler can know its caller, and returns the headers of the refusal. */
+  readonly countRefusal: (request: RefusedRequest) => HeaderList;
 }

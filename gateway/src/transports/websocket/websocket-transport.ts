@@ -29,6 +29,11 @@ export interface WebSocketTransportOptions extends IdentifyOptions, SocketRunOpt
 }
 
 const SUBPROTOCOL_NOT_ACCEPTABLE = 4406;
+/** The status, and headers, of an opening handshake that is not valid. */
+const HANDSHAKE_REFUSALS = {
+  invalid: ['400 Bad Request', 'sec-websocket-version', '13, 8'],
+  method: ['405 Method Not Allowed', 'allow', 'GET'],
+} as const;
 
 export class WebSocketTransport {
   readonly #options: WebSocketTransportOptions;
@@ -48,6 +53,11 @@ export class WebSocketTransport {
     this.#server.on('headers', (lines: string[], request) => {
       const headers = this.#quotas.get(request)?.headersFor(101) ?? [];
       for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i] ?? ''}: ${headers[i + 1] ?? ''}`);
+    });
+    // Otherwise `ws` answers a handshake that is not valid itself, without our headers (RFC 6455 §4.2.2, §4.4).
+    this.#server.on('wsClientError', (_, stream, request) => {
+      const [status, ...own] = request.method === 'GET' ? HANDSHAKE_REFUSALS.invalid : HANDSHAKE_REFUSALS.method;
+      refuseUpgrade(stream, status, [...own, ...(this.#quotas.get(request)?.headersFor(0) ?? [])]);
     });
     this.#pinger = setInterval(() => {
       for (const connection of this.#connections) connection.ping();
