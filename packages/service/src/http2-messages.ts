@@ -1,7 +1,7 @@
 /** HTTP/2 requests and responses with the interface of HTTP/1.1, and their transfer for `traffic.ts`. */
 import { Http2ServerRequest, Http2ServerResponse, type ServerHttp2Stream, constants } from 'node:http2';
 import { addedHeadersOf, mergeHeaders } from './response-headers.ts';
-import { isStreamed } from './streamed-body.ts';
+import { isStreamed, patienceOf } from './streamed-body.ts';
 import type { Transfer } from './traffic.ts';
 
 /** A request with the interface of HTTP/1.1. */
@@ -124,6 +124,10 @@ export class Http2Transfer implements Transfer {
 
   isStreamed(): boolean {
     return isStreamed(this.#request);
+  }
+
+  patience(): number {
+    return patienceOf(this.#request);
   }
 
   receivingMs(): number {

@@ -8,17 +8,33 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const STREAMED = Symbol('streamed');
 
 interface Streamed {
-  [STREAMED]?: boolean;
+  /** The hops before this process. */
+  [STREAMED]?: number;
 }
 
-/** Declares that the handler passes the body of this request on while it arrives, no faster than the receiver takes it. */
-export function markStreamed(request: object): void {
-  (request as Streamed)[STREAMED] = true;
+/**
+ * How much longer each hop waits than the one before. The time in which a stalled body is noticed varies by a factor of 2, since the rate is measured
+ * over successive windows; the rest is for what a busy process adds.
+ */
+const PATIENCE_OF_HOP = 3;
+
+/**
+ * Declares that the handler passes the body of this request on while it arrives, no faster than the receiver takes it. `hops` is the number of
+ * processes of this system that have passed it on before: each has more patience than the one before, so that a slow client is answered by the process
+ * to which it is connected, rather than by an error of the next one.
+ */
+export function markStreamed(request: object, hops = 0): void {
+  (request as Streamed)[STREAMED] = hops;
+}
+
+/** Returns by which factor the time of grace of this request is longer. */
+export function patienceOf(request: object): number {
+  return PATIENCE_OF_HOP ** ((request as Streamed)[STREAMED] ?? 0);
 }
 
 /** Returns whether the request was marked. */
 export function isStreamed(request: object): boolean {
-  return (request as Streamed)[STREAMED] === true;
+  return (request as Streamed)[STREAMED] !== undefined;
 }
 
 /** How long the rest of a refused body is read. */

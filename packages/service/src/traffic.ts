@@ -13,6 +13,8 @@ export interface Transfer {
   receivedBytes(): number;
   /** Returns whether the body is passed on while it arrives, so that none of it is in memory. */
   isStreamed(): boolean;
+  /** Returns by which factor the time of grace is longer; 1 for a client of this process alone. */
+  patience(): number;
   /** Returns for how many milliseconds the request has been received. */
   receivingMs(): number;
   /** Returns the bytes that the kernel has taken. Only differences count: the count can begin anywhere. */
@@ -145,14 +147,15 @@ function isReading(progress: Progress, now: number): boolean {
 }
 
 /** Whether the whole request takes too long. */
-function isTooLong(transfer: Transfer, { requestTimeoutMs, uploadTimeoutMs }: Limits): boolean {
-  return transfer.receivingMs() >= (transfer.isStreamed() ? uploadTimeoutMs : requestTimeoutMs);
+function isTooLong(transfer: Transfer, { requestTimeoutMs, uploadTimeoutMs, bodyGraceMs }: Limits): boolean {
+  const further = (transfer.patience() - 1) * bodyGraceMs;
+  return transfer.receivingMs() >= (transfer.isStreamed() ? uploadTimeoutMs : requestTimeoutMs) + further;
 }
 
 /** Whether too little came in a whole time of grace; begins the next one otherwise. */
 function isTooSlow(progress: Progress, now: number, { minBodyBytesPerSecond, bodyGraceMs }: Limits): boolean {
   const elapsed = now - progress.windowSince;
-  if (elapsed < bodyGraceMs) return false;
+  if (elapsed < bodyGraceMs * progress.transfer.patience()) return false;
   const received = progress.held;
   if (received - progress.receivedBefore < (minBodyBytesPerSecond * elapsed) / 1000) return true;
   progress.windowSince = now;

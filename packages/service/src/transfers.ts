@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { isStreamed } from './streamed-body.ts';
+import { isStreamed, patienceOf } from './streamed-body.ts';
 import type { Traffic, Transfer } from './traffic.ts';
 
 /** What Node's own timeouts read (net.js, `_onTimeout`): only this shows progress within one large write. */
@@ -77,6 +77,10 @@ class Http1Transfer implements Transfer {
     return this.#request !== undefined && isStreamed(this.#request);
   }
 
+  patience(): number {
+    return this.#request === undefined ? 1 : patienceOf(this.#request);
+  }
+
   receivingMs(): number {
     return performance.now() - this.#beganAt;
   }
@@ -122,6 +126,10 @@ export class UpgradedTransfer implements Transfer {
 
   isStreamed(): boolean {
     return false;
+  }
+
+  patience(): number {
+    return 1;
   }
 
   receivingMs(): number {

@@ -1,7 +1,7 @@
 /** Reads files from the subgraphs that keep them, and sends the bytes of uploads to them. Subgraphs are not public: the bridge asks with a ticket of its own. */
 import type { Readable } from 'node:stream';
 import { signTicket } from '@trestle/files/ticket';
-import { fail, isErrorCode } from '@trestle/schema/errors';
+import { ERRORS, fail, isErrorCode } from '@trestle/schema/errors';
 import { Pool } from 'undici';
 import type { FileContent } from '../http/response.ts';
 import type { ByteRange } from '../http/range.ts';
@@ -69,6 +69,8 @@ export function createFileClient({ origins, ticketKey, timeoutMs }: FileClientOp
         throw fail('UPSTREAM_ERROR', 'The upload was interrupted. Read its offset and go on from there.', { cause });
       });
       if (statusCode === 200) return JSON.parse(text) as UploadProgress;
+      if (statusCode === ERRORS.REQUEST_TIMEOUT.status)
+        throw fail('REQUEST_TIMEOUT', 'The request did not arrive completely in time. Send it again.');
       const { code, message } = JSON.parse(text) as { code: unknown; message: string };
       throw fail(isErrorCode(code) ? code : 'UPSTREAM_ERROR', message);
     },

@@ -4,6 +4,7 @@ import { readBoundary } from '@trestle/multipart/boundary';
 import { parseMap, parseOperations, placeFiles } from '@trestle/multipart/place-files';
 import { readHead } from '@trestle/multipart/read-head';
 import { fail } from '@trestle/schema/errors';
+import { passedClientOf } from '@trestle/service/client-id';
 import { markStreamed } from '@trestle/service/streamed-body';
 import { parseJson } from '../../request/json.ts';
 import { type Parameters, readParameters } from '../../request/parameters.ts';
@@ -27,7 +28,7 @@ const PREFLIGHTED = ['apollo-require-preflight', 'authorization', 'x-api-key'];
  */
 export async function readUpload(request: IncomingMessage, maxBytes: number): Promise<UploadRequest> {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers;
-  markStreamed(request);
+  markStreamed(request, passedClientOf(request) ? 1 : 0);
   if (!PREFLIGHTED.some((name) => request.headers[name] !== undefined))
     throw fail('FORBIDDEN', 'A multipart request needs a credential in a header, or the header `Apollo-Require-Preflight: 1`.');
   if (encoding !== undefined && encoding !== 'identity')

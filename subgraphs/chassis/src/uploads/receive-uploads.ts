@@ -1,12 +1,14 @@
 /** Receives the files of GraphQL multipart requests before their operations are executed, so that no slow client holds up other mutations. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBearerToken } from '@trestle/identity/credential';
+import type { Caller } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { isMultipart } from '@trestle/multipart/boundary';
 import { ERRORS, fail, toFault } from '@trestle/schema/errors';
 import { endBeforeBody, markStreamed } from '@trestle/service/streamed-body';
 import { type UploadOptions, readFiles } from './read-files.ts';
+import { createUploadSlots } from './upload-slots.ts';
 import type { UploadedFile } from './uploaded-file.ts';
 
 /** What the middleware is created from. */
@@ -18,35 +20,28 @@ export interface ReceiveOptions {
   readonly requestIdOf: (response: ServerResponse) => string;
 }
 
-/** The most requests with files that a process receives at once. */
-const MAX_AT_ONCE = 64;
+/** The bridge and the gateway. A subgraph has no other clients. */
+const HOPS = 2;
 
 type Received = IncomingMessage & { body?: unknown };
 type Middleware = (request: Received, response: ServerResponse, next: () => void) => void;
 
 /** Creates the middleware. It stores the operation in `request.body`, with an `UploadedFile` in place of each file. */
 export function receiveUploads({ uploads, verifier, log, requestIdOf }: ReceiveOptions): Middleware {
-  let running = 0;
+  const slots = createUploadSlots();
   const receive = async (request: Received, response: ServerResponse): Promise<void> => {
     if (!uploads) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The subgraph accepts no files.');
-    requireCaller(request, verifier);
-    if (running >= MAX_AT_ONCE)
-      throw fail('SERVICE_UNAVAILABLE', 'Too many files are being received. Retry after 1 second.', { retryAfterSeconds: 1 });
-    running++;
-    try {
-      const { operations, files } = await readFiles(request, uploads);
-      request.body = operations;
-      discardAfter(response, { files, uploads, log });
-    } finally {
-      running--;
-    }
+    const { userId } = requireCaller(request, verifier);
+    const { operations, files } = await slots.run(userId, () => readFiles(request, uploads));
+    request.body = operations;
+    discardAfter(response, { files, uploads, log });
   };
   return (request, response, next) => {
     if (!isMultipart(request.headers['content-type'])) {
       next();
       return;
     }
-    markStreamed(request);
+    markStreamed(request, HOPS);
     receive(request, response).then(next, (error: unknown) => {
       refuse({ request, response }, { error, log, requestId: requestIdOf(response) });
     });
@@ -54,10 +49,10 @@ export function receiveUploads({ uploads, verifier, log, requestIdOf }: ReceiveO
 }
 
 /** Nobody can send files without a caller. Throws UNAUTHORIZED, before a byte of a file is read. */
-function requireCaller(request: IncomingMessage, verifier: TokenVerifier): void {
+function requireCaller(request: IncomingMessage, verifier: TokenVerifier): Caller {
   const token = readBearerToken(request.rawHeaders);
   if (token === undefined) throw fail('UNAUTHORIZED', 'Authentication is required.');
-  verifier.verify(token);
+  return verifier.verify(token);
 }
 
 /** Deletes what no mutation has kept. A process that is killed before leaves it to the sweep. */

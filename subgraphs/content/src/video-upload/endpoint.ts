@@ -3,6 +3,7 @@
  * sent before; here only its ticket counts.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createUploadSlots } from '@trestle/chassis/uploads/upload-slots';
 import { isTicketValid } from '@trestle/files/ticket';
 import type { Endpoint } from '@trestle/chassis/server/subgraph';
 import type { Log } from '@trestle/log';
@@ -23,12 +24,12 @@ export interface UploadEndpointOptions extends UploadParts {
 }
 
 const PATH = /^\/uploads\/(upl_[0-9a-z]{26})\/(\d{1,10}|direct)$/;
-/** The most requests that a process receives at once. */
-const MAX_AT_ONCE = 64;
+/** The bridge. */
+const HOPS = 1;
 
 /** Creates the endpoint. It answers with the progress, or with `code` and `message`; 404 to every request without a valid ticket for its path. */
 export function createUploadEndpoint({ ticketKey, log, ...parts }: UploadEndpointOptions): Endpoint {
-  let running = 0;
+  const slots = createUploadSlots();
   const receive = async (request: IncomingMessage): Promise<UploadProgress> => {
     const { url = '', headers, method } = request;
     const [, id, offset] = PATH.exec(url) ?? [];
@@ -40,16 +41,11 @@ export function createUploadEndpoint({ ticketKey, log, ...parts }: UploadEndpoin
     if (!upload) throw fail('NOT_FOUND', 'The upload does not exist.');
     const isDirect = offset === 'direct';
     if (!isDirect && (upload.videoId !== null || upload.offset !== Number(offset))) throw changed();
-    if (running >= MAX_AT_ONCE)
-      throw fail('SERVICE_UNAVAILABLE', 'Too many files are being received. Retry after 1 second.', { retryAfterSeconds: 1 });
-    running++;
-    try {
+    return slots.run(upload.ownerId, async () => {
       if (isDirect) return { offset: upload.size, videoId: await completeDirectUpload(parts, upload) };
-      markStreamed(request);
-      return await receiveParts(parts, upload, request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>);
-    } finally {
-      running--;
-    }
+      markStreamed(request, HOPS);
+      return receiveParts(parts, upload, request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>);
+    });
   };
   return (request, response) => {
     receive(request).then(
