@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../../stack/stack.ts';
 import { toMp4 } from '../publish-video/video-files.ts';
 
-/** What the clients were told. */
+/** What was acknowledged to the clients. */
 export interface Acknowledged {
   /** SHA-256 of each acknowledged video, by its path. */
   readonly videos: Map<string, string>;
@@ -122,7 +122,7 @@ export class CrashClients {
       else if (offset > 0) this.acknowledged.resumed++;
       offset = stored;
     }
-    // Without it, the last response was lost: the video exists, and nobody was told its name.
+    // Without it, the last response was lost: the video exists, and its name is unknown.
     if (video !== undefined) this.#acknowledge(video, sha256);
   }
 
