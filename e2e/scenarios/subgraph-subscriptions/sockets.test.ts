@@ -130,6 +130,36 @@ describe('a socket', () => {
     socket.terminate();
   });
 
+  it('executes the queries of a peer one after another, the next when the result before was sent, and loses none', async () => {
+    const socket = connect();
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await once(socket, 'message');
+    const ended: string[] = [];
+    socket.on('message', (data: Buffer) => {
+      const { id, type } = JSON.parse(data.toString()) as { id: string; type: string };
+      if (type === 'complete') ended.push(id);
+    });
+    const ids = Array.from({ length: 100 }, (_, n) => String(n));
+    // The first are the dearest: executed at once, they would not end first.
+    const toQuery = (n: number) =>
+      `{ ${Array.from({ length: 50 - Math.floor(n / 2) }, (_, i) => `a${String(i)}: users { id }`).join(' ')} }`;
+    for (const id of ids) socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query: toQuery(Number(id)) } }));
+    await until(() => Promise.resolve(ended.length === ids.length));
+    expect(ended).toEqual(ids);
+    socket.terminate();
+  });
+
+  it('answers VALIDATION_ERROR to an operation of more than 50 root fields, also in fragments and over HTTP', async () => {
+    const fields = (name: string) => Array.from({ length: 26 }, (_, i) => `${name}${String(i)}: __typename`).join(' ');
+    const query = `{ ${fields('a')} ...F } fragment F on Query { ...G } fragment G on Query { ${fields('b')} }`;
+    expect(await subscribeTo(users(), { query }).end()).toEqual({ codes: ['VALIDATION_ERROR'] });
+    const { body } = await request(`${users()}/graphql`, { method: 'POST', body: { query } });
+    expect(body).toMatchObject({
+      errors: [{ message: 'Root field count 52 exceeds the limit of 50.', extensions: { code: 'VALIDATION_ERROR' } }],
+    });
+  });
+
   it('carries at most 1,000 operations at a time', async () => {
     const client = createClient({
       url: `${users().replace(/^http/, 'ws')}/graphql`,

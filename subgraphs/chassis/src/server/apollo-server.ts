@@ -10,7 +10,7 @@ import { ERRORS, Fault } from '@trestle/schema/errors';
 import express, { type Express, type RequestHandler, type Response } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createDocumentCache } from '../graphql/document-cache.ts';
-import { MAX_TOKENS } from '../graphql/document-limits.ts';
+import { MAX_TOKENS, limitRootFields } from '../graphql/document-limits.ts';
 import { createErrorPlugin, formatError } from '../graphql/errors.ts';
 import { replayPlugin } from '../graphql/replay-plugin.ts';
 import type { RequestContext } from '../request/context.ts';
@@ -38,6 +38,7 @@ export async function startApolloServer({ schema, log, plugin }: ApolloServerOpt
     formatError,
     documentStore: createDocumentCache(),
     parseOptions: { maxLexicalTokens: MAX_TOKENS },
+    validationRules: [limitRootFields],
     plugins: [
       plugin,
       createErrorPlugin(log),

@@ -15,6 +15,8 @@ import { serveSocket } from './transport.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
 const verifier = createTokenVerifier({ publicKeyPem: generateTokenKeys().publicKeyPem });
+/** For sockets without operations and without others beside them. */
+const SERVED = { extra: {}, log, isFull: () => false, readBuffered: () => 0 };
 const schema = buildSchema('type Query { slow: Int } type Subscription { news: Int }');
 
 describe('a socket server that closes', () => {
@@ -93,8 +95,7 @@ it('terminates the socket of a peer that does not answer pings, and keeps that o
       });
     const [dead, alive] = [open(), open()];
     alive.ping.mockImplementation(() => alive.emit('pong'));
-    for (const socket of [dead, alive])
-      serveSocket(makeServer({ connectionInitWaitTimeout: 0 }), socket as unknown as WebSocket, { extra: {}, log });
+    for (const socket of [dead, alive]) serveSocket(makeServer({ connectionInitWaitTimeout: 0 }), socket as unknown as WebSocket, SERVED);
     jest.advanceTimersByTime(40_000);
     expect([dead.ping.mock.calls.length, alive.ping.mock.calls.length]).toEqual([1, 3]);
     expect([dead.terminate.mock.calls.length > 0, alive.terminate.mock.calls.length > 0]).toEqual([true, false]);
@@ -150,7 +151,7 @@ it('repeats the payload of a ping up to a length, and answers longer ones withou
       done();
     },
   });
-  serveSocket(makeServer({ connectionInitWaitTimeout: 0 }), socket as unknown as WebSocket, { extra: {}, log });
+  serveSocket(makeServer({ connectionInitWaitTimeout: 0 }), socket as unknown as WebSocket, SERVED);
   const payloads = [undefined, { text: 'short' }, { text: 'x'.repeat(16 * 1024) }, { list: Array.from({ length: 20_000 }, () => 1) }];
   for (const payload of payloads) socket.emit('message', Buffer.from(JSON.stringify({ type: 'ping', payload })));
   await new Promise((resolve) => setImmediate(resolve));

@@ -16,6 +16,7 @@ import {
   OperationTypeNode,
   getOperationAST,
   parse,
+  specifiedRules,
   validate,
 } from 'graphql';
 import {
@@ -28,12 +29,13 @@ import {
   makeServer,
 } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { MAX_TOKENS } from '../graphql/document-limits.ts';
+import { MAX_TOKENS, limitRootFields } from '../graphql/document-limits.ts';
 import { OperationFailure, type Results } from './operation.ts';
 import type { SocketOperations } from './operations.ts';
+import { QueryTurns } from './query-turns.ts';
 import { parseResume } from './resume.ts';
 import { type Session, openSession } from './session.ts';
-import { serveSocket } from './transport.ts';
+import { resumeSocket, serveSocket } from './transport.ts';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const INIT_WAIT_MS = 3000;
@@ -66,6 +68,11 @@ interface Peer {
   session?: Session;
 }
 
+type InitialisedPeer = Peer & { readonly session: Session };
+
+/** The rules that a document has to follow, also over HTTP. */
+const RULES = [...specifiedRules, limitRootFields];
+
 /** What graphql-ws passes on from a message to where it is executed. */
 type Prepared = ExecutionArgs & { readonly run: () => Results };
 
@@ -73,7 +80,17 @@ type Prepared = ExecutionArgs & { readonly run: () => Results };
 export function createSocketServer({ schema, operations, verifier, log }: SocketServerOptions): SocketServer {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols, clientTracking: true });
   const inFlight = new Set<Promise<unknown>>();
-  const prepare = (session: Session, payload: SubscribePayload) => prepareOperation(payload, { session, schema, operations, inFlight });
+  const turns = new QueryTurns();
+  const runInTurn = (socket: WebSocket, start: () => Results) =>
+    track(
+      turns.run(socket, start, () => {
+        resumeSocket(socket, () => turns.isFull(socket));
+      }),
+      inFlight,
+    );
+  const prepare = ({ socket, session }: InitialisedPeer, payload: SubscribePayload) =>
+    prepareOperation(payload, { session, schema, operations, runInTurn: (start) => runInTurn(socket, start) });
+  const readBuffered = () => Array.from(sockets.clients).reduce((sum, { bufferedAmount }) => sum + bufferedAmount, 0);
   const server = makeServer<ConnectionInitMessage['payload'], Peer>(createHandlers({ operations, verifier, prepare }));
 
   return {
@@ -83,7 +100,7 @@ export function createSocketServer({ schema, operations, verifier, log }: Socket
         return;
       }
       sockets.handleUpgrade(request, socket, head, (peer) => {
-        serveSocket(server, peer, { extra: { socket: peer, request }, log });
+        serveSocket(server, peer, { extra: { socket: peer, request }, log, isFull: () => turns.isFull(peer), readBuffered });
       });
     },
 
@@ -104,7 +121,7 @@ export function createSocketServer({ schema, operations, verifier, log }: Socket
 }
 
 interface HandlerOptions extends Pick<SocketServerOptions, 'operations' | 'verifier'> {
-  readonly prepare: (session: Session, payload: SubscribePayload) => Prepared;
+  readonly prepare: (peer: InitialisedPeer, payload: SubscribePayload) => Prepared;
 }
 
 /** Creates what graphql-ws calls for each message. */
@@ -112,12 +129,12 @@ function createHandlers({ operations, verifier, prepare }: HandlerOptions): Serv
   return {
     connectionInitWaitTimeout: INIT_WAIT_MS,
     onConnect: ({ connectionParams, extra }) => connect(extra, connectionParams ?? {}, verifier),
-    onSubscribe({ extra: { session }, subscriptions }, _id, payload) {
+    onSubscribe({ extra: { socket, request, session }, subscriptions }, _id, payload) {
       try {
         if (!session || session.isInvalid()) throw fail('UNAUTHORIZED', INVALID_TOKEN);
         if (Object.keys(subscriptions).length > MAX_OPERATIONS)
           throw fail('RATE_LIMIT_EXCEEDED', `A socket carries at most ${String(MAX_OPERATIONS)} operations at a time.`);
-        return prepare(session, payload);
+        return prepare({ socket, request, session }, payload);
       } catch (error) {
         return [toGraphqlError(error)];
       }
@@ -158,14 +175,14 @@ function connect(peer: Peer, params: Readonly<Record<string, unknown>>, verifier
 
 interface PrepareOptions extends Pick<SocketServerOptions, 'schema' | 'operations'> {
   readonly session: Session;
-  /** Holds each query and mutation while it is executed. */
-  readonly inFlight: Set<Promise<unknown>>;
+  /** Starts a query or a mutation when it is its turn. */
+  readonly runInTurn: (start: () => Results) => Results;
 }
 
 /** Parses and validates an operation. Throws GraphQLError or VALIDATION_ERROR. */
 function prepareOperation(
   { query, operationName, variables, extensions }: SubscribePayload,
-  { session, schema, operations, inFlight }: PrepareOptions,
+  { session, schema, operations, runInTurn }: PrepareOptions,
 ): Prepared {
   const document = parseDocument(schema, query);
   const kind = getOperationAST(document, operationName)?.operation;
@@ -179,7 +196,7 @@ function prepareOperation(
     session,
     resume: isSubscription ? parseResume(extensions) : undefined,
   };
-  const start = () => (isSubscription ? operations.subscribe(operation) : track(operations.runOnce(operation), inFlight));
+  const start = () => (isSubscription ? operations.subscribe(operation) : runInTurn(() => operations.runOnce(operation)));
   return { schema, document, operationName: operationName ?? null, run: start };
 }
 
@@ -204,7 +221,7 @@ function run(args: ExecutionArgs): OperationResult {
 /** Throws GraphQLError for a syntax error, or a document that is not valid for the schema. */
 function parseDocument(schema: GraphQLSchema, query: string): DocumentNode {
   const document = parse(query, { maxLexicalTokens: MAX_TOKENS });
-  const [error] = validate(schema, document);
+  const [error] = validate(schema, document, RULES);
   if (error) throw error;
   return document;
 }

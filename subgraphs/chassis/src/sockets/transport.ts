@@ -15,9 +15,28 @@ const MAX_ECHOED_CHARACTERS = 16 * 1024;
 const PONG = JSON.stringify({ type: MessageType.Pong });
 /** The most that is buffered for a peer that does not read; above this its socket is terminated. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+/** The same for all peers together. */
+const MAX_ALL_BUFFERED_BYTES = 64 * 1024 * 1024;
+
+/** What a socket is served with. */
+export interface TransportOptions<Extra> {
+  /** What graphql-ws passes to its handlers. */
+  readonly extra: Extra;
+  readonly log: Log;
+  /** Returns whether so many operations of the socket wait that its messages must not be read. */
+  readonly isFull: () => boolean;
+  /** Returns the bytes that are buffered for the peers of all sockets. */
+  readonly readBuffered: () => number;
+}
+
+/** Reads the messages of a paused socket again, unless its peer does not read or too many of its operations wait. */
+export function resumeSocket(socket: WebSocket, isFull: () => boolean): void {
+  if (socket.isPaused && socket.bufferedAmount <= HIGH_WATER_BYTES && !isFull()) socket.resume();
+}
 
 /** Serves a socket until it is closed. */
-export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, { extra, log }: { extra: Extra; log: Log }): void {
+export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, options: TransportOptions<Extra>): void {
+  const { extra, log, isFull } = options;
   const stopPings = startPings(socket);
   const fail = (error: unknown) => {
     log.error('socket failed', { error });
@@ -28,18 +47,18 @@ export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, { e
   const closed = server.opened(
     {
       protocol: socket.protocol,
-      send: (data) => send(socket, data),
-      onPing: (payload) => send(socket, toPong(payload)),
+      send: (data) => send(socket, data, options),
+      onPing: (payload) => send(socket, toPong(payload), options),
       close: (code, reason) => {
         closeSocket(socket, code ?? NORMAL, reason ?? '');
       },
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {
-          if (socket.bufferedAmount > HIGH_WATER_BYTES) socket.pause();
           receive(data.toString()).catch((error: unknown) => {
             fail(error);
             closeSocket(socket, CloseCode.InternalServerError, 'Internal server error');
           });
+          if (socket.bufferedAmount > HIGH_WATER_BYTES || isFull()) socket.pause();
         });
       },
     },
@@ -83,15 +102,18 @@ function toPong(payload: unknown): string {
   }
 }
 
-function send(socket: WebSocket, data: string): Promise<void> {
+type SendOptions = Pick<TransportOptions<unknown>, 'isFull' | 'readBuffered'>;
+
+function send(socket: WebSocket, data: string, { isFull, readBuffered }: SendOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (socket.bufferedAmount > MAX_BUFFERED_BYTES) socket.terminate();
+    const isBehind = socket.bufferedAmount > HIGH_WATER_BYTES;
+    if (isBehind && (socket.bufferedAmount > MAX_BUFFERED_BYTES || readBuffered() > MAX_ALL_BUFFERED_BYTES)) socket.terminate();
     if (socket.readyState !== socket.OPEN) {
       resolve();
       return;
     }
     socket.send(data, (error) => {
-      if (socket.isPaused && socket.bufferedAmount <= HIGH_WATER_BYTES) socket.resume();
+      resumeSocket(socket, isFull);
       // An error of a socket that is already closed needs no report.
       if (error && socket.readyState === socket.OPEN) reject(error);
       else resolve();
