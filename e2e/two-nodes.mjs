@@ -9,7 +9,6 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const SCENARIOS = 'e2e/scenarios';
 const LEFT_OUT = {
-  'revocation/': 'expects a revocation in the very next response, which only the machine that made it promises',
   'rate-limits/': 'counts the requests of single processes, which it starts itself',
   'uploads/memory.test.ts': 'measures the memory of single processes',
   'rest-limits/rest-limits.test.ts': 'sends what a load balancer refuses itself, such as URLs that are too long',

@@ -7,6 +7,7 @@ import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-end
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
 import { type SigningKeySource, watchSigningKey } from '@trestle/identity/key-source';
+import type { Revocation } from '@trestle/identity/revocations';
 import { openFileStore } from '@trestle/files/settings';
 import { sweepFiles } from '@trestle/files/sweep-files';
 import { createTokenIssuer } from '@trestle/identity/tokens';
@@ -26,6 +27,7 @@ import { createAccounts } from './oauth/accounts.ts';
 import { type OAuthServer, createOAuthServer } from './oauth/server.ts';
 import { resolvers } from './resolvers.ts';
 import { readRevocations } from './revocation/event-source.ts';
+import { RevocationPeers } from './revocation/peers.ts';
 import { RevocationPublisher } from './revocation/publisher.ts';
 import { createPasskeys } from './second-factor/passkeys.ts';
 import { createRecoveryCodes } from './second-factor/recovery-codes.ts';
@@ -50,14 +52,13 @@ await runSubgraph({
     const signingKey = watchSigningKey({ path: config.TOKEN_PRIVATE_KEY_FILE, log });
     const createId = createIds({ now: Date.now });
     const { idempotency, transact, close } = openUsersStores({ database, createId, clock: systemClock });
-    const publisher = new RevocationPublisher({ revocations });
+    const { publisher, peers, revoke } = createPublication({ revocations, log });
     const { stores } = idempotency;
     const passwords = createPasswords();
     const secret = config.API_KEY_SECRET_FILE;
     const attempts = createAttempts({ transact, secret });
     const checks = { users: stores.users, passwords, attempts };
     const factors = createFactors(secret);
-    const revoke = publisher.revoke.bind(publisher);
     const jobs = openJobs({
       ...{ stores, transact, passwords, attempts, revoke, secret, log, origin: config.oauth?.issuer },
       ...{ contentUrl: config.CONTENT_URL, smtpUrl: config.SMTP_URL, mailFrom: config.MAIL_FROM },
@@ -93,7 +94,7 @@ await runSubgraph({
       uploads: { files, prefix: AVATAR_FILES, maxBytes: MAX_AVATAR_BYTES, createId: () => createId('fil') },
       sources: { eventAdded: live.open },
       startBackground: (events, feeds, metrics) =>
-        startBackground({ events, feeds, metrics, database, revocations, publisher, worker, log }),
+        startBackground({ events, feeds, metrics, database, revocations, publisher, peers, worker, log }),
       startJobs: jobs.start,
       sweep: async () => {
         await Promise.all([sweepStores(stores), idempotency.sweep(), oauth?.sweep(), jobs.sweep()]);
@@ -107,6 +108,16 @@ await runSubgraph({
     };
   },
 });
+
+/** Creates what sends revocations to the verifiers of this process and of all others. */
+function createPublication({ revocations, log }: Pick<Chassis, 'revocations' | 'log'>) {
+  const publisher = new RevocationPublisher({ revocations });
+  const peers = new RevocationPeers({ url: config.USERS_DATABASE_URL, apply: publisher.revoke.bind(publisher), log });
+  const revoke = async (revocation: Revocation) => {
+    await Promise.all([publisher.revoke(revocation), peers.revoke(revocation)]);
+  };
+  return { publisher, peers, revoke };
+}
 
 /** Creates the kinds of second factors. */
 function createFactors(secret: string) {
@@ -143,17 +154,23 @@ interface BackgroundParts extends Pick<Chassis, 'revocations' | 'database' | 'lo
   readonly events: Events;
   readonly metrics: Registry;
   readonly publisher: RevocationPublisher;
+  readonly peers: RevocationPeers;
   readonly worker: DeliveryWorker;
 }
 
 /** Starts what runs beside requests: deliveries, and the publication of revocations. */
-function startBackground({ events, feeds, metrics, database, revocations, publisher, worker, log }: BackgroundParts): Background {
+function startBackground(parts: BackgroundParts): Background {
+  const { events, feeds, metrics, database, revocations, publisher, peers, worker, log } = parts;
   worker.start();
   const journal = startJournal({ feeds, database, log, metrics, onAppend: worker.wake.bind(worker) });
-  const stopReading = readRevocations({ events, revocations, log, onComplete: publisher.open.bind(publisher) });
+  // A verifier that connects to this process is waited for by all others.
+  const connected = peers.start();
+  const onComplete = () => void connected.then(publisher.open.bind(publisher));
+  const stopReading = readRevocations({ events, revocations, log, onComplete });
   const stop = () => {
     void journal.stop();
     stopReading();
+    void peers.stop();
     publisher.stop();
   };
   return { upgrades: { '/revocations': publisher.upgrade.bind(publisher) }, stop };
