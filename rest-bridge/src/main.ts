@@ -22,12 +22,12 @@ import { createAddresses } from './http/addresses.ts';
 import { watchMaintenance } from './http/maintenance.ts';
 import { createEventStreams } from './http/event-streams.ts';
 import { createLoadGuard } from './http/overload.ts';
+import { toPathRefusalResponse } from './oauth/errors.ts';
 import { type OAuthListener, createOAuthListener } from './oauth/listener.ts';
 import { withDocumentRoutes } from './openapi/document-routes.ts';
 import { compileRoutes } from './pipeline/compile.ts';
 import { type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
 import type { Listener, ReceiverDependencies } from './pipeline/receive.ts';
-import { toRefusalResponse } from './pipeline/render-error.ts';
 import { routes } from './routes/route-table.ts';
 import { createVersions } from './versions/versions.ts';
 
@@ -84,7 +84,7 @@ async function start() {
     ...toServiceOptions(config),
     edge,
     rateLimits,
-    toRefusalResponse,
+    toRefusalResponse: toPathRefusalResponse,
   });
   return async () => {
     const stopped = service.stop();

@@ -1,9 +1,11 @@
 /** Client credentials, discovery, introspection and revocation, with real clients (RFC 6749 §4.4, RFC 7009, RFC 7662, RFC 8414). */
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
+import { sendRaw } from '../api-keys/raw-request.ts';
 import { type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
-import { allowLoopback, insecure } from './real-clients.ts';
+import { allowLoopback, allowLoopbackIn, insecure } from './real-clients.ts';
 
 let system: OAuthSystem;
 let machine: RegisteredClient;
@@ -192,5 +194,76 @@ describe('revocation', () => {
     const { access_token: token } = await openid.clientCredentialsGrant(config);
     expect((await system.post('/oauth/revoke', { token }, other)).status).toBe(200);
     expect((await openid.tokenIntrospection(config, token)).active).toBe(true);
+  });
+});
+
+describe('the errors of the bridge itself', () => {
+  const form = { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials' }) };
+  const json = { 'content-type': expect.stringContaining('application/json'), 'cache-control': 'no-store' };
+  const startBridge = (env: Readonly<Record<string, string>>) => system.stack.startBridge({ TRUSTED_PROXIES: '127.0.0.1', ...env });
+  const described = (error: string) => ({ error, error_description: expect.stringMatching(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/) });
+
+  it('are errors of RFC 6749 at every endpoint that programs call, and those of the API at pages', async () => {
+    const bridge = await startBridge({});
+    for (const [path, init, status] of [
+      ['/oauth/token', { method: 'GET' }, 405],
+      ['/oauth/introspect', { method: 'GET', headers: { accept: 'application/problem+json' } }, 405],
+      ['/oauth/revoke', { method: 'DELETE' }, 405],
+      ['/oauth/userinfo', { method: 'PUT' }, 405],
+      ['/oauth/jwks', { method: 'POST' }, 405],
+      ['/.well-known/openid-configuration', { method: 'POST' }, 405],
+      [`/oauth/device_authorization?x=${'x'.repeat(8192)}`, form, 414],
+      ['/oauth/token', { method: 'POST', body: new URLSearchParams({ code: 'x'.repeat(70_000) }) }, 413],
+    ] as const) {
+      const response = await fetch(`${bridge.url}${path}`, init);
+      expect([path.slice(0, 40), response.status, await response.json()]).toEqual([
+        path.slice(0, 40),
+        status,
+        described('invalid_request'),
+      ]);
+      expect(Object.fromEntries(response.headers)).toMatchObject({ ...json, 'x-ratelimit-limit': expect.any(String) });
+    }
+    for (const path of ['/oauth/authorize', '/oauth/device', '/password-reset']) {
+      const response = await fetch(`${bridge.url}${path}`, { method: 'DELETE' });
+      expect(await response.json()).toMatchObject({ error: { code: 'METHOD_NOT_ALLOWED' } });
+    }
+  });
+
+  it('say that a request which cannot be read was not valid', async () => {
+    const bridge = await startBridge({ REQUEST_TIMEOUT_MS: '1000' });
+    const token = `${bridge.url}/oauth/token`;
+    const broken = await sendRaw(token, { method: 'POST', headers: ['Expect', 'tea'] });
+    const slow = await sendRaw(token, { method: 'POST', headers: ['Content-Length', '5'] });
+    expect([broken.status, slow.status]).toEqual([400, 408]);
+    for (const { text, headers } of [broken, slow]) {
+      expect(JSON.parse(text)).toEqual(described('invalid_request'));
+      expect(headers).toMatchObject({ ...json, 'x-ratelimit-limit': expect.any(String) });
+    }
+  });
+
+  it('say that the server cannot answer now, in maintenance and without the subgraph that it is in', async () => {
+    const maintained = await startBridge({ MAINTENANCE_FILE: fileURLToPath(import.meta.url) });
+    const refused = await fetch(`${maintained.url}/oauth/token`, form);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '120']);
+    expect(await refused.json()).toEqual(described('temporarily_unavailable'));
+    const alone = await startBridge({ USERS_URL: 'http://127.0.0.1:9' });
+    const failed = await fetch(`${alone.url}/oauth/token`, form);
+    expect([failed.status, await failed.json()]).toEqual([502, described('server_error')]);
+  });
+
+  it('are read by openid-client and oauth4webapi beyond the limit, and let a device go on', async () => {
+    const { url } = await startBridge({ RATE_LIMIT_ANONYMOUS_PER_MIN: '1' });
+    expect((await fetch(`${url}/oauth/token`, form)).status).toBe(400);
+    const server = { issuer: system.issuer, token_endpoint: `${url}/oauth/token` };
+    const config = new openid.Configuration(server, machine.id, undefined, openid.ClientSecretPost(machine.secret));
+    allowLoopbackIn(config);
+    const error: unknown = await openid.clientCredentialsGrant(config).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(openid.ResponseBodyError);
+    const { error: name, status, response } = error as openid.ResponseBodyError;
+    expect([name, status, response.headers.get('retry-after')]).toEqual(['temporarily_unavailable', 429, expect.stringMatching(/^\d+$/)]);
+    const client = { client_id: machine.id };
+    const polled = await oauth.deviceCodeGrantRequest(server, client, oauth.None(), 'code', insecure);
+    expect([polled.status, polled.headers.get('x-ratelimit-remaining')]).toEqual([429, '0']);
+    await expect(oauth.processDeviceCodeResponse(server, client, polled)).rejects.toMatchObject({ error: 'slow_down', status: 429 });
   });
 });

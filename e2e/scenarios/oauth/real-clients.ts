@@ -7,4 +7,8 @@ import * as openid from 'openid-client';
 export const insecure = { [oauth.allowInsecureRequests]: true };
 /** The option of openid-client. */
 export const allowLoopback = openid.allowInsecureRequests;
+/** The same for a configuration that was not discovered. */
+export function allowLoopbackIn(config: openid.Configuration): void {
+  openid.allowInsecureRequests(config);
+}
 /* eslint-enable @typescript-eslint/no-deprecated */

@@ -5,11 +5,24 @@ export interface OAuthRoute {
   /** As logs and metrics name it: with `{uid}` in the place of an id. */
   readonly route: string;
   readonly methods: readonly string[];
+  /** Whether programs call it, which read errors as RFC 6749 §5.2 has them; false for what browsers show. */
+  readonly isEndpoint: boolean;
 }
 
 const READ = ['GET'];
 const WRITE = ['POST'];
 const BOTH = ['GET', 'POST'];
+
+const ENDPOINTS: ReadonlySet<string> = new Set([
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+  '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/introspect',
+  '/oauth/userinfo',
+  '/oauth/jwks',
+  '/oauth/device_authorization',
+]);
 
 /** Forms of other sites cannot begin a logout: with POST, the cookies would need `SameSite=None`. */
 const ROUTES: ReadonlyMap<string, OAuthRoute> = toMap({
@@ -45,5 +58,5 @@ export function matchOAuth(url: string): OAuthRoute | undefined {
 }
 
 function toMap(methodsByPath: Readonly<Record<string, readonly string[]>>): ReadonlyMap<string, OAuthRoute> {
-  return new Map(Object.entries(methodsByPath).map(([route, methods]) => [route, { route, methods }]));
+  return new Map(Object.entries(methodsByPath).map(([route, methods]) => [route, { route, methods, isEndpoint: ENDPOINTS.has(route) }]));
 }

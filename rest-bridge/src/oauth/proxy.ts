@@ -96,7 +96,8 @@ export function createOAuthProxy({ url, timeoutMs }: OAuthProxyOptions): OAuthPr
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
+/** Returns the body. Throws PAYLOAD_TOO_LARGE above {@link MAX_REQUEST_BYTES}. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

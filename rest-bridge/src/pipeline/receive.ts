@@ -21,7 +21,7 @@ import type { RequestContext } from './context.ts';
 import { type Identity, type IdentifyDependencies, identify } from './identify.ts';
 import { requireUrlLength } from './locate.ts';
 import { requireMethod } from './match.ts';
-import { renderError } from './render-error.ts';
+import { type RenderFault, renderError } from './render-error.ts';
 
 /** The measurements of one request. */
 export interface RequestMetrics {
@@ -70,8 +70,8 @@ export type Respond = (received: ReceivedRequest, response: ServerResponse) => P
 /** Handles one request. Rejects only when not even the error could be rendered. */
 export type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Creates a listener that answers by `respond`. */
-export function createListener(dependencies: ReceiverDependencies, respond: Respond): Listener {
+/** Creates a listener that answers by `respond`. `render` writes the errors that come before it; by default as those of the API. */
+export function createListener(dependencies: ReceiverDependencies, respond: Respond, render?: RenderFault): Listener {
   const { log, observe, tracing, rateLimits } = dependencies;
   return async (request, response) => {
     const started = performance.now();
@@ -90,7 +90,7 @@ export function createListener(dependencies: ReceiverDependencies, respond: Resp
     const identity = found instanceof Promise ? await found : found;
     const quota = rateLimits.open(request, identity.caller);
     setLateHeaders(response, (status) => quota.headersFor(status));
-    const { route, prefix = '', failure } = await handle(dependencies, { context, identity, quota, respond }, response);
+    const { route, prefix = '', failure } = await handle(dependencies, { context, identity, quota, respond, render }, response);
 
     const milliseconds = performance.now() - started;
     const { method = '' } = request;
@@ -111,12 +111,13 @@ interface CountedRequest {
   readonly identity: Identity;
   readonly quota: Quota;
   readonly respond: Respond;
+  readonly render: RenderFault | undefined;
 }
 
 /** Counts and admits the request, and has it answered. */
 async function handle(
   { load, maintenance }: ReceiverDependencies,
-  { context, identity, quota, respond }: CountedRequest,
+  { context, identity, quota, respond, render }: CountedRequest,
   response: ServerResponse,
 ): Promise<Handled> {
   const { request, requestId } = context;
@@ -129,7 +130,7 @@ async function handle(
     requireUrlLength(request.url ?? '');
     return await respond({ context, identity, slot }, response);
   } catch (error) {
-    return { route: undefined, failure: await sendError(context, response, { error, headers: toCommonHeaders(requestId) }) };
+    return { route: undefined, failure: await sendError(context, response, { error, headers: toCommonHeaders(requestId), render }) };
   } finally {
     slot?.release();
   }
@@ -163,9 +164,9 @@ export function toCommonHeaders(requestId: string, version: number = DEFAULT_VER
 export async function sendError(
   context: RequestContext,
   response: ServerResponse,
-  { error, headers }: { readonly error: unknown; readonly headers: ResponseHeaders },
+  { error, headers, render }: { readonly error: unknown; readonly headers: ResponseHeaders; readonly render?: RenderFault | undefined },
 ): Promise<Failure> {
-  const rendered = await renderError(context, error, headers);
+  const rendered = await renderError(context, error, { common: headers, render });
   if (response.headersSent) response.destroy();
   else sendResponse(context.request, response, rendered.response);
   return { code: rendered.code, error };

@@ -7,7 +7,7 @@ import { VARY } from '../http/caching.ts';
 import { toAcceptedBodyTypes } from '../http/json-body.ts';
 import { JSON_TYPE, PROBLEM_TYPE, wantsProblem } from '../http/media-types.ts';
 import type { HttpResponse, ResponseHeaders } from '../http/response.ts';
-import { chooseContentCoding, withContentCoding } from '../http/send-response.ts';
+import { type ResponseContent, chooseContentCoding, withContentCoding } from '../http/send-response.ts';
 import { DEFAULT_VERSION } from '../versions/versions.ts';
 import type { RequestContext } from './context.ts';
 import { MethodNotAllowed } from './match.ts';
@@ -19,16 +19,34 @@ export interface RenderedError {
   readonly code: ErrorCode;
 }
 
-/** Returns the response to an error. An error that is not meant for clients becomes INTERNAL_ERROR. `common` are headers of every response. */
+/** The request that failed. */
+export type FailedRequest = Pick<RequestContext, 'request' | 'requestId'>;
+
+/** Returns the content of an error. */
+export type RenderFault = (fault: Fault, failed: FailedRequest) => ResponseContent | Promise<ResponseContent>;
+
+/** How an error is rendered. */
+export interface ErrorRendering {
+  /** The headers of every response. */
+  readonly common: ResponseHeaders;
+  /** Default: the envelope of spec §7.1, or problem details. */
+  readonly render?: RenderFault | undefined;
+}
+
+const renderFault: RenderFault = (fault, { request, requestId }) =>
+  wantsProblem(request.headers.accept)
+    ? { type: PROBLEM_TYPE, content: JSON.stringify(toProblem(fault, requestId)) }
+    : { type: JSON_TYPE, content: JSON.stringify(toEnvelope(fault, requestId)) };
+
+/** Returns the response to an error. An error that is not meant for clients becomes INTERNAL_ERROR. */
 export async function renderError(
-  { request, requestId }: Pick<RequestContext, 'request' | 'requestId'>,
+  failed: FailedRequest,
   error: unknown,
-  common: ResponseHeaders,
+  { common, render = renderFault }: ErrorRendering,
 ): Promise<RenderedError> {
+  const { request } = failed;
   const fault = toClientFault(error);
-  const isProblem = wantsProblem(request.headers.accept);
-  const type = isProblem ? PROBLEM_TYPE : JSON_TYPE;
-  const content = JSON.stringify(isProblem ? toProblem(fault, requestId) : toEnvelope(fault, requestId));
+  const { type, content } = await render(fault, failed);
   const headers = mergeHeaders(common, {
     'content-type': type,
     'cache-control': 'no-store',

@@ -1,0 +1,45 @@
+/**
+ * The errors of the bridge itself at the endpoints of the authorization server that programs call: `error` and `error_description` (RFC 6749 §5.2),
+ * which clients of OAuth read. No I/O.
+ */
+import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
+import type { Refusal, RefusalResponse } from '@trestle/service/refusals';
+import { toRefusalResponse } from '../pipeline/render-error.ts';
+import { matchOAuth } from './paths.ts';
+
+/** The body of an error. */
+export interface OAuthErrorBody {
+  readonly error: 'invalid_request' | 'temporarily_unavailable' | 'server_error' | 'slow_down';
+  readonly error_description: string;
+}
+
+/** An error of the bridge, as far as clients see it. */
+interface ReportedError {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** Every character that `error_description` may have (RFC 6749 §5.2). */
+const ALLOWED = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
+
+/** Returns the response to a request that was refused before anything read it; on all other paths the one of the API. */
+export function toPathRefusalResponse(refusal: Refusal): RefusalResponse {
+  const response = toRefusalResponse(refusal);
+  const isEndpoint = refusal.url !== undefined && matchOAuth(refusal.url)?.isEndpoint === true;
+  return isEndpoint ? { ...response, body: toOAuthErrorBody(refusal) } : response;
+}
+
+/**
+ * Returns the body of an error. `isDevicePoll` is true for a device that asks for its token: such a client goes on after `slow_down` (RFC 8628 §3.5),
+ * and takes any other error for the end of the flow.
+ */
+export function toOAuthErrorBody({ code, message }: ReportedError, isDevicePoll = false): OAuthErrorBody {
+  return { error: toErrorName(code, isDevicePoll), error_description: message.replaceAll('"', "'").replace(ALLOWED, '?') };
+}
+
+function toErrorName(code: ErrorCode, isDevicePoll: boolean): OAuthErrorBody['error'] {
+  if (code === 'RATE_LIMIT_EXCEEDED') return isDevicePoll ? 'slow_down' : 'temporarily_unavailable';
+  if (code === 'SERVICE_UNAVAILABLE' || code === 'UPSTREAM_TIMEOUT') return 'temporarily_unavailable';
+  // The client can change a request with an unknown method; all other statuses of 500 and more are not its fault.
+  return ERRORS[code].status < 500 || code === 'NOT_IMPLEMENTED' ? 'invalid_request' : 'server_error';
+}
