@@ -276,3 +276,31 @@ describe('POST /orders', () => {
       expect([body, (await stack.call('POST', '/v1/orders', { token: bob.token, body })).status]).toEqual([body, 400]);
   });
 });
+
+describe('a request that a subgraph cannot read', () => {
+  const send = (path: string, init: RequestInit) => fetch(`${stack.subgraphs.content.url}${path}`, { method: 'POST', ...init });
+  const json = { 'content-type': 'application/json' };
+
+  it.each<[string, RequestInit & { path?: string }, number, string]>([
+    ['a body that is not JSON', { headers: json, body: '{"query":' }, 400, 'VALIDATION_ERROR'],
+    ['a body that is no object', { headers: json, body: '"x"' }, 400, 'VALIDATION_ERROR'],
+    [
+      'bytes that are not UTF-8',
+      { headers: json, body: Buffer.from('{"query":"{__typename}","x":"\xff"}', 'latin1') },
+      400,
+      'VALIDATION_ERROR',
+    ],
+    ['9 MB', { headers: json, body: ' '.repeat(9_000_000) }, 413, 'PAYLOAD_TOO_LARGE'],
+    ['bytes that are not gzip', { headers: { ...json, 'content-encoding': 'gzip' }, body: 'x' }, 400, 'VALIDATION_ERROR'],
+    ['an unknown encoding', { headers: { ...json, 'content-encoding': 'x' }, body: '{}' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['another charset', { headers: { 'content-type': 'application/json; charset=latin1' }, body: '{}' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    ['another path', { path: '/graph', headers: json, body: '{}' }, 404, 'NOT_FOUND'],
+  ])('is answered with a coded error that quotes nothing: %s', async (_, { path = '/graphql', ...init }, status, code) => {
+    const response = await send(path, init);
+    const message = expect.stringMatching(/^[\w /,.-]+$/);
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      { errors: [{ message, extensions: { code, requestId: expect.any(String) } }] },
+    ]);
+  });
+});

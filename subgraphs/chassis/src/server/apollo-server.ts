@@ -18,6 +18,7 @@ import { toHttpExchange } from '../request/http-exchange.ts';
 import { parseIdempotencyKey } from '../request/idempotency-key.ts';
 import { receiveUploads } from '../uploads/receive-uploads.ts';
 import type { InFlight } from './in-flight.ts';
+import { createErrorHandler, refuseUnknownPath, requireUtf8 } from './refused-requests.ts';
 import { type RequestTelemetry, reportOf } from './request-telemetry.ts';
 import type { Endpoint, Subgraph } from './subgraph.ts';
 
@@ -78,11 +79,13 @@ export function createHttpApp({ server, inFlight, telemetry, verifier, createCon
     .use(
       '/graphql',
       receiveUploads({ uploads, verifier, log, requestIdOf: (response) => reportOf(response as Response).requestId }),
-      express.json({ limit: MAX_REQUEST_BYTES }),
+      express.json({ limit: MAX_REQUEST_BYTES, verify: requireUtf8 }),
       expressMiddleware(server, {
         context: ({ req, res }) => Promise.resolve(createContext(toRequestContext(req, { response: res, verifier }))),
       }),
-    );
+    )
+    .use(refuseUnknownPath)
+    .use(createErrorHandler(log));
 }
 
 /** Routes by the path as it was received: Express would change the URL that the endpoint reads. */

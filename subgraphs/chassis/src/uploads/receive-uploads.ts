@@ -5,8 +5,9 @@ import type { Caller } from '@trestle/identity';
 import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { isMultipart } from '@trestle/multipart/boundary';
-import { ERRORS, fail, toFault } from '@trestle/schema/errors';
-import { endBeforeBody, markStreamed } from '@trestle/service/streamed-body';
+import { fail, toFault } from '@trestle/schema/errors';
+import { markStreamed } from '@trestle/service/streamed-body';
+import { sendFault } from '../request/send-fault.ts';
 import { type UploadOptions, readFiles } from './read-files.ts';
 import { createUploadSlots } from './upload-slots.ts';
 import type { UploadedFile } from './uploaded-file.ts';
@@ -79,13 +80,6 @@ interface Exchange {
 function refuse({ request, response }: Exchange, { error, log, requestId }: { error: unknown; log: Log; requestId: string }): void {
   if (response.destroyed) return;
   const fault = toFault(error);
-  const { code, message } = fault;
-  if (code === 'INTERNAL_ERROR') log.error('could not receive files', { requestId, code, error: fault.cause });
-  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] });
-  response.writeHead(ERRORS[code].status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  });
-  endBeforeBody(request, response, body);
+  if (fault.code === 'INTERNAL_ERROR') log.error('could not receive files', { requestId, code: fault.code, error: fault.cause });
+  sendFault({ request, response }, fault, requestId);
 }

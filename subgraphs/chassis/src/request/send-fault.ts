@@ -1,0 +1,20 @@
+/** Sends a fault of a request that did not become an operation. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ERRORS, type Fault } from '@trestle/schema/errors';
+import { endBeforeBody } from '@trestle/service/streamed-body';
+
+/** Sends the fault as a GraphQL response without data, and closes the connection: the rest of the body may still follow. */
+export function sendFault(
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+  { code, message }: Fault,
+  requestId: string,
+): void {
+  const body = JSON.stringify({ errors: [{ message, extensions: { code, requestId } }] });
+  response.writeHead(ERRORS[code].status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  });
+  endBeforeBody(request, response, body);
+}
