@@ -55,6 +55,10 @@ export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, opt
       onMessage: (receive) => {
         socket.on('message', (data: Buffer) => {
           receive(data.toString()).catch((error: unknown) => {
+            if (isUnexpectedMessage(error)) {
+              closeSocket(socket, CloseCode.BadRequest, 'Invalid message received');
+              return;
+            }
             fail(error);
             closeSocket(socket, CloseCode.InternalServerError, 'Internal server error');
           });
@@ -68,6 +72,11 @@ export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, opt
     stopPings();
     closed(code, reason.toString()).catch(fail);
   });
+}
+
+/** Returns whether the peer sent a message that only a server sends. graphql-ws throws a plain error for it, which is no fault of ours. */
+function isUnexpectedMessage(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Unexpected message of type ');
 }
 
 /** Terminates the socket when the peer does not answer a ping before the next one. Returns how to stop. */
