@@ -1,5 +1,6 @@
 /** Publishes a subgraph's outbox to JetStream: every event once and in order, whatever ends this process or the bus (ADR 24). */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { PubAck } from '@nats-io/jetstream';
 import type { Log } from '@trestle/log';
 import { Fault } from '@trestle/schema/errors';
 import { backoffMs } from '@trestle/service/backoff';
@@ -18,10 +19,13 @@ export interface PublisherOptions {
 
 const BACKOFF = { firstMs: 100, maxMs: 5000 };
 
+/** Codes of the error that the last message of the stream is another one than the expected. */
+const WRONG_LAST_SEQUENCE: readonly unknown[] = [10_071, 10_164];
+
 /**
- * Starts to publish. How far it is follows from the last message of the stream, so there is no second truth; each message names the sequence
- * that it must follow, so of several publishers at the same place one succeeds, and the others read the last message again.
- * `Nats-Msg-Id` is the event's id.
+ * Starts to publish. How far it is follows from the last message of the stream, so there is no second truth. Each message names the sequence
+ * that it must follow, and its `Nats-Msg-Id` is the event's id. So of several publishers at the same place one stores the event; the others
+ * learn that it is stored where they would have stored it, or, after longer than the bus remembers ids, read the last message again.
  */
 export function publishFeed(options: PublisherOptions): { readonly stop: () => Promise<void> } {
   const stopping = new AbortController();
@@ -58,13 +62,15 @@ async function publishUntilError({ feed, bus, log }: PublisherOptions, signal: A
     if (events === undefined) {
       // The database was restored, or this was off for longer than events are kept. Consumers find that their position is gone.
       log.error(`the stream ${stream} does not continue with the events that are stored: it begins again with the oldest`);
-      await open.jsm.streams.purge(stream);
+      // Not what another publisher, which has found the same, has published meanwhile.
+      await open.jsm.streams.purge(stream, { seq: sequence + 1 });
       event = undefined;
       continue;
     }
-    await publish({ open, bus, events, sequence });
-    sequence += events.length;
-    event = events.at(-1) ?? event;
+    if (await publish({ open, bus, events, sequence })) {
+      sequence += events.length;
+      event = events.at(-1) ?? event;
+    } else ({ sequence, event } = await readLastMessage(open, { stream, source: feed.source }));
     onSuccess();
   }
 }
@@ -77,8 +83,11 @@ interface Publication {
   readonly sequence: number;
 }
 
-/** Resolves when all events are stored by the bus. After an error those before the first one that failed are stored, and no other. */
-async function publish({ open: { js }, bus, events, sequence }: Publication): Promise<void> {
+/**
+ * Resolves with true when all events are stored behind that message, by this publisher or another one; with false when another one is further.
+ * In this case, and after an error, those before the first one that failed are stored, and others only in their places.
+ */
+async function publish({ open: { js }, bus, events, sequence }: Publication): Promise<boolean> {
   const stored = await Promise.allSettled(
     events.map((event, i) =>
       js.publish(bus.subjectOf(event.source, event.type), JSON.stringify(toCloudEvent(event)), {
@@ -88,7 +97,11 @@ async function publish({ open: { js }, bus, events, sequence }: Publication): Pr
     ),
   );
   const failed = stored.find((each) => each.status === 'rejected');
-  if (failed) throw failed.reason;
-  // The bus knows the id, but not behind this sequence: the stream is not what it was.
-  if (stored.some((each) => each.status === 'fulfilled' && each.value.duplicate)) throw new Error('The bus has the event already.');
+  if (failed && !WRONG_LAST_SEQUENCE.includes((failed.reason as { code?: unknown }).code)) throw failed.reason;
+  if (failed) return false;
+  const isInPlace = ({ seq }: PubAck, i: number) => seq === sequence + i + 1;
+  const areInPlace = stored.every((each, i) => each.status === 'fulfilled' && isInPlace(each.value, i));
+  // The bus knows an id, but elsewhere: the stream is not what it was.
+  if (!areInPlace) throw new Error('The bus has an event in another place.');
+  return true;
 }

@@ -1,0 +1,116 @@
+/** Several publishers of one outbox at once, as of several processes: a real PostgreSQL, a real NATS, and no error for the normal case. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLog } from '@trestle/log';
+import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
+import { Registry } from 'prom-client';
+import { type Database, openDatabase } from '../database/database.ts';
+import { parseCloudEvent } from './cloud-event.ts';
+import type { EventFeed } from './domain-event.ts';
+import { type Events, createEvents } from './events.ts';
+import { createLocalFeed } from './local-feed.ts';
+import { type NatsBus, createNatsBus } from './nats-bus.ts';
+import { publishFeed } from './nats-publisher.ts';
+import { type TestNats, startTestNats } from './test-nats.ts';
+
+const silent = createLog({ service: 'test', level: 'silent' });
+let nats: TestNats | undefined;
+let buses: NatsBus[];
+let errors: string[];
+const log = { ...silent, error: (message: string, fields: object = {}) => errors.push(`${message} ${JSON.stringify(fields)}`) };
+
+beforeAll(async () => {
+  nats = await startTestNats();
+});
+afterAll(() => nats?.stop());
+beforeEach(() => {
+  const prefix = `test${crypto.randomUUID().slice(0, 8)}`;
+  // A connection for each, so that their messages arrive in any order.
+  buses = Array.from({ length: 3 }, () => createNatsBus({ url: nats?.url ?? '', prefix, retentionHours: 24 }));
+  errors = [];
+});
+afterEach(() => Promise.all(buses.map((bus) => bus.close())));
+
+interface Outbox {
+  readonly database: Database;
+  readonly events: Events;
+  readonly feed: EventFeed;
+  readonly close: () => Promise<void>;
+}
+
+/** Repeats the check until it holds. Rejects after 40 s, so that a test that fails ends. */
+async function until(check: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 40_000;
+  while (!(await check())) if (Date.now() > deadline) throw new Error('The condition was not met within 40 s.');
+}
+
+async function openOutbox(): Promise<Outbox> {
+  const testDatabase: TestDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
+  const { url } = testDatabase;
+  const database = openDatabase({ url, metrics: new Registry() });
+  const events = createEvents({ url, database, topics: {}, log });
+  return {
+    ...{ database, events, feed: createLocalFeed({ source: 'users', database, events }) },
+    async close() {
+      await events.close();
+      await database.close();
+      await testDatabase.drop();
+    },
+  };
+}
+
+/** Writes an event for each of these accounts, and returns their ids in the order of the outbox. */
+async function write({ database }: Outbox, name: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, at) => `usr_${name}${String(at)}`);
+  await database.query(`INSERT INTO users (id, email, name) SELECT id, id || '@example.org', 'X' FROM unnest($1::text[]) id`, [ids]);
+  return ids;
+}
+
+const startPublishers = ({ feed }: Outbox) => buses.map((bus) => publishFeed({ feed, bus, log }));
+const stopAll = (publishers: readonly ReturnType<typeof publishFeed>[]) => Promise.all(publishers.map((publisher) => publisher.stop()));
+
+/** Returns the subjects of the events of the stream, in its order, once there are as many. */
+async function readStream(count: number): Promise<string[]> {
+  const [bus] = buses as [NatsBus];
+  const { jsm } = await bus.ensureStream('users');
+  const name = bus.streamOf('users');
+  await until(async () => (await jsm.streams.info(name)).state.messages >= count);
+  const { first_seq: first, last_seq: last } = (await jsm.streams.info(name)).state;
+  const messages = await Promise.all(
+    Array.from({ length: last - first + 1 }, (_, at) => jsm.streams.getMessage(name, { seq: first + at })),
+  );
+  return messages.map((message) => (message && parseCloudEvent(message.string(), 'users')?.subject) ?? '');
+}
+
+describe('several publishers of one outbox', () => {
+  it('store each event once and in order, without an error', async () => {
+    // `startTestNats` has reported that its server is missing.
+    if (!nats) return;
+    const outbox = await openOutbox();
+    const expected = await write(outbox, 'early', 1200);
+    const publishers = startPublishers(outbox);
+    for (let burst = 0; burst < 20; burst++) expected.push(...(await write(outbox, `burst${String(burst)}n`, 40)));
+    expect(await readStream(expected.length)).toEqual(expected);
+    // One that stops, and one that begins, find the stream as it is.
+    await publishers.pop()?.stop();
+    publishers.push(...startPublishers(outbox).slice(0, 1));
+    expected.push(...(await write(outbox, 'late', 100)));
+    expect(await readStream(expected.length)).toEqual(expected);
+    expect(errors).toEqual([]);
+    await stopAll(publishers);
+    await outbox.close();
+  }, 60_000);
+
+  it('begin the stream again with all events of a database that does not continue it', async () => {
+    if (!nats) return;
+    for (let round = 0; round < 3; round++) {
+      const outbox = await openOutbox();
+      const expected = await write(outbox, `round${String(round)}n`, 300);
+      const publishers = startPublishers(outbox);
+      await until(async () => (await readStream(1)).at(-1) === expected.at(-1));
+      expect(await readStream(300)).toEqual(expected);
+      await stopAll(publishers);
+      await outbox.close();
+    }
+    expect(errors.filter((error) => !error.includes('it begins again with the oldest'))).toEqual([]);
+  }, 60_000);
+});
