@@ -13,12 +13,15 @@ import { ADDRESSES, BIO, CARD, CARD_IN_GROUPS, EMAIL, NEW_EMAIL, NEW_PASSWORD, P
 /** Runs flows on a system. */
 export class Flows {
   readonly #system: OAuthSystem;
+  readonly #gateways: readonly string[];
   readonly planted = new Planted();
   readonly #errors: string[] = [];
   #address = 0;
 
-  constructor(system: OAuthSystem) {
+  /** `gateways` are the addresses of further gateways, which get every invalid operation too. */
+  constructor(system: OAuthSystem, gateways: readonly string[] = []) {
     this.#system = system;
+    this.#gateways = [system.stack.gateway, ...gateways];
   }
 
   /** The bodies and headers of all responses from 400 on, and the close reasons of sockets. */
@@ -111,11 +114,16 @@ export class Flows {
       });
       await this.#rest('GET', '/v1/orders', { headers: { authorization: `Bearer ${value}` } });
       await this.#rest('GET', '/v1/orders', { token, headers: { 'x-request-id': value, 'if-none-match': value, 'x-api-key': value } });
-      await this.#graphql(`{ user(id: "${value}") { id nothing } }`);
-      await this.#graphql(`mutation { createUser(input: { email: "${value}", password: { planted: "${value}" } }) { id } }`);
-      await this.#graphql(`mutation { login(email: "a" "${value}") { token } }`);
-      await this.#graphql('query($id: Int!) { node(id: $id) { id } }', { id: value });
-      await this.#graphql('mutation($i: CreateUserInput!) { createUser(input: $i) { id } }', { i: { email: value, password: { value } } });
+      for (const [query, variables] of [
+        [`{ user(id: "${value}") { id nothing } }`, {}],
+        [`mutation { createUser(input: { email: "${value}", password: { planted: "${value}" } }) { id } }`, {}],
+        [`mutation { login(email: "a" "${value}") { token } }`, {}],
+        ['query($id: Int!) { node(id: $id) { id } }', { id: value }],
+        ['query($first: Int) { users(limit: $first) { id } }', { first: value }],
+        ['mutation($i: CreateUserInput!) { createUser(input: $i) { id } }', { i: { email: value, password: { value } } }],
+      ] as const)
+        for (const gateway of this.#gateways)
+          await this.#send(`${gateway}/graphql`, { method: 'POST', body: { query, variables }, token: undefined });
     }
     // The address is in use.
     await this.#rest('POST', '/v1/users', { body: { email: EMAIL, name: 'Twice', password: PASSWORD } });

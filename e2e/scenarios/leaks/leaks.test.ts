@@ -20,7 +20,8 @@ beforeAll(async () => {
     LOG_LEVEL: 'debug',
     TRUSTED_PROXIES: '127.0.0.1',
   });
-  const flows = new Flows(system);
+  const other = await system.stack.startGateway({ GATEWAY_ENGINE: 'apollo' });
+  const flows = new Flows(system, [other.url]);
   await flows.run();
   planted = flows.planted;
   found.set('errors', flows.errors.join('\n'));
@@ -30,12 +31,7 @@ beforeAll(async () => {
   // Logs are written in batches.
   await system.stop();
   found.set('traces', JSON.stringify(collector.spans));
-  found.set(
-    'logs',
-    processesOf(system)
-      .flatMap(({ lines }) => lines)
-      .join('\n'),
-  );
+  found.set('logs', [...processesOf(system), other].flatMap(({ lines }) => lines).join('\n'));
 }, 120_000);
 afterAll(() => collector.stop());
 

@@ -51,9 +51,6 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
     expect(await errorsOf(federation, '{ items { id name } }')).toBeUndefined();
   });
 
-  // Costs are the engine trestle's; the other one has its own messages for what names no operation.
-  if (engine === 'apollo') return;
-
   it('are the operation whose estimated cost exceeds the limit', async () => {
     const message = 'Estimated cost 1000 exceeds the limit of 100.';
     expect(await errorsOf(federation, '\n  { items(first: 1000) { id } }')).toEqual([
@@ -74,5 +71,32 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
     expect(await errorsOf(federation, query, { operationName: 'C' })).toEqual([
       ['The document has no operation named "C"', places, 'VALIDATION_ERROR'],
     ]);
+  });
+
+  it.each([
+    ['a variable', 'query ($n: Int) { items(first: $n) { id } }', { n: 'secret-1' }],
+    ['a variable of another number type', 'query ($n: Int) { items(first: $n) { id } }', { n: 4111111111111111 }],
+    ['a field of an input object', 'query ($l: Filter) { items(like: $l) { id } }', { l: { name: { a: 'secret-1' } } }],
+    ['an unknown field of an input object', 'query ($l: Filter) { items(like: $l) { id } }', { l: { no: 'secret-1' } }],
+    ['a literal', '{ items(first: "secret-1") { id } }', {}],
+    ['a number as literal', '{ items(like: 4111111111111111) { id } }', {}],
+    ['a default', 'query ($n: Int = "secret-1") { items(first: $n) { id } }', {}],
+    ['a document that cannot be parsed', '{ items(first: 1 "secret-1") { id } }', {}],
+  ])('quote no value of %s', async (_, query, variables) => {
+    const errors = await errorsOf(federation, query, { variables });
+    expect(errors).toEqual([[expect.stringMatching(/./), expect.anything(), 'VALIDATION_ERROR']]);
+    expect(JSON.stringify(errors)).not.toMatch(/secret|4111/);
+  });
+
+  it('report the estimated cost, with arguments, lists and what variables give', async () => {
+    const costOf = async (query: string, variables: object) => {
+      const headers = { 'trestle-cost': '1' };
+      const { body } = await request(federation.url, { method: 'POST', headers, body: { query, variables } });
+      return (body as { extensions?: { cost: { estimated: number } } }).extensions?.cost.estimated;
+    };
+    expect(await costOf('{ items(first: 7) { id } }', {})).toBe(7);
+    expect(await costOf('query ($n: Int = 9) { a: items(first: $n) { id } items { id } }', {})).toBe(19);
+    expect(await costOf('query ($l: Filter) { items(like: $l, first: 1) { id } }', { l: { not: { name: 'x' } } })).toBe(3);
+    expect(await costOf('{ __schema { types { name } } }', {})).toBeGreaterThan(10);
   });
 });

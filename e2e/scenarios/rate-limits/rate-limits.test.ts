@@ -206,18 +206,18 @@ describe('the bridge', () => {
   });
 });
 
+/** Sends an operation to a gateway. */
+function postTo(gateway: RunningProcess, query: string, { from, headers }: Pick<Sent, 'from' | 'headers'>) {
+  const all = { 'content-type': 'application/json', ...headers };
+  return send(gateway, '/graphql', { from, method: 'POST', headers: all, body: JSON.stringify({ query }) });
+}
+
 describe('the gateway', () => {
   let gateway: RunningProcess;
   beforeAll(async () => {
     gateway = await stack.startGateway(LIMITS);
   });
-  const post = (query: string, from: string, headers: Record<string, string> = {}) =>
-    send(gateway, '/graphql', {
-      from,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify({ query }),
-    });
+  const post = (query: string, from: string, headers: Record<string, string> = {}) => postTo(gateway, query, { from, headers });
 
   it('refuses requests beyond the limit with 429 and the limit in `extensions`', async () => {
     const replies = [];
@@ -230,7 +230,9 @@ describe('the gateway', () => {
     expect(errors[0]?.extensions).toHaveProperty('resetAt');
   });
 
-  it('counts an operation by its estimated cost, and refuses it before it is executed', async () => {
+  it.each(['trestle', 'apollo'])('counts an operation by its estimated cost, and refuses it before it is executed: %s', async (engine) => {
+    const own = engine === 'trestle' ? gateway : await stack.startGateway({ ...LIMITS, GATEWAY_ENGINE: engine });
+    const post = (query: string, from: string, headers: Record<string, string> = {}) => postTo(own, query, { from, headers });
     const huge = '{ usersConnection(first: 100) { edges { node { posts { id author { id } } } } } }';
     const asked = await post(huge, '203.0.113.3', { ...bearer(ada), 'trestle-cost': '1' });
     const { estimated } = (JSON.parse(asked.text) as { extensions: { cost: { estimated: number } } }).extensions.cost;

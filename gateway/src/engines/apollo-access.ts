@@ -32,10 +32,8 @@ import type { AccessRules } from '../plan/access-directives.ts';
 import { type FindProtection, type Protection, createFindProtection } from '../plan/protection.ts';
 import { unusedAlias } from '../plan/unused-alias.ts';
 import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
+import { keep } from './keep-documents.ts';
 
-/** The most documents that are kept, and the longest of them in characters. */
-const MAX_KEPT = 500;
-const MAX_KEPT_LENGTH = 20_000;
 /** The field that has the type of an object. */
 const TYPENAME = '__typename';
 
@@ -78,16 +76,6 @@ export function createAccessFilter(clientSchema: GraphQLSchema, rules: AccessRul
       return keep(known, `${outcome}\n${key}`, () => filterDocument(read, outcome, schema));
     },
   };
-}
-
-/** Returns the value of a key, and computes it when it is not there. */
-function keep<T>(map: Map<string, T>, key: string, make: () => T): T {
-  if (map.has(key)) return map.get(key) as T;
-  const value = make();
-  if (key.length > MAX_KEPT_LENGTH) return value;
-  if (map.size >= MAX_KEPT) map.delete(map.keys().next().value ?? '');
-  map.set(key, value);
-  return value;
 }
 
 interface ReadProtection {

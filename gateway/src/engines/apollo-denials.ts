@@ -8,13 +8,14 @@ import type { FilteredDocument } from './apollo-access.ts';
 interface Result {
   readonly data: Record<string, unknown> | null;
   readonly errors?: readonly GraphQLFormattedError[];
+  readonly extensions?: object;
 }
 
 /** Returns the result with the nulls and the errors of the denied fields. A result that was refused before execution stays as it is. */
 export function addDenials(result: OperationResult, filtered: FilteredDocument, { variables, context }: OperationRequest): OperationResult {
   if (result.outcome === 'refused') return result;
   const { requestId, caller } = context;
-  const { data, errors = [] } = JSON.parse(result.bytes.toString()) as Result;
+  const { data, errors = [], extensions } = JSON.parse(result.bytes.toString()) as Result;
   const completed = filtered.complete(data, variables);
   const denials = toDenialErrors(filtered.denials, completed.variables, caller).map((error) => ({
     ...error,
@@ -22,7 +23,9 @@ export function addDenials(result: OperationResult, filtered: FilteredDocument, 
   }));
   const all = [...denials, ...errors];
   const refused = toRefusedResult(completed.data, all);
-  const bytes = Buffer.from(JSON.stringify({ data: completed.data, ...(all.length > 0 && { errors: all }) }));
+  const bytes = Buffer.from(
+    JSON.stringify({ data: completed.data, ...(all.length > 0 && { errors: all }), ...(extensions && { extensions }) }),
+  );
   return {
     ...result,
     outcome: completed.data === null ? 'failed' : all.length > 0 ? 'partial' : 'complete',

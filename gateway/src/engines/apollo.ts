@@ -1,42 +1,24 @@
 /** The engine `apollo`: @apollo/gateway in Apollo Server, with our own fetches from subgraphs. */
 import { createHash } from 'node:crypto';
 import { ApolloGateway, type GraphQLDataSource } from '@apollo/gateway';
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
-import { ERRORS, type Fault, fail, toFault } from '@trestle/schema/errors';
-import {
-  type DocumentNode,
-  GraphQLError,
-  type GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  parse,
-  print,
-} from 'graphql';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, print } from 'graphql';
 import type { AccessOf } from '../access/callers.ts';
-import { type SubgraphErrors, formatError } from '../errors/format-error.ts';
-import { formatFault } from '../errors/format-fault.ts';
-import { limitOperations } from '../limits/limit-operations.ts';
-import { type Limits, limitVariables } from '../limits/limits.ts';
+import { type SubgraphErrors, formatError, isServerError } from '../errors/format-error.ts';
+import { type Limits, toUnits } from '../limits/limits.ts';
 import { type AccessRules, readAccessRules } from '../plan/access-directives.ts';
-import { expandOperation } from '../plan/expand-operation.ts';
 import { patchVariableCollector } from '../plan/patch-variables.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult, Outcome } from '../request/operation.ts';
 import { findFiles } from '../request/upload.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
-import { type FilteredDocument, createAccessFilter } from './apollo-access.ts';
+import { type AccessFilter, type FilteredDocument, createAccessFilter } from './apollo-access.ts';
+import { type CheckOperation, type CheckedOperation, createOperationChecks, toRefusal } from './apollo-checks.ts';
 import { addDenials } from './apollo-denials.ts';
 import { createErrorPlugin } from './apollo-errors.ts';
 import type { Engine } from './engine.ts';
-
-/** The context of Apollo Server, which its hooks share. */
-interface ApolloContext extends RequestContext {
-  readonly isReadOnly: boolean;
-  operation: OperationDefinitionNode | undefined;
-}
 
 type GraphQLResponse = Awaited<ReturnType<GraphQLDataSource['process']>>;
 
@@ -53,7 +35,7 @@ export interface ApolloEngineOptions {
 
 /** Rejects for an invalid supergraph. `APOLLO_TELEMETRY_DISABLED` must be set before: otherwise the library reports to its vendor. */
 export async function createApolloEngine(options: ApolloEngineOptions): Promise<Engine> {
-  const { supergraphSdl, upstreams, limits, log, accessOf } = options;
+  const { supergraphSdl, upstreams, limits, log } = options;
   let hash = hashOf(supergraphSdl);
   const first = readAccess(supergraphSdl);
   let schema: GraphQLSchema | undefined;
@@ -72,29 +54,18 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   patchVariableCollector();
   const server = createServer(gateway, options);
   await server.start();
-  const createFilter = (rules: AccessRules) => createAccessFilter(schema as GraphQLSchema, rules, limits);
-  let access = createFilter(first.rules);
+  const createStages = ({ rules, document }: ReadAccess): Stages => ({
+    access: createAccessFilter(schema as GraphQLSchema, rules, limits),
+    check: createOperationChecks({ schema: schema as GraphQLSchema, document, limits }),
+  });
+  let stages = createStages(first);
   return {
-    execute(request, done) {
-      const { requestId, quota, caller } = request.context;
-      // This engine estimates no cost: every operation counts as one request.
-      quota.take(1, (limitFault) => {
-        if (limitFault) {
-          const { status } = ERRORS[limitFault.code];
-          done(toResult({ errors: [formatFault(limitFault, requestId)] }, { outcome: 'refused', status }));
-          return;
-        }
-        executeFiltered(server, request, access.filter(request, accessOf(caller))).then(done, (error: unknown) => {
-          log.error('request failed', { requestId, error });
-          done(toResult({ errors: [formatFault(toFault(error), requestId)] }, { outcome: 'failed' }));
-        });
-      });
-    },
+    execute: createExecute(server, { ...options, stages: () => stages }),
     swap: (sdl) =>
       new Promise((resolve) => {
         const next = readAccess(sdl);
         update(next.sdl);
-        access = createFilter(next.rules);
+        stages = createStages(next);
         hash = hashOf(sdl);
         resolve();
       }),
@@ -108,18 +79,49 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   };
 }
 
-function createServer(gateway: ApolloGateway, { limits, log, subgraphErrors }: ApolloEngineOptions): ApolloServer<ApolloContext> {
-  return new ApolloServer<ApolloContext>({
+/** What operations of one supergraph pass before Apollo Server. */
+interface Stages {
+  readonly access: AccessFilter;
+  readonly check: CheckOperation;
+}
+
+/** Checks operations, counts their cost, and executes them. */
+function createExecute(
+  server: ApolloServer<RequestContext>,
+  { stages, log, accessOf }: Pick<ApolloEngineOptions, 'log' | 'accessOf'> & { readonly stages: () => Stages },
+): Engine['execute'] {
+  const refuse = (error: unknown, { requestId, done, outcome = 'refused' }: Ended) => {
+    const { errors, ...facts } = toRefusal(error, requestId);
+    if (errors.some(isServerError)) log.error('request failed', { requestId, error });
+    done(toResult({ errors }, { outcome, ...facts }));
+  };
+  return (request, done) => {
+    const { requestId, quota, caller } = request.context;
+    const { access, check } = stages();
+    let checked: CheckedOperation;
+    try {
+      checked = check(request);
+    } catch (error) {
+      refuse(error, { requestId, done });
+      return;
+    }
+    quota.take(toUnits(checked.cost), (fault) => {
+      if (fault) {
+        refuse(fault, { requestId, done });
+        return;
+      }
+      executeFiltered(server, { request, checked }, access.filter(request, accessOf(caller))).then(done, (error: unknown) => {
+        refuse(error, { requestId, done, outcome: 'failed' });
+      });
+    });
+  };
+}
+
+function createServer(gateway: ApolloGateway, { log, subgraphErrors }: ApolloEngineOptions): ApolloServer<RequestContext> {
+  return new ApolloServer<RequestContext>({
     gateway,
     formatError: (formatted, error) => formatError(formatted, error, subgraphErrors),
-    validationRules: [limitOperations(limits)],
-    parseOptions: { maxLexicalTokens: limits.maxTokens },
-    plugins: [
-      createErrorPlugin(log),
-      createRefusals(limits),
-      ApolloServerPluginInlineTraceDisabled(),
-      ApolloServerPluginUsageReportingDisabled(),
-    ],
+    plugins: [createErrorPlugin(log), ApolloServerPluginInlineTraceDisabled(), ApolloServerPluginUsageReportingDisabled()],
     introspection: true,
     logger: toApolloLog(log),
     stopOnTerminationSignals: false,
@@ -127,28 +129,40 @@ function createServer(gateway: ApolloGateway, { limits, log, subgraphErrors }: A
   });
 }
 
-/** Returns the supergraph without the features that @apollo/gateway refuses, and the rules that it has by them. */
-function readAccess(supergraphSdl: string): { sdl: string; rules: AccessRules } {
+/** A supergraph without the features that @apollo/gateway refuses, and the rules that it has by them. */
+interface ReadAccess {
+  readonly sdl: string;
+  readonly document: DocumentNode;
+  readonly rules: AccessRules;
+}
+
+function readAccess(supergraphSdl: string): ReadAccess {
   const { document, rules } = readAccessRules(parse(supergraphSdl, { noLocation: true }));
-  return { sdl: rules.size === 0 ? supergraphSdl : print(document), rules };
+  return { sdl: rules.size === 0 ? supergraphSdl : print(document), document, rules };
+}
+
+/** A request and what is known of its operation. */
+interface Checked {
+  readonly request: OperationRequest;
+  readonly checked: CheckedOperation;
 }
 
 /** Executes a document without the fields that the caller may not read, and adds their nulls and errors to the result. */
 async function executeFiltered(
-  server: ApolloServer<ApolloContext>,
-  request: OperationRequest,
+  server: ApolloServer<RequestContext>,
+  { request, checked }: Checked,
   filtered: FilteredDocument | undefined,
 ): Promise<OperationResult> {
-  if (!filtered) return executeOperation(server, request);
-  return addDenials(await executeOperation(server, { ...request, query: filtered.query }), filtered, request);
+  if (!filtered) return executeOperation(server, { request, checked });
+  const result = await executeOperation(server, { request: { ...request, query: filtered.query }, checked });
+  return addDenials(result, filtered, request);
 }
 
-async function executeOperation(server: ApolloServer<ApolloContext>, request: OperationRequest): Promise<OperationResult> {
-  const { query, operationName, variables, context } = request;
-  const contextValue: ApolloContext = { ...context, isReadOnly: request.isReadOnly, operation: undefined };
+async function executeOperation(server: ApolloServer<RequestContext>, { request, checked }: Checked): Promise<OperationResult> {
+  const { query, operationName, variables, context, reports } = request;
   const { body, http } = await server.executeOperation(
     { query, ...(operationName !== undefined && { operationName }), variables },
-    { contextValue },
+    { contextValue: context },
   );
   // Only @defer results in chunks, and a gateway's schema does not have it.
   const result = body.kind === 'single' ? body.singleResult : { errors: [] };
@@ -157,16 +171,23 @@ async function executeOperation(server: ApolloServer<ApolloContext>, request: Op
   const errors = result.errors?.map((error) => ({ ...error, extensions: { ...error.extensions, requestId: context.requestId } }));
   const status = http.status === undefined || http.status === 400 || http.status === 200 ? undefined : http.status;
   return toResult(
-    { ...result, ...(errors && { errors }) },
-    { outcome, status, challenge: http.headers.get('www-authenticate'), operation: contextValue.operation },
+    { ...result, ...(errors && { errors }), ...(reports.cost && { extensions: { cost: { estimated: checked.cost } } }) },
+    { outcome, status, challenge: http.headers.get('www-authenticate'), operation: checked },
   );
+}
+
+/** How an operation ends without a result. */
+interface Ended {
+  readonly requestId: string;
+  readonly done: (result: OperationResult) => void;
+  readonly outcome?: Outcome;
 }
 
 interface ResultFacts {
   readonly outcome: Outcome;
   readonly status?: number | undefined;
   readonly challenge?: string | undefined;
-  readonly operation?: ApolloContext['operation'];
+  readonly operation?: CheckedOperation;
 }
 
 function toResult(result: object, { outcome, status, challenge, operation }: ResultFacts): OperationResult {
@@ -175,8 +196,8 @@ function toResult(result: object, { outcome, status, challenge, operation }: Res
     outcome,
     status,
     challenge,
-    operationKind: operation?.operation,
-    operationName: operation?.name?.value,
+    operationKind: operation?.kind,
+    operationName: operation?.name,
     bytes,
     length: bytes.length,
     release: undefined,
@@ -208,52 +229,6 @@ function createSource(upstreams: Upstreams, { name, url }: { name: string; url: 
         });
       }),
   };
-}
-
-/** Refuses what validation of the document does not: mutations by GET, subscriptions, which @apollo/gateway cannot execute, and nested variables. */
-const createRefusals = (limits: Limits): ApolloServerPlugin<ApolloContext> => ({
-  requestDidStart: () =>
-    Promise.resolve({
-      didResolveOperation: ({ schema, document, operation, request, contextValue }) => {
-        contextValue.operation = operation;
-        try {
-          if (operation?.operation === OperationTypeNode.MUTATION && contextValue.isReadOnly)
-            throw fail('METHOD_NOT_ALLOWED', 'Mutations must be sent by POST.');
-          if (operation?.operation === OperationTypeNode.SUBSCRIPTION)
-            throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
-          limitVariables(request.variables ?? {}, limits, () => undefined);
-        } catch (fault) {
-          throw toGraphQLError(fault as Fault, operation);
-        }
-        if (operation) limitSelections(operation, { schema, document, limits });
-        return Promise.resolve();
-      },
-    }),
-});
-
-/** Throws VALIDATION_ERROR for an operation with too many selections, as the engine `trestle` does before planning. */
-function limitSelections(
-  operation: OperationDefinitionNode,
-  { schema, document, limits }: { schema: GraphQLSchema; document: DocumentNode; limits: Limits },
-): void {
-  const fragments = document.definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION);
-  try {
-    expandOperation({ schema, operation, fragments, maxSelections: limits.maxSelections });
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    const extensions = { ...error.extensions, http: { status: ERRORS.VALIDATION_ERROR.status } };
-    throw new GraphQLError(error.message, { nodes: error.nodes ?? [], extensions });
-  }
-}
-
-/** The locations of the error are the definitions of the variables that the fault names. */
-function toGraphQLError(fault: Fault, operation: OperationDefinitionNode | undefined): GraphQLError {
-  const { code, message, details = [] } = fault;
-  const nodes = (operation?.variableDefinitions ?? []).filter(({ variable }) =>
-    details.some(({ field }) => field === `variables.${variable.name.value}`),
-  );
-  const extensions = { code, ...(details.length > 0 && { details }), http: { status: ERRORS[code].status } };
-  return new GraphQLError(message, { ...(nodes.length > 0 && { nodes }), originalError: fault, extensions });
 }
 
 /** Writes the warnings and errors of the library to our log. */

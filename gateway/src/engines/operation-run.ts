@@ -10,9 +10,9 @@ import type { Executed } from '../execute/execute.ts';
 import { type Assembled, type Executor, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
 import { createSendFetch } from '../execute/send-fetch.ts';
-import { addAliases, readVariables } from '../execute/variables.ts';
+import { addAliases } from '../execute/variables.ts';
 import { type Writing, type WrittenResult, writeAssembled, writeResult } from '../execute/write-result.ts';
-import { type Limits, limitCost, limitVariables, toUnits } from '../limits/limits.ts';
+import { type Limits, toUnits } from '../limits/limits.ts';
 import { toOperationAttributes } from '../observability/tracing.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Operation } from '../program/operation.ts';
@@ -20,6 +20,7 @@ import type { OperationRequest, OperationResult } from '../request/operation.ts'
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
+import { checkOperation } from './check-operation.ts';
 
 export interface RunOptions {
   readonly request: OperationRequest;
@@ -36,6 +37,8 @@ interface CheckedOperation {
   readonly variables: Readonly<Record<string, unknown>>;
   /** The variables with the operation's defaults. */
   readonly conditions: Readonly<Record<string, unknown>>;
+  /** The estimated cost. */
+  readonly cost: number;
 }
 
 type IntrospectionResults = Readonly<Record<string, string>>;
@@ -90,7 +93,7 @@ export class OperationRun {
       this.#operation = ready.operation;
       const checked = this.#check(ready.operation);
       const { quota } = this.#options.request.context;
-      quota.take(toUnits(ready.operation.compiled.cost(checked.conditions)), (fault) => {
+      quota.take(toUnits(checked.cost), (fault) => {
         this.#guard(() => {
           if (fault) throw fault;
           if (ready.operation.program.kind === 'subscription') this.#subscribe(checked);
@@ -104,13 +107,11 @@ export class OperationRun {
   #check(operation: Operation): CheckedOperation {
     const { request, limits } = this.#options;
     const { program, compiled } = operation;
-    if (program.kind === 'mutation' && request.isReadOnly) throw fail('METHOD_NOT_ALLOWED', 'Mutations must be sent by POST.');
-    limitVariables(request.variables, limits, (name) => program.variables.find((each) => each.name === name)?.location);
-    const conditions = readVariables(program.variables, request.variables);
-    limitCost(compiled.cost(conditions), limits, program.location);
-    const variables = addAliases(program.variables, request.variables);
+    const { kind, location, variables: declared } = program;
+    const { conditions, cost } = checkOperation({ kind, location, variables: declared, cost: compiled.cost }, request, limits);
+    const variables = addAliases(declared, request.variables);
     if (request.context.upload) checkFiles(program, variables);
-    return { operation, variables, conditions };
+    return { operation, variables, conditions, cost };
   }
 
   #subscribe({ operation, variables, conditions }: CheckedOperation): void {

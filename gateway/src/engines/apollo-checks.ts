@@ -1,0 +1,96 @@
+/**
+ * What comes before the execution in the engine `apollo`: reads the document, coerces the variables and estimates the cost as the engine `trestle` does,
+ * so that limits, rate limits and messages are the same. Apollo Server checks the document again; its own messages would quote values.
+ */
+import { toChallenge } from '@trestle/identity/challenge';
+import { ERRORS, fail, toFault } from '@trestle/schema/errors';
+import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, buildASTSchema } from 'graphql';
+import { formatFault } from '../errors/format-fault.ts';
+import type { Limits } from '../limits/limits.ts';
+import { generateCost } from '../plan/cost.ts';
+import { describeVariables, locationOf } from '../plan/input-types.ts';
+import { toPreparedError } from '../plan/planner.ts';
+import { InvalidDocument, type ReadOperation, createOperationReader } from '../plan/read-operation.ts';
+import { LocatedFault } from '../program/located-fault.ts';
+import { compileCost } from '../program/operation.ts';
+import type { OperationRequest } from '../request/operation.ts';
+import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
+import { type CheckableOperation, checkOperation } from './check-operation.ts';
+import { keep } from './keep-documents.ts';
+
+/** An operation that may be executed. */
+export interface CheckedOperation {
+  readonly kind: CheckableOperation['kind'];
+  readonly name: string | undefined;
+  /** The estimated cost. */
+  readonly cost: number;
+}
+
+/** Checks operations of one supergraph. Throws for an operation that is refused; {@link toRefusal} describes it. */
+export type CheckOperation = (request: OperationRequest) => CheckedOperation;
+
+/** The schemas of a supergraph. */
+export interface CheckOptions {
+  /** The schema of clients. */
+  readonly schema: GraphQLSchema;
+  /** The supergraph, which has `@cost` and `@listSize`. */
+  readonly document: DocumentNode;
+  readonly limits: Limits;
+}
+
+/** Creates the checks. */
+export function createOperationChecks({ schema, document, limits }: CheckOptions): CheckOperation {
+  const supergraph = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
+  // The cost includes fields that the caller may not read, as in the engine `trestle`.
+  const read = createOperationReader({ schema, limits, findProtection: () => undefined });
+  const known = new Map<string, CheckableOperation & { readonly name: string | undefined }>();
+  const prepare = (request: DocumentRequest) => {
+    const found = read(request, Infinity);
+    const { operation, fragments } = found;
+    return {
+      kind: operation.operation,
+      name: operation.name?.value,
+      location: locationOf(operation),
+      variables: describeVariables(schema, operation, { fragments, aliases: new Map() }),
+      cost: compileCost(estimate(found, { schema, supergraph })),
+    };
+  };
+  return (request) => {
+    const operation = keep(known, `${request.operationName ?? ''}\n${request.query}`, () => prepare(request));
+    const { kind, name } = operation;
+    const { cost } = checkOperation(operation, request, limits);
+    if (kind === 'subscription')
+      throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
+    return { kind, name, cost };
+  };
+}
+
+function estimate(
+  { root, sets, selections, introspection }: ReadOperation,
+  schemas: Record<'schema' | 'supergraph', GraphQLSchema>,
+): string {
+  return generateCost({ ...schemas, root, sets, selections, introspection: introspection?.cost ?? 0 });
+}
+
+/** The errors of a refused operation, with its HTTP status and challenge where it has its own. */
+export interface Refusal {
+  readonly errors: readonly GraphQLFormattedError[];
+  readonly status: number | undefined;
+  readonly challenge: string | undefined;
+}
+
+/** Describes an error of the checks, or of the rate limit, as the engine `trestle` does. */
+export function toRefusal(error: unknown, requestId: string): Refusal {
+  const invalid = error instanceof InvalidDocument ? error.errors : error instanceof GraphQLError ? [error] : undefined;
+  if (invalid) {
+    const errors = invalid.map((each) => ({ ...toPreparedError(each), extensions: { code: 'VALIDATION_ERROR', requestId } }));
+    return { errors: errors as GraphQLFormattedError[], status: undefined, challenge: undefined };
+  }
+  const fault = toFault(error);
+  const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
+  return {
+    errors: [formatFault(fault, requestId, locations)],
+    status: fault.code === 'VALIDATION_ERROR' ? undefined : ERRORS[fault.code].status,
+    challenge: toChallenge(fault),
+  };
+}
