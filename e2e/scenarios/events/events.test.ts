@@ -154,6 +154,8 @@ describe('a stream of events', () => {
     for (let i = 0; i < 10; i++) open.push(await stream(eve, { url }));
     expect(open.map(({ response }) => response.statusCode)).toEqual(Array(10).fill(200));
     expect((await stream(eve, { url })).response.statusCode).toBe(429);
+    // The limit is that of the account: others are not shut out.
+    expect((await stream(bob, { url })).response.statusCode).toBe(200);
     open[0]?.close();
     await until(async () => (await stream(eve, { url })).response.statusCode === 200);
   });
