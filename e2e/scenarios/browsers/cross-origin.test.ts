@@ -1,6 +1,8 @@
 /** Pages of listed and of other origins in Chromium: what they may send, read and open (spec §5.9, Fetch Standard §3.2). */
+import { readFile } from 'node:fs/promises';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
@@ -10,11 +12,25 @@ import { CALLBACK, type OAuthSystem, startOAuthSystem } from '../oauth/oauth-sys
 /** A busy machine takes long to start an editor. */
 const PATIENCE_MS = 90_000;
 
+const VIDEO = fileURLToPath(new URL('../../../local/demo/bridge.mp4', import.meta.url));
+
 /** Serves an empty page. Its host is another site than that of the API, 127.0.0.1. */
 async function serveOrigin(): Promise<{ readonly origin: string; readonly server: Server }> {
   const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>App</title>'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { origin: `http://localhost:${String((server.address() as AddressInfo).port)}`, server };
+}
+
+/** Resolves with the address of its content. */
+async function publishVideo(): Promise<string> {
+  const uploaded = await fetch(`${bridge.url}/v1/videos?title=Bridge`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${system.ada.token}`, 'content-type': 'video/mp4' },
+    body: await readFile(VIDEO),
+  });
+  const { id } = (await uploaded.json()) as { id: string };
+  await system.stack.sql('content', `UPDATE videos SET status = 'PUBLISHED' WHERE id = $1`, [id]);
+  return `${bridge.url}/v1/videos/${id}/content`;
 }
 
 /** What a script of a page learns of a response; `null` when the browser refuses to show it. */
@@ -32,6 +48,8 @@ let gateway: RunningProcess;
 let limited: RunningProcess;
 let listed: { readonly origin: string; readonly server: Server };
 let foreign: typeof listed;
+/** The content of a published video. */
+let media: string;
 
 beforeAll(async () => {
   listed = await serveOrigin();
@@ -42,6 +60,7 @@ beforeAll(async () => {
   gateway = await stack.startGateway(env);
   bridge = await stack.startBridge(env);
   limited = await stack.startBridge({ ...env, RATE_LIMIT_ANONYMOUS_PER_MIN: '1' });
+  media = await publishVideo();
 });
 afterAll(async () => {
   for (const { server } of [listed, foreign]) server.close();
@@ -135,6 +154,10 @@ describeInChromium('in Chromium', () => {
       expect((await send(`${bridge.url}/.well-known/openid-configuration`))?.status).toBe(200);
     });
 
+    it('embeds media by CORS alone: Cross-Origin-Resource-Policy refuses an element without the attribute', async () => {
+      expect([await embed('anonymous'), await embed('use-credentials'), await embed(null)]).toEqual(['loaded', 'loaded', 'error']);
+    });
+
     it('opens WebSockets and event streams', async () => {
       expect(await openSocket()).toBe('connection_ack');
       expect(await openStream()).toMatchObject({ data: { __typename: 'Query' } });
@@ -155,6 +178,10 @@ describeInChromium('in Chromium', () => {
       expect(await count()).toBe(before);
     });
 
+    it('embeds no media', async () => {
+      expect([await embed('anonymous'), await embed(null)]).toEqual(['error', 'error']);
+    });
+
     it('opens neither WebSockets nor event streams', async () => {
       expect(await openSocket()).toBe('error');
       expect(await openStream()).toBe('error');
@@ -163,6 +190,16 @@ describeInChromium('in Chromium', () => {
 
   /** The posts that the test of another origin must not create. */
   const count = async () => (await system.stack.sql('content', `SELECT 1 FROM posts WHERE title = 'Foreign'`)).length;
+
+  /** Resolves with whether an element with this attribute `crossorigin` loads the video. */
+  const embed = (crossOrigin: string | null) =>
+    page.evaluate<string>(`new Promise((resolve) => {
+      const video = document.createElement('video');
+      video.crossOrigin = ${JSON.stringify(crossOrigin)};
+      video.onloadedmetadata = () => resolve('loaded');
+      video.onerror = () => resolve('error');
+      video.src = ${JSON.stringify(media)};
+    })`);
 
   /** Resolves with the type of the first message, or `error`. */
   const openSocket = () =>
