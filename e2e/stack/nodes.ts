@@ -4,6 +4,7 @@
  * of its own machine: the loss of one machine takes nothing from the others.
  */
 import type { TestRedis } from '@trestle/limits/test-redis';
+import { findFreePort } from './free-port.ts';
 import { type Front, startFront } from './front.ts';
 import { type Processes, type ProcessesOptions, startProcesses } from './processes.ts';
 
@@ -34,8 +35,10 @@ export interface Nodes extends Pick<Processes, 'subgraphs' | 'startGateway' | 's
 export async function startNodes({ count, env, ...options }: NodesOptions): Promise<Nodes> {
   const services = count > 1 ? await startServices() : undefined;
   const { REST_PORT: restPort = '0', ...bridgeEnv } = options.bridgeEnv;
+  const gatewayPort = count > 1 ? await findFreePort() : 0;
+  const behindFronts = { PUBLIC_GATEWAY_URL: `http://127.0.0.1:${String(gatewayPort)}/graphql`, ...bridgeEnv };
   // The public port is that of the load balancer.
-  const own = { ...options, env: { ...services?.settings, ...env }, ...(count > 1 && { bridgeEnv }) };
+  const own = { ...options, env: { ...services?.settings, ...env }, ...(count > 1 && { bridgeEnv: behindFronts }) };
   const all = await Promise.all(Array.from({ length: count }, () => startProcesses(own)));
   const [first] = all;
   if (!first) throw new Error('A stack has at least one node.');
@@ -44,7 +47,7 @@ export async function startNodes({ count, env, ...options }: NodesOptions): Prom
       all.map((processes) => processes[name].port),
       { port },
     );
-  const fronts: readonly Front[] = count > 1 ? await Promise.all([front('bridge', Number(restPort)), front('gateway', 0)]) : [];
+  const fronts: readonly Front[] = count > 1 ? await Promise.all([front('bridge', Number(restPort)), front('gateway', gatewayPort)]) : [];
   return {
     rest: fronts[0]?.url ?? first.bridge.url,
     gateway: fronts[1]?.url ?? first.gateway.url,

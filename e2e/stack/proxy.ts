@@ -55,11 +55,17 @@ function pass(passing: Passing, attempts: number): void {
     to.flushHeaders();
     // A response that is cut off is cut off for the client too.
     pipeline(answer, to, () => undefined);
+    // A server may answer before it has read the body. What is left of it is discarded, so that the client gets the response.
+    to.once('finish', () => {
+      from.unpipe(outgoing);
+      from.resume();
+    });
   });
   outgoing.on('error', (error: NodeJS.ErrnoException) => {
     const isUnsent = error.code === 'ECONNREFUSED' || (outgoing.reusedSocket && ['GET', 'HEAD'].includes(method));
-    if (to.destroyed || to.headersSent) to.destroy();
-    else if (isUnsent && attempts > 1) pass(passing, attempts - 1);
+    // After the beginning of the response its end decides: the server may refuse the rest of the body.
+    if (to.destroyed || to.headersSent) return;
+    if (isUnsent && attempts > 1) pass(passing, attempts - 1);
     else to.writeHead(502, { connection: 'close' }).end(`${String(error.code)}: ${error.message}`);
   });
   to.once('close', () => {
