@@ -194,6 +194,7 @@ function openOAuthServer(
     signingKey,
     publicKeys,
     query: database.query,
+    attempts: stores.attempts,
     verifier,
     log,
     tokens,

@@ -11,6 +11,8 @@ export type AttemptKind =
   | 'code'
   /** All of them, by the network of the client. */
   | 'network'
+  /** User codes of devices, by the network of the client (RFC 8628 §5.1). */
+  | 'userCode'
   /** Requests for a password reset, by the id or e-mail address that they name. */
   | 'reset'
   /** The mails that follow from them, by account. */
@@ -40,6 +42,8 @@ export const ATTEMPT_LIMITS: Readonly<Record<AttemptKind, AttemptLimit>> = {
   password: OF_ACCOUNT,
   code: OF_ACCOUNT,
   network: { firstDelayed: 50, firstDelaySeconds: 1, longestDelaySeconds: MINUTE, memorySeconds: HOUR },
+  // Of 25 billion codes, ten can be tried in ten minutes.
+  userCode: { firstDelayed: 10, firstDelaySeconds: 10 * MINUTE, longestDelaySeconds: 10 * MINUTE, memorySeconds: 10 * MINUTE },
   reset: OF_RESETS,
   resetMail: OF_RESETS,
   resetNetwork: { ...OF_RESETS, firstDelayed: 30, longestDelaySeconds: 10 * MINUTE, memorySeconds: HOUR },

@@ -1,44 +1,31 @@
-/** Limits of what nobody has to log in for: guesses of user codes, and stored records. No I/O. */
+/** Limits of what nobody has to log in for: guesses of user codes, and stored records. */
+import { ATTEMPT_LIMITS, createAttemptKeys } from '../login/attempt-limits.ts';
+import type { AttemptStore } from '../login/attempt-store.ts';
 
-const TEN_MINUTES_MS = 10 * 60 * 1000;
-/** 25 billion codes and ten guesses: RFC 8628 §5.1. */
-const WRONG_CODES = 10;
-const MAX_CLIENTS = 10_000;
 const MINUTE_MS = 60 * 1000;
 const RECORDS_PER_MINUTE = 3000;
 
-/** Counts the wrong user codes of each client. */
+/** Counts the wrong user codes of each client, in the database: all processes have one count. */
 export interface GuessLimit {
-  /** Returns whether the client may try another code. */
-  mayTry(client: string): boolean;
-  /** Counts a wrong code. */
-  count(client: string): void;
+  /**
+   * Counts a guess as wrong before it is checked, so that of concurrent guesses no more are checked than the limit allows. Resolves with false, and
+   * counts nothing, when the client has to wait.
+   */
+  claim(client: string): Promise<boolean>;
+  /** Takes a guess back that was not wrong. */
+  release(client: string): Promise<void>;
 }
 
-/** Creates a limit of ten wrong codes in ten minutes for each client. */
-export function createGuessLimit(now: () => number = Date.now): GuessLimit {
-  const clients = new Map<string, { wrong: number; readonly until: number }>();
-  const find = (client: string) => {
-    const found = clients.get(client);
-    return found && found.until > now() ? found : undefined;
-  };
+/** Creates a limit of ten wrong codes in ten minutes for each client. `secret` is what keys of counters are derived from. */
+export function createGuessLimit(attempts: Pick<AttemptStore, 'count' | 'release'>, secret: string): GuessLimit {
+  const toKey = createAttemptKeys(secret);
   return {
-    mayTry: (client) => (find(client)?.wrong ?? 0) < WRONG_CODES,
-    count(client) {
-      const found = find(client);
-      if (found) {
-        found.wrong++;
-        return;
-      }
-      clients.delete(client);
-      // The oldest is forgotten first.
-      if (clients.size >= MAX_CLIENTS) clients.delete(clients.keys().next().value ?? '');
-      clients.set(client, { wrong: 1, until: now() + TEN_MINUTES_MS });
-    },
+    claim: async (client) => (await attempts.count(toKey('userCode', client), ATTEMPT_LIMITS.userCode)) !== undefined,
+    release: (client) => attempts.release(toKey('userCode', client)),
   };
 }
 
-/** Returns a function that returns true for at most 3,000 calls in a minute: rows that anybody can have stored stay few. */
+/** Returns a function that returns true for at most 3,000 calls in a minute: rows that anybody can have stored by this process stay few. */
 export function createRecordLimit(now: () => number = Date.now): () => boolean {
   let minute = 0;
   let count = 0;

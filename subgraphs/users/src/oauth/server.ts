@@ -10,6 +10,7 @@ import type { TokenIssuer, TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { clientOf, passedClientOf } from '@trestle/service/client-id';
 import type { JWK } from 'oidc-provider';
+import type { AttemptStore } from '../login/attempt-store.ts';
 import type { ClientDescription } from '../security/security-events.ts';
 import { toSessionClient } from '../session/client.ts';
 import { type TokenAccount, createAccessTokens } from './access-tokens.ts';
@@ -39,6 +40,8 @@ export interface OAuthServerOptions {
   /** Returns the keys that verify ID tokens: those that sign now, did so lately, or will soon. */
   readonly publicKeys: () => readonly PublicJwk[];
   readonly query: Query;
+  /** Counts wrong user codes. */
+  readonly attempts: AttemptStore;
   readonly log: Log;
   readonly tokens: TokenIssuer;
   readonly verifier: Pick<TokenVerifier, 'verify'>;
@@ -63,10 +66,16 @@ export interface OAuthServer {
 export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
   const { log, findAccount, authenticate, completeLogin } = options;
   const issuer = new URL(options.issuer);
-  const guesses = createGuessLimit();
+  const guesses = createGuessLimit(options.attempts, options.key);
+  const wrong = new WeakSet<IncomingMessage>();
   const { providerOf, records } = createParts(options, (request) => {
-    guesses.count(clientOf(request));
+    wrong.add(request);
   });
+  const checkUserCode = async (request: IncomingMessage, response: ServerResponse, check: () => Promise<void>): Promise<void> => {
+    const client = clientOf(request);
+    if (await guesses.claim(client)) await check().finally(() => (wrong.has(request) ? undefined : guesses.release(client)));
+    else refuseGuess(response);
+  };
   const pages = { csrfKey: deriveKey(options.key, 'forms'), origin: issuer.origin, authenticate, completeLogin, findAccount };
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const [path = ''] = (request.url ?? '').split('?', 1);
@@ -76,9 +85,10 @@ export function createOAuthServer(options: OAuthServerOptions): OAuthServer {
     setIssuer(request, issuer);
     if (path === STYLE_PATH) sendStyle(request, response);
     else if (path.startsWith(INTERACTION_PATH)) await createInteractions({ ...pages, provider })(request, response);
-    else if (request.method === 'POST' && path === PATHS.code_verification && !guesses.mayTry(clientOf(request))) refuseGuess(response);
     else if (request.method === 'POST' && path === PATHS.code_verification && (await isNewBrowser()))
       response.writeHead(303, { location: PATHS.code_verification, 'cache-control': 'no-store' }).end();
+    else if (request.method === 'POST' && path === PATHS.code_verification)
+      await checkUserCode(request, response, () => callback(request, response));
     else if (request.method === 'POST' && path === PATHS.authorization) await redirectForm(request, response);
     else if (request.method === 'POST' && TOKEN_PATHS.has(path)) await callback(await withEncodedToken(request), response);
     else await callback(request, response);
