@@ -74,7 +74,7 @@ describe('POST /v1/uploads/{id}/completion', () => {
     expect((await stack.call('DELETE', `/v1/uploads/${id}`, { token: ada.token })).status).toBe(204);
   });
 
-  it('deletes an upload whose content is not the announced one', async () => {
+  it('deletes an upload whose content is not the declared one', async () => {
     const upload = await begin({ sha256: 'a'.repeat(64) });
     expect(await put(upload)).toBe(200);
     const refused = await complete(upload.id);

@@ -85,7 +85,7 @@ const parts = async () => readdir(join(stack.files, 'content', 'uploads')).catch
 const discard = (path: string) => send('DELETE', path);
 
 describe('tus-js-client', () => {
-  it('uploads a video, which has the announced SHA-256', async () => {
+  it('uploads a video, which has the declared SHA-256', async () => {
     const path = await uploadByClient(FILE, { chunkSize: 3 * MIB });
     const { body } = await stack.call('GET', path, { token: ada.token });
     expect(body).toMatchObject({
@@ -133,7 +133,7 @@ describe('tus-js-client', () => {
 });
 
 describe('/v1/uploads', () => {
-  it('announces the protocol', async () => {
+  it('declares the protocol', async () => {
     const { status, headers } = await send('OPTIONS', '/v1/uploads');
     expect([status, headers.get('tus-version'), headers.get('tus-extension')]).toEqual([200, '1.0.0', 'creation,expiration,termination']);
     const old = await send('POST', '/v1/uploads', { headers: { 'tus-resumable': '0.2.2', 'upload-length': '1' } });
@@ -212,7 +212,7 @@ describe('/v1/uploads', () => {
       415,
       'UNSUPPORTED_MEDIA_TYPE',
     ],
-    ['more bytes than were announced', (path: string) => append(path, 0, toWebm(1001)), 413, 'PAYLOAD_TOO_LARGE'],
+    ['more bytes than were declared', (path: string) => append(path, 0, toWebm(1001)), 413, 'PAYLOAD_TOO_LARGE'],
     [
       'content of another type',
       (path: string) => append(path, 0, Buffer.concat([PNG, Buffer.alloc(1000)]).subarray(0, 1000)),
@@ -226,7 +226,7 @@ describe('/v1/uploads', () => {
     await discard(path);
   });
 
-  it('deletes an upload whose content does not have the announced SHA-256', async () => {
+  it('deletes an upload whose content does not have the declared SHA-256', async () => {
     const before = await parts();
     const { path } = await create(1000, { metadata: `title ${encode('x')},sha256 ${encode('0'.repeat(64))}` });
     const sent = await append(path, 0, toWebm(1000));

@@ -160,7 +160,7 @@ describe.each(Object.entries(openers))('a file store in %s', (name, open) => {
   });
 
   if (name === 'S3')
-    it('lets a client store a file of the announced size by a signed request', async () => {
+    it('lets a client store a file of the declared size by a signed request', async () => {
       const signed = await store.files.presignPut?.('direct', { size: 5, expiresInSeconds: 60 });
       if (!signed) throw new Error('not signed');
       expect(new URL(signed.url).searchParams.get('X-Amz-SignedHeaders')).toContain('content-length');

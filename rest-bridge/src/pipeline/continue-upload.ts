@@ -19,7 +19,7 @@ export function requirePart(request: IncomingMessage): void {
 
 /**
  * Returns the response once the bytes are stored. Throws CONFLICT for another offset than the current one, PAYLOAD_TOO_LARGE for more bytes than
- * were announced, and the errors of the subgraph.
+ * were declared, and the errors of the subgraph.
  */
 export async function continueUpload(
   { context: { request }, target: { prefix } }: Pick<AdmittedRequest, 'context' | 'target'>,
@@ -36,7 +36,7 @@ export async function continueUpload(
   if (sent !== offset)
     throw fail('CONFLICT', `Upload-Offset is ${String(sent)}; ${String(offset)} bytes are stored.`, { retryAfterSeconds: 1 });
   if (Number(request.headers['content-length'] ?? 0) > size - offset)
-    throw fail('PAYLOAD_TOO_LARGE', `The upload was announced with ${String(size)} bytes, of which ${String(size - offset)} are left.`);
+    throw fail('PAYLOAD_TOO_LARGE', `The upload was declared to have ${String(size)} bytes, of which ${String(size - offset)} are left.`);
   // The response goes over the same connection, so the request is not destroyed.
   const body = Readable.from(request.iterator({ destroyOnReturn: false }));
   const { offset: stored, videoId } = await files.append(`/uploads/${id}/${String(offset)}`, body);

@@ -127,7 +127,7 @@ describe('what is no response', () => {
     ['a head that is too long', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(MAX_HEAD_BYTES)}\r\nContent-Length: 0\r\n\r\n`],
     ['too many header fields', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(MAX_FIELDS + 1)}Content-Length: 0\r\n\r\n`],
     ['interim responses without an end', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)],
-    ['a body that is announced as too long', 'HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n'],
+    ['a body that is declared as too long', 'HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n'],
     ['a Content-Length of 15 digits', 'HTTP/1.1 200 OK\r\nContent-Length: 999999999999999\r\n\r\n'],
     ['a chunk that is too long', chunked('100001\r\n')],
     ['a chunk size of nine digits', chunked('000000003\r\nabc\r\n')],

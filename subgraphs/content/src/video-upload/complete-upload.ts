@@ -23,7 +23,7 @@ export async function completeDirectUpload(parts: UploadParts, upload: VideoUplo
 }
 
 /**
- * Resolves with the id of the video. `lastKeys` are files behind the parts that rows name. When the content is not what was announced, the upload
+ * Resolves with the id of the video. `lastKeys` are files behind the parts that rows name. When the content is not what was declared, the upload
  * is deleted: rejects with BUSINESS_RULE_VIOLATION for another size or SHA-256, and with UNSUPPORTED_MEDIA_TYPE. Rejects with CONFLICT when another
  * request has changed the upload meanwhile. When another request has completed it, resolves with its video.
  */
@@ -68,9 +68,9 @@ function createVideo(
 }
 
 /** Resolves with the media type. */
-async function verify(announced: VideoUpload, { size, sha256 }: StoredFile, head: Buffer): Promise<string> {
-  if (size !== announced.size) throw mismatch(`${String(size)} bytes`, `${String(announced.size)} bytes`);
-  if (announced.sha256 !== null && sha256 !== announced.sha256) throw mismatch(`the SHA-256 ${sha256}`, announced.sha256);
+async function verify(declared: VideoUpload, { size, sha256 }: StoredFile, head: Buffer): Promise<string> {
+  if (size !== declared.size) throw mismatch(`${String(size)} bytes`, `${String(declared.size)} bytes`);
+  if (declared.sha256 !== null && sha256 !== declared.sha256) throw mismatch(`the SHA-256 ${sha256}`, declared.sha256);
   return recognizeMediaType({ head }, VIDEO_TYPES);
 }
 
@@ -88,6 +88,6 @@ async function* readAll(files: Pick<FileStore, 'open'>, keys: readonly string[],
   }
 }
 
-function mismatch(found: string, announced: string): Error {
-  return fail('BUSINESS_RULE_VIOLATION', `The content has ${found}; the upload announced ${announced}. Upload the file again.`);
+function mismatch(found: string, declared: string): Error {
+  return fail('BUSINESS_RULE_VIOLATION', `The content has ${found}; the upload declared ${declared}. Upload the file again.`);
 }

@@ -12,7 +12,7 @@ const MAX_PARTS = 2000;
 
 /**
  * Stores the bytes from the offset on, and completes the upload with the last one. Rejects with CONFLICT when another request has changed the
- * upload meanwhile, with PAYLOAD_TOO_LARGE for more bytes than were announced, and as {@link completeUpload}.
+ * upload meanwhile, with PAYLOAD_TOO_LARGE for more bytes than were declared, and as {@link completeUpload}.
  */
 export async function receiveParts(parts: UploadParts, upload: VideoUpload, body: AsyncIterable<Uint8Array>): Promise<UploadProgress> {
   const { files, stores, createId } = parts;
@@ -42,5 +42,5 @@ async function refuse({ files }: UploadParts, fileKey: string, error: Error): Pr
 }
 
 function surplus(size: number): Error {
-  return fail('PAYLOAD_TOO_LARGE', `The upload was announced with ${String(size)} bytes; the request has more.`);
+  return fail('PAYLOAD_TOO_LARGE', `The upload was declared to have ${String(size)} bytes; the request has more.`);
 }

@@ -9,11 +9,11 @@ export interface VideoUpload {
   readonly id: string;
   readonly ownerId: string;
   readonly title: string;
-  /** Announced, in bytes. */
+  /** Declared, in bytes. */
   readonly size: number;
   /** How many bytes are stored. It equals `size` exactly when there is a video. */
   readonly offset: number;
-  /** Announced, in hexadecimal digits. */
+  /** Declared, in hexadecimal digits. */
   readonly sha256: string | null;
   /** Where the client may store the whole content itself. */
   readonly directKey: string | null;
@@ -37,12 +37,12 @@ export interface UploadLimits {
   readonly maxBytes: number;
   /** The most unfinished uploads of one account. */
   readonly perAccount: number;
-  /** The most bytes that all unfinished uploads have announced. */
+  /** The most bytes that all unfinished uploads have declared. */
   readonly totalBytes: number;
   readonly expireAfterSeconds: number;
 }
 
-/** Parses what a client announces. Throws VALIDATION_ERROR or PAYLOAD_TOO_LARGE. */
+/** Parses what a client declares. Throws VALIDATION_ERROR or PAYLOAD_TOO_LARGE. */
 export function parseNewUpload(
   { title, size, sha256 }: { readonly title: string; readonly size: number; readonly sha256?: string | null | undefined },
   { maxBytes }: Pick<UploadLimits, 'maxBytes'>,
