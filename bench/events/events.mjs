@@ -1,5 +1,5 @@
 /* global AbortController, AbortSignal -- part of Node.js */
-/** `npm run bench:events`: what events cost writers at 32 connections, and how long they take to a subscriber by PostgreSQL and by NATS. */
+/** `npm run bench:events`: what events cost writers and mutations at 32 connections, and how long they take to a subscriber by PostgreSQL and by NATS. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { createEvents } from '@trestle/chassis/events/events';
 import { createLocalFeed } from '@trestle/chassis/events/local-feed';
@@ -12,8 +12,9 @@ import { createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { withPostgres } from '../postgres.mjs';
 import { DESIGNS, MOVE } from './designs.mjs';
+import { measureMutations } from './mutations.mjs';
 
-/** `--quick` takes shorter rounds, `--transports` leaves the writers out. */
+/** `--quick` takes shorter rounds, `--transports` leaves the writers out, `--mutations` has only writers by mutations. */
 const isQuick = process.argv.includes('--quick');
 const ROUNDS = isQuick ? 4 : 9;
 const ROUND_MS = isQuick ? 1500 : 4000;
@@ -122,6 +123,14 @@ async function compareDesigns(adminUrl) {
   for (const design of designs) await design.close();
 }
 
+async function compareMutations(adminUrl) {
+  const rates = await measureMutations(adminUrl, { rounds: ROUNDS - 1, roundMs: ROUND_MS, connections: CONNECTIONS });
+  const ratios = rates.map((rate) => rate.with / rate.without);
+  const [middle, low, high] = [median(ratios), Math.min(...ratios), Math.max(...ratios)];
+  const last = `${Math.round(rates.at(-1).with)} mutations/s in the last round`;
+  console.log(`mutations of content | with events | ${middle.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)}) | ${last}`);
+}
+
 /** Reads a feed while events are written, and prints their rate and delay. */
 async function measureFeed(title, feed, { insert, rate }) {
   const stopping = new AbortController();
@@ -200,7 +209,14 @@ async function compareTransports(adminUrl) {
 await withPostgres({ flags: ['-c', 'max_connections=300'] }, async (server) => {
   const adminUrl = server.url('postgres');
   console.log(`Writes at ${CONNECTIONS} connections, relative to those without events, interleaved rounds: median (lowest–highest)`);
-  if (!process.argv.includes('--transports')) await compareDesigns(adminUrl);
+  if (process.argv.includes('--mutations')) {
+    await compareMutations(adminUrl);
+    return;
+  }
+  if (!process.argv.includes('--transports')) {
+    await compareMutations(adminUrl);
+    await compareDesigns(adminUrl);
+  }
   console.log('\nFrom the commit to the subscriber');
   await compareTransports(adminUrl);
 });
