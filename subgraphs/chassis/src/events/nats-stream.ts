@@ -16,11 +16,19 @@ export interface Message {
   readonly event: DomainEvent | undefined;
 }
 
+/** How often the last message is read again when it is gone: a publisher that begins the stream again has just removed it. */
+const READS = 5;
+
 /** Reads the last message of a stream. */
 export async function readLastMessage(open: OpenBus, { stream, source }: StreamOfSource): Promise<Message> {
-  const { state } = await open.jsm.streams.info(stream);
-  if (state.messages === 0) return { sequence: state.last_seq, event: undefined };
-  return { sequence: state.last_seq, event: await readEvent(open, { stream, source }, state.last_seq) };
+  for (let left = READS; ; left--) {
+    const { state } = await open.jsm.streams.info(stream);
+    const { last_seq: sequence } = state;
+    if (state.messages === 0) return { sequence, event: undefined };
+    const event = await findEvent(open, { stream, source }, sequence);
+    if (event) return { sequence, event };
+    if (left === 1) throw noEvent(stream, sequence);
+  }
 }
 
 /**
@@ -52,9 +60,17 @@ async function readPosition(open: OpenBus, of: StreamOfSource, sequence: number)
   return parsed;
 }
 
-async function readEvent({ jsm }: OpenBus, { stream, source }: StreamOfSource, sequence: number): Promise<DomainEvent> {
-  const message = await jsm.streams.getMessage(stream, { seq: sequence });
-  const event = message && parseCloudEvent(message.string(), source);
-  if (!event) throw fail('UPSTREAM_ERROR', `Message ${String(sequence)} of ${stream} is no event.`);
+async function readEvent(open: OpenBus, of: StreamOfSource, sequence: number): Promise<DomainEvent> {
+  const event = await findEvent(open, of, sequence);
+  if (!event) throw noEvent(of.stream, sequence);
   return event;
+}
+
+async function findEvent({ jsm }: OpenBus, { stream, source }: StreamOfSource, sequence: number): Promise<DomainEvent | undefined> {
+  const message = await jsm.streams.getMessage(stream, { seq: sequence });
+  return message ? parseCloudEvent(message.string(), source) : undefined;
+}
+
+function noEvent(stream: string, sequence: number): Error {
+  return fail('UPSTREAM_ERROR', `Message ${String(sequence)} of ${stream} is no event.`);
 }

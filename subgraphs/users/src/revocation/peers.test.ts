@@ -117,7 +117,11 @@ describe('RevocationPeers', () => {
     const areConnected = (numbers: readonly number[]) => numbers.filter((number) => !before.includes(number)).length === 2;
     while (!areConnected(await readNumbers()));
     // The lock is taken just before the peer uses its new connection.
-    while (to.applied.length === 0) await from.peers.revoke(one);
+    while (to.applied.length === 0) {
+      await from.peers.revoke(one);
+      // Without a connection it resolves before anything else can happen.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     expect(to.applied[0]).toEqual(one);
     expect(from.warnings[0]).toBe('revocations reach the other processes of users late');
   });
