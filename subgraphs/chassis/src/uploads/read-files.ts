@@ -101,8 +101,8 @@ class Reading {
         this.#fields.set(name, value);
       });
       parser.on('file', (name, content) => {
-        // The parser reports a part that is cut off here and on itself.
-        content.on('error', stop);
+        // The parser reports a part that is cut off on itself too. The end of a write that was stopped is an error here, of which `#receive` has the reason.
+        content.on('error', () => undefined);
         try {
           this.#receive(name, content, stop);
         } catch (error) {
