@@ -8,6 +8,7 @@ export type TopicEvent = StoredEvent & { readonly topic: string };
 /** An event with the row that it is about, as resolvers know it. */
 export interface LoadedEvent {
   readonly position: number;
+  readonly id: string;
   readonly row: object;
 }
 
@@ -57,7 +58,7 @@ export function createDispatcher(): Dispatcher {
     isEmpty: () => groups.size === 0,
     hasSubscribers: (event) => subscribersOf(event).length > 0,
     dispatch(event, row) {
-      const loaded: LoadedEvent = { position: event.position, row };
+      const loaded: LoadedEvent = { position: event.position, id: event.id, row };
       for (const subscriber of subscribersOf(event)) subscriber.push(loaded);
     },
     end(error) {

@@ -30,7 +30,7 @@ export interface Bounds {
   readonly newest: number;
 }
 
-/** Which events are read: behind `after`, not beyond `upTo`, at most `limit`. */
+/** Which events are read: behind `after`, not beyond `upTo`, at most `limit`, which is 1 or more. */
 export interface Range {
   readonly after: number;
   readonly upTo: number;
@@ -39,7 +39,7 @@ export interface Range {
 
 const COLUMNS = `"position"::float8 AS "position", "id", "type", "subject", "ownerId", "audience", "data", "createdAt"`;
 
-/** Reads the bounds of the table. `isSettled` is false while transactions are about to commit events. */
+/** Reads the bounds of the table. `isSettled` is false while transactions are about to commit events, or to notify of them. */
 export async function readBounds(query: Query): Promise<Bounds & { readonly isSettled: boolean }> {
   const [bounds] = await query<Bounds & { isSettled: boolean }>(
     `SELECT "oldest"::float8, "settled"::float8, "newest"::float8, "isSettled" FROM "read_outbox_bounds"()`,
@@ -47,21 +47,42 @@ export async function readBounds(query: Query): Promise<Bounds & { readonly isSe
   return bounds ?? { oldest: 1, settled: 0, newest: 0, isSettled: true };
 }
 
+/**
+ * The end of a page: a statement that stops at the limit. PostgreSQL must not use the upper bound for its plan: while a table has no statistics, it
+ * would expect few rows, and read and sort everything behind `after` for each page.
+ */
+const TO_LIMIT = `AND "position" + 0 <= $2 ORDER BY "outbox"."position" LIMIT $3`;
+
 /** Reads events of all types. */
 export function readEvents(query: Query, { after, upTo, limit }: Range): Promise<StoredEvent[]> {
-  return query<StoredEvent>(
-    `SELECT ${COLUMNS} FROM "outbox" WHERE "position" > $1 AND "position" <= $2 ORDER BY "outbox"."position" LIMIT $3`,
-    [after, upTo, limit],
-  );
+  return query<StoredEvent>(`SELECT ${COLUMNS} FROM "outbox" WHERE "position" > $1 ${TO_LIMIT}`, [after, upTo, limit]);
+}
+
+/** Resolves with the id of the event at a position; undefined when none is stored there. */
+export async function findEventId(query: Query, position: number): Promise<string | undefined> {
+  const [event] = await query<Pick<StoredEvent, 'id'>>('SELECT "id" FROM "outbox" WHERE "position" = $1', [position]);
+  return event?.id;
 }
 
 /** Reads events that other subgraphs may read. */
 export function readSharedEvents(query: Query, { after, upTo, limit }: Range): Promise<StoredEvent[]> {
-  return query<StoredEvent>(
-    `SELECT ${COLUMNS} FROM "outbox" WHERE "position" > $1 AND "position" <= $2 AND "audience" IS NOT NULL
-     ORDER BY "outbox"."position" LIMIT $3`,
-    [after, upTo, limit],
+  return query<StoredEvent>(`SELECT ${COLUMNS} FROM "outbox" WHERE "position" > $1 AND "audience" IS NOT NULL ${TO_LIMIT}`, [
+    after,
+    upTo,
+    limit,
+  ]);
+}
+
+/**
+ * Reads events that other subgraphs may read, in the statement that also looks whether the event at `after` has this id. Resolves with undefined
+ * when it has not, or when it is not stored any more.
+ */
+export async function readSharedEventsBehind(query: Query, id: string, { after, upTo, limit }: Range): Promise<StoredEvent[] | undefined> {
+  const [first, ...events] = await query<StoredEvent>(
+    `SELECT ${COLUMNS} FROM "outbox" WHERE "position" >= $1 AND ("audience" IS NOT NULL OR "position" = $1) ${TO_LIMIT}`,
+    [after, upTo, limit + 1],
   );
+  return first?.position === after && first.id === id ? events : undefined;
 }
 
 /** Reads events of some types whose attributes have these values. */
@@ -94,7 +115,7 @@ export function attributesOf({ subject, ownerId, data }: Pick<StoredEvent, 'subj
   return { ...data, subject, ownerId };
 }
 
-/** Creates the partitions of the next days, and removes those whose events are all older than `hours`. */
+/** Begins a new table once a day, and drops those whose events are all older than `hours`. */
 export async function maintainOutbox(query: Query, hours: number): Promise<void> {
   await query(`SELECT "maintain_outbox"($1::int * interval '1 hour')::text`, [hours]);
 }

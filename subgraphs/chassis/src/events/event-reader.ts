@@ -8,7 +8,7 @@ import type { Query } from '../database/query.ts';
 
 const CONNECT_MS = 3000;
 const QUERY_MS = 5000;
-/** How often new events are read without a notification: this also detects a connection that was lost without an error. */
+/** Reading without a notification also detects a connection that was lost without an error. */
 const POLL_MS = 2000;
 /**
  * The pause after a read: so many times its duration, within these bounds. Writers notify more often than it pays to read, and those that commit
@@ -26,11 +26,16 @@ export interface EventReaderOptions {
   /** The channel that writers notify, `trestle_events` by default. A constant of the code. */
   readonly channel?: string;
   readonly log: Log;
-  /** Reads new events, and resolves with whether none is about to be committed. Called again and again, never twice at a time. */
-  readonly read: (query: Query) => Promise<boolean>;
+  /**
+   * Reads new events, and resolves with whether none is about to be committed or notified of. Called again and again, never twice at a time. `isFirst` is true on a
+   * new connection until a read has succeeded: the database may be another one than before.
+   */
+  readonly read: (query: Query, isFirst: boolean) => Promise<boolean>;
   /** Called when the database could not be reached for `outageMs`. */
   readonly onOutage: (error: Error) => void;
   readonly outageMs?: number;
+  /** How often new events are read without a notification, in milliseconds. Default: 2000. */
+  readonly pollMs?: number;
 }
 
 interface Waiter {
@@ -74,7 +79,8 @@ export class EventReader {
     this.#isClosed = true;
     clearTimeout(this.#outageTimer);
     this.#rejectAll(stopping());
-    this.#wake();
+    // Also when it is about to sleep.
+    this.#notify();
     await this.#running;
   }
 
@@ -90,7 +96,7 @@ export class EventReader {
 
   /** Connects, and reads until the connection fails or the reader is closed. */
   async #readUntilLost(): Promise<void> {
-    const { url: connectionString } = this.#options;
+    const { url: connectionString, pollMs = POLL_MS } = this.#options;
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_MS, query_timeout: QUERY_MS, keepAlive: true });
     const connection: { failure?: Error } = {};
     client.on('error', (error) => {
@@ -103,13 +109,13 @@ export class EventReader {
     try {
       await client.connect();
       await client.query(`LISTEN ${this.#options.channel ?? 'trestle_events'}`);
-      while (!this.#isClosed) {
+      for (let isFirst = true; !this.#isClosed; isFirst = false) {
         if (connection.failure) throw connection.failure;
         const begunAt = performance.now();
-        const isSettled = await this.#readOnce(client);
+        const isSettled = await this.#readOnce(client, isFirst);
         await delay(pauseAfter(performance.now() - begunAt));
         // A notification may have come meanwhile.
-        if (isSettled && !this.#isNotified) await this.#sleep(POLL_MS);
+        if (isSettled && !this.#isNotified) await this.#sleep(pollMs);
       }
     } finally {
       const ended = client.end().catch(() => undefined);
@@ -117,12 +123,12 @@ export class EventReader {
     }
   }
 
-  async #readOnce(client: pg.Client): Promise<boolean> {
+  async #readOnce(client: pg.Client, isFirst: boolean): Promise<boolean> {
     this.#isNotified = false;
     const due = this.#waiting.splice(0);
     const query: Query = async <Row extends object>(text: string, values: readonly unknown[] = []) =>
       (await client.query<Row>(text, [...values])).rows;
-    const isSettled = await this.#options.read(query).catch((error: unknown) => {
+    const isSettled = await this.#options.read(query, isFirst).catch((error: unknown) => {
       this.#waiting.unshift(...due);
       throw error;
     });

@@ -7,8 +7,10 @@ import { Registry } from 'prom-client';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { Query } from '../database/query.ts';
 import { maintainOutbox, readBounds, readEvents } from './event-log.ts';
+import type { LoadedEvent } from './dispatcher.ts';
 import { type Events, createEvents } from './events.ts';
 import { selectEvents } from './event-selection.ts';
+import { createLocalFeed } from './local-feed.ts';
 import { loadBySubject } from './topics.ts';
 
 const log = createLog({ service: 'test', level: 'silent' });
@@ -53,7 +55,25 @@ async function inTransaction(work: (client: pg.Client) => Promise<unknown>): Pro
   await client.query('COMMIT').finally(() => client.end());
 }
 const stored = () => readEvents(database.query, { after: 0, upTo: Number.MAX_SAFE_INTEGER, limit: 10_000 });
+/** Returns the names of the tables that have events. */
+const tables = async () => {
+  const rows = await database.query<{ name: string }>(`SELECT DISTINCT tableoid::regclass::text AS name FROM outbox`);
+  return rows.map(({ name }) => name).sort();
+};
 const subjects = async () => (await stored()).map(({ subject }) => subject);
+
+/** Takes the outbox back to a position, and writes two events behind it: as a restored backup, once processes have begun to write again. */
+const restoreTo = (position: number) =>
+  inTransaction(async (client) => {
+    // The reader, which loses its connection, sees the table again when all of this is done. The connections of the pool are gone by then too.
+    await client.query('LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE');
+    await client.query(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    );
+    await client.query('DELETE FROM outbox WHERE position > $1', [position]);
+    await client.query(`SELECT setval('outbox_positions', $1)`, [position]);
+    await insert([`usr_one_after${String(position)}`, `usr_two_after${String(position)}`], queryOf(client));
+  });
 
 describe('the outbox', () => {
   it('stores the events of committed changes only, without personal data', async () => {
@@ -129,23 +149,53 @@ describe('the outbox', () => {
 
   it('removes the days that are over, and counts on', async () => {
     const { newest } = await readBounds(database.query);
-    await database.query(`CREATE TABLE outbox_20200101 PARTITION OF outbox FOR VALUES FROM ('2020-01-01Z') TO ('2020-01-02Z')`);
-    await database.query(`UPDATE outbox SET "createdAt" = '2020-01-01 12:00Z' WHERE position <= 40`);
-    await database.query(`UPDATE outbox SET "createdAt" = '2020-01-03 12:00Z' WHERE position = 41`);
+    const date = (day: string, from: number) =>
+      database.query(`UPDATE outbox SET "createdAt" = $1 WHERE position >= $2`, [`2020-01-${day} 12:00Z`, from]);
+    await date('01', 1);
+    await maintainOutbox(database.query, 1_000_000);
+    expect(await tables()).toEqual([`outbox_to_${String(newest)}`]);
+    await insert(['usr_second_day']);
+    await date('02', newest + 1);
+    await maintainOutbox(database.query, 1_000_000);
+    expect(await tables()).toEqual([`outbox_to_${String(newest)}`, `outbox_to_${String(newest + 1)}`]);
+    await insert(['usr_today']);
+    await database.query(`UPDATE outbox SET "createdAt" = now() WHERE position > $1`, [newest]);
     await maintainOutbox(database.query, 24);
-    expect(await readBounds(database.query)).toMatchObject({ oldest: 42, newest });
-    await database.query(`UPDATE outbox SET "createdAt" = '2020-01-03 12:00Z'`);
+    expect(await tables()).toEqual(['outbox_current', `outbox_to_${String(newest + 1)}`]);
+    expect(await readBounds(database.query)).toMatchObject({ oldest: newest + 1, newest: newest + 2 });
+    await date('03', 1);
     await maintainOutbox(database.query, 24);
-    expect(await readBounds(database.query)).toEqual({ oldest: newest + 1, settled: newest, newest, isSettled: true });
+    expect(await readBounds(database.query)).toEqual({ oldest: newest + 3, settled: newest + 2, newest: newest + 2, isSettled: true });
     await insert(['usr_after_sweep']);
-    expect(await stored()).toMatchObject([{ position: newest + 1, subject: 'usr_after_sweep' }]);
+    expect(await stored()).toMatchObject([{ position: newest + 3, subject: 'usr_after_sweep' }]);
   });
 
-  it('has a partition of its own for today and the next days', async () => {
-    const partitions = await database.query<{ name: string; rows: number }>(
-      `SELECT tableoid::regclass::text AS name, count(*)::int AS rows FROM outbox GROUP BY 1`,
+  it('has all events, in order, when tables are begun and dropped while they are written', async () => {
+    const { newest } = await readBounds(database.query);
+    const writing = { isOver: false };
+    const rotating = (async () => {
+      while (!writing.isOver)
+        await database.query(`DO $$ BEGIN IF EXISTS (SELECT FROM outbox_current) THEN PERFORM rotate_outbox(); END IF; END $$`);
+    })();
+    const writers = Array.from({ length: 8 }, (_, writer) =>
+      Array.from({ length: 25 }, (_, i) => `usr_moved${String(writer)}_${String(i)}`),
     );
-    expect(partitions).toEqual([{ name: `outbox_${new Date().toISOString().slice(0, 10).replaceAll('-', '')}`, rows: 1 }]);
+    await Promise.all(
+      writers.map(async (ids) => {
+        for (const id of ids) await insert([id]);
+      }),
+    );
+    writing.isOver = true;
+    await rotating;
+    expect((await tables()).length).toBeGreaterThan(3);
+    const events = (await stored()).filter(({ position }) => position > newest);
+    expect(events.map(({ subject }) => subject).sort()).toEqual(writers.flat().sort());
+    for (const ids of writers) expect(events.filter(({ subject }) => ids.includes(subject)).map(({ subject }) => subject)).toEqual(ids);
+    const [overlaps] = await database.query<{ count: number }>(
+      `SELECT count(*)::int FROM (SELECT min(position) AS low, max(position) AS high FROM outbox GROUP BY tableoid) a
+       JOIN (SELECT min(position) AS low, max(position) AS high FROM outbox GROUP BY tableoid) b ON a.low < b.low AND a.high > b.low`,
+    );
+    expect(overlaps).toEqual({ count: 0 });
   });
 });
 
@@ -176,6 +226,35 @@ describe('live events', () => {
     const events = open('postgres://nobody@127.0.0.1:9/none', 50);
     const streams = [events.open(selectEvents('userCreated')), events.open(selectEvents('userCreated'))];
     for (const stream of streams) await expect(stream.start()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('end when a backup was restored that has as many events by then, and positions of before are GONE', async () => {
+    const events = open();
+    const stream = events.open(selectEvents('userCreated'));
+    await stream.start();
+    await insert(['usr_lost']);
+    const lost = (await stream.next()) as LoadedEvent;
+    await restoreTo(lost.position - 1);
+    const resumed = events.open(selectEvents('userCreated'), { position: lost.position, id: lost.id });
+    await expect(resumed.start()).rejects.toMatchObject({ code: 'GONE' });
+    await expect(stream.next()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  });
+
+  it('are not read on behind an event that a restored backup has not, also by a reader that waits for the next one', async () => {
+    const events = open();
+    await insert(['usr_read']);
+    const last = (await stored()).at(-1);
+    let onWait: () => void = () => undefined;
+    const waits = new Promise<void>((resolve) => (onWait = resolve));
+    const waitBeyond: Events['waitBeyond'] = (position, signal) => {
+      onWait();
+      return events.waitBeyond(position, signal);
+    };
+    const feed = createLocalFeed({ source: 'users', database, events: { position: events.position, waitBeyond } });
+    const reading = feed.read(`${String(last?.position)}.${String(last?.id)}`, 10, new AbortController().signal);
+    await waits;
+    await restoreTo((last?.position ?? 0) - 1);
+    await expect(reading).rejects.toMatchObject({ code: 'GONE' });
   });
 
   it('end with SERVICE_UNAVAILABLE when the process stops', async () => {

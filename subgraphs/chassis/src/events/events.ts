@@ -4,9 +4,20 @@ import { Fault, fail } from '@trestle/schema/errors';
 import type { Database } from '../database/database.ts';
 import type { Query } from '../database/query.ts';
 import { type Dispatcher, type TopicEvent, createDispatcher } from './dispatcher.ts';
-import { type Range, type StoredEvent, maintainOutbox, readBounds, readEvents, readRecent, readSelectedEvents } from './event-log.ts';
+import {
+  type Range,
+  type StoredEvent,
+  findEventId,
+  maintainOutbox,
+  readBounds,
+  readEvents,
+  readRecent,
+  readSelectedEvents,
+} from './event-log.ts';
 import { EventReader, stopping, unavailable } from './event-reader.ts';
+import type { ClientPosition } from './client-position.ts';
 import type { EventSelection } from './event-selection.ts';
+import { HistoryMark } from './history-mark.ts';
 import { createProgressWaiters } from './progress-waiters.ts';
 import { type History, SourceStream } from './source-stream.ts';
 import { type Topics, createTopicFinder, loadRows } from './topics.ts';
@@ -14,7 +25,7 @@ import { type Topics, createTopicFinder, loadRows } from './topics.ts';
 /** The events of a subgraph. */
 export interface Events {
   /** Creates the stream of the selected events, from behind the position `after`, or from now on. It begins with its `start`. */
-  readonly open: (selection: EventSelection, after?: number) => SourceStream;
+  readonly open: (selection: EventSelection, after?: ClientPosition) => SourceStream;
   /** Returns the events of a topic of the last seconds. Throws SERVICE_UNAVAILABLE. */
   readonly recent: (topic: string, seconds: number) => Promise<StoredEvent[]>;
   /** Returns the position up to which this process has read everything. */
@@ -34,6 +45,8 @@ export interface EventsOptions {
   readonly log: Log;
   /** How long subscribers wait for a database that cannot be reached, in milliseconds. */
   readonly outageMs?: number;
+  /** How often events are read without a notification, in milliseconds. Default: 2000. */
+  readonly pollMs?: number;
 }
 
 const PAGE = 500;
@@ -44,21 +57,24 @@ export function createEvents({ url, database, topics, ...readerOptions }: Events
   const findTopics = createTopicFinder(topics);
   /** The position up to which everything was dispatched. */
   let last = 0;
+  const mark = new HistoryMark();
   const waiters = createProgressWaiters(() => last);
 
   const reader = new EventReader({
     ...readerOptions,
     url,
     onOutage: dispatcher.end,
-    async read(query) {
-      const { settled, newest, isSettled } = await readBounds(query);
-      if (newest < last) {
+    async read(query, isFirst) {
+      const { oldest, settled, newest, isSettled } = await readBounds(query);
+      const findId = (position: number) => findEventId(query, position);
+      if (newest < last || (isFirst && !(await mark.isStored(findId, oldest)))) {
         dispatcher.end(reset());
         last = settled;
       }
       // Checked after the bounds were read, since a subscriber may have come meanwhile.
-      if (dispatcher.isEmpty()) last = Math.max(last, settled);
+      if (dispatcher.isEmpty()) last = isFirst ? settled : Math.max(last, settled);
       while (last < settled) last = await dispatchPage({ query, range: { after: last, upTo: settled, limit: PAGE }, ...shared });
+      await mark.set(dispatcher.isEmpty() ? undefined : last, findId);
       waiters.wake();
       return isSettled;
     },
@@ -82,6 +98,7 @@ export function createEvents({ url, database, topics, ...readerOptions }: Events
         readHistory: (position, limit) => orUnavailable(readHistory(selection, position, limit)),
         loadRows: (events) => orUnavailable(loadRows(topics, events)),
         catchUp: () => reader.catchUp(),
+        findId: (position) => orUnavailable(findEventId(database.query, position)),
         position: () => last,
         subscribe: (subscriber) => dispatcher.subscribe(selection, subscriber),
       }),
@@ -127,7 +144,7 @@ async function dispatchPage({ query, range, topics, findTopics, dispatcher }: Di
 }
 
 /** Returns the error after a reset of the database, for example by a restored backup: its positions are counted again. */
-function reset(): Fault {
+export function reset(): Fault {
   return fail('SERVICE_UNAVAILABLE', 'Positions were reset. Subscribe without a position.', { retryAfterSeconds: 1 });
 }
 

@@ -2,8 +2,8 @@
 import { fail } from '@trestle/schema/errors';
 import type { Database } from '../database/database.ts';
 import type { Query } from '../database/query.ts';
-import { type DomainEvent, type EventFeed, parseFeedPosition, toDomainEvent } from './domain-event.ts';
-import { readBounds, readSharedEvents } from './event-log.ts';
+import { type EventFeed, type FeedPosition, parseFeedPosition, toDomainEvent } from './domain-event.ts';
+import { type Range, type StoredEvent, readBounds, readSharedEvents, readSharedEventsBehind } from './event-log.ts';
 import type { Events } from './events.ts';
 
 /** How long a read waits for the first event. */
@@ -24,31 +24,46 @@ export function createLocalFeed({ source, database: { query }, events, waitMs = 
     source,
     async read(after, limit, signal) {
       const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
-      let from = after === undefined ? 0 : await checkPosition(query, after);
-      for (;;) {
+      const start = after === undefined ? undefined : parsePosition(after);
+      for (let reached = 0; ;) {
+        const from = Math.max(start?.position ?? 0, reached);
         // What this process has dispatched is settled, though a later look may not show it any more.
         const dispatched = events.position();
         const upTo = dispatched > from ? dispatched : Math.max((await readBounds(query)).settled, dispatched);
-        const page = await readSharedEvents(query, { after: from, upTo, limit });
+        // The start is checked again after each wait: the database may have been restored meanwhile.
+        const page = await readPage(query, start, { after: from, upTo, limit });
         signal.throwIfAborted();
         if (page.length > 0 || timeout.aborted) return page.map((event) => toDomainEvent(event, source));
-        from = Math.max(from, upTo);
-        await events.waitBeyond(from, timeout);
+        if (start) reached = Math.max(from, upTo);
+        await events.waitBeyond(Math.max(from, upTo), timeout);
       }
     },
   };
 }
 
-/** Resolves with the position as a number. Throws GONE, or VALIDATION_ERROR. */
-async function checkPosition(query: Query, after: DomainEvent['position']): Promise<number> {
+/** Reads the events of the range, and checks the position of the reader, in one statement if its event is stored. Throws GONE. */
+async function readPage(query: Query, start: FeedPosition | undefined, range: Range): Promise<StoredEvent[]> {
+  if (!start) return readSharedEvents(query, range);
+  const page = await readSharedEventsBehind(query, start.id, { ...range, after: start.position });
+  if (page) return page;
+  await checkPosition(query, start);
+  return readSharedEvents(query, range);
+}
+
+/** Parses the position of an event. Throws VALIDATION_ERROR. */
+function parsePosition(after: string): FeedPosition {
   const parsed = parseFeedPosition(after);
   if (!parsed) throw fail('VALIDATION_ERROR', '`after` must be the position of an event.');
+  return parsed;
+}
+
+/** Throws GONE unless the next event behind the position is still kept. */
+async function checkPosition(query: Query, { position, id }: FeedPosition): Promise<void> {
   const [found] = await query<{ removed: number; id: string | null }>(
     `SELECT r."position"::float8 AS "removed", (SELECT "id" FROM "outbox" WHERE "position" = $1) AS "id" FROM "outbox_removed" r`,
-    [parsed.position],
+    [position],
   );
   // The event itself may have been removed, as long as the next one was not.
-  const isKnown = found && (found.id === parsed.id || (found.id === null && found.removed === parsed.position));
-  if (!isKnown) throw fail('GONE', `Position ${after} is no longer available. Read without a position.`);
-  return parsed.position;
+  const isKnown = found && (found.id === id || (found.id === null && found.removed === position));
+  if (!isKnown) throw fail('GONE', `Position ${String(position)}.${id} is no longer available. Read without a position.`);
 }

@@ -3,7 +3,7 @@ import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, fail } from '@trestle/schema/errors';
 import { parseCloudEvent } from './cloud-event.ts';
-import type { DomainEvent, EventFeed } from './domain-event.ts';
+import { type DomainEvent, type EventFeed, parseFeedPosition } from './domain-event.ts';
 import type { NatsBus } from './nats-bus.ts';
 import { findSequence } from './nats-stream.ts';
 
@@ -55,6 +55,7 @@ export function createNatsFeed({ source, bus, waitMs = WAIT_MS }: NatsFeedOption
     }
     const messages = await orAbort(take(consumer, limit, waitMs), signal);
     const events = messages.map((message) => toEvent(message, source));
+    if (isBegunAgain(after, events)) throw fail('GONE', `The events of ${source} begin again. Read without a position.`);
     cursor = { consumer, after: events.at(-1)?.position ?? after };
     return events;
   }
@@ -80,6 +81,12 @@ async function take(consumer: Consumer, limit: number, waitMs: number): Promise<
   if (more === 0) return messages;
   for await (const message of await consumer.fetch({ max_messages: more, expires: FETCH_MS })) messages.push(message);
   return messages;
+}
+
+/** Returns whether the stream was begun again behind this position: the database of the source was restored (`nats-publisher.ts`). */
+function isBegunAgain(after: string | undefined, [first]: readonly DomainEvent[]): boolean {
+  const [read, next] = [after, first?.position].map((position) => (position === undefined ? undefined : parseFeedPosition(position)));
+  return read !== undefined && next !== undefined && next.position <= read.position;
 }
 
 function toEvent(message: JsMsg, source: string): DomainEvent {

@@ -9,6 +9,7 @@ import type { EventFeed } from './domain-event.ts';
 import { type Events, createEvents } from './events.ts';
 import { createLocalFeed } from './local-feed.ts';
 import { type NatsBus, createNatsBus } from './nats-bus.ts';
+import { createNatsFeed } from './nats-feed.ts';
 import { publishFeed } from './nats-publisher.ts';
 import { type TestNats, startTestNats } from './test-nats.ts';
 
@@ -65,6 +66,12 @@ async function write({ database }: Outbox, name: string, count: number): Promise
   return ids;
 }
 
+/** Takes the outbox back to a position, as a restored backup does. */
+async function restore({ database }: Outbox, position: number): Promise<void> {
+  await database.query('DELETE FROM outbox WHERE position > $1', [position]);
+  await database.query(`SELECT setval('outbox_positions', $1)`, [position]);
+}
+
 const startPublishers = ({ feed }: Outbox, count = buses.length) => buses.slice(0, count).map((bus) => publishFeed({ feed, bus, log }));
 const stopAll = (publishers: readonly ReturnType<typeof publishFeed>[]) => Promise.all(publishers.map((publisher) => publisher.stop()));
 
@@ -112,5 +119,30 @@ describe('several publishers of one outbox', () => {
       await outbox.close();
     }
     expect(errors.filter((error) => !error.includes('it begins again with the oldest'))).toEqual([]);
+  }, 60_000);
+
+  it('begin the stream again with all events of a backup that was restored, also those that the bus has just seen', async () => {
+    if (!nats) return;
+    const outbox = await openOutbox();
+    const kept = await write(outbox, 'kept', 30);
+    const publishers = startPublishers(outbox);
+    const lost = await write(outbox, 'lost', 20);
+    expect(await readStream(50)).toEqual([...kept, ...lost]);
+    const feed = createNatsFeed({ source: 'users', bus: buses[2] as NatsBus, waitMs: 1000 });
+    const [first] = await feed.read(undefined, 1, AbortSignal.timeout(30_000));
+    const last = (await feed.read(first?.position, 100, AbortSignal.timeout(30_000))).at(-1);
+    expect(last?.subject).toBe(lost.at(-1));
+
+    await restore(outbox, 30);
+    const written = await write(outbox, 'written', 5);
+    await until(async () => (await readStream(1)).at(-1) === written.at(-1));
+    expect(await readStream(35)).toEqual([...kept, ...written]);
+    // One that has read on and one that finds its place anew: neither waits until there are as many events as before.
+    const anew = createNatsFeed({ source: 'users', bus: buses[2] as NatsBus, waitMs: 1000 });
+    for (const reader of [feed, anew])
+      await expect(reader.read(last?.position, 100, AbortSignal.timeout(30_000))).rejects.toMatchObject({ code: 'GONE' });
+    expect((await anew.read(undefined, 100, AbortSignal.timeout(30_000))).map(({ subject }) => subject)).toEqual([...kept, ...written]);
+    await stopAll(publishers);
+    await outbox.close();
   }, 60_000);
 });

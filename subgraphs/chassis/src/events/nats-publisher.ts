@@ -24,8 +24,8 @@ const WRONG_LAST_SEQUENCE: readonly unknown[] = [10_071, 10_164];
 
 /**
  * Starts to publish. How far it is follows from the last message of the stream, so there is no second truth. Each message names the sequence
- * that it must follow, and its `Nats-Msg-Id` is the event's id. So of several publishers at the same place one stores the event; the others
- * learn that it is stored where they would have stored it, or, after longer than the bus remembers ids, read the last message again.
+ * that it must follow, and its `Nats-Msg-Id` is the event's id with its own sequence. So of several publishers at the same place one stores the
+ * event; the others learn that it is stored where they would have stored it, or, after longer than the bus remembers ids, read the last message again.
  */
 export function publishFeed(options: PublisherOptions): { readonly stop: () => Promise<void> } {
   const stopping = new AbortController();
@@ -91,7 +91,8 @@ async function publish({ open: { js }, bus, events, sequence }: Publication): Pr
   const stored = await Promise.allSettled(
     events.map((event, i) =>
       js.publish(bus.subjectOf(event.source, event.type), JSON.stringify(toCloudEvent(event)), {
-        msgID: event.id,
+        // With the place: events of a backup that was restored are published again, soon after they were the first time.
+        msgID: `${event.id}.${String(sequence + i + 1)}`,
         expect: { lastSequence: sequence + i },
       }),
     ),

@@ -33,7 +33,7 @@ export async function readLastMessage(open: OpenBus, { stream, source }: StreamO
 
 /**
  * Resolves with the sequence of the first message behind a position, by binary search; with undefined while the stream does not reach that far.
- * Throws GONE when messages behind it have been removed, or when it is of another history.
+ * Throws GONE when messages behind it have been removed, or when it is of another history: a database was restored, and counts again.
  */
 export async function findSequence(open: OpenBus, of: StreamOfSource, after: string | undefined): Promise<number | undefined> {
   const { state } = await open.jsm.streams.info(of.stream);
@@ -42,15 +42,29 @@ export async function findSequence(open: OpenBus, of: StreamOfSource, after: str
   if (state.messages === 0) return wanted ? undefined : state.last_seq + 1;
   if (!wanted) return state.first_seq;
   let [low, high] = [state.first_seq, state.last_seq];
-  if ((await readPosition(open, of, high)).position < wanted.position) return undefined;
+  const newest = await readPosition(open, of, high);
+  if (newest.position < wanted.position && isLater(newest, wanted)) throw gone(after);
+  if (newest.position < wanted.position) return undefined;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if ((await readPosition(open, of, middle)).position < wanted.position) low = middle + 1;
     else high = middle;
   }
   const { id } = await readPosition(open, of, low);
-  if (id !== wanted.id) throw fail('GONE', `Position ${String(after)} is no longer available. Read without a position.`);
+  if (id !== wanted.id) throw gone(after);
   return low + 1;
+}
+
+/**
+ * Returns whether an event was written after another one: ids begin with the time. One that has a lower position all the same is of another
+ * history: a stream that has not caught up ends with an earlier event.
+ */
+function isLater(event: FeedPosition, than: FeedPosition): boolean {
+  return event.id > than.id;
+}
+
+function gone(after: string | undefined): Error {
+  return fail('GONE', `Position ${String(after)} is no longer available. Read without a position.`);
 }
 
 async function readPosition(open: OpenBus, of: StreamOfSource, sequence: number): Promise<FeedPosition> {

@@ -21,10 +21,11 @@ function createHistory(kept = 0) {
     }
     return Promise.resolve();
   };
-  const open = (after?: number, progressMs?: number) =>
+  const open = (after?: number, { progressMs, id }: { progressMs?: number; id?: string } = {}) =>
     new SourceStream({
       ...(progressMs !== undefined && { progressMs }),
-      after,
+      after: after === undefined ? undefined : { position: after, id },
+      findId: (wanted) => Promise.resolve(events.find(({ position }) => position === wanted)?.id),
       readHistory: (position, limit) =>
         Promise.resolve({
           events: events.filter((event) => event.position > position).slice(0, limit),
@@ -74,7 +75,7 @@ describe('a source stream', () => {
 
   it('returns its position after a while without an event, counting events of other topics', async () => {
     const { write, dispatch, open } = createHistory();
-    const stream = open(undefined, 5);
+    const stream = open(undefined, { progressMs: 5 });
     await stream.start();
     expect(await stream.next()).toEqual({ position: 0 });
     write('other');
@@ -97,6 +98,27 @@ describe('a source stream', () => {
     const stream = open(5);
     expect(await stream.start()).toBe(5);
     expect(await take(stream, 1)).toEqual([6]);
+  });
+
+  it('throws GONE for a position of another history, unless its event was removed', async () => {
+    const { write, open } = createHistory(5);
+    const [sixth] = [write(), write()];
+    const other = `evt_${'z'.repeat(26)}`;
+    await expect(open(6, { id: other }).start()).rejects.toMatchObject({ code: 'GONE' });
+    for (const stream of [open(6, { id: sixth.id }), open(5, { id: other })]) {
+      const started = await stream.start();
+      expect(await take(stream, 1)).toEqual([started + 1]);
+    }
+  });
+
+  it('formats a position with the id of its event, and the one it began behind as it was given', async () => {
+    const { write, open } = createHistory(5);
+    const { id } = write();
+    const live = open();
+    await live.start();
+    expect(await live.format(6)).toBe(`6.${id}`);
+    expect(await live.format(5)).toBe('5');
+    expect(await open(6).format(6)).toBe('6');
   });
 
   it('ends with SERVICE_UNAVAILABLE when the subscriber is too slow, and unsubscribes', async () => {

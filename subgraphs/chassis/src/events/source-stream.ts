@@ -1,5 +1,6 @@
 /** The source stream of one subscriber (GraphQL specification §6.2.3): first what it missed, from the table, then new events, each once and in order. */
 import { fail } from '@trestle/schema/errors';
+import { type ClientPosition, formatClientPosition, isSameHistory } from './client-position.ts';
 import type { LoadedEvent, Subscriber, TopicEvent } from './dispatcher.ts';
 import type { Bounds } from './event-log.ts';
 
@@ -21,12 +22,14 @@ export type History = Bounds & { readonly events: readonly TopicEvent[] };
 /** What a stream is created from. */
 export interface SourceStreamOptions {
   /** The last position that the subscriber has received; without it the stream begins now. */
-  readonly after: number | undefined;
+  readonly after: ClientPosition | undefined;
   /** Reads a page of the selected events behind a position. Its `settled` is never less than `position()` was at the call. */
   readonly readHistory: (after: number, limit: number) => Promise<History>;
   readonly loadRows: (events: readonly TopicEvent[]) => Promise<ReadonlyMap<TopicEvent, object>>;
   /** Resolves when everything was dispatched that was committed before the call. */
   readonly catchUp: () => Promise<void>;
+  /** Resolves with the id of the event at a position; undefined when none is stored there. */
+  readonly findId: (position: number) => Promise<string | undefined>;
   /** Returns the position up to which everything was dispatched in this process. */
   readonly position: () => number;
   /** How long the stream may be without an event before `next` returns the position, in milliseconds. */
@@ -51,16 +54,20 @@ export class SourceStream {
 
   constructor(options: SourceStreamOptions) {
     this.#options = options;
-    this.#position = options.after ?? 0;
+    this.#position = options.after?.position ?? 0;
     this.#isLive = options.after === undefined;
   }
 
-  /** Resolves with the position from which on nothing will be missed. Throws GONE when events behind `after` were deleted, or SERVICE_UNAVAILABLE. */
+  /**
+   * Resolves with the position from which on nothing will be missed. Throws GONE when events behind `after` were deleted or `after` is of another
+   * history, such as one before a backup was restored; throws SERVICE_UNAVAILABLE.
+   */
   async start(): Promise<number> {
-    const { after, catchUp, position } = this.#options;
+    const { after, catchUp, position, findId } = this.#options;
     if (after !== undefined) {
-      await this.#readHistory();
-      return after;
+      const oldest = await this.#readHistory();
+      if (!isSameHistory(after, await findId(after.position), oldest)) throw gone(after.position);
+      return after.position;
     }
     await catchUp();
     this.#position = position();
@@ -78,6 +85,12 @@ export class SourceStream {
       if (!this.#isLive) await this.#readHistory();
       else if (await this.#isQuiet()) return { position: this.#options.position() };
     }
+  }
+
+  /** Resolves with a position that `start` or `next` has returned, in the form of `extensions.resume.after`. */
+  async format(position: number): Promise<string> {
+    const { after, findId } = this.#options;
+    return formatClientPosition(after?.position === position ? after : { position, id: await findId(position) });
   }
 
   /** Ends the stream at once, also while it waits. */
@@ -116,21 +129,20 @@ export class SourceStream {
     }
   }
 
-  /** Reads a page of older events. After the last page it subscribes to new ones, and reads once more what was committed in between. */
-  async #readHistory(): Promise<void> {
+  /** Reads a page of older events. After the last page it subscribes to new ones, and reads once more what was committed in between. Resolves with the oldest position. */
+  async #readHistory(): Promise<number> {
     const { readHistory, loadRows, catchUp } = this.#options;
     const { events, oldest, settled, newest } = await readHistory(this.#position, PAGE);
-    if (this.#position < oldest - 1 || this.#position > newest)
-      throw fail('GONE', `Position ${String(this.#position)} is no longer available. Subscribe without a position.`);
+    if (this.#position < oldest - 1 || this.#position > newest) throw gone(this.#position);
     const rows = await loadRows(events);
-    if (this.#isStopped) return;
+    if (this.#isStopped) return oldest;
     for (const event of events) {
       const row = rows.get(event);
-      if (row) this.#queue.push({ position: event.position, row });
+      if (row) this.#queue.push({ position: event.position, id: event.id, row });
     }
     const isLast = events.length < PAGE;
     this.#position = isLast ? Math.max(settled, this.#position) : (events.at(-1)?.position ?? this.#position);
-    if (!isLast) return;
+    if (!isLast) return oldest;
     if (this.#unsubscribe) {
       this.#isLive = true;
       this.#queue.push(...this.#early.filter(({ position }) => position > this.#position));
@@ -139,6 +151,7 @@ export class SourceStream {
       await catchUp();
       if (!(this.#isStopped as boolean)) this.#subscribe();
     }
+    return oldest;
   }
 
   /** Resolves with false when an event has come or the stream has ended, with true after `progressMs` without either. */
@@ -153,4 +166,8 @@ export class SourceStream {
       };
     });
   }
+}
+
+function gone(position: number): Error {
+  return fail('GONE', `Position ${String(position)} is no longer available. Subscribe without a position.`);
 }

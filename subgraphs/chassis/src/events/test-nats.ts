@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
+import { reserveTestPort } from '@trestle/service/test-port';
 
 /** A server that tests may kill. */
 export interface TestNats {
@@ -32,7 +32,7 @@ export async function startTestNats(): Promise<TestNats | undefined> {
   }
   const program = PROGRAM;
   const home = await mkdtemp(join(tmpdir(), 'trestle-nats-'));
-  const port = await findFreePort();
+  const port = await reserveTestPort();
   const url = `nats://127.0.0.1:${String(port)}`;
   let child: ChildProcess | undefined;
   const end = async (signal: 'SIGKILL' | 'SIGTERM') => {
@@ -70,13 +70,4 @@ async function untilReachable(url: string): Promise<void> {
       await delay(50);
     }
   }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

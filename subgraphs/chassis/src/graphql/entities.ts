@@ -7,9 +7,8 @@ import { ID_LENGTH } from '@trestle/schema/lengths';
 import { REFERENCE_FIELD } from '@trestle/schema/references';
 import { type GraphQLObjectType, type GraphQLResolveInfo, type GraphQLSchema, defaultFieldResolver, isObjectType } from 'graphql';
 import { checkString } from '../values/strings.ts';
+import { MAX_LIST_ITEMS } from './result-limits.ts';
 
-/** More than any operation within the gateway's limits sends at once. */
-const MAX_REPRESENTATIONS = 100_000;
 /** Errors cost more time and memory than entities: thousands would stop the process for a second. */
 const MAX_REPORTED = 100;
 
@@ -56,8 +55,8 @@ export function applyEntities(schema: GraphQLSchema): void {
 
   field.resolve = (_, { representations }: { representations: readonly unknown[] }, context, info) => {
     const { length } = representations;
-    if (length > MAX_REPRESENTATIONS)
-      throw fail('VALIDATION_ERROR', `${String(length)} representations exceed the limit of ${String(MAX_REPRESENTATIONS)}.`);
+    if (length > MAX_LIST_ITEMS)
+      throw fail('VALIDATION_ERROR', `${String(length)} representations exceed the limit of ${String(MAX_LIST_ITEMS)}.`);
     let reported = 0;
     return representations.map((sent) => {
       const found = find(sent);

@@ -8,6 +8,7 @@ import { applyArgumentChecks } from './argument-checks.ts';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
 import { applyEntities } from './entities.ts';
 import { applyMutationReads } from './mutation-reads.ts';
+import { applyResultLimits } from './result-limits.ts';
 import { DateTime, Upload } from './scalars.ts';
 import { applyUpper } from './upper-directive.ts';
 
@@ -17,7 +18,7 @@ export interface SubgraphSchema {
   readonly authRules?: AuthRules;
 }
 
-/** Creates the schema: resolvers, `_entities`, limits of arguments, `@upper`, `@auth`, `@authenticated` and `@requiresScopes`. Throws at start for rules that fit no field. */
+/** Creates the schema: resolvers, `_entities`, limits of arguments and results, `@upper`, `@auth`, `@authenticated` and `@requiresScopes`. Throws at start for rules that fit no field. */
 export function createSubgraphSchema(name: SubgraphName, { resolvers, authRules }: SubgraphSchema): GraphQLSchema {
   const typeDefs = parse(readSubgraphSdl(name));
   const hasFiles = typeDefs.definitions.some((each) => each.kind === Kind.SCALAR_TYPE_DEFINITION && each.name.value === 'Upload');
@@ -29,5 +30,6 @@ export function createSubgraphSchema(name: SubgraphName, { resolvers, authRules 
   applyAuth(schema, authRules);
   // After @auth, so that it is checked first.
   applyAccessDirectives(schema);
+  applyResultLimits(schema);
   return schema;
 }

@@ -19,6 +19,8 @@ export interface Search {
   readonly condition: Sql;
   /** The relevance of a row, an integer. Rows can be sorted by it when it is present. */
   readonly score?: Sql;
+  /** Returns a statement that selects the column `id` of all rows that meet the condition, or of any so many when there are more. */
+  readonly selectMatches?: (most: number) => Sql;
 }
 
 /** A window on the rows of a list. */
@@ -44,9 +46,12 @@ const FEW = 1000;
 export function selectPage({ search, window, ...rows }: PageQuery): Sql {
   const { table, where } = rows;
   if (!search) return selectWindow({ ...rows, window });
-  const { condition, score } = search;
+  const {
+    condition,
+    score,
+    selectMatches = (most) => sql`SELECT t."id" FROM ${name(table)} t WHERE ${condition} LIMIT ${most}::int`,
+  } = search;
   const isRanked = score !== undefined && window.order.some(({ column }) => column === RELEVANCE);
-  const few = sql`SELECT t."id" FROM ${name(table)} t WHERE ${condition} LIMIT ${FEW + 1}::int`;
   const parts = [
     { found: sql`t."id" IN (SELECT "id" FROM few) AND (SELECT count(*) FROM few) <= ${FEW}::int`, relevance: score },
     { found: sql`${condition} AND (SELECT count(*) FROM few) > ${FEW}::int`, relevance: sql`0` },
@@ -55,7 +60,7 @@ export function selectPage({ search, window, ...rows }: PageQuery): Sql {
     const source = isRanked && relevance ? { source: withRelevance(rows, found, relevance) } : {};
     return sql`(SELECT * FROM (${selectWindow({ ...rows, ...source, where: isRanked ? where : [found, ...where], window })}) t)`;
   });
-  return sql`WITH few AS MATERIALIZED (${few}) SELECT t.* FROM (${join(pages, ' UNION ALL ')}) t ORDER BY ${orderBy(window)}`;
+  return sql`WITH few AS MATERIALIZED (${selectMatches(FEW + 1)}) SELECT t.* FROM (${join(pages, ' UNION ALL ')}) t ORDER BY ${orderBy(window)}`;
 }
 
 function withRelevance(rows: RowSet, found: Sql, relevance: Sql): Sql {

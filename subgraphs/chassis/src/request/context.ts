@@ -24,6 +24,8 @@ export interface RequestContext {
   readonly report?: RequestReport | undefined;
   /** The HTTP side of the request; absent for operations of a WebSocket. */
   readonly http?: HttpExchange | undefined;
+  /** Returns whether the client has disconnected, so that the result of a query is of no use. */
+  readonly isAbandoned?: () => boolean;
   /** Discards the rows that were read so far, so that resolvers read them again. Called before and after each mutation. */
   readonly forgetReads?: () => void;
 }

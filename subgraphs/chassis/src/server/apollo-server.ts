@@ -1,7 +1,11 @@
 /** The Apollo Server of a subgraph, and its HTTP endpoint. */
 import type { IncomingMessage } from 'node:http';
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
-import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
 import { readBearerToken } from '@trestle/identity/credential';
 import type { TokenVerifier } from '@trestle/identity/tokens';
@@ -13,6 +17,7 @@ import { createDocumentCache } from '../graphql/document-cache.ts';
 import { MAX_TOKENS, limitRootFields } from '../graphql/document-limits.ts';
 import { createErrorPlugin, formatError } from '../graphql/errors.ts';
 import { replayPlugin } from '../graphql/replay-plugin.ts';
+import { resultLimitPlugin } from '../graphql/result-limits.ts';
 import type { RequestContext } from '../request/context.ts';
 import { toHttpExchange } from '../request/http-exchange.ts';
 import { parseIdempotencyKey } from '../request/idempotency-key.ts';
@@ -43,7 +48,10 @@ export async function startApolloServer({ schema, log, plugin }: ApolloServerOpt
     plugins: [
       plugin,
       createErrorPlugin(log),
+      resultLimitPlugin,
       replayPlugin,
+      // It would wrap the resolver of each field, for responses that the gateway never caches.
+      ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
     ],
@@ -114,6 +122,7 @@ function toRequestContext(
       denials: new Map(),
       idempotency: parseIdempotencyKey(request.headers),
       report,
+      isAbandoned: () => response.destroyed,
       http: toHttpExchange(request, response),
     };
   } catch (error) {

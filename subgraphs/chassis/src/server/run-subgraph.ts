@@ -10,6 +10,7 @@ import { type ServiceSettings, toServiceOptions } from '@trestle/service/setting
 import { createTracing } from '@trestle/telemetry';
 import type { Registry } from 'prom-client';
 import { type DatabaseLimits, openDatabase } from '../database/database.ts';
+import { createLateIndexes } from '../database/late-indexes.ts';
 import { migrate } from '../database/migrate.ts';
 import type { EventFeed } from '../events/domain-event.ts';
 import { type Events, createEvents } from '../events/events.ts';
@@ -107,6 +108,7 @@ async function start<Context extends RequestContext>(
   const service = await startService({ log, port, host: settings.HOST, probes, handle, upgrade, ...toServiceOptions(settings) });
   const jobs = subgraph.startJobs?.({ url, heartbeatMs: settings.JOB_HEARTBEAT_MS, log });
   const consumers = subgraph.startConsumers?.({ feeds, url, metrics });
+  const lateIndexes = subgraph.lateIndexes && createLateIndexes({ url, indexes: subgraph.lateIndexes, log });
   const sweepEvents = () => events.sweep(settings.EVENTS_RETENTION_HOURS);
   const stopSweeps = startSweeps(log, [sweepEvents, ...(subgraph.sweep ? [subgraph.sweep] : [])]);
 
@@ -116,7 +118,7 @@ async function start<Context extends RequestContext>(
     const stopped = service.stop();
     feedEndpoint?.stop();
     // Requests in flight may need what runs in the background.
-    await Promise.all([inFlight.settle(), sockets.close(), jobs?.stop(), consumers?.stop()]);
+    await Promise.all([inFlight.settle(), sockets.close(), jobs?.stop(), consumers?.stop(), lateIndexes?.stop()]);
     background.stop();
     await stopFeeds();
     verification.stop();

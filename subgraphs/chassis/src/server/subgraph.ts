@@ -6,9 +6,11 @@ import type { Verification } from '@trestle/identity/verification';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { Database } from '../database/database.ts';
+import type { LateIndex } from '../database/late-indexes.ts';
 import type { EventFeed } from '../events/domain-event.ts';
 import type { Events } from '../events/events.ts';
 import type { Topics } from '../events/topics.ts';
+import type { ClientPosition } from '../events/client-position.ts';
 import type { EventSelection } from '../events/event-selection.ts';
 import type { SourceStream } from '../events/source-stream.ts';
 import type { SubgraphSchema } from '../graphql/schema.ts';
@@ -36,6 +38,8 @@ export interface Subgraph<Context extends RequestContext> extends SubgraphSchema
   readonly startJobs?: (options: Omit<JobWorkerOptions<JobStores>, 'jobs'>) => JobWorker;
   /** Starts durable consumers of events (`consumeFeed`). Called once the subgraph serves requests. */
   readonly startConsumers?: (options: ConsumersOptions) => RunningConsumers;
+  /** Indexes that migrations leave out of tables with rows. They are created once the subgraph serves requests. */
+  readonly lateIndexes?: readonly LateIndex[];
   /** Deletes expired rows. Called regularly while the process runs. */
   readonly sweep?: () => Promise<void>;
   /** Closes what the subgraph has opened. */
@@ -43,7 +47,7 @@ export interface Subgraph<Context extends RequestContext> extends SubgraphSchema
 }
 
 /** Creates the stream of the selected events, from behind the position `after`, or from now on. */
-export type OpenSource = (selection: EventSelection, after?: number) => SourceStream;
+export type OpenSource = (selection: EventSelection, after?: ClientPosition) => SourceStream;
 
 /** Handles an HTTP request, and sends its response. It must not throw. */
 export type Endpoint = (request: IncomingMessage, response: ServerResponse) => void;

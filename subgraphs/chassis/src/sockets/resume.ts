@@ -1,16 +1,14 @@
 /** Parses how a subscriber resumes after a lost connection: `extensions.resume` of a `subscribe` message (ADR 24). No I/O. */
 import { rejectFaults } from '@trestle/schema/errors';
+import { type ClientPosition, parseClientPosition } from '../events/client-position.ts';
 
 /** Present for a subscriber that wants positions. */
 export interface Resume {
   /** The last position that the subscriber has received. */
-  readonly after?: number;
+  readonly after?: ClientPosition;
   /** After this many events the subscription completes; the subscriber subscribes again for more. */
   readonly first?: number;
 }
-
-/** Positions are whole numbers, small enough that a double represents each exactly. */
-const POSITION = /^(?:0|[1-9]\d{0,14})$/;
 
 /** Returns undefined for a subscriber that does not want positions. Throws VALIDATION_ERROR. */
 export function parseResume(extensions: Readonly<Record<string, unknown>> | null | undefined): Resume | undefined {
@@ -21,9 +19,10 @@ export function parseResume(extensions: Readonly<Record<string, unknown>> | null
     return undefined;
   }
   const { after, first } = resume as { readonly after?: unknown; readonly first?: unknown };
-  if (after !== undefined && (typeof after !== 'string' || !POSITION.test(after)))
+  const position = typeof after === 'string' ? parseClientPosition(after) : undefined;
+  if (after !== undefined && !position)
     rejectFaults([{ field: 'extensions.resume.after', message: 'must be a position from an earlier response' }]);
   if (first !== undefined && !(Number.isSafeInteger(first) && Number(first) > 0))
     rejectFaults([{ field: 'extensions.resume.first', message: 'must be a whole number of at least 1' }]);
-  return { ...(after !== undefined && { after: Number(after) }), ...(first !== undefined && { first: Number(first) }) };
+  return { ...(position && { after: position }), ...(first !== undefined && { first: Number(first) }) };
 }

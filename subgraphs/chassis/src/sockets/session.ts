@@ -19,6 +19,8 @@ export interface Session {
 /** How a session checks its token. */
 export interface SessionOptions {
   readonly verifier: TokenVerifier;
+  /** Returns whether the socket is closed. */
+  readonly isClosed: () => boolean;
   /** Called once, when the token expires or is revoked. */
   readonly onInvalid: () => void;
 }
@@ -27,7 +29,7 @@ export interface SessionOptions {
 export function openSession(
   request: IncomingMessage,
   params: Readonly<Record<string, unknown>>,
-  { verifier, onInvalid }: SessionOptions,
+  { verifier, isClosed, onInvalid }: SessionOptions,
 ): Session {
   const token = readBearerToken([...request.rawHeaders, ...toRawHeaders(params)]);
   const caller = token === undefined ? null : verifier.verify(token);
@@ -39,7 +41,7 @@ export function openSession(
   };
   const unwatch = caller ? verifier.watch(caller, invalidate) : () => undefined;
   return {
-    createRequest: () => ({ caller, requestId, denials: new Map(), idempotency: null }),
+    createRequest: () => ({ caller, requestId, denials: new Map(), idempotency: null, isAbandoned: isClosed }),
     isInvalid() {
       if (!state.isInvalid && caller && !verifier.isValid(caller)) {
         unwatch();

@@ -159,6 +159,7 @@ function connect(peer: Peer, params: Readonly<Record<string, unknown>>, verifier
   try {
     peer.session = openSession(peer.request, params, {
       verifier,
+      isClosed: () => peer.socket.readyState === peer.socket.CLOSED,
       onInvalid: () => {
         closeSocket(peer.socket, CloseCode.Forbidden, INVALID_TOKEN);
       },

@@ -9,10 +9,12 @@ import {
   execute,
 } from 'graphql';
 import type { Counter, Gauge } from 'prom-client';
+import { formatClientPosition } from '../events/client-position.ts';
 import type { LoadedEvent } from '../events/dispatcher.ts';
 import { EventSelection } from '../events/event-selection.ts';
 import type { Events } from '../events/events.ts';
 import type { SourceStream } from '../events/source-stream.ts';
+import { finishResult } from '../graphql/result-limits.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { Results, SocketOperation } from './operation.ts';
 import type { Session } from './session.ts';
@@ -95,7 +97,7 @@ class Subscription {
     if (first) return first;
     const event = await this.#source?.next();
     if (!event || this.#topic === undefined) return undefined;
-    if (!event.row) return resume ? toProgress(event.position) : this.#produce();
+    if (!event.row) return resume ? this.#toProgress(event.position) : this.#produce();
     const result = await this.#toResult(this.#topic, event);
     if (session.isInvalid()) return undefined;
     this.#options.delivered.inc({ topic: this.#topic });
@@ -113,7 +115,7 @@ class Subscription {
     if (this.#isStopped as boolean) return undefined;
     this.#topic = selection.topic;
     this.#options.open.inc({ topic: selection.topic });
-    return resume && toProgress(position);
+    return resume && this.#toProgress(position);
   }
 
   /** Resolves with the events that the resolver of the subscription selects. */
@@ -127,21 +129,22 @@ class Subscription {
   }
 
   /** Executes the operation for one event. Loaders and masks belong to this event alone. */
-  async #toResult(topic: string, { row, position }: LoadedEvent): Promise<FormattedExecutionResult> {
+  async #toResult(topic: string, { row, ...event }: LoadedEvent): Promise<FormattedExecutionResult> {
     const { toArguments, createContext, format } = this.#options;
     const request = this.#operation.session.createRequest();
     const contextValue = createContext(request);
-    const { data, errors = [] } = await execute({ ...toArguments(this.#operation), contextValue, rootValue: { [topic]: row } });
+    const executed = await execute({ ...toArguments(this.#operation), contextValue, rootValue: { [topic]: row } });
+    const { data, errors = [] } = finishResult(contextValue, executed);
     const formatted = format(errors, request);
     return {
       ...(formatted.length > 0 && { errors: formatted }),
       data: data ?? null,
-      ...(this.#operation.resume && { extensions: { position: String(position) } }),
+      ...(this.#operation.resume && { extensions: { position: formatClientPosition(event) } }),
     };
   }
-}
 
-/** A result without an event: the position that the stream has reached. */
-function toProgress(position: number): FormattedExecutionResult {
-  return { data: null, extensions: { position: String(position) } };
+  /** Returns a result without an event: the position that the stream has reached. */
+  async #toProgress(position: number): Promise<FormattedExecutionResult> {
+    return { data: null, extensions: { position: (await this.#source?.format(position)) ?? String(position) } };
+  }
 }

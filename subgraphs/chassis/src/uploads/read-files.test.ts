@@ -1,0 +1,76 @@
+/** Multipart requests over a real connection, stored in a directory. The client holds its request open, so that what ends first is decided. */
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { type ClientRequest, type IncomingMessage, type Server, createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { FileStore } from '@trestle/files/file-store';
+import { createLocalStore } from '@trestle/files/local-store';
+import { toFault } from '@trestle/schema/errors';
+import { readFiles } from './read-files.ts';
+
+const MAX_BYTES = 100_000;
+const HEAD = [
+  '--b\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":"{ a }","variables":{"file":null}}\r\n',
+  '--b\r\nContent-Disposition: form-data; name="map"\r\n\r\n{"0":["variables.file"]}\r\n',
+  '--b\r\nContent-Disposition: form-data; name="0"; filename="a"\r\n\r\n',
+].join('');
+
+let root: string;
+let files: FileStore;
+let server: Server;
+let client: ClientRequest;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'trestle-uploads-'));
+  files = createLocalStore(root);
+  server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  client = send({ port, host: '127.0.0.1', method: 'POST', headers: { 'content-type': 'multipart/form-data; boundary=b' } });
+  client.on('error', () => undefined);
+});
+afterEach(async () => {
+  client.destroy();
+  server.close();
+  server.closeAllConnections();
+  files.close();
+  await rm(root, { recursive: true });
+});
+
+/** Sends the fields and the start of the file, and resolves with the request that the server receives. */
+async function begin(content: Buffer): Promise<IncomingMessage> {
+  const received = once(server, 'request') as Promise<[IncomingMessage]>;
+  client.write(HEAD);
+  client.write(content);
+  return (await received)[0];
+}
+
+const read = (request: IncomingMessage) => readFiles(request, { files, prefix: 'videos/', maxBytes: MAX_BYTES, createId: () => 'vid_1' });
+/** Returns the names of all files below the root, also of unfinished ones. */
+const kept = async () => (await readdir(root, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+
+describe('readFiles', () => {
+  it('rejects with PAYLOAD_TOO_LARGE when the file exceeds the limit in the middle of the request, and keeps nothing', async () => {
+    const error: unknown = await read(await begin(Buffer.alloc(MAX_BYTES + 1))).catch((reason: unknown) => reason);
+    expect(toFault(error)).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', message: expect.stringContaining(String(MAX_BYTES)) });
+    expect(await kept()).toEqual([]);
+  });
+
+  it('rejects when the client disconnects in the middle of a file, and keeps nothing', async () => {
+    const request = await begin(Buffer.alloc(1000));
+    const reading = read(request);
+    request.once('data', () => client.destroy());
+    await expect(reading).rejects.toThrow('disconnected');
+    expect(await kept()).toEqual([]);
+  });
+
+  it('stores a file of exactly the limit', async () => {
+    const request = await begin(Buffer.alloc(MAX_BYTES, 'x'));
+    client.end('\r\n--b--\r\n');
+    const { files: stored } = await read(request);
+    expect(stored).toEqual([expect.objectContaining({ key: 'videos/vid_1', size: MAX_BYTES })]);
+    expect(await files.stat('videos/vid_1')).toMatchObject({ size: MAX_BYTES });
+  });
+});
