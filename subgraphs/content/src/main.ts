@@ -10,6 +10,7 @@ import { openFileStore } from '@trestle/files/settings';
 import { sweepFiles } from '@trestle/files/sweep-files';
 import { readConfig, toUploadLimits, toUsersUrl } from './config.ts';
 import { createContentContext } from './context.ts';
+import { POSTS_KEYS } from './post/store.ts';
 import { POSTER_FILES, createPublishing } from './publishing/publish-video.ts';
 import { resolvers } from './resolvers.ts';
 import { startIndexing } from './search/indexing.ts';
@@ -45,6 +46,7 @@ await runSubgraph({
       uploads: { files, prefix: VIDEO_FILES, maxBytes: config.MAX_UPLOAD_BYTES, createId: () => createId('fil') },
       startJobs: (worker) => startJobWorker({ ...worker, jobs }),
       startConsumers: (options) => startIndexing({ ...options, database, log, usersUrl: toUsersUrl(config) }),
+      lateIndexes: [POSTS_KEYS],
       async sweep() {
         await Promise.all([idempotency.sweep(), stores.jobs.sweep(), stores.uploads.sweep()]);
         const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);

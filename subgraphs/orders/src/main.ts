@@ -4,6 +4,7 @@ import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
 import { readConfig } from './config.ts';
 import { createOrdersContext } from './context.ts';
+import { PRODUCTS_KEYS } from './product/store.ts';
 import { resolvers } from './resolvers.ts';
 import { openOrdersStores } from './stores.ts';
 import { createTopics } from './topics.ts';
@@ -21,6 +22,7 @@ await runSubgraph({
       resolvers,
       createContext: (request) => createOrdersContext(request, idempotency),
       topics: createTopics(idempotency.stores),
+      lateIndexes: [PRODUCTS_KEYS],
       sweep: idempotency.sweep,
       close,
     };

@@ -24,7 +24,7 @@ import { createAttempts } from './login/attempts.ts';
 import { createAuthenticate } from './login/authenticate.ts';
 import { createConfirmPassword } from './login/confirm-password.ts';
 import { createAccounts } from './oauth/accounts.ts';
-import { type OAuthServer, createOAuthServer } from './oauth/server.ts';
+import type { OAuthServer } from './oauth/server.ts';
 import { resolvers } from './resolvers.ts';
 import { readRevocations } from './revocation/event-source.ts';
 import { RevocationPeers } from './revocation/peers.ts';
@@ -42,6 +42,8 @@ import { createWebhooks } from './webhook/webhooks.ts';
 
 const config = readConfig();
 const files = await openFileStore(config, 'users');
+/** Loaded where it is used only: its libraries take half as long to load as everything else. */
+const oauthModule = config.oauth && (await import('./oauth/server.ts'));
 
 await runSubgraph({
   name: 'users',
@@ -84,7 +86,7 @@ await runSubgraph({
       ...jobs.dependencies,
     };
     const exchange = createExchangeHandler({ ...stores, ...dependencies, now: Date.now, log });
-    const oauth = config.oauth && openOAuthServer(config.oauth, { database, verifier, publicKeys, log, stores, dependencies, signingKey });
+    const oauth = openOAuthServer({ database, verifier, publicKeys, log, stores, dependencies, signingKey });
     return {
       resolvers,
       authRules,
@@ -182,14 +184,12 @@ type OAuthParts = Pick<Chassis, 'database' | 'verifier' | 'publicKeys' | 'log'> 
   readonly signingKey: SigningKeySource;
 };
 
-/** Creates the authorization server on the stores of this process. */
-function openOAuthServer(
-  settings: NonNullable<typeof config.oauth>,
-  { database, verifier, publicKeys, log, stores, dependencies, signingKey }: OAuthParts,
-): OAuthServer {
+/** Creates the authorization server on the stores of this process; undefined without a public origin. */
+function openOAuthServer({ database, verifier, publicKeys, log, stores, dependencies, signingKey }: OAuthParts): OAuthServer | undefined {
   const { authenticate, secondFactors, tokens, revoke } = dependencies;
-  return createOAuthServer({
-    ...settings,
+  if (!config.oauth || !oauthModule) return undefined;
+  return oauthModule.createOAuthServer({
+    ...config.oauth,
     ...createAccounts({ ...stores, authenticate, secondFactors }),
     signingKey,
     publicKeys,

@@ -176,14 +176,11 @@ describe('a filter of posts', () => {
     expect(codes).toEqual({ postsConnection: 'VALIDATION_ERROR' });
   });
 
-  it.each([
-    ['posts_title_words_idx', `ts_filter(t."words", '{a}')`],
-    ['posts_words_idx', 't."words"'],
-  ] as const)('of words is served by %s', async (index, searched) => {
+  it.each([`ts_filter(t."words", '{a}')`, 't."words"'])('of words is served by an index of %s', async (searched) => {
     const [, plan] = await content.prisma.$transaction([
       content.prisma.$executeRaw`SET LOCAL enable_seqscan = off`,
       content.prisma.$queryRawUnsafe<object[]>(`EXPLAIN SELECT t."id" FROM "posts" t WHERE ${searched} @@ search_term('dog', 'english')`),
     ]);
-    expect(JSON.stringify(plan)).toContain(`${index} `);
+    expect(JSON.stringify(plan)).toContain('posts_keys_idx ');
   });
 });

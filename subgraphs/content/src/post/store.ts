@@ -1,8 +1,10 @@
 /** Posts in PostgreSQL. Every statement that reads posts contains the condition that the caller may see them. */
-import { given, sql } from '@trestle/chassis/database/sql';
+import type { LateIndex } from '@trestle/chassis/database/late-indexes';
+import { given, raw, sql } from '@trestle/chassis/database/sql';
 import type { RowSet, Search } from '@trestle/chassis/paging/page-query';
 import type { Sorting } from '@trestle/chassis/paging/window';
 import type { ExpectedVersions } from '@trestle/chassis/request/faults';
+import { selectCandidates } from '@trestle/chassis/search/candidates';
 import type { SearchQuery } from '@trestle/chassis/search/query';
 import { toScore, toTsquery } from '@trestle/chassis/search/tsquery';
 import { createGuardedDelete, createGuardedUpdate } from '@trestle/chassis/stores/guarded-writes';
@@ -91,10 +93,30 @@ function rowsOf({ filter, query, visibility }: PostScope): RowSet {
   return { table: 'posts', columns: COLUMNS, where, search: query && toSearch(query, new Set(filter.searchIn)) };
 }
 
-/** A title has few words, which have an index of their own; those of bodies are found by the index of all words. */
-function toSearch(query: SearchQuery, fields: ReadonlySet<string>): Search {
-  const score = toScore(query);
-  if (fields.size !== 1) return { condition: sql`t."words" @@ ${toTsquery(query)}`, score };
-  if (fields.has('TITLE')) return { condition: sql`ts_filter(t."words", '{a}') @@ ${toTsquery(query)}`, score };
-  return { condition: sql`t."words" @@ ${toTsquery(query, { weights: 'B' })}`, score };
+/** The words of titles, as the index has them. */
+const TITLE_WORDS = `ts_filter("words", '{a}')`;
+
+/** The index by which posts are searched. */
+export const POSTS_KEYS: LateIndex = {
+  table: 'posts',
+  name: 'posts_keys_idx',
+  definition: `USING gin ("words", (${TITLE_WORDS}), search_keys("words", "createdAt")) WITH (gin_pending_list_limit = 64)`,
+  replaces: ['posts_words_idx', 'posts_title_words_idx'],
+};
+
+/** What is searched: an expression of words, and the weights of those that match. */
+export const SEARCHED = {
+  ALL: { field: '"words"', weights: '' },
+  TITLE: { field: TITLE_WORDS, weights: '' },
+  BODY: { field: '"words"', weights: 'B' },
+} as const;
+
+function toSearch(query: SearchQuery, searchIn: ReadonlySet<'TITLE' | 'BODY'>): Search {
+  const [only] = searchIn.size === 1 ? searchIn : [];
+  const { field, weights } = SEARCHED[only ?? 'ALL'];
+  return {
+    condition: sql`${raw(field)} @@ ${toTsquery(query, { weights })}`,
+    score: toScore(query),
+    selectMatches: (most) => selectCandidates(query, { table: 'posts', fields: [[field]], weights, most }),
+  };
 }

@@ -110,17 +110,25 @@ async function copyAccounts(query: Query, { accounts, signal }: Pick<BuildOption
   return count;
 }
 
-/** Creates the indexes of the live tables on the new ones: after the rows, because that is many times faster. */
+/**
+ * Creates the indexes of the live tables on the new ones: after the rows, because that is many times faster. The words have one index that
+ * also has the keys, in place of those that the live table may have from before (ADR 28).
+ */
 async function createIndexes(query: Query): Promise<void> {
   for (const table of ['documents', 'words'] as const) {
     const indexes = await query<{ definition: string }>(
       `SELECT pg_get_indexdef(i."indexrelid") AS "definition" FROM pg_index i WHERE i."indrelid" = $1::regclass AND NOT i."indisprimary"`,
       [`"${LIVE[table]}"`],
     );
-    for (const { definition } of indexes) await query(`CREATE INDEX ON "${NEXT[table]}" ${definition.slice(definition.indexOf('USING '))}`);
+    const others = indexes.map(({ definition }) => definition.slice(definition.indexOf('USING '))).filter((each) => !OF_WORDS.test(each));
+    for (const definition of table === 'documents' ? [WITH_KEYS, ...others] : others)
+      await query(`CREATE INDEX ON "${NEXT[table]}" ${definition}`);
     await query(`ANALYZE "${NEXT[table]}"`);
   }
 }
+
+const WITH_KEYS = 'USING gin ("words", "titleWords", search_keys("words", "createdAt")) WITH (gin_pending_list_limit = 64)';
+const OF_WORDS = /^USING gin \((words|"titleWords")/;
 
 /** Projects what has happened since the build began, until little is left: the consumers project that after the swap, in milliseconds. */
 async function catchUp(query: Query, positions: Positions, { feeds, project, signal }: BuildOptions): Promise<void> {

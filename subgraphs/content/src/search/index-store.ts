@@ -11,14 +11,11 @@ export interface IndexTables {
 export const LIVE: IndexTables = { documents: 'search_documents', words: 'search_words' };
 export const NEXT: IndexTables = { documents: 'search_documents_next', words: 'search_words_next' };
 
-/** Longer words are neither misspelt nor corrected. */
-const MAX_WORD = 50;
-
 export type IndexStore = ReturnType<typeof createIndexStore>;
 
 export function createIndexStore(prisma: Pick<SqlClient, '$executeRaw'>, { documents, words }: IndexTables = LIVE) {
   const table = name(documents);
-  /** Inserts or replaces the documents that the statement selects, and adds their words to those by which queries are corrected. */
+  /** Inserts or replaces the documents that the statement selects, and adds their words to those by which queries are corrected and completed. */
   const write = (selected: Sql) =>
     prisma.$executeRaw(sql`
     WITH written AS (
@@ -28,7 +25,7 @@ export function createIndexStore(prisma: Pick<SqlClient, '$executeRaw'>, { docum
     )
     INSERT INTO ${name(words)} ("word")
     SELECT DISTINCT w COLLATE "C" FROM written, unnest(tsvector_to_array("words")) AS w
-    WHERE char_length(w) <= ${MAX_WORD}::int AND w NOT LIKE '$%' ORDER BY 1 ON CONFLICT DO NOTHING`);
+    WHERE w NOT LIKE '$%' ORDER BY 1 ON CONFLICT DO NOTHING`);
   const remove = (condition: Sql) => prisma.$executeRaw(sql`DELETE FROM ${table} d WHERE ${condition}`);
   const addType = (vector: Sql, type: string) => sql`${vector} || array_to_tsvector(ARRAY[${`$${type}`}])`;
 

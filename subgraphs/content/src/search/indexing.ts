@@ -79,7 +79,7 @@ async function buildWhenRequested(options: BuildLoopOptions, signal: AbortSignal
 
 async function buildIfRequested(options: BuildLoopOptions, signal: AbortSignal): Promise<number> {
   const [row] = await options.database.query<{ isDue: boolean }>(
-    'SELECT "builtAt" IS NULL OR "builtAt" < "requestedAt" AS "isDue" FROM "search_builds"',
+    `SELECT "builtAt" IS NULL OR "builtAt" < "requestedAt" OR NOT search_has_keys() AS "isDue" FROM "search_builds"`,
   );
   if (row?.isDue) await buildIndex({ ...options, signal });
   return POLL_MS;

@@ -85,6 +85,9 @@ describe('a search', () => {
   it('understands phrases, or, and excluded words', async () => {
     expect(await find('"people are running"')).toEqual(['body']);
     expect(await find('"running people"')).toEqual([]);
+    expect(await find('"needs a bridge"')).toEqual(['body']);
+    expect(await find('"need a bridge"')).toEqual(['body']);
+    expect(await find('"needs the bridge"')).toEqual([]);
     expect((await find('cables or zanzibar')).sort()).toEqual(['title', 'user']);
     expect((await find('bridge -river')).sort()).toEqual(['comment', 'title', 'user']);
     expect(await find('the bridges of world')).toEqual(['title']);

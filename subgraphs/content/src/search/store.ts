@@ -1,7 +1,8 @@
 /** The search index in PostgreSQL: finds the most relevant documents, and highlights what matches (ADR 28). */
-import { type Sql, type SqlClient, all, join, name, raw, sql } from '@trestle/chassis/database/sql';
+import { type Sql, type SqlClient, all, name, raw, sql } from '@trestle/chassis/database/sql';
 import type { Sorting } from '@trestle/chassis/paging/window';
 import { RELEVANCE } from '@trestle/chassis/paging/window';
+import { selectCandidates } from '@trestle/chassis/search/candidates';
 import { MARKS, toHighlightParts } from '@trestle/chassis/search/highlight';
 import type { SearchQuery } from '@trestle/chassis/search/query';
 import { toScore, toTsquery } from '@trestle/chassis/search/tsquery';
@@ -13,12 +14,6 @@ const SEARCH_SORTING: Sorting<'RELEVANCE'> = {
   default: { field: 'RELEVANCE', direction: 'DESC' },
 };
 
-/** How many of the newest documents show whether a query matches many. */
-const SAMPLE = 1000;
-/** From this many matches in the sample on, enough are found among the newest documents. */
-const DENSE = 25;
-/** As many of the newest documents have MAX_RESULTS matches of a dense query. */
-const RECENT = (SAMPLE / DENSE) * MAX_RESULTS;
 /** The characters of a string in which matches are highlighted. Longer ones would take too long. */
 const HIGHLIGHTED = 10_000;
 
@@ -51,6 +46,14 @@ export function createSearchStore(prisma: Pick<SqlClient, '$queryRaw'>) {
   };
 }
 
+/** The newest matches, and the newest that match in their titles. */
+export const CANDIDATES = {
+  table: 'search_documents',
+  fields: [['"words"'], ['"titleWords"', '"words"']],
+  isInWords: true,
+  isSorted: true,
+} as const;
+
 interface MarkedDocument {
   readonly id: string;
   readonly type: SearchType;
@@ -63,32 +66,12 @@ function toHighlights(field: Highlight['field'], marked: string | null): Highlig
   return parts.some(({ isMatch }) => isMatch) ? [{ field, parts }] : [];
 }
 
-/**
- * Returns the statement of the results: the newest documents that match in their titles and the newest that match at all, up to
- * MAX_RESULTS of each, the most relevant of which remain.
- */
+/** Returns the statement of the results: the candidates that are still visible, the most relevant of which remain. */
 function selectResults({ query, types }: SearchScope): Sql {
-  const matching = withTypes(toTsquery(query), types);
-  const columns = ['titleWords', 'words'];
-  const counts = columns.map((column) => sql`count(*) FILTER (WHERE ts_match_vq(t.${name(column)}, ${matching})) AS ${name(column)}`);
-  const newest = (limit: number) => sql`
-    (SELECT "id", "words", "titleWords", "createdAt" FROM "search_documents" ORDER BY "createdAt" DESC, "id" DESC LIMIT ${limit}::int) t`;
-  const found = columns.map((column) => {
-    const isDense = sql`(SELECT ${name(column)} FROM "sample") >= ${DENSE}::int`;
-    const recent = sql`SELECT t."id" FROM ${newest(RECENT)} WHERE ${isDense} AND ts_match_vq(t.${name(column)}, ${matching})
-      ORDER BY t."createdAt" DESC, t."id" DESC LIMIT ${MAX_RESULTS}::int`;
-    // OFFSET 0 keeps PostgreSQL from reading the documents in the order of their times, which takes long when few of them match.
-    const indexed = sql`
-      SELECT t."id" FROM (SELECT "id", "createdAt" FROM "search_documents" WHERE ${name(column)} @@ ${matching} OFFSET 0) t
-      WHERE NOT ${isDense} OR (SELECT count(*) FROM ${name(`recent_${column}`)}) < ${MAX_RESULTS}::int
-      ORDER BY t."createdAt" DESC, t."id" DESC LIMIT ${MAX_RESULTS}::int`;
-    return sql`${name(`recent_${column}`)} AS MATERIALIZED (${recent}), ${name(`indexed_${column}`)} AS MATERIALIZED (${indexed})`;
-  });
-  const ids = columns.flatMap((column) => [`recent_${column}`, `indexed_${column}`]).map((cte) => sql`SELECT "id" FROM ${name(cte)}`);
   return sql`
-    WITH "sample" AS MATERIALIZED (SELECT ${join(counts, ', ')} FROM ${newest(SAMPLE)}), ${join(found, ', ')}
     SELECT t."id", t."type", ${toScore(query)} AS ${name(RELEVANCE)}
-    FROM "search_documents" t WHERE ${all([sql`t."id" IN (${join(ids, ' UNION ')})`, VISIBLE])}
+    FROM "search_documents" t
+    WHERE ${all([sql`t."id" IN (${selectCandidates(query, { ...CANDIDATES, also: toTypes(types), most: MAX_RESULTS })})`, VISIBLE])}
     ORDER BY ${name(RELEVANCE)} DESC, t."id" DESC LIMIT ${MAX_RESULTS}::int`;
 }
 
@@ -100,9 +83,9 @@ const VISIBLE = sql`CASE t."type"
   ELSE true END`;
 
 /** The index has the type of each document as a word that no parsed string contains. */
-function withTypes(query: Sql, types: readonly SearchType[]): Sql {
-  if (types.length === SEARCH_TYPES.length) return query;
-  return sql`((${query}) && ${raw(`'${types.map((type) => `''$${type}''`).join(' | ')}'`)}::tsquery)`;
+function toTypes(types: readonly SearchType[]): Sql | undefined {
+  if (types.length === SEARCH_TYPES.length) return undefined;
+  return sql`${raw(`'${types.map((type) => `''$${type}''`).join(' | ')}'`)}::tsquery`;
 }
 
 function selectMarked(ids: readonly string[], query: SearchQuery): Sql {

@@ -1,7 +1,9 @@
 /** Products in PostgreSQL. Every write is one statement. */
+import type { LateIndex } from '@trestle/chassis/database/late-indexes';
 import { type Sql, containing, given, sql } from '@trestle/chassis/database/sql';
 import type { RowSet, Search } from '@trestle/chassis/paging/page-query';
 import type { Sorting } from '@trestle/chassis/paging/window';
+import { selectCandidates } from '@trestle/chassis/search/candidates';
 import type { SearchQuery } from '@trestle/chassis/search/query';
 import { toScore, toTsquery } from '@trestle/chassis/search/tsquery';
 import { createGuardedUpdate } from '@trestle/chassis/stores/guarded-writes';
@@ -68,11 +70,28 @@ function rowsOf({ filter, query }: ProductScope): RowSet {
   return { table: 'products', columns: COLUMNS, where: conditionsOf(filter), search: query && toSearch(query, filter.search ?? '') };
 }
 
+/** The index by which products are searched. */
+export const PRODUCTS_KEYS: LateIndex = {
+  table: 'products',
+  name: 'products_keys_idx',
+  definition: 'USING gin ("words", search_keys("words", "createdAt")) WITH (gin_pending_list_limit = 64)',
+  replaces: ['products_words_idx'],
+};
+
 /** Clients of earlier versions find substrings too; they are least relevant. */
 function toSearch(query: SearchQuery, written: string): Search {
-  const contains = containing(written);
-  const condition = sql`(t."words" @@ ${toTsquery(query)} OR t."name" ILIKE ${contains} OR t."description" ILIKE ${contains})`;
-  return { condition, score: toScore(query) };
+  const pattern = containing(written);
+  const contains = sql`(t."name" ILIKE ${pattern} OR t."description" ILIKE ${pattern})`;
+  return {
+    condition: sql`(t."words" @@ ${toTsquery(query)} OR ${contains})`,
+    score: toScore(query),
+    // Substrings are looked for when they can still change the result.
+    selectMatches: (most) => sql`
+      WITH words AS MATERIALIZED (
+        SELECT f."id"::int AS "id" FROM (${selectCandidates(query, { table: 'products', fields: [['"words"']], most })}) f)
+      SELECT "id" FROM words
+      UNION (SELECT t."id" FROM "products" t WHERE ${contains} AND (SELECT count(*) FROM words) < ${most}::int LIMIT ${most}::int)`,
+  };
 }
 
 function conditionsOf(filter: ProductFilter): Sql[] {

@@ -1,7 +1,10 @@
 /** The live events of the journal: read once for all subscribers of this process, and given to those that may learn of them. */
 import type { LoadedEvent, Subscriber, TopicEvent } from '@trestle/chassis/events/dispatcher';
+import type { ClientPosition } from '@trestle/chassis/events/client-position';
 import { EventReader, stopping } from '@trestle/chassis/events/event-reader';
+import { reset } from '@trestle/chassis/events/events';
 import { EventSelection } from '@trestle/chassis/events/event-selection';
+import { HistoryMark } from '@trestle/chassis/events/history-mark';
 import { type History, SourceStream } from '@trestle/chassis/events/source-stream';
 import type { Log } from '@trestle/log';
 import { type EventScope, type JournalEvent, isInScope } from './rules.ts';
@@ -26,20 +29,21 @@ export class JournalSelection extends EventSelection<typeof TOPIC, JournalEvent>
 /** Opens streams of events. */
 export interface LiveJournal {
   /** Creates the stream of the selected events, from behind the position `after`, or from now on. */
-  readonly open: (selection: EventSelection, after?: number) => SourceStream;
+  readonly open: (selection: EventSelection, after?: ClientPosition) => SourceStream;
   readonly close: () => Promise<void>;
 }
 
 /** What it is created from. */
 export interface LiveJournalOptions {
   readonly url: string;
-  readonly journal: Pick<JournalStore, 'bounds' | 'read' | 'readScope'>;
+  readonly journal: Pick<JournalStore, 'bounds' | 'findId' | 'read' | 'readScope'>;
   readonly log: Log;
 }
 
 /** Creates it. It connects when the first subscriber comes. */
 export function createLiveJournal({ url, journal, log }: LiveJournalOptions): LiveJournal {
   const subscribers = new Map<Subscriber, EventScope>();
+  const mark = new HistoryMark();
   let last = 0;
 
   const end = (error: Error) => {
@@ -52,14 +56,19 @@ export function createLiveJournal({ url, journal, log }: LiveJournalOptions): Li
     log,
     channel: CHANNEL,
     onOutage: end,
-    async read() {
-      const { newest } = await journal.bounds();
+    async read(_, isFirst) {
+      const { oldest, newest } = await journal.bounds();
+      if (newest < last || (isFirst && !(await mark.isStored(journal.findId, oldest)))) {
+        end(reset());
+        last = newest;
+      }
       if (subscribers.size === 0) last = Math.max(last, newest);
       while (last < newest) {
         const events = await journal.read(last, PAGE);
         for (const event of events) dispatch(subscribers, event);
         last = events.at(-1)?.position ?? newest;
       }
+      await mark.set(subscribers.size === 0 ? undefined : last, journal.findId);
       return true;
     },
   });
@@ -80,6 +89,7 @@ export function createLiveJournal({ url, journal, log }: LiveJournalOptions): Li
         readHistory: (position, limit) => readHistory(scope, position, limit),
         loadRows: (events) => Promise.resolve(new Map(events.map((event) => [event, toRow(event)]))),
         catchUp: () => reader.catchUp(),
+        findId: journal.findId,
         position: () => last,
         subscribe(subscriber) {
           subscribers.set(subscriber, scope);
@@ -95,7 +105,7 @@ export function createLiveJournal({ url, journal, log }: LiveJournalOptions): Li
 }
 
 function dispatch(subscribers: ReadonlyMap<Subscriber, EventScope>, event: JournalEvent): void {
-  const loaded: LoadedEvent = { position: event.position, row: event };
+  const loaded: LoadedEvent = { position: event.position, id: event.id, row: event };
   for (const [subscriber, scope] of subscribers) if (isInScope(event, scope)) subscriber.push(loaded);
 }
 

@@ -1,5 +1,6 @@
 /** Events as readers of the journal see them, and who may learn of which (contract §3). Pure: no database, no clock. */
 import type { Caller } from '@trestle/identity';
+import { type ClientPosition, formatClientPosition, parseClientPosition } from '@trestle/chassis/events/client-position';
 import { type Audience, isEventTypeFilter } from '@trestle/schema/event-types';
 import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
 
@@ -31,8 +32,6 @@ export interface EventScope {
 }
 
 const MAX_TYPES = 50;
-/** Whole numbers, small enough that a double represents each exactly. */
-const POSITION = /^(?:0|[1-9]\d{0,14})$/;
 /** Cursors are the positions of subscriptions as the gateway shows them, so that a stream can go on where a list has ended (ADR 11, ADR 25). */
 const OWNER = 'users';
 
@@ -52,23 +51,23 @@ export function toEventScope({ userId, role }: Pick<Caller, 'userId' | 'role'>, 
 }
 
 /** Returns the cursor of a position. */
-export function toCursor(position: number): string {
-  return Buffer.from(JSON.stringify([OWNER, String(position)])).toString('base64url');
+export function toCursor(position: ClientPosition): string {
+  return Buffer.from(JSON.stringify([OWNER, formatClientPosition(position)])).toString('base64url');
 }
 
 /** Parses a cursor of the journal. Throws VALIDATION_ERROR. */
-export function parseCursor(cursor: string | null | undefined): number | undefined {
+export function parseCursor(cursor: string | null | undefined): ClientPosition | undefined {
   if (cursor == null) return undefined;
   const position = decodeCursor(cursor);
   if (position === undefined) rejectFaults([{ field: 'after', message: 'is not a cursor of events' }]);
   return position;
 }
 
-function decodeCursor(cursor: string): number | undefined {
+function decodeCursor(cursor: string): ClientPosition | undefined {
   try {
     const pair = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown;
     if (!Array.isArray(pair) || pair.length !== 2 || pair[0] !== OWNER) return undefined;
-    return typeof pair[1] === 'string' && POSITION.test(pair[1]) ? Number(pair[1]) : undefined;
+    return typeof pair[1] === 'string' ? parseClientPosition(pair[1]) : undefined;
   } catch {
     return undefined;
   }

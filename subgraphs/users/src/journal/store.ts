@@ -2,6 +2,7 @@
 import { type Sql, type SqlClient, all, given, sql } from '@trestle/chassis/database/sql';
 import type { Connection } from '@trestle/chassis/paging/connection';
 import { fail } from '@trestle/schema/errors';
+import { type ClientPosition, isSameHistory } from '@trestle/chassis/events/client-position';
 import { type EventScope, type JournalEvent, toCursor } from './rules.ts';
 
 /** The positions that are kept: `newest` is the last event, and events before `oldest` were dropped. An empty journal has `newest` + 1 and `newest`. */
@@ -12,18 +13,20 @@ export interface JournalBounds {
 
 /** Where a page begins, and how many events it has. */
 export interface JournalPage {
-  readonly after: number | undefined;
+  readonly after: ClientPosition | undefined;
   readonly limit: number;
 }
 
 /** Reads events. */
 export interface JournalStore {
   readonly bounds: () => Promise<JournalBounds>;
+  /** Resolves with the id of the event at a position; undefined when none is stored there. */
+  readonly findId: (position: number) => Promise<string | undefined>;
   /** Reads events behind a position, of all readers. */
   readonly read: (after: number, limit: number) => Promise<JournalEvent[]>;
   /** Reads events behind a position that belong to a scope. */
   readonly readScope: (scope: EventScope, after: number, limit: number) => Promise<JournalEvent[]>;
-  /** Returns a page of events. Throws GONE when events behind `after` were dropped. */
+  /** Returns a page of events. Throws GONE when events behind `after` were dropped, or it is of another history. */
   readonly connection: (scope: EventScope, page: JournalPage) => Promise<Connection<JournalEvent>>;
   /** Drops days whose events are all older than these hours, at least 24. */
   readonly sweep: (hours: number) => Promise<void>;
@@ -42,6 +45,8 @@ export function createJournalStore(prisma: SqlClient): JournalStore {
       ),
     );
   const bounds = async (): Promise<JournalBounds> => (await prisma.$queryRaw<JournalBounds[]>(BOUNDS))[0] ?? { oldest: 1, newest: 0 };
+  const findId: JournalStore['findId'] = async (position) =>
+    (await prisma.$queryRaw<{ id: string }[]>(sql`SELECT "id" FROM "journal" WHERE "position" = ${position}::bigint`))[0]?.id;
   const readScope: JournalStore['readScope'] = (scope, after, limit) => readWhere([isBehind(after), ...conditionsOf(scope)], limit);
   const count = async (scope: EventScope) => {
     const [counted] = await prisma.$queryRaw<{ count: number }[]>(
@@ -49,25 +54,32 @@ export function createJournalStore(prisma: SqlClient): JournalStore {
     );
     return counted?.count ?? 0;
   };
+  const requirePosition = async (after: ClientPosition, { oldest, newest }: JournalBounds) => {
+    const isKept = after.position >= oldest - 1 && after.position <= newest;
+    if (!isKept || !isSameHistory(after, await findId(after.position), oldest)) throw goneAfter(after.position);
+  };
   return {
     bounds,
+    findId,
     read: (after, limit) => readWhere([isBehind(after)], limit),
     readScope,
     async connection(scope, { after, limit }) {
       const { oldest, newest } = await bounds();
-      if (after !== undefined && (after < oldest - 1 || after > newest)) throw goneAfter(after);
-      const start = after ?? oldest - 1;
+      if (after) await requirePosition(after, { oldest, newest });
+      const start = after?.position ?? oldest - 1;
       const events = await readScope(scope, start, limit + 1);
       const page = events.slice(0, limit);
-      const edges = page.map((node) => ({ cursor: toCursor(node.position), node }));
+      const edges = page.map((node) => ({ cursor: toCursor(node), node }));
       const hasNextPage = events.length > limit;
       // Behind the last event of the journal nothing was selected, so that a reader need not look there again.
-      const end = hasNextPage ? page.at(-1)?.position : Math.max(newest, page.at(-1)?.position ?? 0);
+      const last = page.at(-1);
+      const isEnd = last && (hasNextPage || last.position >= newest);
+      const end = isEnd ? last : { position: newest, id: await findId(newest) };
       const pageInfo = {
         hasNextPage,
         hasPreviousPage: start > oldest - 1,
         startCursor: edges[0]?.cursor ?? null,
-        endCursor: toCursor(end ?? 0),
+        endCursor: toCursor(end),
       };
       return { edges, pageInfo, countTotal: () => count(scope) };
     },

@@ -7,6 +7,7 @@ import type { Caller } from '@trestle/identity';
 import type { TokenGrant, TokenIssuer, TokenVerifier } from '@trestle/identity/tokens';
 import { type AccessToken, type AdapterPayload, type ClientCredentials, errors } from 'oidc-provider';
 import type { ClientStore } from './client-store.ts';
+import { decodeJwt } from './jwt-lookup.ts';
 import type { RecordStore } from './record-store.ts';
 import { OAUTH_SCOPES, toApiScopes } from './scopes.ts';
 
@@ -79,15 +80,6 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
       if (caller) await options.revokeToken(caller.userId, caller.tokenId);
     },
   };
-}
-
-/** The library refuses JWTs where tokens are revoked and introspected; with other separators it looks them up as any other token. */
-export function encodeJwt(token: string): string {
-  return token.replaceAll('.', '~');
-}
-
-function decodeJwt(token: string): string {
-  return token.replaceAll('~', '.');
 }
 
 async function issue(token: AccessToken | ClientCredentials, { issuer, clients, findAccount }: AccessTokenOptions): Promise<IssuedToken> {

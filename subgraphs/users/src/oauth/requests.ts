@@ -1,6 +1,6 @@
 /** Reads and prepares the requests of the authorization server. */
 import { IncomingMessage } from 'node:http';
-import { encodeJwt } from './access-tokens.ts';
+import { encodeJwt } from './jwt-lookup.ts';
 
 /** More than any form of this server needs. */
 const MAX_FORM_BYTES = 32 * 1024;
