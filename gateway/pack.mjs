@@ -38,6 +38,7 @@ for (const [from, to] of Object.entries({
   '../packages/service/node.env': 'node.env',
   'README.md': 'README.md',
   '../.env.example': '.env.example',
+  'trestle.schema.json': 'trestle.schema.json',
   '../LICENSE': 'LICENSE',
 }))
   cpSync(join(gateway, from), join(target, to), { recursive: true, dereference: true });

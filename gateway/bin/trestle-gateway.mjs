@@ -3,12 +3,13 @@
 /**
  * The command `trestle-gateway`. It is not built, so that npm can link it before the build. The second line is for the shell: it starts Node.js with
  * the options of every process, which cannot be set after Node.js has started: `node.env` of the package, in the repository that of packages/service.
+ * In the repository it runs the bundle, which starts in a third of the time (bundle.mjs); the package is a bundle itself.
  */
 import { existsSync } from 'node:fs';
 import { clearInterval, setInterval } from 'node:timers';
 
-const main = new URL('../dist/main.js', import.meta.url);
-if (!existsSync(main)) fail('The gateway is not built. Run `npm run build`.');
+const main = ['../dist/bundle/main.js', '../dist/main.js'].map((path) => new URL(path, import.meta.url)).find((url) => existsSync(url));
+if (!main) fail('The gateway is not built. Run `npm run build`.');
 if (process.env.npm_command === 'exec') endWithParent();
 try {
   await import(main);

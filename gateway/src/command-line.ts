@@ -1,77 +1,142 @@
-/** The command line of `trestle-gateway`: each flag overrides a setting of the environment. */
+/** The command line of `trestle-gateway`: a command, and flags that take precedence over the environment and the configuration file. */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { SettingsError } from '@trestle/env';
+import { SettingsError, type SettingForm } from '@trestle/env';
+import { describeDefault } from './configuration/describe.ts';
+import { type SettingNode, type SettingPlace, createSettingTree, listSettings } from './configuration/setting-tree.ts';
 import { toPackageUrl } from './package-files.ts';
 
-interface Flag {
-  readonly setting: string;
-  /** The placeholder of its value in the help. */
-  readonly value: string;
-  readonly meaning: string;
+const COMMANDS = {
+  start: 'Serve the supergraph. The default.',
+  check: 'Validate the configuration and the supergraph. Exit codes: 0 valid, 1 a fault in the settings, 2 in the supergraph.',
+  init: 'Write a configuration file with every setting as a comment: trestle.yaml, or the file of --config.',
+} as const;
+
+/** A command. */
+export type CommandName = keyof typeof COMMANDS;
+
+/** A parsed command line. */
+export interface CommandLine {
+  readonly command: CommandName;
+  /** What to print instead, for `--help` and `--version`. */
+  readonly notice: string | undefined;
+  /** The settings of the flags, by their environment variables. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-const FLAGS: Readonly<Record<string, Flag>> = {
-  supergraph: {
-    setting: 'SUPERGRAPH_PATH',
-    value: 'FILE',
-    meaning: 'The supergraph to serve. A changed file is loaded without a restart.',
-  },
-  port: { setting: 'PORT', value: 'N', meaning: 'The port to listen on; 0 for a free one. Default: 4000.' },
-  host: { setting: 'HOST', value: 'ADDRESS', meaning: 'The address to listen on. Default: 127.0.0.1.' },
-  auth: {
-    setting: 'AUTH',
-    value: 'on|off',
-    meaning: 'off: the gateway forwards credentials to the subgraphs unchecked. Default: on, with TOKEN_PUBLIC_KEY_FILE or TOKEN_JWKS_URL.',
-  },
-  engine: { setting: 'GATEWAY_ENGINE', value: 'trestle|apollo', meaning: 'The query engine. Default: trestle.' },
-  introspection: { setting: 'INTROSPECTION', value: 'on|off', meaning: 'Whether clients may query __schema and __type. Default: on.' },
-};
-
-/** Returns the text that `--help` or `--version` prints; undefined without these flags. Throws SettingsError for an unknown flag. */
-export function readNotice(args: readonly string[]): string | undefined {
-  const { help, version } = parse(args);
-  if (help === true) return `${writeHelp()}\n`;
-  return version === true ? `${readVersion()}\n` : undefined;
-}
-
-/** Returns the settings of the flags, by the settings' names. Throws SettingsError for an unknown flag. */
-export function readFlags(args: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(parse(args)).flatMap(([name, value]) => {
-      const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
-      return flag ? [[flag.setting, String(value)]] : [];
-    }),
-  );
-}
-
-function parse(args: readonly string[]): Record<string, unknown> {
-  const options = Object.fromEntries(Object.keys(FLAGS).map((name) => [name, { type: 'string' as const }]));
-  const notices = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } } as const;
+/** Parses the arguments after the program's name. Throws SettingsError for an unknown command, flag, or setting of `--set`. */
+export function readCommandLine(args: readonly string[]): CommandLine {
+  const places = listSettings(createSettingTree());
+  const flags = places.filter(({ node }) => node.flag !== undefined);
+  const options = {
+    ...Object.fromEntries(flags.map(({ node }) => [node.flag ?? '', { type: 'string' as const }])),
+    config: { type: 'string' },
+    set: { type: 'string', multiple: true },
+    help: { type: 'boolean', short: 'h' },
+    version: { type: 'boolean', short: 'v' },
+  } as const;
   try {
-    return parseArgs({ args: [...args], options: { ...options, ...notices } }).values;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const { help, version, config, set = [] } = values;
+    const notice = help === true ? `${writeHelp(flags)}\n` : version === true ? `${readVersion()}\n` : undefined;
+    const given = values as Readonly<Record<string, unknown>>;
+    const settings = flags.flatMap(({ node }) => {
+      const value = given[node.flag ?? ''];
+      return typeof value === 'string' ? [[node.variables[0] ?? '', value]] : [];
+    });
+    const named = config === undefined ? [] : [['TRESTLE_CONFIG', config]];
+    return {
+      command: readCommand(positionals),
+      notice,
+      settings: Object.fromEntries([...set.map((each) => readAssignment(each, places)), ...settings, ...named]) as Record<string, string>,
+    };
   } catch (error) {
-    throw new SettingsError(`${(error as Error).message}\n${writeHelp()}`);
+    throw new SettingsError(`${(error as Error).message}\n${writeHelp(flags)}`);
   }
 }
 
-function writeHelp(): string {
+function readCommand([command = 'start', ...more]: readonly string[]): CommandName {
+  const known = Object.keys(COMMANDS).find((each) => each === command) as CommandName | undefined;
+  if (known === undefined) throw new Error(`Unknown command '${command}'.`);
+  if (more.length > 0) throw new Error('Only one command is allowed.');
+  return known;
+}
+
+/** Reads `limits.maxDepth=20`. */
+function readAssignment(text: string, places: readonly SettingPlace[]): [name: string, value: string] {
+  const [path = '', ...rest] = text.split('=');
+  const value = rest.join('=');
+  const found = places.flatMap((place) => {
+    const name = matchPath(place.path, path);
+    return name === undefined ? [] : [{ place, name }];
+  })[0];
+  if (!found || rest.length === 0) throw new Error(`--set needs a setting and its value, such as limits.maxDepth=20.`);
+  const { place, name } = found;
+  return [(place.node.variables[0] ?? '').replace('*', name.toUpperCase()), toText(value, place.node.form)];
+}
+
+/** Returns what stands for `<name>` in a path, an empty string for a path without it, and undefined for another path. */
+function matchPath(pattern: string, path: string): string | undefined {
+  const [start = '', end] = pattern.split('<name>');
+  if (end === undefined) return path === pattern ? '' : undefined;
+  const isMatch = path.length > start.length + end.length && path.startsWith(start) && path.endsWith(end);
+  return isMatch ? path.slice(start.length, path.length - end.length) : undefined;
+}
+
+/** Switches are true and false, as in a file; the environment says on and off. */
+function toText(value: string, { kind }: SettingForm): string {
+  if (kind !== 'boolean') return value;
+  return value === 'true' ? 'on' : value === 'false' ? 'off' : value;
+}
+
+function writeHelp(flags: readonly SettingPlace[]): string {
+  const commands = Object.entries(COMMANDS);
   const rows: (readonly [string, string])[] = [
-    ...Object.entries(FLAGS).map(([name, { value, meaning, setting }]) => [`--${name} ${value}`, `${meaning} [${setting}]`] as const),
+    ...flags.map(
+      ({ node }) =>
+        [
+          `--${node.flag ?? ''} ${node.placeholder ?? toPlaceholder(node.form)}`,
+          `${node.about}${describeFallback(node)} [${node.variables[0] ?? ''}]`,
+        ] as const,
+    ),
+    ['--set NAME=VALUE', 'Any setting of a configuration file, such as limits.maxDepth=20. May be repeated.'],
+    ['--config FILE', 'The configuration file. Default: trestle.yaml, trestle.yml or trestle.json, if there is one. [TRESTLE_CONFIG]'],
     ['-h, --help', 'Print this help.'],
     ['-v, --version', 'Print the version.'],
   ];
-  const width = Math.max(...rows.map(([flag]) => flag.length));
   return [
-    'Usage: trestle-gateway [flags]',
+    'Usage: trestle-gateway [start|check|init] [flags]',
     '',
     'Serves a Federation 2 supergraph at /graphql over HTTP, WebSocket, server-sent events and multipart responses.',
     '',
-    'Flags, with the environment variable that each overrides:',
-    ...rows.map(([flag, meaning]) => `  ${flag.padEnd(width)}  ${meaning}`),
+    'Commands:',
+    ...alignRows(commands),
     '',
-    'Other settings are environment variables; .env.example lists them with their defaults.',
+    'Flags, with the environment variable that each overrides:',
+    ...alignRows(rows),
+    '',
+    'All settings can be in a configuration file, or in environment variables; `trestle-gateway init` lists them.',
   ].join('\n');
+}
+
+/** Returns the default as a sentence; the values of flags are those of environment variables. */
+function describeFallback(node: SettingNode): string {
+  const { defaultValue } = node;
+  if (typeof defaultValue === 'boolean') return ` Default: ${defaultValue ? 'on' : 'off'}.`;
+  return typeof defaultValue === 'string' || typeof defaultValue === 'number'
+    ? ` Default: ${String(defaultValue)}.`
+    : describeDefault(node);
+}
+
+function alignRows(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, meaning]) => `  ${name.padEnd(width)}  ${meaning}`);
+}
+
+function toPlaceholder(form: SettingForm): string {
+  if (form.kind === 'boolean') return 'on|off';
+  if (form.kind === 'choice') return form.values.join('|');
+  return form.kind === 'path' ? 'FILE' : 'VALUE';
 }
 
 function readVersion(): string {

@@ -1,17 +1,187 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readConfig } from './config.ts';
 
-describe('readConfig', () => {
-  const forward = (names: string) => readConfig(['--auth', 'off', '--supergraph', 'supergraph.graphql'], { FORWARD_HEADERS: names });
+const ARGS = ['--auth', 'off', '--supergraph', 'supergraph.graphql'];
 
-  it('reads the names of forwarded headers, which have no case', () => {
-    expect(forward('X-Tenant, x-feature').forwardHeaders).toEqual(['x-tenant', 'x-feature']);
+describe('readConfig', () => {
+  const forward = (names: string) => readConfig(ARGS, { FORWARD_HEADERS: names });
+
+  it('reads the names of forwarded headers, which have no case', async () => {
+    expect((await forward('X-Tenant, x-feature')).forwardHeaders).toEqual(['x-tenant', 'x-feature']);
   });
 
   it.each(['Host', 'Connection', 'Transfer-Encoding', 'Content-Length', 'Authorization', 'x tenant:'])(
     'refuses to forward %s (RFC 9110 §7.6.1)',
-    (name) => {
-      expect(() => forward(name)).toThrow('FORWARD_HEADERS: must be names of headers that may be forwarded');
+    async (name) => {
+      await expect(forward(name)).rejects.toThrow('FORWARD_HEADERS: must be names of headers that may be forwarded');
     },
   );
+});
+
+describe('readConfig with a configuration file', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trestle-config-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const read = async (text: string, { args = ARGS, env = {} }: { args?: string[]; env?: Record<string, string> } = {}) => {
+    const file = join(folder, 'trestle.yaml');
+    await writeFile(file, text);
+    return readConfig(['--config', file, ...args], env);
+  };
+
+  it('prefers the command line to the environment, that to the file, and the file to the default', async () => {
+    const text = 'limits: { maxDepth: 5, maxAliases: 6, maxTokens: 7000 }\nserver: { port: 4010 }';
+    const config = await read(text, { args: [...ARGS, '--set', 'limits.maxDepth=3'], env: { MAX_DEPTH: '4', MAX_ALIASES: '4' } });
+    expect(config.limits).toMatchObject({ maxDepth: 3, maxAliases: 4, maxTokens: 7000, maxRootFields: 20 });
+    expect(config.port).toBe(4010);
+    expect((await read(text, { args: [...ARGS, '--port', '0'] })).port).toBe(0);
+    expect((await read(text, { env: { GATEWAY_PORT: '4011' } })).port).toBe(4011);
+  });
+
+  it('treats an empty environment variable as unset', async () => {
+    expect((await read('limits: { maxDepth: 5 }', { env: { MAX_DEPTH: '' } })).limits.maxDepth).toBe(5);
+  });
+
+  it('reads settings of subgraphs, which the environment overrides', async () => {
+    const text = 'subgraphs:\n  Orders: { url: "http://o/graphql", errors: codes }\n  users: { url: "http://u/graphql" }';
+    const config = await read(text, { env: { SUBGRAPH_URL_USERS: 'http://env/graphql' } });
+    expect([...config.subgraphUrls].sort()).toEqual([
+      ['orders', 'http://o/graphql'],
+      ['users', 'http://env/graphql'],
+    ]);
+    expect([...config.subgraphErrorsByName]).toEqual([['orders', 'codes']]);
+  });
+
+  it('resolves paths from the folder of the file', async () => {
+    expect((await read('supergraph: { file: ./s.graphql }', { args: ['--auth', 'off'] })).supergraph).toEqual({
+      kind: 'file',
+      file: join(folder, 's.graphql'),
+    });
+  });
+
+  it('names the faults of the file and of the environment at once, each with its place', async () => {
+    const text = 'server:\n  port: 99999\nlimits:\n  maxDept: 3\n';
+    const faults = read(text, { args: ['--supergraph', 's.graphql'], env: { MAX_COST: 'much' } });
+    await expect(faults).rejects.toThrow(/trestle\.yaml:2:9: server\.port: must be at most 65535/);
+    await expect(faults).rejects.toThrow(/trestle\.yaml:4:3: limits\.maxDept: is unknown; did you mean `maxDepth`\?/);
+    await expect(faults).rejects.toThrow('MAX_COST: must be an integer');
+  });
+
+  it('names a missing key of tokens beside the faults of the file', async () => {
+    await expect(read('nope: 1', { args: ['--supergraph', 's.graphql'] })).rejects.toThrow(
+      /trestle\.yaml:1:1: nope: is unknown\n {2}TOKEN_PUBLIC_KEY_FILE: is required/,
+    );
+  });
+
+  describe('and a source of the supergraph', () => {
+    const args = ['--auth', 'off'];
+    const sourceOf = async (text: string, env: Record<string, string> = {}) => (await read(text, { args, env })).supergraph;
+    const faultsOf = (text: string, env: Record<string, string> = {}) =>
+      read(text, { args, env }).then(
+        () => '',
+        (error: unknown) => (error as Error).message.replaceAll(`${folder}/`, ''),
+      );
+    const polling = { intervalMs: 10_000, timeoutMs: 10_000, maxBytes: 16_777_216, cacheFile: undefined };
+
+    it('reads a URL with headers, whose variables come from the environment', async () => {
+      const text = `supergraph:
+  url: https://cdn.example.com/s
+  pollIntervalMs: 500
+  cacheFile: kept.graphql
+  headers: { Authorization: "Bearer \${TOKEN}", X-Team: a }
+`;
+      expect(await sourceOf(text, { TOKEN: 't', SUPERGRAPH_HEADER_X_TEAM: 'b' })).toEqual({
+        kind: 'url',
+        url: 'https://cdn.example.com/s',
+        headers: { authorization: 'Bearer t', 'x-team': 'b' },
+        polling: { ...polling, intervalMs: 500, cacheFile: join(folder, 'kept.graphql') },
+      });
+    });
+
+    it('reads the endpoints and keys of Hive and of Apollo Uplink', async () => {
+      expect(await sourceOf('supergraph: { hive: { endpoints: ["https://cdn.example.com/t"], key: k } }')).toEqual({
+        kind: 'hive',
+        endpoints: ['https://cdn.example.com/t'],
+        key: 'k',
+        polling,
+      });
+      expect(await sourceOf('supergraph: { uplink: { graphRef: g@current } }', { APOLLO_KEY: 'k' })).toEqual({
+        kind: 'uplink',
+        endpoints: ['https://uplink.api.apollographql.com/', 'https://aws.uplink.api.apollographql.com/'],
+        graphRef: 'g@current',
+        key: 'k',
+        polling,
+      });
+    });
+
+    it('prefers a file on the command line, and otherwise the source that is named', async () => {
+      const text = 'supergraph: { file: a.graphql, url: "https://h/s", source: url }';
+      expect(await sourceOf(text)).toMatchObject({ kind: 'url' });
+      expect((await read(text, { args: [...args, '--supergraph', 'b.graphql'] })).supergraph).toEqual({ kind: 'file', file: 'b.graphql' });
+    });
+
+    it.each([
+      [
+        'two sources',
+        'supergraph:\n  file: a.graphql\n  url: https://h/s\n',
+        'trestle.yaml:3:3: supergraph.url: is one source too many beside file; choose one with supergraph.source',
+      ],
+      [
+        'a source without its settings',
+        'supergraph:\n  source: url\n',
+        'trestle.yaml:2:3: supergraph.source: needs supergraph.url (SUPERGRAPH_URL) beside it',
+      ],
+      [
+        'a CDN without a key',
+        'supergraph:\n  hive:\n    endpoints: ["https://h/t"]\n',
+        'trestle.yaml:3:5: supergraph.hive.endpoints: needs supergraph.hive.key (HIVE_CDN_KEY) beside it',
+      ],
+      [
+        'a graph without a key',
+        'supergraph:\n  uplink:\n    graphRef: g\n',
+        'trestle.yaml:3:5: supergraph.uplink.graphRef: needs supergraph.uplink.key (APOLLO_KEY) beside it',
+      ],
+      ['an address of another protocol', 'supergraph:\n  url: ftp://h/s\n', 'trestle.yaml:2:8: supergraph.url: must be a URL that starts'],
+      [
+        'an endpoint that is no URL',
+        'supergraph:\n  hive: { endpoints: [hunter2] }\n',
+        'trestle.yaml:2:22: supergraph.hive.endpoints: must be URLs that start with http:// or https://',
+      ],
+      [
+        'a header with a line break',
+        'supergraph:\n  headers:\n    X-A: "hunter2\\r\\nX-B: c"\n',
+        'trestle.yaml:3:10: supergraph.headers.X-A: must have 1 to 8192 visible ASCII characters',
+      ],
+      [
+        'a header that must not be sent',
+        'supergraph:\n  headers:\n    Transfer-Encoding: hunter2\n',
+        'trestle.yaml:3:5: supergraph.headers.Transfer-Encoding: must be the name of a header that may be sent',
+      ],
+      [
+        'a key with a line break',
+        'supergraph:\n  hive: { key: "hunter2\\n" }\n',
+        'trestle.yaml:2:16: supergraph.hive.key: must have 1 to 8192 visible ASCII characters',
+      ],
+    ])('reports %s', async (_, text, fault) => {
+      const faults = await faultsOf(text);
+      expect(faults).toContain(fault);
+      expect(faults).not.toContain('hunter2');
+    });
+
+    it('reports what the environment lacks under its names', async () => {
+      expect(await faultsOf('{}', { HIVE_CDN_ENDPOINT: 'https://h/t' })).toContain(
+        'HIVE_CDN_ENDPOINT: needs supergraph.hive.key (HIVE_CDN_KEY)',
+      );
+      const env = { SUPERGRAPH_URL: 'https://h/s', SUPERGRAPH_HEADER_HOST: 'hunter2', 'SUPERGRAPH_HEADER_X-A': 'hunter2\n' };
+      const faults = await faultsOf('{}', env);
+      expect(faults).toContain('SUPERGRAPH_HEADER_HOST: must end with the name of a header that may be sent');
+      expect(faults).toContain('SUPERGRAPH_HEADER_X-A: must have 1 to 8192 visible ASCII characters');
+      expect(faults).not.toContain('hunter2');
+    });
+  });
 });

@@ -1,122 +1,95 @@
-/** The settings of the gateway: from the command line, else from the environment. */
+/** Puts the settings of the gateway together: from the command line, else from the environment, else from the configuration file. */
 import { existsSync } from 'node:fs';
-import { SettingsError, readFamily, readSettings, readTls, setting } from '@trestle/env';
-import { readPolicies as readAccessPolicies } from './access/policies.ts';
-import { verificationSettings } from '@trestle/identity/settings';
+import { SettingsError, SettingsFaults, readFamily, readSettings, readTls } from '@trestle/env';
 import { requireTokenKeys } from '@trestle/identity/verification';
-import { rateLimitSettings } from '@trestle/limits/settings';
-import { LOG_LEVELS } from '@trestle/log';
 import { schemaPath } from '@trestle/schema/sdl';
-import { edgeSettings } from '@trestle/service/edge-settings';
-import { serviceSettings } from '@trestle/service/settings';
-import { readFlags } from './command-line.ts';
-import { readTrustedDocuments } from './documents/trusted.ts';
+import { readCommandLine } from './command-line.ts';
+import { chooseSource } from './configuration/choose-source.ts';
+import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
+import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
+import { settings } from './configuration/settings.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
-import { EXECUTORS } from './execute/executor.ts';
-import { DEFAULT_LIMITS } from './limits/limits.ts';
-import { SLOW_POLICIES } from './transports/delivery/send-queue.ts';
-import { UPSTREAM_CLIENTS } from './upstream/upstream.ts';
 
-/** Headers that belong to one connection or one message, and those that the gateway sets itself. */
-const NEVER_FORWARDED = new Set([
-  ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'expect'],
-  ...['content-length', 'content-type', 'content-encoding', 'authorization', 'x-api-key', 'x-request-id', 'trestle-client'],
-]);
+/** The settings of the process. */
+export type Config = Awaited<ReturnType<typeof readConfig>>;
 
-/** Reads the names of headers, separated by commas or spaces. */
-function headerNames() {
-  return setting
-    .string()
-    .default('')
-    .transform((text) => readList(text).map((name) => name.toLowerCase()))
-    .refine((names) => names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !NEVER_FORWARDED.has(name)), {
-      message: 'must be names of headers that may be forwarded',
-    });
+/**
+ * Reads the settings: from the command line, else from the environment, else from the configuration file. `args` are those after the program's
+ * name. Rejects with SettingsError that names every invalid value.
+ */
+export async function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
+  const given = omitEmpty({ ...environment, ...readCommandLine(args).settings });
+  const configuration = await loadConfiguration(given['TRESTLE_CONFIG'], environment);
+  const env = { ...configuration.values, ...given };
+  const faults = new SettingsFaults();
+  for (const fault of configuration.faults) faults.add(fault);
+  const values = faults.attempt(() => readSettings(settings, env));
+  const subgraphErrorsByName = faults.attempt(() => readPolicies(env)) ?? new Map<string, SubgraphErrorPolicy>();
+  const addFault = (name: string, message: string) => {
+    faults.add(describeFault({ name, message }, { configuration, given }));
+  };
+  const findDefault = () => faults.attempt(findCheckedInSupergraph);
+  const checked = values && checkTogether(values, faults);
+  const supergraph = values && chooseSource(values, { env, addFault, findDefault });
+  faults.report();
+  // Without a fault there are all values.
+  const { values: valid, tls } = checked as NonNullable<typeof checked>;
+  return {
+    ...{ ...toConfig(valid, env), tls, subgraphErrorsByName, configuration, headerRules: configuration.headerRules, env },
+    supergraph: supergraph as NonNullable<typeof supergraph>,
+  };
 }
 
-/** Every setting of the gateway. */
-const declareSettings = () => ({
-  ...serviceSettings,
-  ...edgeSettings,
-  ...rateLimitSettings,
-  GATEWAY_PORT: setting.port().default(4000),
-  PORT: setting.port().optional(),
-  HOST: setting.string().default('127.0.0.1'),
-  LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
-  GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
-  EXECUTOR: setting.choice(...EXECUTORS).default('bytes'),
-  SUPERGRAPH_FILE: setting.string().optional(),
-  SUPERGRAPH_PATH: setting.string().optional(),
-  SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
-  UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
-  UPSTREAM_COMPRESSION: setting.onOff().default(false),
-  SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
-  AUTH: setting.onOff().default(true),
-  ...verificationSettings,
-  REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
-  API_KEY_EXCHANGE_URL: setting.url('http:', 'https:').optional(),
-  FORWARD_HEADERS: headerNames(),
-  FORWARD_MUTATION_HEADERS: headerNames(),
-  FORWARD_RESPONSE_HEADERS: headerNames(),
-  POLICIES_FILE: setting.parsedFile(readAccessPolicies).optional(),
-  SIGN_IN_FIELDS: setting.string().default('login,completeLogin,refreshSession'),
-  MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
-  MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
-  MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
-  MAX_SELECTIONS: setting.integer(10, 100_000).default(DEFAULT_LIMITS.maxSelections),
-  MAX_INPUT_DEPTH: setting.integer(1, 200).default(DEFAULT_LIMITS.maxInputDepth),
-  INTROSPECTION: setting.onOff().default(DEFAULT_LIMITS.hasIntrospection),
-  MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
-  MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
-  MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
-  MAX_BATCH: setting.integer(1, 100).default(1),
-  MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
-  TRUSTED_DOCUMENTS_FILE: setting.parsedFile(readTrustedDocuments).optional(),
-  TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
-  MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
-  MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
-  MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),
-  MAX_MESSAGE_BYTES: setting.integer(1024, 16_777_216).default(1_048_576),
-  CONNECTION_INIT_TIMEOUT_MS: setting.integer(100, 60_000).default(3000),
-  PING_INTERVAL_MS: setting.integer(100, 600_000).default(12_000),
-  SLOW_CONSUMER: setting.choice(...SLOW_POLICIES).default('close'),
-  SLOW_CONSUMER_MESSAGES: setting.integer(1, 100_000).default(256),
-  SLOW_CONSUMER_BYTES: setting.integer(1024, 67_108_864).default(1_048_576),
-  SLOW_CONSUMER_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
-  SLOW_CONSUMER_TOTAL_BYTES: setting.integer(1_048_576, 17_179_869_184).default(134_217_728),
-  SUBSCRIPTION_RECONNECT_MS: setting.integer(0, 600_000).default(30_000),
-  REQUEST_DRAIN_MS: setting.integer(0, 600_000).default(1500),
-  SUBSCRIPTION_DRAIN_MS: setting.integer(0, 600_000).default(1000),
-  OVERRIDE_LABELS: setting.string().default(''),
-  GRAPHIQL: setting.onOff().default(true),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
-  TLS_CERT_FILE: setting.file().optional(),
-  TLS_KEY_FILE: setting.file().optional(),
-});
+interface Fault {
+  /** An environment variable. */
+  readonly name: string;
+  readonly message: string;
+}
 
-/** Reads the settings. `args` are those after the program's name. Throws SettingsError that names every invalid value. */
-export function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
-  const env = { ...environment, ...readFlags(args) };
-  const settings = readSettings(declareSettings(), env);
+interface FaultPlaces {
+  readonly configuration: Configuration;
+  /** What does not come from the file. */
+  readonly given: Readonly<Record<string, string>>;
+}
+
+/** Returns the fault with its place in the file, when the value comes from there. */
+function describeFault({ name, message }: Fault, { configuration, given }: FaultPlaces): string {
+  const isInFile = Object.hasOwn(ENTRIES, name) && configuration.values[name] !== undefined && given[name] === undefined;
+  return isInFile ? configuration.describe(ENTRIES[name as FileSettingName].path, message) : `${name}: ${message}`;
+}
+
+type Values = ReturnType<typeof readSettings<typeof settings>>;
+
+/** Reads what several settings say together. Adds every fault. */
+function checkTogether(values: Values, faults: SettingsFaults) {
   // Credentials cannot be checked without keys.
-  if (settings.AUTH) requireTokenKeys(settings);
+  if (values.AUTH)
+    faults.attempt(() => {
+      requireTokenKeys(values);
+    });
+  return { values, tls: faults.attempt(() => readTls(values)) };
+}
+
+function omitEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => Boolean(each[1])));
+}
+
+/** Puts the settings in the form in which the parts of the gateway take them. */
+function toConfig(settings: Values, env: Readonly<Record<string, string | undefined>>) {
   return {
     ...settings,
-    tls: readTls(settings),
     // Without credentials there are addresses only, and the gateway may not be the one that clients reach.
     hasRateLimits: settings.AUTH || Boolean(env['RATE_LIMIT_ANONYMOUS_PER_MIN']),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphSubscriptionUrls: readFamily('SUBGRAPH_WS_URL_', env),
     // Without our credentials the subgraphs are not ours, and clients know the codes of their own subgraphs.
     subgraphErrors: settings.SUBGRAPH_ERRORS ?? (settings.AUTH ? 'mask' : 'pass'),
-    subgraphErrorsByName: readPolicies(env),
     port: settings.PORT ?? settings.GATEWAY_PORT,
-    supergraphFile: settings.SUPERGRAPH_PATH ?? settings.SUPERGRAPH_FILE ?? findCheckedInSupergraph(),
-    signInFields: new Set(readList(settings.SIGN_IN_FIELDS)),
-    forwardHeaders: settings.FORWARD_HEADERS,
-    forwardMutationHeaders: settings.FORWARD_MUTATION_HEADERS,
-    forwardResponseHeaders: settings.FORWARD_RESPONSE_HEADERS,
-    labels: readList(settings.OVERRIDE_LABELS),
+    signInFields: new Set(settings.SIGN_IN_FIELDS),
+    forwardHeaders: settings.FORWARD_HEADERS.map(toLowerCase),
+    forwardMutationHeaders: settings.FORWARD_MUTATION_HEADERS.map(toLowerCase),
+    forwardResponseHeaders: settings.FORWARD_RESPONSE_HEADERS.map(toLowerCase),
+    labels: settings.OVERRIDE_LABELS,
     sockets: {
       maxSockets: settings.MAX_SOCKETS,
       maxOperations: settings.MAX_OPERATIONS_PER_SOCKET,
@@ -145,7 +118,8 @@ export function readConfig(args: readonly string[] = process.argv.slice(2), envi
 /** Returns the path of the repository's own supergraph. Throws SettingsError outside the repository. */
 function findCheckedInSupergraph(): string {
   const file = schemaPath('supergraph.graphql');
-  if (!existsSync(file)) throw new SettingsError('SUPERGRAPH_PATH: no supergraph is given. Name its file with --supergraph.');
+  if (!existsSync(file))
+    throw new SettingsError('SUPERGRAPH_PATH: no supergraph is given. Name its file with --supergraph, or configure a source.');
   return file;
 }
 
@@ -163,9 +137,8 @@ function readPolicies(env: Readonly<Record<string, string | undefined>>): Map<st
   return policies;
 }
 
-/** Splits names that are separated by commas or spaces. */
-function readList(text: string): string[] {
-  return text.split(/[\s,]+/).filter((name) => name !== '');
+function toLowerCase(name: string): string {
+  return name.toLowerCase();
 }
 
 /** Stops @apollo/gateway from reporting to its vendor every hour. Must be called before it is created. */

@@ -1,5 +1,4 @@
 /** The process of the gateway; also the command `trestle-gateway`, which serves any Federation 2 supergraph. */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ApiKeyExchange, createApiKeyExchange } from '@trestle/identity/api-key-exchange';
 import { watchRevocations } from '@trestle/identity/revocation-watch';
@@ -18,17 +17,23 @@ import { type Tracing, createTracing } from '@trestle/telemetry';
 import type { Registry } from 'prom-client';
 import { createAccessOf } from './access/callers.ts';
 import { NO_POLICIES } from './access/policies.ts';
-import { readNotice } from './command-line.ts';
-import { readConfig, silenceVendorTelemetry } from './config.ts';
+import { readCommandLine } from './command-line.ts';
+import { check } from './commands/check.ts';
+import { type Config, readConfig, silenceVendorTelemetry } from './config.ts';
+import { createSettingTree } from './configuration/setting-tree.ts';
 import { createDocuments } from './documents/documents.ts';
-import type { Engine } from './engines/engine.ts';
+import type { Engine, RuntimeSettings } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import { createSubgraphErrors } from './errors/format-error.ts';
+import { findPropagated } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
+import { toPackageUrl } from './package-files.ts';
 import { createPipeline } from './pipeline.ts';
+import { createSourceMetrics } from './sources/source-metrics.ts';
+import { startSupergraph } from './sources/start-supergraph.ts';
+import { watchConfiguration } from './watch-configuration.ts';
 import type { RunOperation } from './request/operation.ts';
-import { watchSupergraph } from './supergraph/watch.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
@@ -43,14 +48,17 @@ const STOP_MS = 5000;
 /** The methods of `/graphql`, for preflight requests. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
-const notice = readNotice(process.argv.slice(2));
+const { command, notice, settings: flags } = readCommandLine(process.argv.slice(2));
 if (notice !== undefined) {
   process.stdout.write(notice);
   process.exit(0);
 }
-const config = readConfig();
+if (command !== 'start') process.exit(await runCommand());
+const config = await readConfig();
 const log = createLog({ service: 'gateway', level: config.LOG_LEVEL });
 const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs, DRAIN_DELAY_MS: delayMs } = config;
+/** The request headers that any subgraph may get. They are part of a caller's identity, because they may change results. */
+const collectedHeaders = [...new Set([...config.forwardHeaders, ...findPropagated(config.headerRules)])];
 const drainMs = subscriptionDrainMs + requestDrainMs;
 /** Subscriptions end in the last part of the time in which the process still serves. */
 const subscriptionDelayMs = Math.max(0, delayMs - subscriptionDrainMs);
@@ -58,19 +66,21 @@ const subscriptionDelayMs = Math.max(0, delayMs - subscriptionDrainMs);
 await runProcess(log, start, { stopLimitMs: drainMs + STOP_MS, delayMs });
 
 async function start() {
-  const supergraphSdl = await readFile(config.supergraphFile, 'utf8');
   // The process listens once a supergraph is loaded, so it is always ready.
   const probes = createProbes({ isReady: () => true, readDetails: () => ({ supergraph: engine.hash }) });
-  const engine = await createEngine(supergraphSdl, probes.metrics);
-  const supergraph = watchSupergraph(config.supergraphFile, {
-    initial: supergraphSdl,
-    load: async (sdl) => {
-      await engine.swap(sdl);
-      log.info('serving a new supergraph', { hash: engine.hash });
-    },
-    refuse: (error) => {
-      log.error('refused a new supergraph; still serving the old one', { error });
-    },
+  const createEngine = prepareEngine(probes.metrics);
+  const supergraph = await startSupergraph({
+    settings: config.supergraph,
+    createEngine,
+    log,
+    metrics: createSourceMetrics(probes.metrics),
+  });
+  const { engine } = supergraph;
+  const configuration = watchConfiguration({
+    config,
+    read: () => readConfig(),
+    log,
+    apply: engine.reconfigure && toApply(engine.reconfigure),
   });
   const tracing = await createTracing({ service: 'gateway', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
   const verification = await createVerifier(probes.metrics);
@@ -80,7 +90,7 @@ async function start() {
   const run = createPipeline({ documents, engine, signInFields: config.signInFields });
   const admission = createAdmission();
   const rateLimits = config.hasRateLimits ? await createRateLimits(config, log) : NO_RATE_LIMITS;
-  const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS, requestHeaders: config.forwardHeaders });
+  const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS, requestHeaders: collectedHeaders });
   const transports = createTransports({ run, verifier, apiKeys, tracing, admission, rateLimits, edge, registry: probes.metrics });
   const service = await startService({
     log,
@@ -99,6 +109,7 @@ async function start() {
   });
   return async () => {
     supergraph.stop();
+    configuration.stop();
     verification.stop();
     const stopped = service.stop();
     await delay(subscriptionDelayMs);
@@ -106,6 +117,31 @@ async function start() {
     rateLimits.close();
     await Promise.all([engine.stop(), apiKeys?.close()]);
     await tracing.stop();
+  };
+}
+
+/** Runs a command that ends by itself, and returns its exit code. */
+async function runCommand(): Promise<number> {
+  const print = (line: string) => process.stdout.write(`${line}\n`);
+  const printFault = (line: string) => process.stderr.write(`${line}\n`);
+  if (command === 'check') return check({ readConfig: () => readConfig(), print, printFault });
+  const { init } = await import('./commands/init.ts');
+  const file = flags['TRESTLE_CONFIG'] ?? 'trestle.yaml';
+  return init({ file, tree: createSettingTree(), schema: toPackageUrl('trestle.schema.json'), print, printFault });
+}
+
+/** Returns what applies a changed configuration. */
+function toApply(reconfigure: NonNullable<Engine['reconfigure']>): (next: Config) => Promise<void> {
+  return (next) => reconfigure(toRuntimeSettings(next));
+}
+
+function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO_POLICIES, ...next }: Config): RuntimeSettings {
+  return {
+    limits,
+    labels,
+    accessOf: createAccessOf(policies),
+    subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName),
+    addresses: { urls: next.subgraphUrls, subscriptionUrls: next.subgraphSubscriptionUrls },
   };
 }
 
@@ -146,7 +182,8 @@ interface TransportDependencies {
 
 function createTransports({ run, verifier, apiKeys, tracing, admission, rateLimits, edge, registry }: TransportDependencies) {
   const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
-  const { forwardHeaders, forwardMutationHeaders } = config;
+  const { forwardMutationHeaders } = config;
+  const forwardHeaders = collectedHeaders;
   const requests = createRequestMetrics(registry);
   const buffers = new SendBuffers(config.sendBuffers);
   const metrics = createTransportMetrics(registry, buffers);
@@ -193,25 +230,26 @@ function createTransports({ run, verifier, apiKeys, tracing, admission, rateLimi
   };
 }
 
-/** Loads only the engine that is used: that of Apollo is larger than everything else. */
-async function createEngine(supergraphSdl: string, metrics: Registry): Promise<Engine> {
-  const { subgraphUrls: urls, subgraphSubscriptionUrls: subscriptionUrls, labels, subscriptions, limits, forwardResponseHeaders } = config;
+/** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
+function prepareEngine(metrics: Registry): (supergraphSdl: string) => Promise<Engine> {
+  const settings = toRuntimeSettings(config);
   const upstreams = createUpstreams({
     client: config.UPSTREAM_CLIENT,
     hasCompression: config.UPSTREAM_COMPRESSION,
-    urls,
-    subscriptionUrls,
+    ...settings.addresses,
     timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
     pingIntervalMs: config.PING_INTERVAL_MS,
-    forwardResponseHeaders,
+    forwardHeaders: config.forwardHeaders,
+    forwardResponseHeaders: config.forwardResponseHeaders,
+    headerRules: config.headerRules,
     metrics,
   });
-  const subgraphErrors = createSubgraphErrors(config.subgraphErrors, config.subgraphErrorsByName);
-  const accessOf = createAccessOf(config.POLICIES_FILE ?? NO_POLICIES);
-  const options = { supergraphSdl, upstreams, limits, log, subgraphErrors, accessOf };
-  if (config.GATEWAY_ENGINE === 'trestle')
-    return createTrestleEngine({ ...options, executor: config.EXECUTOR, labels, subscriptions, metrics });
-  silenceVendorTelemetry();
-  const { createApolloEngine } = await import('./engines/apollo.ts');
-  return createApolloEngine(options);
+  return async (supergraphSdl) => {
+    const options = { supergraphSdl, upstreams, log, ...settings };
+    if (config.GATEWAY_ENGINE === 'trestle')
+      return createTrestleEngine({ ...options, executor: config.EXECUTOR, subscriptions: config.subscriptions, metrics });
+    silenceVendorTelemetry();
+    const { createApolloEngine } = await import('./engines/apollo.ts');
+    return createApolloEngine(options);
+  };
 }

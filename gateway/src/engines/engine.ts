@@ -1,11 +1,32 @@
 /** The interface of the two engines, `trestle` and `apollo`; GATEWAY_ENGINE chooses one. */
+import type { AccessOf } from '../access/callers.ts';
+import type { SubgraphErrors } from '../errors/format-error.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
+import type { SubgraphAddresses } from '../upstream/upstream.ts';
+
+/** The settings that can change while the process runs. */
+export interface RuntimeSettings {
+  readonly limits: Limits;
+  /** Active labels of progressive `@override`. */
+  readonly labels: readonly string[];
+  /** Returns the rights of a caller, for `@authenticated`, `@requiresScopes` and `@policy`. */
+  readonly accessOf: AccessOf;
+  /** What clients see of subgraphs' errors. */
+  readonly subgraphErrors: SubgraphErrors;
+  readonly addresses: SubgraphAddresses;
+}
 
 export interface Engine {
   /** Calls back once, never with an exception: every failure is in the result. A subscription calls its subscriber instead. */
   execute(request: OperationRequest, done: (result: OperationResult) => void): void;
   /** Serves another supergraph from now on. Requests in flight end on the one they began with. Rejects, and changes nothing, for an invalid one. */
   swap(supergraphSdl: string): Promise<void>;
+  /**
+   * Uses other settings from now on. Requests in flight end with those they began with. Rejects, and changes nothing, when that is not possible.
+   * Undefined for an engine that uses settings at its start only.
+   */
+  readonly reconfigure?: (settings: RuntimeSettings) => Promise<void>;
   /** The hash of the supergraph that is served. */
   readonly hash: string;
   stop(): Promise<void>;

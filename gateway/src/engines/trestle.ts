@@ -1,12 +1,9 @@
 /** The engine `trestle`: plans operations in the planner's threads, executes them here, and writes each result once. */
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
-import type { SubgraphErrors } from '../errors/format-error.ts';
-import type { AccessOf } from '../access/callers.ts';
 import { createBufferPool } from '../execute/buffer-pool.ts';
 import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
 import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
-import type { Limits } from '../limits/limits.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
@@ -14,22 +11,15 @@ import { startPlannerThread } from '../plan/planner-thread.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import { type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, RuntimeSettings } from './engine.ts';
 import { OperationRun } from './operation-run.ts';
 
-export interface TrestleEngineOptions {
+export interface TrestleEngineOptions extends RuntimeSettings {
   readonly supergraphSdl: string;
   readonly upstreams: Upstreams;
-  readonly limits: Limits;
-  /** Active labels of progressive `@override`. */
-  readonly labels: readonly string[];
-  /** Returns the rights of a caller, for `@authenticated`, `@requiresScopes` and `@policy`. */
-  readonly accessOf: AccessOf;
   readonly executor: ExecutorName;
   readonly subscriptions: Pick<RegistryOptions, 'maxSubscriptions' | 'reconnectMs'>;
   readonly log: Log;
-  /** What clients see of subgraphs' errors. */
-  readonly subgraphErrors: SubgraphErrors;
   readonly metrics: Registry;
 }
 
@@ -38,29 +28,35 @@ const WARM_OPERATIONS = 200;
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { supergraphSdl, upstreams, limits, labels, accessOf, log, subgraphErrors, metrics } = options;
-  const load = async (sdl: string) => createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams, labels, accessOf });
-  let current = await load(supergraphSdl);
-  const buffers = createBufferPool(limits.maxResponseBytes);
-  const writing = { buffers, log, subgraphErrors };
+  const { upstreams, log, metrics } = options;
+  const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) =>
+    createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams: upstreams.at(addresses), labels, accessOf });
+  let settings: RuntimeSettings = options;
+  let { supergraphSdl } = options;
+  let current = await load(supergraphSdl, settings);
+  const buffers = createBufferPool(settings.limits.maxResponseBytes);
+  const writing = { buffers, log, subgraphErrors: (service: string) => settings.subgraphErrors(service) };
   const executor =
     options.executor === 'bytes' ? createBytesExecutor({ buffers, count: createExecutionCounter(metrics) }) : OBJECT_EXECUTOR;
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, observeLag: createLagMetric(metrics) });
   registry.swap(current);
   registerOperationCache(metrics, () => current.counts);
   registerStreams(metrics, () => registry.counts);
+  const replace = async (sdl: string, nextSettings: RuntimeSettings) => {
+    const next = await load(sdl, nextSettings);
+    await warmUp(next, current);
+    const last = current;
+    [current, supergraphSdl, settings] = [next, sdl, nextSettings];
+    last.planner.retire();
+    registry.swap(next);
+  };
+  const inOrder = createQueue();
   return {
     execute(request, done) {
-      new OperationRun({ request, snapshot: current, limits, registry, executor, writing }, done).start();
+      new OperationRun({ request, snapshot: current, limits: settings.limits, registry, executor, writing }, done).start();
     },
-    async swap(sdl) {
-      const next = await load(sdl);
-      await warmUp(next, current);
-      const last = current;
-      current = next;
-      last.planner.retire();
-      registry.swap(next);
-    },
+    swap: (sdl) => inOrder(() => replace(sdl, settings)),
+    reconfigure: (next) => inOrder(() => replace(supergraphSdl, next)),
     get hash() {
       return current.hash;
     },
@@ -69,6 +65,16 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       await current.planner.stop();
       await upstreams.close();
     },
+  };
+}
+
+/** Returns a function that runs changes one after the other: each begins with what the one before has left. */
+function createQueue(): (change: () => Promise<void>) => Promise<void> {
+  let last = Promise.resolve();
+  return (change) => {
+    const done = last.then(change);
+    last = done.catch(() => undefined);
+    return done;
   };
 }
 

@@ -32,7 +32,7 @@ export interface PrepareOptions {
 
 export interface SnapshotOptions {
   readonly planner: PlannerThread;
-  readonly upstreams: Upstreams;
+  readonly upstreams: Pick<Upstreams, 'open'>;
   /** Active labels of `@override`; labels such as `percent(20)` are decided for each request. */
   readonly labels: readonly string[];
   readonly accessOf: AccessOf;

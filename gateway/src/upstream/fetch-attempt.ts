@@ -1,6 +1,7 @@
 /** One fetch from a subgraph: the attempt, at most one retry where that is safe, and the circuit breaker. */
 import { Readable } from 'node:stream';
 import { Fault, fail } from '@trestle/schema/errors';
+import type { ReturnedHeader } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { RequestContext } from '../request/context.ts';
 import { type FileMap, ONE_FETCH } from '../request/upload.ts';
@@ -45,6 +46,10 @@ export interface UpstreamTarget {
   readonly path: string;
   /** Header fields of every fetch, beside those of its context: names and values in turn. */
   readonly headers: readonly string[];
+  /** Applies the rules for headers of requests; undefined without rules. */
+  readonly rewrite: ((headers: readonly string[]) => readonly string[]) | undefined;
+  /** The response headers that rules return to the client. */
+  readonly returned: readonly ReturnedHeader[];
   readonly maxResponseBytes: number;
   readonly breaker: CircuitBreaker;
   readonly retries: RetryBudget;
@@ -88,7 +93,7 @@ class FetchAttempt implements ResponseHandler {
   }
 
   start(): void {
-    const { client, path, headers: own, breaker, retries } = this.#target;
+    const { client, path, headers: own, rewrite, breaker, retries } = this.#target;
     const { context, isMutation, body, files } = this.#request;
     const { mutationHeaders, cancellation, upload } = context;
     if (this.#isCancelled()) {
@@ -101,7 +106,8 @@ class FetchAttempt implements ResponseHandler {
     }
     retries.earn();
     const hasMore = own.length > 0 || (isMutation && mutationHeaders.length > 0);
-    const headers = hasMore ? [...context.headers, ...own, ...(isMutation ? mutationHeaders : [])] : context.headers;
+    const all = hasMore ? [...context.headers, ...own, ...(isMutation ? mutationHeaders : [])] : context.headers;
+    const headers = rewrite ? rewrite(all) : all;
     if (files && upload) {
       this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);
       return;
@@ -122,6 +128,7 @@ class FetchAttempt implements ResponseHandler {
     breaker.succeed();
     if (response.header('idempotent-replayed') === 'true') this.#request.context.fetchLog.markReplayed();
     if (this.#request.isMutation) this.#forward(response);
+    if (this.#target.returned.length > 0) this.#return(response);
     const { status, bytes, bodyStart, bodyEnd } = response;
     const contentType = response.header('content-type');
     if (!isEncoded(response)) {
@@ -159,6 +166,15 @@ class FetchAttempt implements ResponseHandler {
 
   #forward(response: ClientResponse): void {
     for (const name of this.#target.forwardResponseHeaders) this.#request.context.fetchLog.forward(name, response.headerValues(name));
+  }
+
+  #return(response: ClientResponse): void {
+    const { fetchLog } = this.#request.context;
+    for (const { as, from, fallback } of this.#target.returned) {
+      const values = from === undefined ? [] : response.headerValues(from);
+      if (values.length > 0) fetchLog.forward(as, values);
+      else if (fallback !== undefined) fetchLog.forward(as, fallback);
+    }
   }
 
   #retry(pauseMs: number): void {

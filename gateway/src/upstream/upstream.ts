@@ -2,9 +2,10 @@
 import type { Readable } from 'node:stream';
 import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
 import type { Registry } from 'prom-client';
+import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponseRules } from '../headers/header-rules.ts';
 import type { FetchDone } from '../program/result.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { type UpstreamRequest, startFetch } from './fetch-attempt.ts';
+import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
 import { createConnectionPool } from './http1/connection-pool.ts';
 import { createRetryBudget } from './retry-budget.ts';
@@ -30,6 +31,8 @@ export interface Upstream {
 export interface Upstreams {
   /** Returns the subgraph of this name at this URL, unless a setting overrides the URL. */
   open(name: string, url: string): Upstream;
+  /** Returns the same with other addresses. */
+  at(addresses: SubgraphAddresses): Pick<Upstreams, 'open'>;
   close(): Promise<void>;
 }
 
@@ -37,18 +40,26 @@ export interface Upstreams {
 export const UPSTREAM_CLIENTS = ['lean', 'undici'] as const;
 export type UpstreamClientName = (typeof UPSTREAM_CLIENTS)[number];
 
-export interface UpstreamOptions {
+/** Addresses of subgraphs, by name in lower case. */
+export interface SubgraphAddresses {
+  /** Those that replace the ones in the supergraph. */
+  readonly urls: ReadonlyMap<string, string>;
+  /** Those of subscriptions, where they differ from those of fetches. */
+  readonly subscriptionUrls: ReadonlyMap<string, string>;
+}
+
+export interface UpstreamOptions extends SubgraphAddresses {
   /** Default `lean`. */
   readonly client?: UpstreamClientName;
   /** Whether subgraphs may compress their responses. Default false. */
   readonly hasCompression?: boolean;
-  /** URLs that override those of the supergraph, by name in lower case. */
-  readonly urls: ReadonlyMap<string, string>;
-  /** URLs of subscriptions, where they differ from those of fetches. */
-  readonly subscriptionUrls: ReadonlyMap<string, string>;
   readonly timeoutMs: number;
   /** How often WebSockets to subgraphs are pinged. */
   readonly pingIntervalMs: number;
+  /** Rules for headers; none by default. */
+  readonly headerRules?: HeaderRules;
+  /** Names, in lower case, of request headers that all subgraphs get without a rule. */
+  readonly forwardHeaders?: readonly string[];
   /** Names, in lower case, of response headers of mutations that go back to the client; none by default. */
   readonly forwardResponseHeaders?: readonly string[];
   readonly metrics: Registry;
@@ -56,7 +67,8 @@ export interface UpstreamOptions {
 
 /** Creates the connections to all subgraphs. They are opened when they are first needed. */
 export function createUpstreams(options: UpstreamOptions): Upstreams {
-  const { urls, subscriptionUrls, hasCompression = false, pingIntervalMs, forwardResponseHeaders = [], metrics } = options;
+  const { hasCompression = false, pingIntervalMs, forwardResponseHeaders = [], metrics } = options;
+  const { headerRules = NO_HEADER_RULES, forwardHeaders = [] } = options;
   const clients = new Map<string, UpstreamClient>();
   const uploadClients = new Map<string, UpstreamClient<Readable>>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
@@ -77,39 +89,61 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     }
     return client;
   };
-  return {
+  const at = ({ urls, subscriptionUrls }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
     open(name, url) {
       const address = urls.get(name.toLowerCase()) ?? url;
       const parsed = new URL(address);
+      const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
       const target = {
         name,
         client: clientOf(name, parsed.origin),
         uploadClient: openOnce(uploadClients, parsed.origin, options),
         path: parsed.pathname + parsed.search,
+        rewrite,
+        returned: compileResponseRules(headerRules, name),
         headers: hasCompression ? ACCEPT_ENCODING : [],
         maxResponseBytes: MAX_RESPONSE_BYTES,
         breaker: createCircuitBreaker(),
         retries: createRetryBudget(),
         forwardResponseHeaders,
         observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
-        onError: (code: ClientErrorCode) => {
-          connections.countError(name, code);
-        },
-        onRetry: () => {
-          connections.countRetry(name);
-        },
+        ...toCounters(connections, name),
       };
       return {
         url: parsed,
-        subscriptions: sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address),
+        subscriptions: withRules(sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address), rewrite),
         send: (request, done) => {
           startFetch(target, request, done);
         },
       };
     },
+  });
+  return {
+    ...at(options),
+    at,
     close: async () => {
       sockets.close();
       await Promise.all([...clients.values(), ...uploadClients.values()].map((client) => client.close()));
+    },
+  };
+}
+
+/** Rules apply to what identifies the caller to a subgraph's WebSocket, too. */
+function withRules(subscriptions: SubscriptionUpstream, rewrite: UpstreamTarget['rewrite']): SubscriptionUpstream {
+  if (!rewrite) return subscriptions;
+  return {
+    ...subscriptions,
+    subscribe: (request, receiver) => subscriptions.subscribe({ ...request, identity: rewrite(request.identity) }, receiver),
+  };
+}
+
+function toCounters(connections: ReturnType<typeof createUpstreamMetrics>, name: string) {
+  return {
+    onError: (code: ClientErrorCode) => {
+      connections.countError(name, code);
+    },
+    onRetry: () => {
+      connections.countRetry(name);
     },
   };
 }

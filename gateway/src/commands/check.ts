@@ -1,0 +1,88 @@
+/** `trestle-gateway check`: validates the configuration and the supergraph as a start would, without listening. */
+import { readFile } from 'node:fs/promises';
+import { SettingsError } from '@trestle/env';
+import type { SourceSettings } from '../configuration/choose-source.ts';
+import { suggest } from '../configuration/suggest.ts';
+import type { Limits } from '../limits/limits.ts';
+import { startPlannerThread } from '../plan/planner-thread.ts';
+import { openSource } from '../sources/open-source.ts';
+
+/** What {@link check} exits with. */
+export const EXIT = { valid: 0, badConfiguration: 1, badSupergraph: 2 } as const;
+
+/** The settings that matter for the check. */
+export interface CheckedConfiguration {
+  readonly supergraph: SourceSettings;
+  readonly limits: Limits;
+  readonly configuration: {
+    readonly file: string | undefined;
+    /** The subgraphs that the file has settings of, as written there. */
+    readonly subgraphs: readonly string[];
+    readonly describe: (path: string, message: string) => string;
+  };
+}
+
+export interface CheckOptions {
+  readonly readConfig: () => Promise<CheckedConfiguration>;
+  readonly print: (line: string) => void;
+  readonly printFault: (line: string) => void;
+}
+
+/** Prints what is valid, and every fault; never a value of a setting but the paths of files. Returns the exit code. */
+export async function check({ readConfig, print, printFault }: CheckOptions): Promise<number> {
+  const config = await readConfig().catch((error: unknown) => {
+    if (!(error instanceof SettingsError)) throw error;
+    printFault(error.message);
+    return undefined;
+  });
+  if (!config) return EXIT.badConfiguration;
+  const { configuration } = config;
+  const { place, sdl } = await readSupergraph(config.supergraph, printFault);
+  const names =
+    sdl === undefined
+      ? undefined
+      : await loadSubgraphNames(sdl, config.limits).catch((error: unknown) => {
+          printFault(`${place}: ${(error as Error).message}`);
+          return undefined;
+        });
+  const faults = names ? findUnknownSubgraphs(configuration, names) : [];
+  for (const fault of faults) printFault(fault);
+  if (faults.length > 0) return EXIT.badConfiguration;
+  print(configuration.file === undefined ? 'The settings are valid; there is no configuration file.' : `${configuration.file} is valid.`);
+  if (!names) return EXIT.badSupergraph;
+  print(`${place} is valid: ${String(names.length)} subgraphs (${names.join(', ')}).`);
+  return EXIT.valid;
+}
+
+/** Reads the supergraph from its source, once; never from the copy on disk. Prints why that is not possible. */
+async function readSupergraph(settings: SourceSettings, printFault: CheckOptions['printFault']) {
+  if (settings.kind === 'file') {
+    const { file: place } = settings;
+    const sdl = await readFile(place, 'utf8').catch((error: unknown) => {
+      printFault(`${place}: ${(error as Error).message}`);
+      return undefined;
+    });
+    return { place, sdl };
+  }
+  const source = openSource(settings);
+  const reading = await source.read(new AbortController().signal).catch((error: unknown) => {
+    // The message names the place.
+    printFault((error as Error).message);
+    return undefined;
+  });
+  return { place: source.place, sdl: reading?.sdl };
+}
+
+async function loadSubgraphNames(sdl: string, limits: Limits): Promise<string[]> {
+  const planner = await startPlannerThread(sdl, limits);
+  const names = planner.facts.subgraphs.map(({ name }) => name);
+  await planner.stop();
+  return names;
+}
+
+function findUnknownSubgraphs({ subgraphs, describe }: CheckedConfiguration['configuration'], names: readonly string[]): string[] {
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return subgraphs
+    .filter((name) => !known.has(name.toLowerCase()))
+    .map((name) => describe(`subgraphs.${name}`, `is no subgraph of the supergraph${suggest(name, names)}`));
+}

@@ -1,0 +1,52 @@
+/** `trestle-gateway init`: writes a configuration file with every setting as a comment. */
+import { copyFile, link, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { SectionNode } from '../configuration/setting-tree.ts';
+import { writeTemplate } from '../configuration/template.ts';
+
+const SCHEMA = 'trestle.schema.json';
+/** Where npm installs the schema. */
+const INSTALLED = `node_modules/@trestle/gateway/${SCHEMA}`;
+
+export interface InitOptions {
+  /** The file to write. */
+  readonly file: string;
+  readonly tree: SectionNode;
+  /** The schema of this package. */
+  readonly schema: URL;
+  readonly print: (line: string) => void;
+  readonly printFault: (line: string) => void;
+}
+
+/** Writes the file, and beside it the schema unless npm has installed that there. Returns the exit code: 1, and no change, when the file exists. */
+export async function init({ file, tree, schema, print, printFault }: InitOptions): Promise<number> {
+  if (!/\.ya?ml$/.test(file)) {
+    printFault(`${file}: must end with .yaml or .yml.`);
+    return 1;
+  }
+  const folder = dirname(file);
+  const isInstalled = existsSync(join(folder, INSTALLED));
+  if (!(await create(file, writeTemplate(tree, `./${isInstalled ? INSTALLED : SCHEMA}`)))) {
+    printFault(`${file} exists; it was not changed.`);
+    return 1;
+  }
+  if (!isInstalled) await copyFile(schema, join(folder, SCHEMA));
+  print(`Wrote ${file}. Check it with \`trestle-gateway check\`.`);
+  return 0;
+}
+
+/** Creates a file, whole or not at all. Returns false, and changes nothing, when it exists. */
+async function create(file: string, text: string): Promise<boolean> {
+  const temporary = `${file}.${String(process.pid)}.tmp`;
+  await writeFile(temporary, text, { flag: 'wx' });
+  try {
+    await link(temporary, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}

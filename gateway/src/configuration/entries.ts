@@ -1,0 +1,208 @@
+/** What a configuration file and the command line add to each setting: where it stands, what it means, and when a change takes effect. */
+import type { settings } from './settings.ts';
+
+/** `now`: a change of the file is applied to the running process. `start`: it takes effect at the next start. */
+export type Effect = 'now' | 'start';
+
+export interface Entry {
+  /** The keys in a configuration file, separated by dots. */
+  readonly path: string;
+  readonly about: string;
+  readonly effect: Effect;
+  /** The name of a flag, without dashes. */
+  readonly flag?: string;
+  /** What stands for the value of the flag in the help. */
+  readonly placeholder?: string;
+  /** An environment variable that takes precedence over that of the setting. */
+  readonly stronger?: SettingName;
+  /** The default, where it depends on other settings. */
+  readonly otherwise?: string;
+}
+
+/** The name of a setting: that of its environment variable. */
+export type SettingName = keyof typeof settings;
+
+/** Settings that a file cannot hold: what names the file, and the second names of others. */
+type OutsideOfFiles = 'TRESTLE_CONFIG' | 'PORT' | 'SUPERGRAPH_PATH';
+
+/** The settings that a file can hold. */
+export type FileSettingName = Exclude<SettingName, OutsideOfFiles>;
+
+type Extra = Omit<Entry, 'path' | 'about' | 'effect'>;
+
+const atStart = (path: string, about: string, extra: Extra = {}): Entry => ({ path, about, effect: 'start', ...extra });
+const atOnce = (path: string, about: string, extra: Extra = {}): Entry => ({ path, about, effect: 'now', ...extra });
+
+/** The sections of a configuration file, in order. */
+export const SECTIONS = {
+  server: 'The HTTP server: addresses, certificate, limits of connections, and how it stops.',
+  log: 'The log, as JSON lines on standard output.',
+  telemetry: 'Spans for OpenTelemetry.',
+  supergraph: 'The supergraph that is served, and its source: one of file, url, hive and uplink.',
+  subgraphs: 'Settings of single subgraphs, by name.',
+  engine: 'What plans and executes operations.',
+  traffic: 'Requests to subgraphs.',
+  headers: 'Headers that go to subgraphs and back.',
+  errors: 'Errors that subgraphs report.',
+  authentication: 'Credentials of clients.',
+  authorization: 'The rights of callers.',
+  rateLimits: 'Requests per minute.',
+  limits: 'Limits of requests and operations. What exceeds them is refused.',
+  documents: 'Documents that clients send by id.',
+  subscriptions: 'WebSockets, event streams, and slow clients.',
+} as const;
+
+/** Each setting that a file can hold, by the name of its environment variable. */
+export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
+  GATEWAY_PORT: atStart('server.port', 'The port to listen on; 0 for any free one.', { flag: 'port', placeholder: 'N', stronger: 'PORT' }),
+  HOST: atStart('server.host', 'The address to listen on.', { flag: 'host', placeholder: 'ADDRESS' }),
+  TLS_CERT_FILE: atStart('server.tls.certificateFile', 'The certificate (PEM). With it the port serves HTTPS by HTTP/1.1 and HTTP/2.'),
+  TLS_KEY_FILE: atStart('server.tls.keyFile', 'The private key of the certificate (PEM).'),
+  PUBLIC_URL: atStart('server.publicUrl', 'The address by which clients know this server, such as https://api.example.com.'),
+  CORS_ORIGINS: atStart('server.corsOrigins', 'Origins whose pages may read responses, such as https://app.example.com.'),
+  TRUSTED_PROXIES: atStart(
+    'server.trustedProxies',
+    'Addresses and CIDR ranges of the proxies in front, whose X-Forwarded-For and Forwarded are trusted.',
+  ),
+  GRAPHIQL: atStart('server.graphiql', 'Whether browsers get GraphiQL at /graphql.'),
+  METRICS_PORT: atStart('server.metricsPort', 'A separate port for /metrics.', { otherwise: "the server's port, for this machine only" }),
+  MAX_CONNECTIONS: atStart('server.maxConnections', 'The most open connections.'),
+  MAX_CONNECTIONS_PER_ADDRESS: atStart('server.maxConnectionsPerAddress', 'The most open connections of one address.', {
+    otherwise: 'half of all',
+  }),
+  HEADERS_TIMEOUT_MS: atStart('server.headersTimeoutMs', 'How long a client may take to send the headers of a request.'),
+  REQUEST_TIMEOUT_MS: atStart('server.requestTimeoutMs', 'How long it may take to send a whole request.'),
+  UPLOAD_TIMEOUT_MS: atStart('server.uploadTimeoutMs', 'How long it may take to send a request with files.'),
+  KEEP_ALIVE_TIMEOUT_MS: atStart(
+    'server.keepAliveTimeoutMs',
+    'How long an idle connection is kept open. Set it longer than the idle time of a proxy in front.',
+  ),
+  WRITE_TIMEOUT_MS: atStart('server.writeTimeoutMs', 'A connection whose client reads no byte for so long is closed.'),
+  MIN_BODY_BYTES_PER_SECOND: atStart('server.minBodyBytesPerSecond', 'The lowest rate of a request body; 0 for no limit.'),
+  BODY_GRACE_MS: atStart('server.bodyGraceMs', 'The time over which that rate is measured.'),
+  MAX_RECEIVING_BYTES: atStart('server.maxReceivingBytes', 'The most bytes of unfinished request bodies of the process.'),
+  MAX_SENDING_BYTES: atStart('server.maxSendingBytes', 'The most bytes of unsent responses of the process.'),
+  CLIENT_ID_KEY_FILE: atStart(
+    'server.clientIdKeyFile',
+    'A key of at least 32 characters, with which other processes sign the client that they pass on.',
+  ),
+  DRAIN_DELAY_MS: atStart(
+    'server.drainDelayMs',
+    "How long the process serves after SIGTERM, with /readyz at 503. Set it longer than the interval of the load balancer's checks.",
+  ),
+  REQUEST_DRAIN_MS: atStart('server.requestDrainMs', 'How long requests in flight may take after that.'),
+  SUBSCRIPTION_DRAIN_MS: atStart('server.subscriptionDrainMs', 'The time over which a stopping process closes its sockets and streams.'),
+  LOG_LEVEL: atOnce('log.level', 'The lowest level that is logged.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: atStart('telemetry.otlpEndpoint', 'The OpenTelemetry collector (OTLP over HTTP; /v1/traces is appended).', {
+    otherwise: 'no spans are exported',
+  }),
+  SUPERGRAPH_FILE: atStart('supergraph.file', 'The supergraph to serve. A changed file is loaded without a restart.', {
+    flag: 'supergraph',
+    stronger: 'SUPERGRAPH_PATH',
+    otherwise: 'another source is needed',
+  }),
+  SUPERGRAPH_SOURCE: atStart('supergraph.source', 'Where the supergraph comes from, when several sources have settings.', {
+    otherwise: 'the only source that has settings',
+  }),
+  SUPERGRAPH_URL: atStart('supergraph.url', 'The address of the supergraph, which is polled.'),
+  SUPERGRAPH_POLL_INTERVAL_MS: atStart('supergraph.pollIntervalMs', 'The interval at which a source other than a file is read.'),
+  SUPERGRAPH_TIMEOUT_MS: atStart('supergraph.timeoutMs', 'The time limit of a request to a source.'),
+  SUPERGRAPH_MAX_BYTES: atStart('supergraph.maxBytes', 'Bytes of a response of a source.'),
+  SUPERGRAPH_CACHE_FILE: atStart('supergraph.cacheFile', 'Where the last supergraph is kept, for a start while its source is down.', {
+    otherwise: 'a start fails while the source is down',
+  }),
+  HIVE_CDN_ENDPOINT: atStart('supergraph.hive.endpoints', 'The endpoint of a target on the CDN of Hive, and those of mirrors.'),
+  HIVE_CDN_KEY: atStart('supergraph.hive.key', 'The CDN access token.'),
+  APOLLO_UPLINK_ENDPOINTS: atStart('supergraph.uplink.endpoints', 'The endpoints of Apollo Uplink, the preferred one first.'),
+  APOLLO_GRAPH_REF: atStart('supergraph.uplink.graphRef', 'The graph and its variant, such as my-graph@current.'),
+  APOLLO_KEY: atStart('supergraph.uplink.key', 'The API key of the graph.'),
+  OVERRIDE_LABELS: atOnce('supergraph.overrideLabels', 'The active labels of progressive @override.'),
+  GATEWAY_ENGINE: atStart('engine.name', 'The query engine. `apollo` applies all changes at the next start.', { flag: 'engine' }),
+  EXECUTOR: atStart('engine.executor', "How operations are executed: on the bytes of subgraphs' responses, or with parsed objects."),
+  SUBGRAPH_TIMEOUT_MS: atStart('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
+  UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
+  UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
+  FORWARD_HEADERS: atStart('headers.forward', 'Request headers that every subgraph gets unchanged.'),
+  FORWARD_MUTATION_HEADERS: atStart('headers.forwardWithMutations', 'Request headers that subgraphs get with mutations only.'),
+  FORWARD_RESPONSE_HEADERS: atStart(
+    'headers.forwardFromMutations',
+    "Headers of subgraphs' responses to mutations that the client gets, such as set-cookie.",
+  ),
+  SUBGRAPH_ERRORS: atOnce('errors.show', 'What clients see of errors of subgraphs.', {
+    otherwise: 'mask; pass where authentication is off',
+  }),
+  AUTH: atStart(
+    'authentication.enabled',
+    'Whether credentials are checked. When off, they go to the subgraphs unchecked. When on, publicKeyFile or jwksUrl is required.',
+    { flag: 'auth' },
+  ),
+  TOKEN_PUBLIC_KEY_FILE: atStart('authentication.publicKeyFile', 'The keys of access tokens: a JWKS or a PEM file. It is watched.'),
+  TOKEN_JWKS_URL: atStart('authentication.jwksUrl', 'The address of these keys, in place of a file.'),
+  TRUSTED_ISSUERS_FILE: atStart('authentication.trustedIssuersFile', 'Other issuers whose access tokens are accepted (JSON).'),
+  REVOCATIONS_URL: atStart('authentication.revocationsUrl', 'The address that sends revoked tokens.', {
+    otherwise: 'revoked tokens are accepted until they expire',
+  }),
+  API_KEY_EXCHANGE_URL: atStart('authentication.apiKeyExchangeUrl', 'The address at which API keys are exchanged for tokens (RFC 8693).', {
+    otherwise: 'API keys are refused',
+  }),
+  SIGN_IN_FIELDS: atStart('authentication.signInFields', 'Mutations that ignore an invalid credential, because they sign a client in.'),
+  POLICIES_FILE: atOnce('authorization.policiesFile', 'The policies of @policy (JSON), read again when this file changes.', {
+    otherwise: 'no policy holds',
+  }),
+  RATE_LIMIT_ANONYMOUS_PER_MIN: atStart(
+    'rateLimits.anonymousPerMinute',
+    'Requests of an address without a credential. With authentication off, there is a limit only if this is set.',
+  ),
+  RATE_LIMIT_FREE_PER_MIN: atStart('rateLimits.freePerMinute', 'Requests of an account with the plan free.'),
+  RATE_LIMIT_PRO_PER_MIN: atStart('rateLimits.proPerMinute', 'Requests of an account with the plan pro.'),
+  REDIS_URL: atStart('rateLimits.redisUrl', 'A Redis server through which processes share these counts.', {
+    otherwise: 'each process counts alone',
+  }),
+  MAX_DEPTH: atOnce('limits.maxDepth', 'Nested fields of an operation.'),
+  MAX_ALIASES: atOnce('limits.maxAliases', 'Aliases of an operation.'),
+  MAX_ROOT_FIELDS: atOnce('limits.maxRootFields', 'Root fields of an operation.'),
+  MAX_SELECTIONS: atOnce('limits.maxSelections', 'Selections of an operation, with fragments expanded.'),
+  MAX_INPUT_DEPTH: atOnce('limits.maxInputDepth', 'Nested input objects, in literals and variables.'),
+  MAX_TOKENS: atOnce('limits.maxTokens', 'Tokens of a document.'),
+  MAX_COST: atOnce('limits.maxCost', 'The estimated cost of an operation.'),
+  INTROSPECTION: atOnce('limits.introspection', 'Whether clients may query __schema and __type.', { flag: 'introspection' }),
+  MAX_RESPONSE_BYTES: atStart('limits.maxResponseBytes', 'Bytes of a response.'),
+  MAX_BATCH: atStart('limits.maxBatch', 'Operations in one request; 1 for no batches.'),
+  MAX_UPLOAD_BYTES: atStart('limits.maxUploadBytes', 'Bytes of all files in one request.'),
+  TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON).'),
+  TRUSTED_DOCUMENTS_ONLY: atStart('documents.trustedOnly', 'Whether all other documents are refused.'),
+  MAX_SUBSCRIPTIONS: atStart('subscriptions.maxSubscriptions', 'The most subscriptions of the process.'),
+  MAX_SOCKETS: atStart('subscriptions.maxSockets', 'The most WebSockets, and as many event streams.'),
+  MAX_OPERATIONS_PER_SOCKET: atStart('subscriptions.maxOperationsPerSocket', 'The most operations of one socket or shared event stream.'),
+  MAX_MESSAGE_BYTES: atStart('subscriptions.maxMessageBytes', 'Bytes of one message from a client.'),
+  CONNECTION_INIT_TIMEOUT_MS: atStart('subscriptions.connectionInitTimeoutMs', 'The time limit for connection_init.'),
+  PING_INTERVAL_MS: atStart('subscriptions.pingIntervalMs', 'The interval of pings, to clients and to subgraphs.'),
+  SLOW_CONSUMER: atStart('subscriptions.slowConsumer.policy', 'What happens when a client reads too slowly.'),
+  SLOW_CONSUMER_MESSAGES: atStart('subscriptions.slowConsumer.maxMessages', 'Messages that are kept for one client.'),
+  SLOW_CONSUMER_BYTES: atStart('subscriptions.slowConsumer.maxBytes', 'Bytes that are kept for one client.'),
+  SLOW_CONSUMER_TIMEOUT_MS: atStart('subscriptions.slowConsumer.timeoutMs', 'A client that reads nothing for so long is disconnected.'),
+  SLOW_CONSUMER_TOTAL_BYTES: atStart('subscriptions.slowConsumer.totalBytes', 'Bytes that are kept for all clients.'),
+  SUBSCRIPTION_RECONNECT_MS: atStart(
+    'subscriptions.reconnectMs',
+    'How long a lost connection to a subgraph is tried again before its subscriptions end.',
+  ),
+};
+
+/** What the settings of one subgraph mean, by their key. All take effect at once. */
+export const SUBGRAPH_ENTRIES = {
+  url: 'The address of the subgraph, in place of that in the supergraph.',
+  subscriptionUrl: 'The address of its subscriptions, if it is another one.',
+  errors: 'What clients see of its errors, in place of errors.show.',
+} as const;
+
+/** What a header of requests to `supergraph.url` means. It takes effect at the next start. */
+export const SOURCE_HEADERS = {
+  all: 'Headers of requests to the URL, by name, such as Authorization. They are not sent to other origins.',
+  each: 'The value of the header. In the environment, _ stands for - in its name.',
+} as const;
+
+/** What the rules for headers are. They take effect at the next start. */
+export const RULES = {
+  request: 'Rules for the headers of requests to subgraphs, in order. Those for all subgraphs come first.',
+  response: "Rules for the headers of subgraphs' responses that clients get by HTTP, in order. Those for all subgraphs come first.",
+} as const;

@@ -1,0 +1,89 @@
+/** Loads the configuration file: finds it, reads it, and reports its faults with their places. */
+import { existsSync } from 'node:fs';
+import { SettingsError } from '@trestle/env';
+import { type HeaderRules, NO_HEADER_RULES } from '../headers/header-rules.ts';
+import type { FileFault } from './file-fault.ts';
+import type { ParsedFile } from './parse-file.ts';
+import { isModule, readText } from './read-text.ts';
+import { createSettingTree } from './setting-tree.ts';
+import type { Environment } from './substitute.ts';
+
+/** The names of a file in the working directory that is read without being named. */
+const DEFAULT_FILES = ['trestle.yaml', 'trestle.yml', 'trestle.json'];
+/** More faults are counted only. */
+const MAX_FAULTS = 50;
+
+/** A configuration file. */
+export interface Configuration {
+  /** Undefined without a file. */
+  readonly file: string | undefined;
+  /** The text of the file; undefined for a module, and without a file. */
+  readonly text: string | undefined;
+  /** The subgraphs that the file has settings of, as written there. */
+  readonly subgraphs: readonly string[];
+  /** The settings of the file, by the names of their environment variables. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly headerRules: HeaderRules;
+  /** One line for each fault, with the file, the line and the column. */
+  readonly faults: readonly string[];
+  /** Returns a line for a fault that was found later, such as by comparison with the supergraph. */
+  readonly describe: (path: string, message: string) => string;
+}
+
+const NO_CONFIGURATION: Configuration = {
+  file: undefined,
+  text: undefined,
+  subgraphs: [],
+  values: {},
+  headerRules: NO_HEADER_RULES,
+  faults: [],
+  describe: (path, message) => `${path}: ${message}`,
+};
+
+/** Loads the file `named`; undefined for the one in the working directory, if there is one. Rejects with SettingsError for two of those. */
+export async function loadConfiguration(named: string | undefined, environment: Environment): Promise<Configuration> {
+  const file = named ?? findFile();
+  if (file === undefined) return NO_CONFIGURATION;
+  // Only a start with a file needs the parser.
+  const { loadModule, parseText } = await import('./parse-file.ts');
+  const { readValues } = await import('./read-values.ts');
+  const read = isModule(file) ? loadModule(file) : readText(file).then(parseText);
+  const parsed = await read.catch((error: unknown) => `${file}: ${describeFailure(error)}`);
+  if (typeof parsed === 'string') return { ...NO_CONFIGURATION, file, faults: [parsed] };
+  const { values, headerRules, subgraphs, faults, offsets } = readValues(parsed, { tree: createSettingTree(), file, environment });
+  return {
+    file,
+    text: parsed.text,
+    subgraphs,
+    values: Object.fromEntries(values),
+    headerRules,
+    faults: writeFaults(file, parsed, faults),
+    describe: (path, message) => writeFault(file, parsed, { path, message, offset: offsets.get(path) }),
+  };
+}
+
+function findFile(): string | undefined {
+  const [first, second] = DEFAULT_FILES.filter((name) => existsSync(name));
+  if (first !== undefined && second !== undefined)
+    throw new SettingsError(`There are ${first} and ${second}. Name the one to use with --config.`);
+  return first;
+}
+
+/** The message of a SyntaxError of a module quotes nothing but tokens; that of a system call has a code. */
+function describeFailure(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not valid UTF-8';
+  return code === 'ENOENT' ? 'does not exist' : code === undefined ? message : `cannot be read (${code})`;
+}
+
+function writeFaults(file: string, parsed: ParsedFile, faults: readonly FileFault[]): string[] {
+  const inOrder = [...faults].sort((one, other) => (one.offset ?? 0) - (other.offset ?? 0));
+  const lines = inOrder.slice(0, MAX_FAULTS).map((fault) => writeFault(file, parsed, fault));
+  return faults.length > MAX_FAULTS ? [...lines, `${file}: ${String(faults.length - MAX_FAULTS)} more faults`] : lines;
+}
+
+function writeFault(file: string, { locate }: ParsedFile, { path, message, offset }: FileFault): string {
+  const place = offset === undefined ? undefined : locate(offset);
+  const where = place ? `${file}:${String(place.line)}:${String(place.column)}` : file;
+  return path === '' ? `${where}: ${message}` : `${where}: ${path}: ${message}`;
+}

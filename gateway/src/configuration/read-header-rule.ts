@@ -1,0 +1,42 @@
+/** Reads one rule for headers out of the keys and strings of a configuration file. */
+import { mayForward, mayRead, mayRemove, mayReturn } from '../headers/header-names.ts';
+import type { HeaderRule } from '../headers/header-rules.ts';
+
+/** Whether a rule is for requests to subgraphs or for their responses. */
+export type Direction = 'request' | 'response';
+
+/** The keys of a rule. The first three name what it does. */
+export const RULE_KEYS = ['propagate', 'insert', 'remove', 'as', 'default', 'value'] as const;
+
+type RuleKey = (typeof RULE_KEYS)[number];
+
+/** A rule, or the reason why it is none. */
+export type ReadRule = { readonly rule: HeaderRule } | { readonly fault: string };
+
+const ACTIONS = ['propagate', 'insert', 'remove'] as const;
+/** What else each may have. */
+const OPTIONS: Readonly<Record<(typeof ACTIONS)[number], readonly RuleKey[]>> = {
+  propagate: ['as', 'default'],
+  insert: ['value'],
+  remove: [],
+};
+/** Visible ASCII and spaces between (RFC 9110 §5.5). */
+const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/;
+
+/** Returns the rule. The names of headers become lower case. A fault never contains a value. */
+export function readHeaderRule(fields: Readonly<Partial<Record<string, string>>>, direction: Direction): ReadRule {
+  const actions = ACTIONS.filter((each) => fields[each] !== undefined);
+  const [action] = actions;
+  if (action === undefined || actions.length > 1) return { fault: 'must have one of `propagate`, `insert` and `remove`' };
+  const extra = Object.keys(fields).find((key) => key !== action && !OPTIONS[action].includes(key as RuleKey));
+  if (extra !== undefined) return { fault: `must not have \`${extra}\` beside \`${action}\`` };
+  const [name, as] = [(fields[action] ?? '').toLowerCase(), fields['as']?.toLowerCase()];
+  const value = fields['value'] ?? fields['default'];
+  const isAllowed = direction === 'response' ? mayReturn : action === 'remove' ? mayRemove : mayForward;
+  const isNamed = direction === 'response' && as !== undefined ? mayRead(name) : isAllowed(name);
+  if (!isNamed || (as !== undefined && !isAllowed(as))) return { fault: 'must name headers that may be forwarded, inserted or removed' };
+  if (value !== undefined && !VALUE.test(value)) return { fault: 'must have a value of 1 to 8192 visible ASCII characters' };
+  if (action === 'remove') return { rule: { kind: 'remove', name } };
+  if (action === 'propagate') return { rule: { kind: 'propagate', name, as: as ?? name, fallback: value } };
+  return value === undefined ? { fault: 'must have `value` beside `insert`' } : { rule: { kind: 'insert', name, value } };
+}

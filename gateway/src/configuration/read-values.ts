@@ -1,0 +1,255 @@
+/** Reads the settings out of a parsed configuration file, and finds every fault. */
+import { dirname, resolve } from 'node:path';
+import { type SettingForm, findFault } from '@trestle/env';
+import { type Scalar, isCollection, isMap, isScalar, isSeq } from 'yaml';
+import type { HeaderRule, HeaderRules } from '../headers/header-rules.ts';
+import type { FileFault } from './file-fault.ts';
+import { type ParsedFile, follow } from './parse-file.ts';
+import { SCHEMA_KEY } from './schema-key.ts';
+import { type Direction, RULE_KEYS, readHeaderRule } from './read-header-rule.ts';
+import type { ConfigurationNode, NamedNode, RulesNode, SectionNode, SettingNode } from './setting-tree.ts';
+import { type Environment, substitute } from './substitute.ts';
+import { suggest } from './suggest.ts';
+
+/** The most subgraphs, and the most items of a list. */
+const MAX_ITEMS = 1000;
+const MAX_SHOWN_KEY = 64;
+const MAX_RULES = 100;
+const UNKNOWN_ALIAS = 'is an alias without an anchor';
+
+/** What a file says. */
+export interface FileValues {
+  /** By the name of the environment variable that would set the same. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly faults: readonly FileFault[];
+  readonly headerRules: HeaderRules;
+  /** The subgraphs that have settings, as they are written. */
+  readonly subgraphs: readonly string[];
+  /** The place of every key, by its path. */
+  readonly offsets: ReadonlyMap<string, number | undefined>;
+}
+
+/** Reads the settings. Paths of files are relative to the folder of `file`. */
+export function readValues(
+  parsed: ParsedFile,
+  { tree, file, environment }: { readonly tree: SectionNode; readonly file: string; readonly environment: Environment },
+): FileValues {
+  const reader = new ValueReader(parsed, dirname(resolve(file)), environment);
+  const { contents } = parsed.document;
+  if (contents !== null) reader.read(tree, { node: contents, path: '', name: '' });
+  const { values, headerRules, subgraphs, faults, offsets } = reader;
+  return { values, headerRules, subgraphs, faults: [...parsed.faults, ...faults], offsets };
+}
+
+interface Place {
+  readonly node: unknown;
+  readonly path: string;
+  /** The subgraph that the place belongs to. */
+  readonly name: string;
+}
+
+class ValueReader {
+  readonly values = new Map<string, string>();
+  readonly subgraphs: string[] = [];
+  readonly headerRules = {
+    request: { all: [] as HeaderRule[], bySubgraph: new Map<string, HeaderRule[]>() },
+    response: { all: [] as HeaderRule[], bySubgraph: new Map<string, HeaderRule[]>() },
+  };
+  readonly faults: FileFault[] = [];
+  readonly offsets = new Map<string, number | undefined>();
+  readonly #parsed: ParsedFile;
+  readonly #folder: string;
+  readonly #environment: Environment;
+
+  constructor(parsed: ParsedFile, folder: string, environment: Environment) {
+    this.#parsed = parsed;
+    this.#folder = folder;
+    this.#environment = environment;
+  }
+
+  read(form: ConfigurationNode, place: Place): void {
+    if (form.kind === 'section') this.#readSection(form, place);
+    else if (form.kind === 'named') this.#readNamed(form, place);
+    else if (form.kind === 'rules') this.#readRules(form, place);
+    else this.#readSetting(form, place);
+  }
+
+  #readSection({ children }: SectionNode, place: Place): void {
+    for (const { key, child } of this.#readPairs(place)) {
+      const form = children.get(key);
+      if (form) this.read(form, { ...child, name: place.name });
+      else if (place.path !== '' || key !== SCHEMA_KEY)
+        this.#fault(
+          { ...place, path: join(place.path, key.slice(0, MAX_SHOWN_KEY)) },
+          `is unknown${suggest(key, children.keys())}`,
+          child.at,
+        );
+    }
+  }
+
+  #readNamed({ each, of, findFault: findNameFault }: NamedNode, place: Place): void {
+    const names = new Set<string>();
+    for (const { key, child } of this.#readPairs(place)) {
+      // Both would have the same environment variable.
+      const name = key.toUpperCase();
+      if (names.has(name)) this.#fault(child, 'is there twice; upper and lower case do not matter', child.at);
+      names.add(name);
+      const fault = findNameFault(key);
+      if (fault !== undefined) this.#fault({ ...child, path: join(place.path, key.slice(0, MAX_SHOWN_KEY)) }, fault, child.at);
+      if (of === 'subgraphs') this.subgraphs.push(key);
+      this.read(each, { ...child, name });
+    }
+  }
+
+  /** Returns the keys of a mapping with their values. */
+  #readPairs(place: Place): { readonly key: string; readonly child: Place & { readonly at: number | undefined } }[] {
+    const node = follow(place.node, this.#parsed.document);
+    if (!isMap(node)) {
+      // A section whose settings are all commented out has no value.
+      if (node === undefined) this.#fault(place, UNKNOWN_ALIAS);
+      else if (!isScalar(node) || node.value !== null) this.#fault(place, 'must be a mapping of keys to values');
+      return [];
+    }
+    if (node.items.length > MAX_ITEMS) {
+      this.#fault(place, `must have at most ${String(MAX_ITEMS)} keys`);
+      return [];
+    }
+    const keys = new Set<string>();
+    return node.items.flatMap(({ key: scalar, value }) => {
+      const key = isScalar(scalar) ? String(scalar.value) : '';
+      const at = offsetOf(scalar);
+      const child = { node: value, path: join(place.path, key), name: place.name, at };
+      if (keys.has(key)) this.#fault(child, 'is there twice', at);
+      this.offsets.set(child.path, at);
+      keys.add(key);
+      return [{ key, child: value === null ? { ...child, node: scalar } : child }].filter(() => this.#hasValue(value, child));
+    });
+  }
+
+  /** A key without a colon after it has no node as its value. */
+  #hasValue(value: unknown, child: Place & { readonly at: number | undefined }): boolean {
+    if (value !== null) return true;
+    this.#fault(child, 'has no value', child.at);
+    return false;
+  }
+
+  #readRules({ direction }: RulesNode, place: Place): void {
+    const node = follow(place.node, this.#parsed.document);
+    if (!isSeq(node) || node.items.length > MAX_RULES) {
+      this.#fault(place, `must be a list of at most ${String(MAX_RULES)} rules`);
+      return;
+    }
+    const rules = node.items.flatMap((item, i) => this.#readRule({ ...place, node: item, path: `${place.path}[${String(i)}]` }, direction));
+    const { all, bySubgraph } = this.headerRules[direction];
+    if (place.name === '') all.push(...rules);
+    else bySubgraph.set(place.name.toLowerCase(), rules);
+  }
+
+  #readRule(place: Place, direction: Direction): HeaderRule[] {
+    const known = this.faults.length;
+    const fields: Record<string, string> = {};
+    for (const { key, child } of this.#readPairs(place)) {
+      if (!(RULE_KEYS as readonly string[]).includes(key)) {
+        this.#fault({ ...child, path: join(place.path, key.slice(0, MAX_SHOWN_KEY)) }, `is unknown${suggest(key, RULE_KEYS)}`, child.at);
+        continue;
+      }
+      const text = this.#toText({ kind: 'string' }, child);
+      if (text !== undefined) fields[key] = text;
+    }
+    if (this.faults.length > known) return [];
+    const read = readHeaderRule(fields, direction);
+    if ('rule' in read) return [read.rule];
+    this.#fault(place, read.fault);
+    return [];
+  }
+
+  #readSetting(form: SettingNode, place: Place): void {
+    const text = this.#toText(form.form, place);
+    // As an empty variable, an empty value counts as unset.
+    if (text === undefined || text === '') return;
+    const value = form.form.kind === 'path' ? resolve(this.#folder, text) : text;
+    const fault = findFault(form.reader, value);
+    if (fault === undefined) this.values.set(form.name.replace('*', place.name), value);
+    else this.#fault(place, describeFault(fault, form.form));
+  }
+
+  /** Returns the value as an environment variable would hold it; undefined after a fault. */
+  #toText(form: SettingForm, place: Place): string | undefined {
+    const node = follow(place.node, this.#parsed.document);
+    if (form.kind === 'list') return this.#toList(node, place);
+    if (isScalar(node)) return this.#toScalarText(form, node, place);
+    this.#fault(place, isCollection(node) ? `must be ${EXPECTED[form.kind]}` : UNKNOWN_ALIAS);
+    return undefined;
+  }
+
+  #toScalarText(form: SettingForm, { value }: Scalar, place: Place): string | undefined {
+    const given = this.#readScalar(form, value);
+    if ('text' in given) return given.text;
+    this.#fault(place, given.fault);
+    return undefined;
+  }
+
+  #readScalar(form: SettingForm, value: unknown): { readonly text: string } | { readonly fault: string } {
+    if (value === null) return { fault: 'has no value' };
+    if (form.kind === 'boolean' && typeof value === 'boolean') return { text: value ? 'on' : 'off' };
+    if (form.kind === 'integer' && typeof value === 'number' && Number.isSafeInteger(value)) return { text: String(value) };
+    if (typeof value !== 'string') return { fault: `must be ${EXPECTED[form.kind]}` };
+    const substituted = substitute(value, this.#environment);
+    if ('fault' in substituted) return substituted;
+    const { text, hasVariables } = substituted;
+    // Only a variable makes a number of a string.
+    if (!hasVariables && NEVER_STRINGS.has(form.kind)) return { fault: `must be ${EXPECTED[form.kind]}` };
+    return { text: form.kind === 'boolean' ? (SWITCHES.get(text) ?? text) : text };
+  }
+
+  #toList(node: unknown, place: Place): string | undefined {
+    if (isScalar(node) && typeof node.value === 'string') return this.#toScalarText({ kind: 'list' }, node, place);
+    if (!isSeq(node) || node.items.length > MAX_ITEMS) {
+      this.#fault(place, `must be a list of at most ${String(MAX_ITEMS)} strings`);
+      return undefined;
+    }
+    const items = node.items.map((item, i) => {
+      const each = { ...place, node: item, path: `${place.path}[${String(i)}]` };
+      const text = this.#toText({ kind: 'string' }, each);
+      if (text === undefined || !/[\s,]/.test(text)) return text;
+      this.#fault(each, 'must not contain white space or commas');
+      return undefined;
+    });
+    return items.includes(undefined) ? undefined : items.join(',');
+  }
+
+  #fault({ path, node }: Omit<Place, 'name'>, message: string, at?: number): void {
+    this.faults.push({ path, message, offset: at ?? offsetOf(node) });
+  }
+}
+
+/** Forms that a string has only by a variable. */
+const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'boolean', 'list']);
+
+const SWITCHES: ReadonlyMap<string, string> = new Map([
+  ['true', 'on'],
+  ['false', 'off'],
+]);
+
+const EXPECTED: Readonly<Record<SettingForm['kind'], string>> = {
+  integer: 'an integer',
+  boolean: 'true or false',
+  choice: 'a string',
+  url: 'a string',
+  path: 'a string',
+  string: 'a string',
+  list: 'a list of strings',
+};
+
+/** In a file, switches are true and false. */
+function describeFault(fault: string, { kind }: SettingForm): string {
+  return kind === 'boolean' ? `must be ${EXPECTED[kind]}` : fault;
+}
+
+function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return (node as { readonly range?: readonly number[] | null } | null)?.range?.[0];
+}

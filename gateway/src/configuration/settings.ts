@@ -1,0 +1,122 @@
+/** Declares the settings of the gateway: what each accepts, and its default. */
+import { setting } from '@trestle/env';
+import { verificationSettings } from '@trestle/identity/settings';
+import { rateLimitSettings } from '@trestle/limits/settings';
+import { LOG_LEVELS } from '@trestle/log';
+import { edgeSettings } from '@trestle/service/edge-settings';
+import { serviceSettings } from '@trestle/service/settings';
+import { readPolicies } from '../access/policies.ts';
+import { readTrustedDocuments } from '../documents/trusted.ts';
+import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
+import { EXECUTORS } from '../execute/executor.ts';
+import { mayForward } from '../headers/header-names.ts';
+import { DEFAULT_LIMITS } from '../limits/limits.ts';
+import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
+import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
+
+/** Where a supergraph can come from. */
+export const SOURCES = ['file', 'url', 'hive', 'uplink'] as const;
+
+/** Both have the same graphs; the first is preferred. */
+const UPLINK_ENDPOINTS = ['https://uplink.api.apollographql.com/', 'https://aws.uplink.api.apollographql.com/'];
+
+/** Reads the names of headers, which have no case. */
+const headerNames = () => setting.list(mayForward, 'must be names of headers that may be forwarded').default([]);
+
+/** Reads addresses. */
+const urls = () => setting.list(isHttpUrl, 'must be URLs that start with http:// or https://');
+
+function isHttpUrl(item: string): boolean {
+  return URL.canParse(item) && ['http:', 'https:'].includes(new URL(item).protocol);
+}
+
+/** Reads a value that is sent as a header, such as a key. */
+const headerValue = () => setting.parsed(readHeaderValue);
+
+/** Visible ASCII and spaces between (RFC 9110 §5.5). */
+function readHeaderValue(value: string): string {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/.test(value)) throw new Error('must have 1 to 8192 visible ASCII characters');
+  return value;
+}
+
+/** Every setting of the gateway, by the name of its environment variable. `ENTRIES` has what a configuration file adds. */
+export const settings = {
+  ...serviceSettings,
+  ...edgeSettings,
+  ...rateLimitSettings,
+  GATEWAY_PORT: setting.port().default(4000),
+  PORT: setting.port().optional(),
+  HOST: setting.string().default('127.0.0.1'),
+  LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
+  GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
+  EXECUTOR: setting.choice(...EXECUTORS).default('bytes'),
+  SUPERGRAPH_FILE: setting.path().optional(),
+  SUPERGRAPH_PATH: setting.path().optional(),
+  SUPERGRAPH_SOURCE: setting.choice(...SOURCES).optional(),
+  SUPERGRAPH_URL: setting.url('http:', 'https:').optional(),
+  SUPERGRAPH_POLL_INTERVAL_MS: setting.integer(100, 86_400_000).default(10_000),
+  SUPERGRAPH_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
+  SUPERGRAPH_MAX_BYTES: setting.integer(1024, 268_435_456).default(16_777_216),
+  SUPERGRAPH_CACHE_FILE: setting.path().optional(),
+  HIVE_CDN_ENDPOINT: urls().default([]),
+  HIVE_CDN_KEY: headerValue().optional(),
+  APOLLO_UPLINK_ENDPOINTS: urls().default(UPLINK_ENDPOINTS),
+  APOLLO_GRAPH_REF: setting.string().optional(),
+  APOLLO_KEY: setting.string().optional(),
+  SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
+  UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
+  UPSTREAM_COMPRESSION: setting.onOff().default(false),
+  SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
+  AUTH: setting.onOff().default(true),
+  ...verificationSettings,
+  REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
+  API_KEY_EXCHANGE_URL: setting.url('http:', 'https:').optional(),
+  FORWARD_HEADERS: headerNames(),
+  FORWARD_MUTATION_HEADERS: headerNames(),
+  FORWARD_RESPONSE_HEADERS: headerNames(),
+  POLICIES_FILE: setting.parsedFile(readPolicies).optional(),
+  SIGN_IN_FIELDS: setting.list().default(['login', 'completeLogin', 'refreshSession']),
+  MAX_DEPTH: setting.integer(1, 1000).default(DEFAULT_LIMITS.maxDepth),
+  MAX_ALIASES: setting.integer(0, 10_000).default(DEFAULT_LIMITS.maxAliases),
+  MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
+  MAX_SELECTIONS: setting.integer(10, 100_000).default(DEFAULT_LIMITS.maxSelections),
+  MAX_INPUT_DEPTH: setting.integer(1, 200).default(DEFAULT_LIMITS.maxInputDepth),
+  INTROSPECTION: setting.onOff().default(DEFAULT_LIMITS.hasIntrospection),
+  MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
+  MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
+  MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
+  MAX_BATCH: setting.integer(1, 100).default(1),
+  MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
+  TRUSTED_DOCUMENTS_FILE: setting.parsedFile(readTrustedDocuments).optional(),
+  TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
+  MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
+  MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
+  MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),
+  MAX_MESSAGE_BYTES: setting.integer(1024, 16_777_216).default(1_048_576),
+  CONNECTION_INIT_TIMEOUT_MS: setting.integer(100, 60_000).default(3000),
+  PING_INTERVAL_MS: setting.integer(100, 600_000).default(12_000),
+  SLOW_CONSUMER: setting.choice(...SLOW_POLICIES).default('close'),
+  SLOW_CONSUMER_MESSAGES: setting.integer(1, 100_000).default(256),
+  SLOW_CONSUMER_BYTES: setting.integer(1024, 67_108_864).default(1_048_576),
+  SLOW_CONSUMER_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
+  SLOW_CONSUMER_TOTAL_BYTES: setting.integer(1_048_576, 17_179_869_184).default(134_217_728),
+  SUBSCRIPTION_RECONNECT_MS: setting.integer(0, 600_000).default(30_000),
+  REQUEST_DRAIN_MS: setting.integer(0, 600_000).default(1500),
+  SUBSCRIPTION_DRAIN_MS: setting.integer(0, 600_000).default(1000),
+  OVERRIDE_LABELS: setting.list().default([]),
+  GRAPHIQL: setting.onOff().default(true),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
+  TLS_CERT_FILE: setting.file().optional(),
+  TLS_KEY_FILE: setting.file().optional(),
+  TRESTLE_CONFIG: setting.path().optional(),
+};
+
+/** The settings of one subgraph: the key in a configuration file, and the prefix of its environment variable, which ends with the subgraph's name. */
+export const subgraphSettings = {
+  url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:') },
+  subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:') },
+  errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },
+} as const;
+
+/** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */
+export const sourceHeader = { prefix: 'SUPERGRAPH_HEADER_', reader: headerValue() } as const;

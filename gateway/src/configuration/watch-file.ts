@@ -1,0 +1,59 @@
+/** Watches a file. A replacement by rename counts as a change. */
+import { watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+/** The file is read when it has not changed for this long, because editors write in several steps. */
+const SETTLE_MS = 100;
+
+/** Kubernetes mounts files of a ConfigMap as links into this link, which it replaces. */
+const MOUNTED = '..data';
+
+export interface FileWatch {
+  stop(): void;
+}
+
+export interface FileWatchOptions {
+  /** The text that is known already. */
+  readonly initial: string;
+  readonly read: (file: string) => Promise<string>;
+  readonly load: (text: string) => Promise<void>;
+  readonly refuse: (error: unknown) => void;
+}
+
+/**
+ * Calls `load` with the text of the file after each change, one at a time. Calls `refuse` when `read` or `load` rejects; the watch continues. A change
+ * from `initial` before the watch began counts too.
+ */
+export function watchFile(file: string, { initial, read, load, refuse }: FileWatchOptions): FileWatch {
+  let last = initial;
+  let timer: NodeJS.Timeout | undefined;
+  let queue = Promise.resolve();
+  const update = async (): Promise<void> => {
+    try {
+      const text = await read(file);
+      if (text === last) return;
+      last = text;
+      await load(text);
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  const updateWhenSettled = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      queue = queue.then(update);
+    }, SETTLE_MS);
+  };
+  // A rename replaces the file, so the directory is watched.
+  const watcher = watch(dirname(file), (_, name) => {
+    if (name === null || name === basename(file) || name === MOUNTED) updateWhenSettled();
+  });
+  watcher.on('error', refuse);
+  updateWhenSettled();
+  return {
+    stop() {
+      clearTimeout(timer);
+      watcher.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  type HeaderRule,
+  type HeaderRules,
+  NO_HEADER_RULES,
+  compileRequestRules,
+  compileResponseRules,
+  findPropagated,
+} from './header-rules.ts';
+
+const rules = (all: HeaderRule[], orders: HeaderRule[] = []): HeaderRules => ({
+  request: { all, bySubgraph: new Map([['orders', orders]]) },
+  response: { all, bySubgraph: new Map([['orders', orders]]) },
+});
+const propagate = (name: string, as = name, fallback?: string): HeaderRule => ({ kind: 'propagate', name, as, fallback });
+const SENT = ['content-type', 'application/json', 'x-request-id', 'r', 'x-tenant', 'acme', 'x-kept', 'k'];
+
+describe('compileRequestRules', () => {
+  const apply = (given: HeaderRules, subgraph: string) => compileRequestRules(given, subgraph, ['x-kept'])?.(SENT).slice(4);
+
+  it('returns undefined without rules, so that fetches cost nothing', () => {
+    expect(compileRequestRules(NO_HEADER_RULES, 'Orders', [])).toBeUndefined();
+  });
+
+  it('sends a header that a rule passes on to that subgraph only', () => {
+    const given = rules([], [propagate('x-tenant')]);
+    expect(apply(given, 'Orders')).toEqual(['x-kept', 'k', 'x-tenant', 'acme']);
+    expect(apply(given, 'Users')).toEqual(['x-kept', 'k']);
+    expect(findPropagated(given)).toEqual(['x-tenant']);
+  });
+
+  it('renames, and uses the default when the client sent none', () => {
+    expect(apply(rules([propagate('x-tenant', 'tenant'), propagate('x-none', 'none', 'd')]), 'Users')).toEqual([
+      ...['x-kept', 'k', 'tenant', 'acme', 'none', 'd'],
+    ]);
+    expect(apply(rules([propagate('x-none')]), 'Users')).not.toContain('x-none');
+  });
+
+  it('inserts and removes in order, rules for all subgraphs first', () => {
+    const given = rules(
+      [
+        { kind: 'insert', name: 'x-kept', value: 'new' },
+        { kind: 'insert', name: 'x-a', value: '1' },
+      ],
+      [{ kind: 'remove', name: 'x-a' }],
+    );
+    expect(apply(given, 'Users')).toEqual(['x-tenant', 'acme', 'x-kept', 'new', 'x-a', '1']);
+    expect(apply(given, 'Orders')).toEqual(['x-tenant', 'acme', 'x-kept', 'new']);
+  });
+});
+
+describe('compileResponseRules', () => {
+  it('returns what goes to the client; a later rule of the subgraph replaces one for all', () => {
+    const given = rules(
+      [propagate('x-cache'), { kind: 'insert', name: 'x-by', value: 'us' }],
+      [{ kind: 'remove', name: 'x-cache' }, propagate('x-node', 'x-by', 'none')],
+    );
+    expect(compileResponseRules(given, 'Users')).toEqual([
+      { as: 'x-cache', from: 'x-cache', fallback: undefined },
+      { as: 'x-by', from: undefined, fallback: 'us' },
+    ]);
+    expect(compileResponseRules(given, 'Orders')).toEqual([{ as: 'x-by', from: 'x-node', fallback: 'none' }]);
+  });
+});

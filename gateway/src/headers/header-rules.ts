@@ -1,0 +1,91 @@
+/** Rules for headers that go to subgraphs and come back, compiled for one subgraph. No I/O. */
+
+/** One rule. Names are in lower case. */
+export type HeaderRule =
+  /** Passes a header on, under the name `as`. `fallback` is its value when there is none. */
+  | { readonly kind: 'propagate'; readonly name: string; readonly as: string; readonly fallback: string | undefined }
+  /** Sets a header to a value. */
+  | { readonly kind: 'insert'; readonly name: string; readonly value: string }
+  /** Removes what was passed on so far. */
+  | { readonly kind: 'remove'; readonly name: string };
+
+/** The rules of one direction: for all subgraphs, and then for one, by its name in lower case. */
+export interface RulesBySubgraph {
+  readonly all: readonly HeaderRule[];
+  readonly bySubgraph: ReadonlyMap<string, readonly HeaderRule[]>;
+}
+
+/** All rules. */
+export interface HeaderRules {
+  readonly request: RulesBySubgraph;
+  readonly response: RulesBySubgraph;
+}
+
+const NO_DIRECTION: RulesBySubgraph = { all: [], bySubgraph: new Map() };
+
+/** Without a rule. */
+export const NO_HEADER_RULES: HeaderRules = { request: NO_DIRECTION, response: NO_DIRECTION };
+
+/** A header for the client: of the subgraph's response, or with a value of its own. */
+export interface ReturnedHeader {
+  readonly as: string;
+  /** Undefined for a header that does not depend on the response. */
+  readonly from: string | undefined;
+  readonly fallback: string | undefined;
+}
+
+/** Headers, names and values in turn. */
+type Fields = readonly string[];
+
+/** Returns the names of the request headers that any rule passes on. */
+export function findPropagated({ request }: HeaderRules): string[] {
+  const rules = [...request.all, ...[...request.bySubgraph.values()].flat()];
+  return [...new Set(rules.flatMap((rule) => (rule.kind === 'propagate' ? [rule.name] : [])))];
+}
+
+/**
+ * Returns what makes the headers of a fetch to a subgraph; undefined when no rule exists. `kept` are the headers that every subgraph gets without a
+ * rule: others that rules of any subgraph pass on are taken out first.
+ */
+export function compileRequestRules(
+  rules: HeaderRules,
+  subgraph: string,
+  kept: readonly string[],
+): ((fields: Fields) => Fields) | undefined {
+  const own = toOwn(rules.request, subgraph);
+  const hidden = new Set(findPropagated(rules).filter((name) => !kept.includes(name)));
+  if (own.length === 0 && hidden.size === 0) return undefined;
+  return (fields) => {
+    let sent = remove(fields, (name) => hidden.has(name));
+    for (const rule of own) sent = apply(rule, sent, fields);
+    return sent;
+  };
+}
+
+function apply(rule: HeaderRule, sent: string[], received: Fields): string[] {
+  if (rule.kind === 'remove') return remove(sent, (name) => name === rule.name);
+  if (rule.kind === 'insert') return [...remove(sent, (name) => name === rule.name), rule.name, rule.value];
+  const index = received.findIndex((each, i) => i % 2 === 0 && each === rule.name);
+  const value = index < 0 ? rule.fallback : received[index + 1];
+  return value === undefined ? sent : [...remove(sent, (name) => name === rule.as), rule.as, value];
+}
+
+function remove(fields: Fields, isRemoved: (name: string) => boolean): string[] {
+  return fields.filter((_, i) => !isRemoved(fields[i - (i % 2)] ?? ''));
+}
+
+/** Returns the headers of a subgraph's responses that go to the client. */
+export function compileResponseRules(rules: HeaderRules, subgraph: string): readonly ReturnedHeader[] {
+  let returned: readonly ReturnedHeader[] = [];
+  for (const rule of toOwn(rules.response, subgraph)) {
+    const target = rule.kind === 'propagate' ? rule.as : rule.name;
+    returned = returned.filter(({ as }) => as !== target);
+    if (rule.kind === 'insert') returned = [...returned, { as: target, from: undefined, fallback: rule.value }];
+    if (rule.kind === 'propagate') returned = [...returned, { as: target, from: rule.name, fallback: rule.fallback }];
+  }
+  return returned;
+}
+
+function toOwn({ all, bySubgraph }: RulesBySubgraph, subgraph: string): HeaderRule[] {
+  return [...all, ...(bySubgraph.get(subgraph.toLowerCase()) ?? [])];
+}

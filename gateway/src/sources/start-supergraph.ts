@@ -1,0 +1,142 @@
+/** The supergraph of the process: read from its source at the start, else from the copy on disk, and replaced when it changes. */
+import { readFile } from 'node:fs/promises';
+import type { Log } from '@trestle/log';
+import type { RemoteSource, SourceSettings } from '../configuration/choose-source.ts';
+import { watchFile } from '../configuration/watch-file.ts';
+import type { Engine } from '../engines/engine.ts';
+import { type LastGood, createLastGood } from './last-good.ts';
+import { openSource } from './open-source.ts';
+import { pollSource } from './poll-source.ts';
+import type { ReadResult, SourceMetrics } from './source-metrics.ts';
+import type { SupergraphSource } from './source.ts';
+
+export interface SupergraphOptions {
+  readonly settings: SourceSettings;
+  /** Creates what serves a supergraph. Rejects for one that is not valid. */
+  readonly createEngine: (sdl: string) => Promise<Engine>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  readonly metrics: SourceMetrics;
+}
+
+/** What serves the supergraph, and the function that ends the search for new ones. */
+export interface RunningSupergraph {
+  readonly engine: Engine;
+  readonly stop: () => void;
+}
+
+/** Serves the supergraph. Rejects with the reason when there is none that can be served, neither at its source nor on disk. */
+export function startSupergraph(options: SupergraphOptions): Promise<RunningSupergraph> {
+  const { settings } = options;
+  return settings.kind === 'file' ? startFromFile(settings.file, options) : startFromSource(settings, options);
+}
+
+async function startFromFile(file: string, { createEngine, log, metrics }: SupergraphOptions): Promise<RunningSupergraph> {
+  const sdl = await readFile(file, 'utf8');
+  const engine = await createEngine(sdl);
+  metrics.count('new');
+  metrics.setCurrent(true);
+  let failure: ReadResult = 'failed';
+  const watch = watchFile(file, {
+    initial: sdl,
+    read: (path) => {
+      failure = 'failed';
+      return readFile(path, 'utf8');
+    },
+    load: async (next) => {
+      failure = 'refused';
+      await engine.swap(next);
+      metrics.count('new');
+      metrics.setCurrent(true);
+      log.info('serving a new supergraph', { hash: engine.hash });
+    },
+    refuse: (error) => {
+      metrics.count(failure);
+      metrics.setCurrent(false);
+      log.error('refused a new supergraph; still serving the old one', { error });
+    },
+  });
+  return {
+    engine,
+    stop: () => {
+      watch.stop();
+    },
+  };
+}
+
+async function startFromSource(settings: RemoteSource, options: SupergraphOptions): Promise<RunningSupergraph> {
+  const { log, metrics } = options;
+  const { intervalMs, maxBytes, cacheFile } = settings.polling;
+  const source = openSource(settings);
+  const lastGood = cacheFile === undefined ? undefined : createLastGood({ file: cacheFile, place: source.place, maxBytes });
+  const keep = (sdl: string) => keepOnDisk(sdl, { lastGood, log });
+  const first = await readFirstSupergraph(source, options);
+  const { engine, sdl: served } = 'engine' in first ? first : await startFromDisk(first, { lastGood, options });
+  if ('engine' in first) await keep(served);
+  const load = async (sdl: string) => {
+    await engine.swap(sdl);
+    log.info('serving a new supergraph', { hash: engine.hash });
+  };
+  const refused = 'engine' in first ? undefined : first.refused;
+  const polling = pollSource({ source, intervalMs, served, refused, load, keep, log, metrics });
+  return {
+    engine,
+    stop: () => {
+      polling.stop();
+    },
+  };
+}
+
+interface Started {
+  readonly engine: Engine;
+  readonly sdl: string;
+}
+
+/** Why the first supergraph of a source cannot be served. */
+interface NotStarted {
+  readonly error: Error;
+  /** The supergraph, when it is the one that is refused. */
+  readonly refused: string | undefined;
+}
+
+async function readFirstSupergraph(source: SupergraphSource, { createEngine, metrics }: SupergraphOptions): Promise<Started | NotStarted> {
+  let refused: string | undefined;
+  try {
+    const { sdl = '' } = await source.read(new AbortController().signal);
+    refused = sdl;
+    const engine = await createEngine(sdl);
+    metrics.count('new');
+    metrics.setCurrent(true);
+    return { engine, sdl };
+  } catch (error) {
+    metrics.count(refused === undefined ? 'failed' : 'refused');
+    metrics.setCurrent(false);
+    return { error: error as Error, refused };
+  }
+}
+
+interface DiskOptions {
+  readonly lastGood: LastGood | undefined;
+  readonly options: SupergraphOptions;
+}
+
+async function startFromDisk({ error }: NotStarted, { lastGood, options }: DiskOptions): Promise<Started> {
+  if (!lastGood) throw error;
+  try {
+    const sdl = await lastGood.read();
+    const engine = await options.createEngine(sdl);
+    options.log.warn('serving the supergraph that was kept on disk', { hash: engine.hash, error });
+    return { engine, sdl };
+  } catch (diskError) {
+    throw new Error(`${error.message}; and there is no copy on disk to serve: ${(diskError as Error).message}`, { cause: diskError });
+  }
+}
+
+/** A disk that fails does not stop the gateway from serving. */
+async function keepOnDisk(
+  sdl: string,
+  { lastGood, log }: { readonly lastGood: LastGood | undefined; readonly log: SupergraphOptions['log'] },
+) {
+  await lastGood?.write(sdl).catch((error: unknown) => {
+    log.error('the supergraph cannot be kept on disk', { error });
+  });
+}
