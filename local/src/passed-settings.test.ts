@@ -9,17 +9,19 @@ import { planProcesses } from './processes.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Returns the settings that a folder reads itself, without those of the packages that it uses. */
 const settingsOf = (folder: string) =>
-  [`${folder}/src/config.ts`, `${folder}/src/settings.ts`]
+  [`${folder}/src/config.ts`, `${folder}/src/settings.ts`, `${folder}/src/configuration/settings.ts`]
     .filter((path) => existsSync(root + path))
     .flatMap((path) => [...readFileSync(root + path, 'utf8').matchAll(/(?:^|[{,]) *([A-Z][A-Z0-9_]+):/gm)].map(([, name]) => name ?? ''));
 
 describe('npm start', () => {
   /** Settings that `npm start` sets itself for each process, or passes to none; the comments in .env.example say so. */
   const OWN = new Set([
-    ...['HOST', 'PORT', 'METRICS_PORT', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
+    ...['HOST', 'PORT', 'METRICS_PORT', 'TRESTLE_CONFIG', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
     ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JWKS_URL', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
     ...['EVENTS_KEY_FILE', 'API_KEY_SECRET_FILE', 'API_KEY_EXCHANGE_URL', 'SECURE_COOKIES', 'WEBHOOK_KEY_FILE'],
     ...['OAUTH_ISSUER', 'OAUTH_KEY_FILE', 'USERS_URL', 'CONTENT_URL'],
+    ...['SUPERGRAPH_SOURCE', 'SUPERGRAPH_URL', 'SUPERGRAPH_POLL_INTERVAL_MS', 'SUPERGRAPH_TIMEOUT_MS', 'SUPERGRAPH_MAX_BYTES'],
+    ...['SUPERGRAPH_CACHE_FILE', 'HIVE_CDN_ENDPOINT', 'HIVE_CDN_KEY', 'APOLLO_UPLINK_ENDPOINTS', 'APOLLO_GRAPH_REF', 'APOLLO_KEY'],
     ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name), eventsUrlSettingOf(name)]),
   ]);
   /** Packages whose settings every process has. */

@@ -1,9 +1,9 @@
 /** Tests the supervision with real processes: small servers whose behaviour the environment sets. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { reserveTestPort } from '@trestle/service/test-port';
 import { stopInOrder } from './stop-in-order.ts';
 import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
 
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 async function make(name: string, env: Record<string, string> = {}) {
-  const port = await findFreePort();
+  const port = await reserveTestPort();
   const plan = { name, args: [join(home, 'main.mjs')], port, env: { PORT: String(port), ...env } };
   const process = superviseProcess({ plan, logDirectory: home, say: (line) => said.push(line) });
   made.push(process);
@@ -112,15 +112,4 @@ async function until(check: () => boolean): Promise<void> {
     if (Date.now() > deadline) throw new Error('The condition was not met within 20 s');
     await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => {
-        resolve(port);
-      });
-    });
-  });
 }

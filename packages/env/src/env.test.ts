@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SettingsError, readFamily, readSettings, readTls, setting } from './env.ts';
+import { SettingsError, SettingsFaults, describeSetting, findFault, readFamily, readSettings, readTls, setting } from './env.ts';
 
 const shape = {
   PORT: setting.port().default(4000),
@@ -50,5 +50,51 @@ describe('readFamily', () => {
     expect([...readFamily('SUBGRAPH_URL_', { SUBGRAPH_URL_USERS: 'http://u', SUBGRAPH_URL_X: '', OTHER: '1' })]).toEqual([
       ['users', 'http://u'],
     ]);
+  });
+});
+
+describe('setting.list', () => {
+  const list = setting.list((item) => item !== 'bad', 'has a bad item');
+
+  it('reads strings that are separated by commas or white space', () => {
+    expect(list.parse(' a, b\tc,')).toEqual(['a', 'b', 'c']);
+    expect(findFault(list, 'a,bad')).toBe('has a bad item');
+  });
+});
+
+describe('describeSetting', () => {
+  it.each([
+    ['an integer', setting.integer(1, 10).default(3), { form: { kind: 'integer', minimum: 1, maximum: 10 }, defaultValue: 3 }],
+    ['a port', setting.port().optional(), { form: { kind: 'integer', minimum: 0, maximum: 65_535 }, defaultValue: undefined }],
+    ['a switch', setting.onOff().default(true), { form: { kind: 'boolean' }, defaultValue: true }],
+    ['a choice', setting.choice('a', 'b').optional(), { form: { kind: 'choice', values: ['a', 'b'] }, defaultValue: undefined }],
+    ['a URL', setting.url('http:'), { form: { kind: 'url', protocols: ['http:'] }, defaultValue: undefined }],
+    ['a parsed file', setting.parsedFile(String).optional(), { form: { kind: 'path' }, defaultValue: undefined }],
+    ['a list', setting.list().default(['a']), { form: { kind: 'list' }, defaultValue: ['a'] }],
+  ])('returns the form and the default of %s', (_, reader, description) => {
+    expect(describeSetting(reader)).toEqual(description);
+  });
+});
+
+describe('SettingsFaults', () => {
+  it('throws one error with the faults of all readers', () => {
+    const faults = new SettingsFaults();
+    faults.add('a: is wrong');
+    expect(faults.attempt(() => 1)).toBe(1);
+    expect(faults.attempt(() => readSettings({ B: setting.integer(1, 2) }, {}))).toBeUndefined();
+    faults.attempt(() => readTls({ TLS_CERT_FILE: 'x' }));
+    expect(() => {
+      faults.report();
+    }).toThrow('Invalid settings:\n  a: is wrong\n  B: is required\n  TLS_KEY_FILE: is required when TLS_CERT_FILE is set');
+  });
+
+  it('throws nothing without faults, and any other error at once', () => {
+    const faults = new SettingsFaults();
+    expect(() => {
+      faults.attempt(() => {
+        throw new RangeError('other');
+      });
+    }).toThrow('other');
+    faults.report();
   });
 });

@@ -1,7 +1,8 @@
 /** A real Redis server for tests, behind a connection that a test can cut or hold: a process of its own, else the one on the standard port. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { type Server, type Socket, connect, createServer } from 'node:net';
+import { reserveTestPort } from '@trestle/service/test-port';
 import { Redis } from 'ioredis';
 
 const STANDARD_PORT = 6379;
@@ -26,7 +27,7 @@ export interface TestRedis {
 
 /** Returns undefined, after a loud message, where there is neither the program `redis-server` nor a server on the standard port. */
 export async function startTestRedis(): Promise<TestRedis | undefined> {
-  const own = await startServer(0);
+  const own = await startServer(await reserveTestPort());
   if (!own && !(await answers(STANDARD_PORT))) {
     process.stderr.write(
       '\n*** NO REDIS: `redis-server` is not installed and nothing answers on port 6379. ITS TESTS ARE SKIPPED. ***\n\n',
@@ -45,7 +46,8 @@ async function createTestRedis(first: OwnServer | undefined): Promise<TestRedis>
   let own = first;
   const port = own?.port ?? STANDARD_PORT;
   const front = createFront(port);
-  const frontPort = await front.listen(0);
+  const frontPort = await reserveTestPort();
+  await front.listen(frontPort);
   const end = async () => {
     front.cut();
     if (own?.child.exitCode === null && own.child.kill('SIGKILL')) await once(own.child, 'exit');
@@ -75,8 +77,7 @@ async function createTestRedis(first: OwnServer | undefined): Promise<TestRedis>
 }
 
 /** Starts a server that stores nothing on disk. Resolves with undefined when the program is not installed. */
-async function startServer(wanted: number): Promise<OwnServer | undefined> {
-  const port = wanted === 0 ? await findFreePort() : wanted;
+async function startServer(port: number): Promise<OwnServer | undefined> {
   const child = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
     stdio: 'ignore',
   });
@@ -108,15 +109,6 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 /** Passes connections on to a port of this machine. */
 function createFront(target: number) {
   const sockets = new Set<Socket>();
@@ -139,10 +131,9 @@ function createFront(target: number) {
     }
   };
   return {
-    async listen(port: number): Promise<number> {
+    async listen(port: number): Promise<void> {
       server = createServer(pipe).listen(port, '127.0.0.1');
       await once(server, 'listening');
-      return (server.address() as AddressInfo).port;
     },
     hold() {
       isHeld = true;

@@ -25,6 +25,18 @@ describe('createLog', () => {
     expect(second).toMatchObject({ durationMs: 1, time: expect.stringMatching(/^\d{4}-.*Z$/) });
   });
 
+  it('writes from the new level on after setLevel, requests included', () => {
+    const script = `import { createLog } from './packages/log/dist/log.js';
+    const log = createLog({ service: 'test', level: 'info' });
+    for (const level of ['error', 'debug']) {
+      log.setLevel(level);
+      log.access({ route: level });
+      log.debug(level);
+    }`;
+    const text = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    expect(text.match(/"(?:route|msg)":"(?:error|debug)"/g)?.sort()).toEqual(['"msg":"debug"', '"route":"debug"']);
+  });
+
   it('bounds the size of every field, and of the messages and stacks of errors and their causes', () => {
     const script = `import { createLog } from './packages/log/dist/log.js';
     const huge = '漢'.repeat(400_000);

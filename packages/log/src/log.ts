@@ -39,8 +39,14 @@ export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: strin
   access(fields: Omit<LogFields, 'error'>): void;
 }
 
+/** Writes the log of a process whose level can change. */
+export interface ProcessLog extends Log {
+  /** Sets the lowest level that is written from now on. */
+  setLevel(level: LogLevel): void;
+}
+
 /** Creates the log of a process, which writes to standard output. */
-export function createLog({ service, level }: { service: string; level: LogLevel }): Log {
+export function createLog({ service, level }: { service: string; level: LogLevel }): ProcessLog {
   const batch = createBatch();
   const out = pino(
     {
@@ -51,7 +57,7 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     },
     batch,
   );
-  const isInfo = out.isLevelEnabled('info');
+  let isInfo = out.isLevelEnabled('info');
   const serviceField = `"service":${JSON.stringify(service)}`;
   const now = createClock();
   process.on('exit', () => {
@@ -76,6 +82,10 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       let line = `{"level":"info","time":"${now()}",${serviceField}`;
       for (const name in fields) line += `,"${name}":${JSON.stringify(bound(fields[name as keyof typeof fields]))}`;
       batch.write(`${line},"msg":"request"}\n`);
+    },
+    setLevel(next) {
+      out.level = next;
+      isInfo = out.isLevelEnabled('info');
     },
   };
 }

@@ -5,8 +5,8 @@ import { NO_PROXIES, parseTrustedProxies } from './trusted-proxies.ts';
 
 /** The settings of {@link toEdge}, by the name of their environment variable. */
 export const edgeSettings = {
-  TRUSTED_PROXIES: setting.parsed(parseTrustedProxies).default(NO_PROXIES),
-  CORS_ORIGINS: setting.parsed(parseOrigins).default([]),
+  TRUSTED_PROXIES: setting.parsed(parseTrustedProxies, 'list').default(NO_PROXIES),
+  CORS_ORIGINS: setting.parsed(parseOrigins, 'list').default([]),
 };
 
 /** The values of {@link edgeSettings}. */
