@@ -35,5 +35,6 @@ export default {
     { ...shared, ...database, displayName: 'e2e', testMatch: ['<rootDir>/e2e/**/*.test.ts', ...beside.fuzz] },
   ],
   maxWorkers: 2,
+  testSequencer: '<rootDir>/jest.sequencer.mjs',
   testTimeout: 60_000,
 };

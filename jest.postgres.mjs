@@ -1,8 +1,12 @@
-/** Starts one embedded PostgreSQL per test run. Each test creates its own database from a template. */
+/**
+ * Starts one embedded PostgreSQL per test run, and what lends running systems to scenarios (e2e/stack/stack-pool.ts). Each test creates its own
+ * database from a template.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@trestle/postgres/embedded';
+import { startStackPool } from './e2e/dist/stack/stack-pool.js';
 
 /** Test data need not survive a crash. */
 const FLAGS = ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'full_page_writes=off', '-c', 'max_connections=300'];
@@ -11,7 +15,12 @@ export default async function start() {
   const home = await mkdtemp(join(tmpdir(), 'trestle-test-'));
   const server = await startEmbeddedPostgres({ dataDir: home, flags: FLAGS });
   process.env.TEST_PG_URL = server.url('postgres');
-  globalThis.stopTestPostgres = async () => {
+  const sockets = await mkdtemp(join(tmpdir(), 'trestle-stacks-'));
+  process.env.TEST_STACKS_SOCKET = join(sockets, 'pool');
+  const stacks = await startStackPool(process.env.TEST_STACKS_SOCKET);
+  globalThis.stopTestSystem = async () => {
+    await stacks.stop();
+    await rm(sockets, { recursive: true, force: true });
     await server.stop();
     await rm(home, { recursive: true, force: true });
   };

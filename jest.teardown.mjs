@@ -1,2 +1,2 @@
 /** Stops what jest.postgres.mjs started. */
-export default () => globalThis.stopTestPostgres();
+export default () => globalThis.stopTestSystem();

@@ -14,12 +14,13 @@ const LEFT_OUT = {
   'api-keys/credentials.test.ts': 'sends what a load balancer refuses or changes itself, such as two headers Authorization',
   'uploads/memory.test.ts': 'measures the memory of single processes',
   'rest-limits/rest-limits.test.ts': 'sends what a load balancer refuses itself, such as URLs that are too long',
+  'rest-hostile/': 'sends what nginx refuses or changes itself, such as %00 in a path and another host in the request target',
   'rolling-restart/': 'has load balancers of its own',
   'subscriptions/resume.test.ts': 'kills single gateways, and counts the source streams of one',
   'subscriptions/live-stack.test.ts': 'stops a subgraph of one machine, and counts the subscriptions that come back to it',
 };
 
-const STARTS = /start(?:Stack|OAuthSystem)\(/;
+const STARTS = /(?:start|lease)(?:Stack|OAuthSystem)\(/;
 
 /** Scenarios without the whole system, such as those of the gateway alone, start no machines. */
 function startsStack(path) {

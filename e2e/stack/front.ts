@@ -6,8 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { reserveTestPort } from '@trestle/service/test-port';
 import { until } from './client.ts';
-import { findFreePort } from './free-port.ts';
 import { startProxy } from './proxy.ts';
 
 const NGINX = '/usr/sbin/nginx';
@@ -23,7 +23,9 @@ export interface Front {
  * as they are open. It listens on a free port by default. A server that refuses the connection is left out. A write that may have been sent is not sent again.
  */
 export async function startFront(ports: readonly number[], { isNginx = hasNginx, port = 0 } = {}): Promise<Front> {
-  return isNginx ? startNginx(ports, port === 0 ? await findFreePort() : port) : startProxy(ports, port);
+  if (isNginx) return startNginx(ports, port === 0 ? await reserveTestPort() : port);
+  if (!hasNginx) process.stderr.write('\n*** NO NGINX: it is not installed. A proxy of the tests takes its place. ***\n\n');
+  return startProxy(ports, port);
 }
 
 async function startNginx(ports: readonly number[], port: number): Promise<Front> {

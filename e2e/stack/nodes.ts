@@ -4,7 +4,7 @@
  * of its own machine: the loss of one machine takes nothing from the others.
  */
 import type { TestRedis } from '@trestle/limits/test-redis';
-import { findFreePort } from './free-port.ts';
+import { reserveTestPort } from '@trestle/service/test-port';
 import { type Front, startFront } from './front.ts';
 import { type Processes, type ProcessesOptions, startProcesses } from './processes.ts';
 
@@ -19,7 +19,7 @@ export interface NodesOptions extends ProcessesOptions {
   readonly count: number;
 }
 
-export interface Nodes extends Pick<Processes, 'subgraphs' | 'startGateway' | 'startBridge' | 'startSubgraph' | 'revive'> {
+export interface Nodes extends Pick<Processes, 'subgraphs' | 'settings' | 'startGateway' | 'startBridge' | 'startSubgraph' | 'revive'> {
   /** The addresses of the load balancers; with one machine those of its bridge and its gateway. */
   readonly rest: string;
   readonly gateway: string;
@@ -35,7 +35,7 @@ export interface Nodes extends Pick<Processes, 'subgraphs' | 'startGateway' | 's
 export async function startNodes({ count, env, ...options }: NodesOptions): Promise<Nodes> {
   const services = count > 1 ? await startServices() : undefined;
   const { REST_PORT: restPort = '0', ...bridgeEnv } = options.bridgeEnv;
-  const gatewayPort = count > 1 ? await findFreePort() : 0;
+  const gatewayPort = count > 1 ? await reserveTestPort() : 0;
   const behindFronts = { PUBLIC_GATEWAY_URL: `http://127.0.0.1:${String(gatewayPort)}/graphql`, ...bridgeEnv };
   // The public port is that of the load balancer.
   const own = { ...options, env: { ...services?.settings, ...env }, ...(count > 1 && { bridgeEnv: behindFronts }) };
@@ -47,13 +47,16 @@ export async function startNodes({ count, env, ...options }: NodesOptions): Prom
       all.map((processes) => processes[name].port),
       { port },
     );
-  const fronts: readonly Front[] = count > 1 ? await Promise.all([front('bridge', Number(restPort)), front('gateway', gatewayPort)]) : [];
+  const fronts = await settleFronts(count > 1 ? [front('bridge', Number(restPort)), front('gateway', gatewayPort)] : [], async () => {
+    await Promise.all([...all.map((processes) => processes.end('SIGTERM')), services?.stop()]);
+  });
   return {
     rest: fronts[0]?.url ?? first.bridge.url,
     gateway: fronts[1]?.url ?? first.gateway.url,
     nodes: all.map((processes) => ({ ...processes, kill: () => processes.end('SIGKILL') })),
     redis: services?.redis,
     subgraphs: first.subgraphs,
+    settings: first.settings,
     startGateway: (own) => first.startGateway(own),
     startBridge: (own) => first.startBridge(own),
     startSubgraph: (name, nodeOptions) => first.startSubgraph(name, nodeOptions),
@@ -69,6 +72,16 @@ export async function startNodes({ count, env, ...options }: NodesOptions): Prom
       await services?.stop();
     },
   };
+}
+
+/** Resolves when all have started. When one can not, for example because its port was taken, ends the others and what is behind them. */
+async function settleFronts(starting: readonly Promise<Front>[], endServers: () => Promise<void>): Promise<readonly Front[]> {
+  try {
+    return await Promise.all(starting);
+  } catch (error) {
+    await Promise.allSettled([...starting.map(async (each) => (await each).stop()), endServers()]);
+    throw error;
+  }
 }
 
 /** Starts what machines share. Both programs write to stderr when they are not installed, and the machines do without. */

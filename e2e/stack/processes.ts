@@ -9,7 +9,7 @@ import {
   portSettingOf,
   urlSettingOf,
 } from '@trestle/schema/subgraphs';
-import { findFreePort } from './free-port.ts';
+import { reserveTestPort } from '@trestle/service/test-port';
 import { PATIENT, type RunningProcess, startProcess } from './process.ts';
 
 /** What the users subgraph needs of browsers, as `npm start` sets it. */
@@ -27,6 +27,8 @@ export interface Processes {
   readonly subgraphs: Record<SubgraphName, RunningProcess>;
   readonly gateway: RunningProcess;
   readonly bridge: RunningProcess;
+  /** The settings of each process, for further ones. */
+  readonly settings: Readonly<Record<'gateway' | 'bridge' | SubgraphName, Readonly<Record<string, string>>>>;
   /** Starts another gateway for the same subgraphs, with settings of its own. */
   startGateway(env?: Readonly<Record<string, string>>): Promise<RunningProcess>;
   /** Starts another bridge for the same gateway, with settings of its own. */
@@ -39,8 +41,23 @@ export interface Processes {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Starts the subgraphs, `users` first because it publishes the revocations, then the gateway and the bridge. */
-export async function startProcesses({ env, gatewayEnv, bridgeEnv, databases }: ProcessesOptions): Promise<Processes> {
+/** Starts the subgraphs, `users` first because it publishes the revocations, then the gateway and the bridge. Leaves nothing when one fails. */
+export async function startProcesses(options: ProcessesOptions): Promise<Processes> {
+  const starting: Promise<RunningProcess>[] = [];
+  const start: typeof startProcess = (...parameters) => {
+    const started = startProcess(...parameters);
+    starting.push(started);
+    return started;
+  };
+  try {
+    return await startEach(options, start);
+  } catch (error) {
+    await Promise.allSettled(starting.map(async (each) => (await each).end('SIGTERM')));
+    throw error;
+  }
+}
+
+async function startEach({ env, gatewayEnv, bridgeEnv, databases }: ProcessesOptions, start: typeof startProcess): Promise<Processes> {
   const further: RunningProcess[] = [];
   const keep = async (starting: Promise<RunningProcess>) => {
     const started = await starting;
@@ -49,31 +66,34 @@ export async function startProcesses({ env, gatewayEnv, bridgeEnv, databases }: 
   };
   let revocations: Readonly<Record<string, string>> = {};
   // Subgraphs read each other's events, so each must know the ports of the others before they have started.
-  const ports = await forEachSubgraph(() => findFreePort());
+  const ports = await forEachSubgraph(() => reserveTestPort());
   const eventUrls = Object.fromEntries(
     SUBGRAPH_NAMES.map((name) => [eventsUrlSettingOf(name), `http://127.0.0.1:${String(ports[name])}/events`]),
   );
-  const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) => {
+  const settingsOf = (name: SubgraphName, port = 0) => {
     const remote = name === 'users' ? { CONTENT_URL: `http://127.0.0.1:${String(ports.content)}` } : revocations;
     const own = { [portSettingOf(name)]: String(port), [databaseSettingOf(name)]: databases[name].url, ...eventUrls };
-    return startProcess(`subgraphs/${name}`, { SECURE_COOKIES: 'off', ...env, ...remote, ...own }, nodeOptions);
+    return { SECURE_COOKIES: 'off', ...env, ...remote, ...own };
   };
+  const startSubgraph = (name: SubgraphName, port = 0, nodeOptions: readonly string[] = []) =>
+    start(`subgraphs/${name}`, settingsOf(name, port), nodeOptions);
   const users = await startSubgraph('users', ports.users);
   revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
   const authentication = { ...revocations, API_KEY_EXCHANGE_URL: `${users.url}/api-keys/exchange` };
   const subgraphs = await forEachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name, ports[name])));
   const urls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `${subgraphs[name].url}/graphql`]));
-  const startGateway = (own: Readonly<Record<string, string>> = {}) =>
-    keep(startProcess('gateway', { ...FORWARDING, ...env, ...authentication, ...urls, GATEWAY_PORT: '0', ...gatewayEnv, ...own }));
+  const gatewaySettings = { ...FORWARDING, ...env, ...authentication, ...urls, GATEWAY_PORT: '0', ...gatewayEnv };
+  const startGateway = (own: Readonly<Record<string, string>> = {}) => keep(start('gateway', { ...gatewaySettings, ...own }));
   const gateway = await startGateway();
   const addresses = { GATEWAY_URL: `${gateway.url}/graphql`, USERS_URL: users.url, CONTENT_URL: subgraphs.content.url };
-  const startBridge = (own: Readonly<Record<string, string>> = {}) =>
-    keep(startProcess('rest-bridge', { ...PATIENT, ...env, ...authentication, REST_PORT: '0', ...addresses, ...own }));
+  const bridgeSettings = { ...PATIENT, ...env, ...authentication, REST_PORT: '0', ...addresses };
+  const startBridge = (own: Readonly<Record<string, string>> = {}) => keep(start('rest-bridge', { ...bridgeSettings, ...own }));
   const bridge = await startBridge(bridgeEnv);
   return {
     subgraphs,
     gateway,
     bridge,
+    settings: { gateway: gatewaySettings, bridge: bridgeSettings, ...eachSubgraph((name) => settingsOf(name)) },
     startGateway,
     startBridge,
     startSubgraph: (name, nodeOptions) => keep(startSubgraph(name, 0, nodeOptions)),

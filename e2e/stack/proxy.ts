@@ -4,6 +4,9 @@ import { Agent, type ClientRequest, type IncomingMessage, type ServerResponse, c
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { pipeline } from 'node:stream';
 
+/** As nginx has it. */
+const KEEP_ALIVE_MS = 75_000;
+
 /** Starts it on a port of the loopback interface, 0 for a free one, before the servers on these ports. */
 export async function startProxy(ports: readonly number[], port = 0): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const agent = new Agent({ keepAlive: true });
@@ -14,7 +17,7 @@ export async function startProxy(ports: readonly number[], port = 0): Promise<{ 
     let next = turn++;
     return () => ports[next++ % ports.length] ?? 0;
   };
-  const server = createServer((from, to) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (from, to) => {
     pass({ from, to, agent, nextPort: openTurn() }, ports.length);
   });
   server.on('connection', (socket: Socket) => {
@@ -51,6 +54,8 @@ function pass(passing: Passing, attempts: number): void {
   const headers = { ...from.headers, 'x-forwarded-for': toForwardedFor(from), connection: 'keep-alive' };
   const outgoing = request({ host: '127.0.0.1', port: nextPort(), method, path, agent, headers });
   outgoing.on('response', (answer) => {
+    // How long a connection is kept is a matter of its two ends (RFC 9110 §7.6.1): a client would use one that this proxy has just closed.
+    delete answer.headers['keep-alive'];
     to.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'keep-alive' });
     to.flushHeaders();
     // A response that is cut off is cut off for the client too.

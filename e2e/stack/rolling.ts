@@ -1,4 +1,5 @@
 /** Restarts two gateways and two bridges behind proxies, one after the other, while clients send requests. */
+import { reserveTestPort } from '@trestle/service/test-port';
 import { type Reply, request } from './client.ts';
 import { type Front, startFront } from './front.ts';
 import type { RunningProcess } from './process.ts';
@@ -33,11 +34,12 @@ export async function rollUnderLoad({ stack, author, rolls, clients, delayMs, is
       processes.map(({ port }) => port),
       isNginx === undefined ? {} : { isNginx },
     );
-  const startGateway = (port = 0) => stack.startGateway({ ...gatewaySettings, GATEWAY_PORT: String(port) });
-  const gateways = [await startGateway(), await startGateway()];
+  const startGateway = (port: number) => stack.startGateway({ ...gatewaySettings, GATEWAY_PORT: String(port) });
+  const gateways = [await startGateway(await reserveTestPort()), await startGateway(await reserveTestPort())];
   const gatewayFront = await front(gateways);
-  const startBridge = (port = 0) => stack.startBridge({ ...settings, REST_PORT: String(port), GATEWAY_URL: `${gatewayFront.url}/graphql` });
-  const bridges = [await startBridge(), await startBridge()];
+  const startBridge = (port: number) =>
+    stack.startBridge({ ...settings, REST_PORT: String(port), GATEWAY_URL: `${gatewayFront.url}/graphql` });
+  const bridges = [await startBridge(await reserveTestPort()), await startBridge(await reserveTestPort())];
   const bridgeFront = await front(bridges);
   const load = startLoad(bridgeFront.url, { token: author.token, clients });
   try {

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestGrant } from '@trestle/identity/test-identity';
 import { ACCESS_TOKEN_SECONDS, createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { createTestDatabase } from '@trestle/postgres/test-database';
-import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
+import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
+import { SUBGRAPH_NAMES, type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
 import pg from 'pg';
+import { reserveTestPort } from '@trestle/service/test-port';
 import { type Reply, request } from './client.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 import { createOpenApiCheck } from './openapi-check.ts';
@@ -44,6 +45,7 @@ export interface Stack extends Nodes {
   readonly keyFiles: Readonly<Record<'TOKEN_PRIVATE_KEY_FILE' | 'TOKEN_PUBLIC_KEY_FILE' | 'EVENTS_KEY_FILE', string>>;
   /** The folder of the file stores of this stack. */
   readonly files: string;
+  readonly databaseUrls: Readonly<Record<SubgraphName, string>>;
 }
 
 export interface GraphqlReply<Data> {
@@ -63,8 +65,12 @@ export interface StackOptions {
   readonly bridgeEnv?: Readonly<Record<string, string>>;
   /** The PostgreSQL server of the databases; default: the one that all tests share. */
   readonly adminUrl?: string;
+  /** Databases to use in place of new ones. `stop` drops them too. */
+  readonly databases?: Partial<Readonly<Record<SubgraphName, TestDatabase>>>;
   /** How many machines there are; default: E2E_NODES, else one. */
   readonly nodes?: number;
+  /** The name of this machine in the public origin of the bridge, which makes it an authorization server; default: none. */
+  readonly publicHost?: string;
 }
 
 /** Starts everything. */
@@ -73,16 +79,31 @@ export async function startStack({
   gatewayEnv = {},
   bridgeEnv = {},
   adminUrl = process.env['TEST_PG_URL'] ?? '',
+  databases: given = {},
   nodes: count = Number(process.env['E2E_NODES'] ?? 1),
+  publicHost,
 }: StackOptions = {}): Promise<Stack> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-e2e-'));
   const { privateKeyPem, keyFiles } = await writeTokenKeys(home);
-  const databases = await forEachSubgraph((subgraph) => createTestDatabase({ subgraph, adminUrl }));
-  const pools = await forEachSubgraph((name) => Promise.resolve(openPool(databases[name].url)));
-  const nodes = await startNodes({ count, env: { FILES_DIR: join(home, 'files'), ...env, ...keyFiles }, gatewayEnv, bridgeEnv, databases });
+  const databases = await forEachSubgraph(async (subgraph) => given[subgraph] ?? createTestDatabase({ subgraph, adminUrl }));
+  const databaseUrls = eachSubgraph((name) => databases[name].url);
+  const { sql, end: endPools } = openPools(databaseUrls);
+  const release = async () => {
+    await endPools();
+    await Promise.all(SUBGRAPH_NAMES.map((name) => databases[name].drop()));
+    await rm(home, { recursive: true, force: true });
+  };
+  const origin = publicHost === undefined ? undefined : await choosePublicOrigin(publicHost);
+  const options = {
+    ...{ count, gatewayEnv, databases },
+    env: { FILES_DIR: join(home, 'files'), ...origin?.env, ...env, ...keyFiles },
+    bridgeEnv: { ...origin?.bridgeEnv, ...bridgeEnv },
+  };
+  const nodes = await startNodes(options).catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
   const clients = createClients(nodes);
-  const sql: Stack['sql'] = async <Row extends object>(subgraph: SubgraphName, text: string, values: readonly unknown[] = []) =>
-    (await pools[subgraph].query<Row>(text, [...values])).rows;
   return {
     ...nodes,
     edge: nodes.nodes.flatMap(({ bridge, gateway }) => [bridge, gateway]),
@@ -91,13 +112,18 @@ export async function startStack({
     ...createAccounts({ privateKeyPem, sql, call: clients.call }),
     keyFiles,
     files: join(home, 'files'),
+    databaseUrls,
     async stop() {
       await nodes.stop();
-      await Promise.all(SUBGRAPH_NAMES.map((name) => pools[name].end()));
-      await Promise.all(SUBGRAPH_NAMES.map((name) => databases[name].drop()));
-      await rm(home, { recursive: true, force: true });
+      await release();
     },
   };
+}
+
+/** The origin must be known before the bridge starts. */
+async function choosePublicOrigin(host: string) {
+  const port = String(await reserveTestPort());
+  return { env: { OAUTH_ISSUER: `http://${host}:${port}` }, bridgeEnv: { REST_PORT: port } };
 }
 
 async function writeTokenKeys(home: string) {
@@ -109,6 +135,7 @@ async function writeTokenKeys(home: string) {
     EVENTS_KEY_FILE: join(home, 'events-key'),
     API_KEY_SECRET_FILE: join(home, 'api-keys.secret'),
     WEBHOOK_KEY_FILE: join(home, 'webhooks.key'),
+    OAUTH_KEY_FILE: join(home, 'oauth.key'),
   };
   await writeFile(keyFiles.TOKEN_PRIVATE_KEY_FILE, privateKeyPem);
   await writeFile(keyFiles.TOKEN_PUBLIC_KEY_FILE, publicKeyPem);
@@ -116,18 +143,30 @@ async function writeTokenKeys(home: string) {
   await writeFile(keyFiles.EVENTS_KEY_FILE, randomBytes(32).toString('hex'));
   await writeFile(keyFiles.API_KEY_SECRET_FILE, randomBytes(32).toString('base64url'));
   await writeFile(keyFiles.WEBHOOK_KEY_FILE, randomBytes(32).toString('base64url'));
+  await writeFile(keyFiles.OAUTH_KEY_FILE, randomBytes(32).toString('base64url'));
   return { privateKeyPem, keyFiles };
 }
 
-function openPool(connectionString: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: 2 });
-  // The drop of its database ends connections that are being closed.
-  pool.on('error', () => undefined);
-  return pool;
+/** Opens connections to the databases of the subgraphs. */
+export function openPools(urls: Stack['databaseUrls']): Pick<Stack, 'sql'> & { readonly end: () => Promise<void> } {
+  const open = (name: SubgraphName) => {
+    const pool = new pg.Pool({ connectionString: urls[name], max: 2 });
+    // The drop of its database ends connections that are being closed.
+    pool.on('error', () => undefined);
+    return pool;
+  };
+  const pools = eachSubgraph(open);
+  return {
+    sql: async <Row extends object>(subgraph: SubgraphName, text: string, values: readonly unknown[] = []) =>
+      (await pools[subgraph].query<Row>(text, [...values])).rows,
+    async end() {
+      await Promise.all(SUBGRAPH_NAMES.map((name) => pools[name].end()));
+    },
+  };
 }
 
 /** Creates the functions that send requests to the gateway and the bridge. */
-function createClients({ gateway, rest }: Pick<Stack, 'gateway' | 'rest'>): Pick<Stack, 'graphql' | 'call'> {
+export function createClients({ gateway, rest }: Pick<Stack, 'gateway' | 'rest'>): Pick<Stack, 'graphql' | 'call'> {
   const check = createOpenApiCheck(rest);
   return {
     async graphql<Data>(
@@ -146,12 +185,16 @@ function createClients({ gateway, rest }: Pick<Stack, 'gateway' | 'rest'>): Pick
   };
 }
 
-interface AccountOptions extends Pick<Stack, 'sql' | 'call'> {
+export interface AccountOptions extends Pick<Stack, 'sql' | 'call'> {
   readonly privateKeyPem: string;
 }
 
 /** Creates the functions that create accounts and sign their tokens. */
-function createAccounts({ privateKeyPem, sql, call }: AccountOptions): Pick<Stack, 'createAccount' | 'issueToken' | 'issueEndingToken'> {
+export function createAccounts({
+  privateKeyPem,
+  sql,
+  call,
+}: AccountOptions): Pick<Stack, 'createAccount' | 'issueToken' | 'issueEndingToken'> {
   const issuer = createTokenIssuer({ privateKeyPem });
   const generations = new Map<string, number>();
   const grantOf = (id: string, role: 'USER' | 'MODERATOR' | 'ADMIN') =>

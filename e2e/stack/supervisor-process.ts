@@ -1,20 +1,19 @@
 /** `npm start` as a process of its own, on free ports and a directory of its own. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { type AddressInfo, type Server, createServer } from 'node:net';
+import { type Server, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HIGH_RATE_LIMITS, PATIENT } from './process.ts';
 import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
+import { reserveTestPort } from '@trestle/service/test-port';
 
 export const PORT_SETTINGS = ['REST_PORT', 'GATEWAY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf), 'PG_PORT'] as const;
 export type Ports = Readonly<Record<(typeof PORT_SETTINGS)[number], number>>;
 
-/** Chosen by the system all at once, so that they differ. */
+/** Chooses a port for each process. */
 export async function chooseFreePorts(): Promise<Ports> {
-  const servers = await Promise.all(PORT_SETTINGS.map(() => listen(0)));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map(close));
+  const ports = await Promise.all(PORT_SETTINGS.map(() => reserveTestPort()));
   return Object.fromEntries(PORT_SETTINGS.map((setting, index) => [setting, ports[index]])) as Ports;
 }
 

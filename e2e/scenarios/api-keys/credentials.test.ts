@@ -2,16 +2,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApiKey } from '@trestle/identity/api-keys';
 import { openSocket } from '../../stack/socket-client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 import { type RawReply, sendRaw } from './raw-request.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let key: string;
 let urlKey: string;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   ada = await stack.createAccount('Ada');
   const create = async (isAllowedInUrl: boolean) => {
     const { body } = await stack.call('POST', '/v1/api-keys', { token: ada.token, body: { name: 'Tests', isAllowedInUrl } });

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Browser, Page } from 'playwright-core';
 import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
 import type { RunningProcess } from '../../stack/process.ts';
-import { CALLBACK, type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
+import { CALLBACK, type OAuthSystem, leaseOAuthSystem } from '../oauth/oauth-system.ts';
 
 /** A busy machine takes long to start an editor. */
 const PATIENCE_MS = 90_000;
@@ -54,7 +54,7 @@ let media: string;
 beforeAll(async () => {
   listed = await serveOrigin();
   foreign = await serveOrigin();
-  system = await startOAuthSystem();
+  system = await leaseOAuthSystem();
   const { stack } = system;
   const env = { CORS_ORIGINS: listed.origin };
   gateway = await stack.startGateway(env);

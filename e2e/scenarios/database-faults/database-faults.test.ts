@@ -1,13 +1,14 @@
 /** A row that stays locked, and connections that are killed: the responses of both APIs, and which requests still succeed (spec §7.3, §8). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   ada = await stack.createAccount('Ada');
   bob = await stack.createAccount('Bob');
 });

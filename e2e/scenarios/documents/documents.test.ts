@@ -114,7 +114,8 @@ function leadsSomewhere(target: string, from: string): boolean {
 function isPath(span: string): boolean {
   if (!/^[\w.@*<>{},/-]+$/.test(span) || span.startsWith('/')) return false;
   if (span.includes('/')) return topLevel.has(span.split('/', 1)[0] ?? '');
-  return /\.(?:ts|mjs|graphql|sql|prisma|md|yml|env)$/.test(span) && !span.startsWith('.env');
+  // A dot and one word is the ending of a file's name.
+  return /\.(?:ts|mjs|graphql|sql|prisma|md|yml|env)$/.test(span) && !/^\.(?:env|\w+$)/.test(span);
 }
 
 /** `<name>` and `*` stand for anything but a slash, `{a,b}` for each of the two; what is built stands for its source. */

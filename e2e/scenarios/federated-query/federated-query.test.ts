@@ -1,15 +1,16 @@
 /** One query across three databases, compared with the rows in them (spec §2.5, design "No N+1 anywhere"). */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
 const USERS = 50;
 
-let stack: Stack;
+let stack: LeasedStack;
 let admin: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   admin = await stack.createAccount('Root', 'ADMIN');
   await stack.sql(
     'users',

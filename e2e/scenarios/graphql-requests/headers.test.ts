@@ -1,13 +1,14 @@
 /** The response headers of the gateway, and the request headers that it forwards to the subgraphs (spec §8, contract §4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let admin: Account;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, admin] = await Promise.all([stack.createAccount('Ada'), stack.createAccount('Admin', 'ADMIN')]);
 });
 afterAll(() => stack.stop());

@@ -2,11 +2,11 @@
 import { get as httpGet } from 'node:http';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
-import { type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
 });
 afterAll(() => stack.stop());
 

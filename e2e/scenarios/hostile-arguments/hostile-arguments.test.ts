@@ -1,7 +1,8 @@
 /** Every argument and input field of each subgraph with values that break careless code: the answer is a result or a coded error (contract §5). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type IntrospectionQuery, buildClientSchema, getIntrospectionQuery } from 'graphql';
-import { type Stack, type SubgraphName, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { SubgraphName } from '../../stack/stack.ts';
 import { type ArgumentCase, argumentCases, selectionOf } from './argument-cases.ts';
 import { tamperedCursors } from './nasty-values.ts';
 
@@ -9,7 +10,7 @@ import { tamperedCursors } from './nasty-values.ts';
 const ONE_IN = 16;
 const AT_ONCE = 8;
 
-let stack: Stack;
+let stack: LeasedStack;
 /** Ids of what exists, by a word that names of fields and arguments have. */
 let ids: Readonly<Record<string, string>>;
 let tokens: Readonly<Record<'ANONYMOUS' | 'USER' | 'ADMIN', string | undefined>>;
@@ -17,7 +18,7 @@ let tokens: Readonly<Record<'ANONYMOUS' | 'USER' | 'ADMIN', string | undefined>>
 let endingToken: string;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   const ada = await stack.createAccount('Ada');
   const victim = await stack.createAccount('Victim');
   const admin = await stack.createAccount('Root', 'ADMIN');

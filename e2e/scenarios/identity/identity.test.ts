@@ -2,16 +2,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestGrant } from '@trestle/identity/test-identity';
 import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 let moderator: Account;
 let admin: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   ada = await stack.createAccount('Ada');
   bob = await stack.createAccount('Bob');
   moderator = await stack.createAccount('Mod', 'MODERATOR');

@@ -1,13 +1,14 @@
 /** Stock, payments and cancellations when many come at once (spec §3, contract §3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, bob] = await Promise.all([stack.createAccount('Ada'), stack.createAccount('Bob')]);
 });
 afterAll(() => stack.stop());

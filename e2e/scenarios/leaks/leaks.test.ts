@@ -2,14 +2,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
 import { type Collector, startCollector } from '../../stack/collector.ts';
+import type { Stack } from '../../stack/stack.ts';
 import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { Flows } from './flows.ts';
 import type { Planted } from './planted.ts';
 
 const GIVEN_CHALLENGE = /"challenge":"[\w-]{43}"/g;
 
+/** On two machines there are ten processes and all of their flows. */
+const START_MS = 300_000;
+
 let collector: Collector;
-let system: OAuthSystem;
+let system: OAuthSystem<Stack>;
 let planted: Planted;
 const found = new Map<string, string>();
 
@@ -32,16 +36,16 @@ beforeAll(async () => {
   await system.stop();
   found.set('traces', JSON.stringify(collector.spans));
   found.set('logs', [...processesOf(system), other].flatMap(({ lines }) => lines).join('\n'));
-}, 120_000);
+}, START_MS);
 afterAll(() => collector.stop());
 
-const processesOf = ({ stack }: OAuthSystem) => [...stack.edge, ...Object.values(stack.subgraphs)];
+const processesOf = ({ stack }: OAuthSystem<Stack>) => [...stack.edge, ...stack.nodes.flatMap(({ subgraphs }) => Object.values(subgraphs))];
 
-function readMetrics(from: OAuthSystem): Promise<string[]> {
+function readMetrics(from: OAuthSystem<Stack>): Promise<string[]> {
   return Promise.all(processesOf(from).map(async ({ url }) => (await request(`${url}/metrics`, { method: 'GET' })).text));
 }
 
-async function readAuditTrail({ stack }: OAuthSystem): Promise<string> {
+async function readAuditTrail({ stack }: OAuthSystem<Stack>): Promise<string> {
   return JSON.stringify(await stack.sql('users', 'SELECT * FROM security_events'));
 }
 

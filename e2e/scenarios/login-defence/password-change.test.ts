@@ -1,17 +1,19 @@
 /** Changes of password and e-mail address (issue 13): they need the current password, and end every other access to the account. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 import { codeOf, logIn, refresh } from '../sessions/browser.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let admin: Account;
 const ada = { email: 'ada@example.org', password: 'Ada-passes-1' };
+let adaId: string;
 let eve: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
-  await stack.createAccount('Ada');
+  stack = await leaseStack();
+  ({ id: adaId } = await stack.createAccount('Ada'));
   eve = await stack.createAccount('Eve');
   admin = await stack.createAccount('Root', 'ADMIN');
 });
@@ -41,7 +43,7 @@ describe('POST /v1/auth/password', () => {
       { token, variables: { a: next.password, b: ada.password } },
     );
     expect(await statusOf(back.data?.changePassword.token ?? '')).toBe(200);
-    const events = await stack.sql('users', `SELECT type FROM security_events WHERE type = 'PASSWORD_CHANGED'`);
+    const events = await stack.sql('users', `SELECT type FROM security_events WHERE type = 'PASSWORD_CHANGED' AND "userId" = $1`, [adaId]);
     expect(events).toHaveLength(2);
   });
 

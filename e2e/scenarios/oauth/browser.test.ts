@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/gl
 import type { Browser, Page } from 'playwright-core';
 import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
 import { PHONE, checkPage } from './check-page.ts';
-import { CALLBACK, DEVICE_GRANT, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { CALLBACK, DEVICE_GRANT, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 
 describeInChromium('the pages in Chromium', () => {
   let system: OAuthSystem;
@@ -13,7 +13,7 @@ describeInChromium('the pages in Chromium', () => {
   let page: Page;
 
   beforeAll(async () => {
-    system = await startOAuthSystem();
+    system = await leaseOAuthSystem();
     const scopes = ['openid', 'profile', 'orders:read', 'posts:write'];
     const common = { scopes, isPublic: true, owner: system.ada.id };
     app = await system.register({ ...common, grantTypes: ['authorization_code'], redirectUris: [CALLBACK] });

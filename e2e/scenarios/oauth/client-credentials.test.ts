@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { sendRaw } from '../api-keys/raw-request.ts';
-import { type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 import { allowLoopback, allowLoopbackIn, insecure } from './real-clients.ts';
 
 let system: OAuthSystem;
 let machine: RegisteredClient;
 
 beforeAll(async () => {
-  system = await startOAuthSystem();
+  system = await leaseOAuthSystem();
   machine = await system.register({
     grantTypes: ['client_credentials'],
     scopes: ['orders:read', 'users:read'],

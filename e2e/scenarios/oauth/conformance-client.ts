@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { FormBrowser } from './form-browser.ts';
-import { type FormReply, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { type FormReply, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 
 /** With https the client is a web application: people allow it once. Nothing listens there. */
 export const CALLBACK = 'https://client.example/callback';
@@ -94,8 +94,8 @@ export function claimsOf(token: string): Claims {
 }
 
 /** Starts the system and registers the client. */
-export async function startConformanceSystem(): Promise<{ readonly system: OAuthSystem; readonly web: RegisteredClient }> {
-  const system = await startOAuthSystem();
+export async function leaseConformanceSystem(): Promise<{ readonly system: OAuthSystem; readonly web: RegisteredClient }> {
+  const system = await leaseOAuthSystem();
   const scopes = ['openid', 'profile', 'email', 'offline_access', 'orders:read'];
   const web = await system.register({
     ...{ grantTypes: ['authorization_code', 'refresh_token'], scopes, redirectUris: [CALLBACK], owner: system.ada.id },

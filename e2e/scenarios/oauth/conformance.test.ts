@@ -5,16 +5,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ConformanceClient, startConformanceSystem } from './conformance-client.ts';
+import { ConformanceClient, leaseConformanceSystem } from './conformance-client.ts';
 import { REQUEST_MODULES } from './conformance-requests.ts';
 import { TOKEN_MODULES } from './conformance-tokens.ts';
 
 const DOCUMENT = fileURLToPath(new URL('../../../docs/oauth-conformance.md', import.meta.url));
 const MODULES = [...TOKEN_MODULES, ...REQUEST_MODULES];
 
-let started: Awaited<ReturnType<typeof startConformanceSystem>>;
+let started: Awaited<ReturnType<typeof leaseConformanceSystem>>;
 beforeAll(async () => {
-  started = await startConformanceSystem();
+  started = await leaseConformanceSystem();
 });
 afterAll(() => started.system.stop());
 

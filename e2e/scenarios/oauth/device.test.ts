@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { FormBrowser } from './form-browser.ts';
-import { DEVICE_GRANT, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { DEVICE_GRANT, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 import { allowLoopback, insecure } from './real-clients.ts';
 
 let system: OAuthSystem;
@@ -11,7 +11,7 @@ let device: RegisteredClient;
 let browser: FormBrowser;
 
 beforeAll(async () => {
-  system = await startOAuthSystem();
+  system = await leaseOAuthSystem();
   const scopes = ['openid', 'posts:read'];
   device = await system.register({ grantTypes: [DEVICE_GRANT, 'refresh_token'], scopes, isPublic: true, owner: system.ada.id });
 });

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FormBrowser } from './form-browser.ts';
-import { CALLBACK, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { CALLBACK, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 
 let system: OAuthSystem;
 let app: RegisteredClient;
@@ -13,7 +13,7 @@ const VERIFIER = 'v'.repeat(43);
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
 beforeAll(async () => {
-  system = await startOAuthSystem();
+  system = await leaseOAuthSystem();
   const common = { grantTypes: ['authorization_code', 'refresh_token'], scopes: ['openid', 'orders:read'], owner: system.ada.id };
   app = await system.register({ ...common, isPublic: true, redirectUris: [CALLBACK] });
   other = await system.register({ ...common, redirectUris: ['http://127.0.0.1:9/other'] });

@@ -1,9 +1,6 @@
 /** A system with an authorization server, its clients and its accounts, for the OAuth scenarios. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { findFreePort } from '../../stack/free-port.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 
 /** The device grant, as RFC 8628 names it. */
@@ -27,8 +24,8 @@ export interface RegisteredClient {
 }
 
 /** The system. */
-export interface OAuthSystem {
-  readonly stack: Stack;
+export interface OAuthSystem<AnyStack extends LeasedStack = LeasedStack> {
+  readonly stack: AnyStack;
   /** The public origin of the bridge: the issuer. */
   readonly issuer: string;
   readonly ada: Account & { readonly email: string; readonly password: string };
@@ -45,18 +42,18 @@ export interface FormReply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Starts the system; `settings` go to every process, and `host` is the name of this machine in the issuer. */
-export async function startOAuthSystem(settings: Readonly<Record<string, string>> = {}, host = '127.0.0.1'): Promise<OAuthSystem> {
-  const home = await mkdtemp(join(tmpdir(), 'trestle-oauth-'));
-  const keyFile = join(home, 'oauth.key');
-  await writeFile(keyFile, randomBytes(32).toString('base64url'));
-  const clientKeyFile = join(home, 'client-id.key');
-  await writeFile(clientKeyFile, randomBytes(32).toString('base64url'));
-  // The issuer's address must be known before the bridge starts.
-  const port = await findFreePort();
-  const issuer = `http://${host}:${String(port)}`;
-  const env = { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: keyFile, CLIENT_ID_KEY_FILE: clientKeyFile, ...settings };
-  const stack = await startStack({ env, bridgeEnv: { REST_PORT: String(port) } });
+/** Leases the system. */
+export async function leaseOAuthSystem(): Promise<OAuthSystem> {
+  return createSystem(await leaseStack());
+}
+
+/** Starts a system of its own; `settings` go to every process, and `host` is the name of this machine in the issuer. */
+export async function startOAuthSystem(settings: Readonly<Record<string, string>> = {}, host = '127.0.0.1'): Promise<OAuthSystem<Stack>> {
+  return createSystem(await startStack({ env: settings, publicHost: host }), host);
+}
+
+async function createSystem<AnyStack extends LeasedStack>(stack: AnyStack, host = '127.0.0.1'): Promise<OAuthSystem<AnyStack>> {
+  const issuer = `http://${host}:${new URL(stack.rest).port}`;
   const account = await stack.createAccount('Ada');
   return {
     stack,
@@ -64,15 +61,12 @@ export async function startOAuthSystem(settings: Readonly<Record<string, string>
     ada: { ...account, email: 'ada@example.org', password: 'Ada-passes-1' },
     register: (client) => register(stack, client),
     post: (path, fields, client) => post(`${issuer}${path}`, fields, client),
-    async stop() {
-      await stack.stop();
-      await rm(home, { recursive: true, force: true });
-    },
+    stop: () => stack.stop(),
   };
 }
 
 async function register(
-  stack: Stack,
+  stack: Pick<Stack, 'sql'>,
   { grantTypes, scopes, redirectUris = [], isPublic = false, owner }: NewClient,
 ): Promise<RegisteredClient> {
   const id = `cli_${randomBytes(8).toString('hex')}`;

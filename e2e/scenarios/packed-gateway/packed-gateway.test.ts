@@ -1,7 +1,7 @@
 /** The package @trestle/gateway, packed and installed in an empty folder: nothing of this repository is beside it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -85,6 +85,33 @@ describe('the package @trestle/gateway, installed from its tarball', () => {
     expect((await run(command, ['--version'], { cwd: folder })).stdout).toBe(`${version}\n`);
     const failed = run(command, ['--auth', 'off'], { cwd: folder, env: { PATH: process.env['PATH'] } });
     await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('--supergraph') });
+  });
+
+  it('writes a configuration file with its schema, checks it, and starts with it', async () => {
+    const env = { PATH: process.env['PATH'] };
+    await run(command, ['init'], { cwd: folder, env });
+    const file = join(folder, 'trestle.yaml');
+    const written = await readFile(file, 'utf8');
+    const schema = /\$schema=(\S+)/.exec(written)?.[1] ?? '';
+    expect(JSON.parse(await readFile(join(folder, schema), 'utf8'))).toHaveProperty('properties.supergraph');
+    await expect(run(command, ['check'], { cwd: folder, env })).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('ENOENT'),
+    });
+    await writeFile(file, `${written}\nlimits: { maxRootFields: 0 }\n`);
+    await expect(run(command, ['check'], { cwd: folder, env })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('limits'),
+    });
+    await writeFile(file, 'limits: { maxRootFields: 1 }\n');
+    const federation = await startFederation(SOURCES, { command, args: ['--config', file] });
+    try {
+      expect((await federation.ask('{ a: book(id: "1") { id } b: book(id: "2") { id } }')).status).toBe(400);
+      expect((await federation.ask('{ book(id: "1") { id } }')).status).toBe(200);
+    } finally {
+      await federation.stop();
+      await rm(file);
+    }
   });
 
   it.each(['trestle', 'apollo'])('serves a supergraph with the engine %s', async (engine) => {

@@ -10,7 +10,7 @@ import type { Stack } from '../../stack/stack.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
 
 let mails: MailServer;
-let system: OAuthSystem;
+let system: OAuthSystem<Stack>;
 let stack: Stack;
 beforeAll(async () => {
   mails = await startMailServer();

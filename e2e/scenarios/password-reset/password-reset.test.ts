@@ -9,7 +9,7 @@ import { codeOf, logIn, refresh } from '../sessions/browser.ts';
 import { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
 
 let mails: MailServer;
-let system: OAuthSystem;
+let system: OAuthSystem<Stack>;
 let stack: Stack;
 let admin: Account;
 

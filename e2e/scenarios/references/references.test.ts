@@ -1,8 +1,9 @@
 /** What is hidden, deleted or never was is null by reference, whichever subgraph owns it (contract §2, §3). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 let admin: Account;
@@ -11,7 +12,7 @@ let ids: Record<string, string>;
 const HIDDEN_FROM_BOB = ['Draft', 'Order', 'OrderItem', 'Invoice', 'Payment', 'Video'];
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   ada = await stack.createAccount('Ada');
   bob = await stack.createAccount('Bob');
   admin = await stack.createAccount('Root', 'ADMIN');

@@ -1,14 +1,15 @@
 /** Conditional requests, ranges and encodings over real processes (RFC 9110 §13, §14; spec §1, §7.3; contract §4). */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 let admin: Account;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, bob, admin] = [await stack.createAccount('Ada'), await stack.createAccount('Bob'), await stack.createAccount('Root', 'ADMIN')];
 });
 afterAll(() => stack.stop());

@@ -1,7 +1,8 @@
 /** What the bridge says of itself, held against what it does: the index, the OpenAPI document, its examples and its limits. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -29,7 +30,7 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-let stack: Stack;
+let stack: LeasedStack;
 let admin: Account;
 /** An account that is changed. */
 let bob: Account;
@@ -37,7 +38,7 @@ let bob: Account;
 let ids: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   bob = await stack.createAccount('Bob');
   admin = await stack.createAccount('Root', 'ADMIN');
   // The example of a search finds words in the account's text about itself.

@@ -2,8 +2,9 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
-import type { Account, Stack } from '../../stack/stack.ts';
-import { type OAuthSystem, startOAuthSystem } from '../oauth/oauth-system.ts';
+import type { LeasedStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
+import { type OAuthSystem, leaseOAuthSystem } from '../oauth/oauth-system.ts';
 import { type HostileRequest, type OpenApiDocument, hostileRequests } from './hostile-requests.ts';
 
 const REQUESTS_PER_VERSION = 400;
@@ -11,10 +12,10 @@ const AT_ONCE = 8;
 
 // Links to set a new password need the public origin.
 let system: OAuthSystem;
-let stack: Stack;
+let stack: LeasedStack;
 let admin: Account;
 beforeAll(async () => {
-  system = await startOAuthSystem();
+  system = await leaseOAuthSystem();
   stack = system.stack;
   admin = await stack.createAccount('Root', 'ADMIN');
 });
@@ -110,6 +111,17 @@ describe('a body near the size limit', () => {
   it('is accepted with any escapes when each field is within its limit', async () => {
     const text = JSON.stringify({ title: 'Escaped', body: '' }).replace('""', `"${'\\u0041'.repeat(100_000)}"`);
     expect((await post(text)).status).toBe(201);
+  });
+});
+
+describe('an id that cannot be one', () => {
+  it.each([
+    ['GET', '/v1/users/%E0%A4%A'],
+    ['GET', '/v1/users/a%00b'],
+    ['DELETE', '/v1/sessions/ses_%00x'],
+  ])('is answered 404 to %s %s', async (method, path) => {
+    const { status, body } = await stack.call(method, path, { token: admin.token });
+    expect([status, (body as { error: { code: string } }).error.code]).toEqual([404, 'NOT_FOUND']);
   });
 });
 

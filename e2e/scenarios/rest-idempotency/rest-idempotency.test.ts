@@ -2,14 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let other: string;
 let ada: Account;
 let bob: Account;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   other = (await stack.startBridge()).url;
   [ada, bob] = [await stack.createAccount('Ada'), await stack.createAccount('Bob')];
 });
@@ -102,7 +103,7 @@ describe('POST /payments', () => {
     await stack.kill('orders');
     expect((await lost).status).toBe(502);
     await until(async () => (await countPayments()) === before + 1);
-    await stack.sql('orders', 'DROP TRIGGER hold ON payments');
+    await stack.sql('orders', 'DROP FUNCTION hold CASCADE');
     await stack.revive('orders');
     const again = await pay(key);
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);

@@ -1,12 +1,13 @@
 /** Lists by REST: filters, sort, shape and pages, against the rows in the database (spec §4.3, §4.4). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let admin: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   admin = await stack.createAccount('Root', 'ADMIN');
   await stack.sql(
     'users',

@@ -1,14 +1,15 @@
 /** What each noun offers by REST besides users and orders (spec §4.2, contract §4), and what a resource shows when a part of it fails. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 let admin: Account;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, bob, admin] = [await stack.createAccount('Ada'), await stack.createAccount('Bob'), await stack.createAccount('Root', 'ADMIN')];
 });
 afterAll(() => stack.stop());

@@ -4,16 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let productId: number;
 let orderId: string;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'trestle-versions-'));
-  stack = await startStack();
+  stack = await leaseStack();
   ada = await stack.createAccount('Ada');
   const [product] = await stack.sql<{ id: number }>(
     'orders',

@@ -177,4 +177,19 @@ describe('the index', () => {
     expect([...statuses]).toEqual([200]);
     expect(await stack.sql('content', `SELECT FROM pg_class WHERE "relname" LIKE 'search%_next'`)).toEqual([]);
   });
+
+  it('is built anew when it has no keys, as one of an earlier version, and is searched meanwhile', async () => {
+    await until(async () => (await write('Keyless one')).startsWith('pst_'));
+    await until(async () => idsOf(await find('keyless')).length > 0);
+    const found = idsOf(await find('keyless'));
+    await stack.sql(
+      'content',
+      `DO $$ DECLARE "name" TEXT := (SELECT "indexrelid"::regclass FROM pg_index
+         WHERE "indrelid" = 'search_documents'::regclass AND pg_get_indexdef("indexrelid") LIKE '%search_keys%');
+       BEGIN EXECUTE 'DROP INDEX ' || "name"; END $$`,
+    );
+    do expect(idsOf(await find('"keyless one"'))).toEqual(found);
+    while ((await stack.sql('content', 'SELECT WHERE search_has_keys()')).length === 0);
+    expect(idsOf(await find('"keyless one"'))).toEqual(found);
+  });
 });

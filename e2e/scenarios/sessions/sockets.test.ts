@@ -1,15 +1,15 @@
 /** Sessions over a WebSocket: what it can do, and what it refuses because it has no cookies. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { openSocket } from '../../stack/socket-client.ts';
 import { logIn } from './browser.ts';
 
 const ada = { email: 'ada@example.org', password: 'Ada-passes-1' };
 
-let stack: Stack;
+let stack: LeasedStack;
 let url: string;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   url = `${stack.gateway}/graphql`;
   await stack.createAccount('Ada');
 });

@@ -4,16 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createHttpFeed } from '@trestle/chassis/events/http-feed';
 import type { DomainEvent, EventFeed } from '@trestle/chassis/events/domain-event';
 import { until } from '../../stack/client.ts';
-import { type Account, type Stack, type SubgraphName, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account, SubgraphName } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let admin: Account;
 const feeds: Partial<Record<SubgraphName, EventFeed>> = {};
 const signal = AbortSignal.timeout(60_000);
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   const key = await readFile(stack.keyFiles.EVENTS_KEY_FILE, 'utf8');
   for (const source of ['users', 'orders', 'content'] as const)
     feeds[source] = createHttpFeed({ source, url: `${stack.subgraphs[source].url}/events`, key, waitSeconds: 1 });

@@ -7,15 +7,16 @@ import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { readMetric, request, until } from '../../stack/client.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { type SubscribeOptions, subscribeTo } from '../../stack/subscriber.ts';
 import { COLLECT_GARBAGE } from '../../stack/process.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   ada = await stack.createAccount('Ada');
 });
 afterAll(() => stack.stop());
@@ -227,10 +228,11 @@ describe('a process after many subscriptions', () => {
 });
 
 it('closes sockets with 1001 when the process gets SIGTERM, and ends at once', async () => {
-  const subscribers = Array.from({ length: 20 }, () => subscribeTo(users(), { query: QUERY, resume: {} }));
+  const process = await stack.startSubgraph('users');
+  const subscribers = Array.from({ length: 20 }, () => subscribeTo(process.url, { query: QUERY, resume: {} }));
   await Promise.all(subscribers.map((subscriber) => subscriber.wait(1)));
   const began = performance.now();
-  await stack.subgraphs.users.end('SIGTERM');
+  await process.end('SIGTERM');
   expect(performance.now() - began).toBeLessThan(4000);
   for (const subscriber of subscribers) expect(await subscriber.end()).toEqual({ close: 1001 });
 });

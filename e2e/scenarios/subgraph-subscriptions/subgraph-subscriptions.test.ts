@@ -1,17 +1,18 @@
 /** Events of a subgraph over its WebSocket: who gets them, from any process that writes, and without loss. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { type SubscribeOptions, type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
-import { type Account, type Stack, type SubgraphName, startStack } from '../../stack/stack.ts';
+import type { Account, SubgraphName } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let eve: Account;
 let admin: Account;
 const channelId = 'chn_00000000000000000000000000';
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, eve, admin] = await Promise.all([stack.createAccount('Ada'), stack.createAccount('Eve'), stack.createAccount('Root', 'ADMIN')]);
   await stack.sql('content', 'INSERT INTO channels (id, name) VALUES ($1, $2)', [channelId, 'talk']);
 });
@@ -58,7 +59,7 @@ describe('userCreated', () => {
     await Promise.all([anonymous.wait(2), boss.wait(2)]);
     expect(boss.results[1]).toEqual({
       data: { userCreated: { name: 'Grace Hopper', email: 'grace.hopper@example.org' } },
-      extensions: { position: expect.stringMatching(/^\d+$/) },
+      extensions: { position: expect.stringMatching(/^\d+\.evt_[0-9a-f]{26}$/) },
     });
     expect(anonymous.results[1]?.data).toEqual({ userCreated: { name: 'Grace Hopper', email: '***@masked.invalid' } });
     expect(anonymous.results[1]?.errors).toMatchObject([

@@ -2,16 +2,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, until } from '../../stack/client.ts';
 import { type OpenResponse, openEventStream } from '../../stack/event-stream.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { type RunningProcess } from '../../stack/process.ts';
 import { type SocketClient, type SocketMessage, openSocket } from '../../stack/socket-client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 const open: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   ada = await stack.createAccount('Ada');
 });
 afterEach(async () => {

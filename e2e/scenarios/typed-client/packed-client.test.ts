@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -35,12 +35,12 @@ export const colour = data?.colour;
 await createTrestleClient(options).GET('/nothing');
 `;
 
-let stack: Stack;
+let stack: LeasedStack;
 let folder: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trestle-client-'));
-  [stack] = await Promise.all([startStack(), install()]);
+  [stack] = await Promise.all([leaseStack(), install()]);
 }, 120_000);
 
 /** Packs the client and installs the tarball in the folder. */

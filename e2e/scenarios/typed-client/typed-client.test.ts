@@ -2,12 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTrestleClient, createTrestleClientV2 } from '@trestle/client';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let admin: Account;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   admin = await stack.createAccount('Root', 'ADMIN');
 });
 afterAll(() => stack.stop());

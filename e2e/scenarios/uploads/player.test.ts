@@ -4,15 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
-import { type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
 const VIDEO = fileURLToPath(new URL('../../../local/demo/bridge.mp4', import.meta.url));
 
 describeInChromium('a video in Chromium', () => {
-  let stack: Stack;
+  let stack: LeasedStack;
   let browser: Browser;
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([startStack(), launchChromium()]);
+    [stack, browser] = await Promise.all([leaseStack(), launchChromium()]);
   });
   afterAll(async () => {
     await Promise.all([browser.close(), stack.stop()]);

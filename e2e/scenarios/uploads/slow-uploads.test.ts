@@ -180,12 +180,15 @@ describe('a client that', () => {
   it('has many unfinished uploads keeps nobody else from uploading, and gets its slots back', async () => {
     const raw = TARGETS['a raw body'] as (owner: Account) => Promise<Target>;
     const target = await raw(ada);
-    const pending = Array.from({ length: SLOTS_OF_ACCOUNT }, () => open(target));
+    // Each machine has as many slots.
+    const pending = stack.nodes.flatMap(({ bridge }) =>
+      Array.from({ length: SLOTS_OF_ACCOUNT }, () => open({ ...target, url: target.url.replace(stack.rest, bridge.url) })),
+    );
     // Fast enough to be kept.
     const timer = setInterval(() => {
       for (const { sent } of pending) sent.write(FILE.subarray(0, 1000));
     }, TRICKLE.everyMs);
-    await until(async () => (await unfinished()).length === SLOTS_OF_ACCOUNT);
+    await until(async () => (await unfinished()).length === pending.length);
     const [own, other] = [await send(target), await send(await raw(bob))];
     clearInterval(timer);
     expect([own, other]).toEqual([429, 201]);

@@ -1,0 +1,118 @@
+/**
+ * A stack that test files use one after another. The pool (stack-pool.ts) starts as many as there are files at once, and empties the databases
+ * between two files. A file that ends without giving its stack back, because it failed or hung, gets it stopped: no other file sees its state.
+ * The file and the pool talk in lines of JSON: each command (`LeaseCommand`) gets one reply.
+ */
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { SubgraphName } from '@trestle/schema/subgraphs';
+import { type RunningProcess, startProcess } from './process.ts';
+import { type Stack, createAccounts, createClients, openPools } from './stack.ts';
+
+/** What a file learns of the stack that it leases. */
+export type StackDescription = Pick<Stack, 'rest' | 'gateway' | 'settings' | 'keyFiles' | 'files' | 'databaseUrls'> & {
+  readonly subgraphUrls: Readonly<Record<SubgraphName, string>>;
+};
+
+/** What a file asks of the pool: first a stack, whose processes get the settings `env` too, at the end to take it back. */
+export type LeaseCommand =
+  | { readonly command: 'lease'; readonly env: Readonly<Record<string, string>> }
+  | { readonly command: 'kill' | 'revive'; readonly subgraph: SubgraphName }
+  | { readonly command: 'done' };
+
+/** The pool's reply to a command; `stack` to a lease. */
+export type LeaseReply = { readonly stack?: StackDescription } | { readonly error: string };
+
+/** What files may use of a stack that others use after them: they cannot read what its processes wrote, and end only subgraphs. */
+export type LeasedStack = Pick<
+  Stack,
+  | 'rest'
+  | 'gateway'
+  | 'settings'
+  | 'keyFiles'
+  | 'files'
+  | 'sql'
+  | 'graphql'
+  | 'call'
+  | 'createAccount'
+  | 'issueToken'
+  | 'issueEndingToken'
+  | 'startGateway'
+  | 'startBridge'
+  | 'startSubgraph'
+  | 'kill'
+  | 'revive'
+> & {
+  readonly subgraphs: Readonly<Record<SubgraphName, { readonly url: string }>>;
+  /** Gives the stack back, and ends the processes that this file has started. */
+  stop(): Promise<void>;
+};
+
+/** Leases a stack with empty databases. It is an authorization server, whose issuer is `rest`. Files that give the same `env` share stacks. */
+export async function leaseStack({ env = {} }: { readonly env?: Readonly<Record<string, string>> } = {}): Promise<LeasedStack> {
+  const pool = connectToPool();
+  const { stack } = await pool.send({ command: 'lease', env });
+  if (!stack) throw new Error('The pool has replied without a stack.');
+  const { sql, end: endPools } = openPools(stack.databaseUrls);
+  const privateKeyPem = await readFile(stack.keyFiles.TOKEN_PRIVATE_KEY_FILE, 'utf8');
+  const further: RunningProcess[] = [];
+  const startFurther = async (...parameters: Parameters<typeof startProcess>) => {
+    const started = await startProcess(...parameters);
+    further.push(started);
+    return started;
+  };
+  const clients = createClients(stack);
+  const { users, orders, content } = stack.subgraphUrls;
+  return {
+    ...stack,
+    subgraphs: { users: { url: users }, orders: { url: orders }, content: { url: content } },
+    sql,
+    ...clients,
+    ...createAccounts({ privateKeyPem, sql, call: clients.call }),
+    startGateway: (own = {}) => startFurther('gateway', { ...stack.settings.gateway, ...own }),
+    startBridge: (own = {}) => startFurther('rest-bridge', { ...stack.settings.bridge, ...own }),
+    startSubgraph: (name, nodeOptions) => startFurther(`subgraphs/${name}`, stack.settings[name], nodeOptions),
+    async kill(subgraph) {
+      await pool.send({ command: 'kill', subgraph });
+    },
+    async revive(subgraph) {
+      await pool.send({ command: 'revive', subgraph });
+    },
+    async stop() {
+      await Promise.all(further.map((process) => process.end('SIGTERM')));
+      await endPools();
+      await pool.send({ command: 'done' });
+      pool.close();
+    },
+  };
+}
+
+/** The lease lasts as long as the connection. */
+function connectToPool() {
+  const path = process.env['TEST_STACKS_SOCKET'];
+  if (path === undefined) throw new Error('TEST_STACKS_SOCKET is not set. Run the test by Jest with the configuration of this repository.');
+  const socket = connect(path);
+  // An error closes it.
+  socket.on('error', () => undefined);
+  const lines = createInterface({ input: socket });
+  const closed = new Promise<[string]>((resolve) => {
+    socket.once('close', () => {
+      resolve([JSON.stringify({ error: 'the pool has ended' })]);
+    });
+  });
+  return {
+    /** Rejects when the pool could not do it. */
+    async send(command: LeaseCommand) {
+      const replied = once(lines, 'line') as Promise<[string]>;
+      socket.write(`${JSON.stringify(command)}\n`);
+      const [line] = await Promise.race([replied, closed]);
+      const reply = JSON.parse(line) as LeaseReply;
+      if (!('error' in reply)) return reply;
+      socket.destroy();
+      throw new Error(`The pool of stacks could not ${command.command}: ${reply.error}`);
+    },
+    close: () => socket.destroy(),
+  };
+}
