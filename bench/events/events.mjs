@@ -1,6 +1,9 @@
 /* global AbortController, AbortSignal -- part of Node.js */
 /** `npm run bench:events`: what events cost writers and mutations at 32 connections, and how long they take to a subscriber by PostgreSQL and by NATS. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { createEvents } from '@trestle/chassis/events/events';
 import { createLocalFeed } from '@trestle/chassis/events/local-feed';
 import { createNatsBus } from '@trestle/chassis/events/nats-bus';
@@ -11,10 +14,14 @@ import { createLog } from '@trestle/log';
 import { createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
 import { withPostgres } from '../postgres.mjs';
-import { DESIGNS, MOVE } from './designs.mjs';
+import { DESIGNS } from './designs.mjs';
 import { measureMutations } from './mutations.mjs';
 
-/** `--quick` takes shorter rounds, `--transports` leaves the writers out, `--mutations` has only writers by mutations. */
+/**
+ * `--quick` takes shorter rounds, `--transports` leaves the writers out, `--mutations` has only writers by mutations, `--statements` only writers by
+ * statements, and `--unread` leaves the readers out of these.
+ */
+const isUnread = process.argv.includes('--unread');
 const isQuick = process.argv.includes('--quick');
 const ROUNDS = isQuick ? 4 : 9;
 const ROUND_MS = isQuick ? 1500 : 4000;
@@ -38,13 +45,13 @@ const WRITES = {
   },
 };
 
-/** Opens a database of a design, with its readers: they are part of what events cost. */
+/** Opens a database of a design, with its reader in a process of its own, as a subgraph is one: it is part of what events cost. */
 async function openDesign(name, adminUrl) {
   const { url, drop } = await createTestDatabase({ subgraph: 'content', adminUrl });
   const pool = new pg.Pool({ connectionString: url, max: 3 });
-  for (const statement of DESIGNS[name]) await pool.query(statement);
+  for (const statement of DESIGNS[name].statements) await pool.query(statement);
   await pool.query(`INSERT INTO posts (id, "authorId", title, status) VALUES ('pst_1', 'usr_1', 'T', 'PUBLISHED')`);
-  const isOff = name === 'without events';
+  const isOff = name.startsWith('without events');
   const options = isOff ? '?options=-c%20trestle.events%3Doff' : '';
   const clients = await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
@@ -53,12 +60,9 @@ async function openDesign(name, adminUrl) {
       return client;
     }),
   );
-  const query = async (text, values) => (await pool.query(text, values)).rows;
-  const events = createEvents({ url, database: { query }, topics: {}, log });
-  const feed = createLocalFeed({ source: 'content', database: { query }, events });
-  const stopping = new AbortController();
-  const reader = isOff ? undefined : readAll(feed, stopping.signal);
-  const relay = name === 'relay' ? move(pool, stopping.signal) : undefined;
+  await pool.end();
+  const { reader: kind } = DESIGNS[name];
+  const reader = kind === undefined || isUnread ? undefined : await startReader(url, kind);
   let number = 0;
   return {
     name,
@@ -75,30 +79,25 @@ async function openDesign(name, adminUrl) {
       return (count * 1000) / (performance.now() - begin);
     },
     async close() {
-      stopping.abort();
-      await Promise.all([reader, relay]);
-      await events.close();
+      await reader?.stop();
       await Promise.all(clients.map((client) => client.end()));
-      await pool.end();
       await drop();
     },
   };
 }
 
-async function readAll(feed, signal) {
-  let after;
-  while (!signal.aborted) {
-    const events = await feed.read(after, 1000, signal).catch(() => []);
-    after = events.at(-1)?.position ?? after;
-  }
-}
-
-async function move(pool, signal) {
-  while (!signal.aborted) {
-    const { rowCount } = await pool.query(MOVE);
-    if (rowCount > 0) await pool.query(`NOTIFY trestle_events`);
-    else await delay(5);
-  }
+/** Starts a process that reads all events, so that it does not take the time of the process that generates the load. */
+async function startReader(url, kind) {
+  const child = fork(fileURLToPath(new URL('reader.mjs', import.meta.url)), [url, kind]);
+  await once(child, 'message');
+  return {
+    async stop() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      const [code] = await exited;
+      if (code !== 0) throw new Error(`The reader has failed with the exit code ${code}.`);
+    },
+  };
 }
 
 async function compareDesigns(adminUrl) {
@@ -209,10 +208,8 @@ async function compareTransports(adminUrl) {
 await withPostgres({ flags: ['-c', 'max_connections=300'] }, async (server) => {
   const adminUrl = server.url('postgres');
   console.log(`Writes at ${CONNECTIONS} connections, relative to those without events, interleaved rounds: median (lowest–highest)`);
-  if (process.argv.includes('--mutations')) {
-    await compareMutations(adminUrl);
-    return;
-  }
+  if (process.argv.includes('--mutations')) return compareMutations(adminUrl);
+  if (process.argv.includes('--statements')) return compareDesigns(adminUrl);
   if (!process.argv.includes('--transports')) {
     await compareMutations(adminUrl);
     await compareDesigns(adminUrl);

@@ -45,32 +45,45 @@ export function wordOf(rank) {
   return first[i % 20] + second[Math.floor(i / 20) % 50] + third[Math.floor(i / 1000) % 50];
 }
 
-const LITERAL = ({ first, second, third }) => [first, second, third].map((list) => `ARRAY[${list.map((each) => `'${each}'`).join(', ')}]`);
+const [FIRST, SECOND, THIRD] = [SYLLABLES.first, SYLLABLES.second, SYLLABLES.third].map(
+  (list) => `ARRAY[${list.map((each) => `'${each}'`).join(', ')}]`,
+);
+const wordAt = (at) => `(${FIRST})[${at} % 20 + 1] || (${SECOND})[(${at} / 20) % 50 + 1] || (${THIRD})[(${at} / 1000) % 50 + 1]`;
+const ALL_WORDS = `SELECT unnest(ARRAY['the', 'and', 'of', 'to']) UNION SELECT ${wordAt('at')} FROM (SELECT (rank::bigint * 7919 % ${String(WORDS)})::int AS at FROM generate_series(1, ${String(WORDS)}) rank) r`;
 
-/** Inserts the posts and their documents in the index, 1 of 10 a draft, 1 comment on every tenth, as many accounts as a hundredth. */
-export async function fill(sql, rows) {
-  const [first, second, third] = LITERAL(SYLLABLES);
-  await sql(`CREATE UNLOGGED TABLE bench_words AS SELECT rank, (${first})[i % 20 + 1] || (${second})[(i / 20) % 50 + 1] || (${third})[(i / 1000) % 50 + 1] AS word
-    FROM (SELECT rank, (rank::bigint * 7919 % ${String(WORDS)})::int AS i FROM generate_series(1, ${String(WORDS)}) rank) r`);
-  // A word is drawn by its rank: `exp(random() * ln(n))` has the density 1 / rank. `i` makes it another draw for each post.
-  const draw = (
-    count,
-  ) => `(SELECT string_agg((${first})[d.at % 20 + 1] || (${second})[(d.at / 20) % 50 + 1] || (${third})[(d.at / 1000) % 50 + 1], ' ')
-    FROM (SELECT (least(${String(WORDS)}, floor(exp(random() * ln(${String(WORDS)}::float8)))::bigint) * 7919 % ${String(WORDS)})::int + 0 * i AS at
-      FROM generate_series(1, ${String(count)}) n) d)`;
+/** A word is drawn by its rank: `exp(random() * ln(n))` has the density 1 / rank. `i`, the number of the row, makes it another draw for each row. */
+const draw = (count) => `(SELECT string_agg(${wordAt('d.at')}, ' ')
+  FROM (SELECT (least(${String(WORDS)}, floor(exp(random() * ln(${String(WORDS)}::float8)))::bigint) * 7919 % ${String(WORDS)})::int + 0 * i AS at
+    FROM generate_series(1, ${String(count)}) n) d)`;
+
+/** Inserts published posts and their documents in the index. */
+export async function fillContent(sql, rows) {
   await sql('ALTER TABLE posts DISABLE TRIGGER USER');
   await withoutIndexes(sql, 'posts', () =>
     sql(`INSERT INTO posts (id, "authorId", title, body, status, "createdAt", "updatedAt")
-      SELECT 'pst_' || lpad(i::text, 26, '0'), 'usr_' || lpad((i % ${String(Math.ceil(rows / 100))})::text, 26, '0'), ${draw(5)}, ${draw(BODY_WORDS)} || ' the and of to',
-        'PUBLISHED', timestamptz '2020-01-01' + i * interval '1 minute', timestamptz '2020-01-01' + i * interval '1 minute'
+      SELECT 'pst_' || lpad(i::text, 26, '0'), 'usr_' || lpad((i % ${String(Math.ceil(rows / 100))})::text, 26, '0'), ${draw(5)},
+        ${draw(BODY_WORDS)} || ' the and of to', 'PUBLISHED', timestamptz '2020-01-01' + i * interval '1 minute', timestamptz '2020-01-01' + i * interval '1 minute'
       FROM generate_series(1, ${String(rows)}) i`),
   );
+  await sql('ALTER TABLE posts ENABLE TRIGGER USER');
   await withoutIndexes(sql, 'search_documents', () =>
     sql(`INSERT INTO search_documents (id, type, words, "createdAt")
       SELECT id, 'POST', words || array_to_tsvector(ARRAY['$POST']), "createdAt" FROM posts`),
   );
-  await sql(`INSERT INTO search_words SELECT word FROM bench_words ON CONFLICT DO NOTHING`);
+  await sql(`INSERT INTO search_words ${ALL_WORDS} ON CONFLICT DO NOTHING`);
   await sql('UPDATE search_builds SET "builtAt" = clock_timestamp()');
+  await sql('VACUUM ANALYZE');
+}
+
+/** Inserts products. */
+export async function fillOrders(sql, rows) {
+  await sql('ALTER TABLE products DISABLE TRIGGER USER');
+  await withoutIndexes(sql, 'products', () =>
+    sql(`INSERT INTO products (name, description, category, price, currency, stock)
+      SELECT ${draw(5)}, ${draw(BODY_WORDS)} || ' the and of to', 'tools', i % 10000 + 1, 'USD', i % 100 FROM generate_series(1, ${String(rows)}) i`),
+  );
+  await sql('ALTER TABLE products ENABLE TRIGGER USER');
+  await sql(`INSERT INTO search_words ${ALL_WORDS} ON CONFLICT DO NOTHING`);
   await sql('VACUUM ANALYZE');
 }
 

@@ -1,11 +1,19 @@
-/** `npm run bench:search`: the time of searches among a million posts, through bridge, gateway and subgraph. */
+/**
+ * `npm run bench:search`: the time of searches among a million posts, through bridge, gateway and subgraph. `--rows=N` makes N posts,
+ * `--keep=DIRECTORY` keeps the database for the next run, `--write` writes RESULTS.md.
+ */
 import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { withClient } from '@trestle/postgres/client';
+import { applyMigrations, ensureDatabase } from '@trestle/postgres/migrate';
 import { startStack } from '../../e2e/dist/stack/stack.js';
 import { withPostgres } from '../postgres.mjs';
 import { writeSection } from '../results.mjs';
-import { fill, wordOf } from './rows.mjs';
+import { fillContent, fillOrders, wordOf } from './rows.mjs';
 
-const ROWS = Number(/--rows=(\d+)/.exec(process.argv.join(' '))?.[1] ?? 1_000_000);
+const optionOf = (option) => new RegExp(`^--${option}=(.+)$`, 'm').exec(process.argv.join('\n'))?.[1];
+const ROWS = Number(optionOf('rows') ?? 1_000_000);
+const PRODUCTS = ROWS / 10;
 const ROUNDS = 40;
 const LIMIT_MS = 100;
 const FLAGS = [
@@ -29,26 +37,47 @@ const QUERIES = {
   'misspelt usual word': (round) => swapped(wordOf(80 + round)),
   'misspelt rare word': (round) => swapped(wordOf(20_000 + round * 97)),
   'phrase of usual words': (round) => `"${wordOf(3 + (round % 20))} ${wordOf(5 + (round % 20))}"`,
+  'phrase with stop words': (round) => `"${wordOf(3 + round)} the and of"`,
   'usual word without a common one': (round) => `${wordOf(80 + round)} -${wordOf(2)}`,
   'stop words': (round) => ['the', 'and of', 'to'][round % 3],
 };
 
-await withPostgres({ flags: FLAGS }, async () => {
-  const stack = await startStack();
+const PATHS = ['/search?limit=10&cursor=', '/posts?limit=10&cursor=', '/products?limit=10&cursor='];
+
+await withPostgres({ flags: FLAGS, keep: optionOf('keep') }, async (server) => {
+  const databases = {
+    content: await openFilled(server, { subgraph: 'content', rows: ROWS, fill: fillContent }),
+    orders: await openFilled(server, { subgraph: 'orders', rows: PRODUCTS, fill: fillOrders }),
+  };
+  const stack = await startStack({ databases });
   try {
-    const started = performance.now();
-    await fill((statement) => stack.sql('content', statement), ROWS);
-    const seconds = ((performance.now() - started) / 1000).toFixed(0);
-    console.log(`${String(ROWS)} posts in ${seconds} s`);
     const { token } = await stack.createAccount('Root', 'ADMIN');
     const rows = [];
-    for (const path of ['/search?limit=10&cursor=', '/posts?limit=10&cursor='])
+    for (const path of PATHS)
       for (const [kind, queryOf] of Object.entries(QUERIES)) rows.push(await measure({ stack, token, path, kind, queryOf }));
     await report(rows);
   } finally {
     await stack.stop();
   }
 });
+
+/** Returns the database of a subgraph with so many rows. It is filled unless an earlier run has kept it. */
+async function openFilled(server, { subgraph, rows, fill }) {
+  const url = server.url(`bench_search_${subgraph}_${String(rows)}`);
+  await ensureDatabase({ url });
+  await applyMigrations({ url, directory: fileURLToPath(new URL(`../../prisma/${subgraph}/migrations`, import.meta.url)) });
+  await withClient(url, async (client) => {
+    const sql = async (statement) => (await client.query(statement)).rows;
+    await sql('CREATE TABLE IF NOT EXISTS bench_filled (at timestamptz)');
+    if ((await sql('SELECT FROM bench_filled')).length > 0) return;
+    const started = performance.now();
+    await fill(sql, rows);
+    await sql('INSERT INTO bench_filled VALUES (now())');
+    console.log(`${subgraph}: ${String(rows)} rows in ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  });
+  // Its server is stopped, and its files are removed unless they are kept.
+  return { url, drop: () => Promise.resolve() };
+}
 
 async function measure({ stack, token, path, kind, queryOf }) {
   const times = [];
@@ -73,22 +102,25 @@ async function report(rows) {
   const load = loadavg()
     .map((each) => each.toFixed(1))
     .join(', ');
-  const late = rows.filter(({ path, p95 }) => path.startsWith('/search') && p95 > LIMIT_MS);
+  const late = rows.filter(({ p95 }) => p95 > LIMIT_MS);
   console.log(late.length === 0 ? 'holds' : `FAILS: p95 beyond ${String(LIMIT_MS)} ms`);
   if (late.length > 0) process.exitCode = 1;
   if (!process.argv.includes('--write')) return;
-  const table = rows.map(
-    ({ path, kind, p50, p95, found }) => `| ${path} | ${kind} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${found.toFixed(1)} |`,
-  );
+  const tables = PATHS.flatMap((path) => [
+    '',
+    `| \`GET /v1${path.replace('&cursor=', '')}\` | p50, ms | p95, ms | results |`,
+    '| --- | --- | --- | --- |',
+    ...rows
+      .filter((row) => row.path === path)
+      .map(({ kind, p50, p95, found }) => `| ${kind} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${found.toFixed(1)} |`),
+  ]);
   const lines = [
     '',
-    `${ROWS.toLocaleString('en')} posts; load average at the end: ${load}.`,
-    '',
-    '| request | query | p50 ms | p95 ms | results |',
-    '| --- | --- | --- | --- | --- |',
-    ...table,
+    `${ROWS.toLocaleString('en')} posts, ${PRODUCTS.toLocaleString('en')} products; load average at the end: ${load}. The goal is a p95 of`,
+    `${String(LIMIT_MS)} ms.`,
+    ...tables,
   ];
-  await writeSection('Search', { command: 'npm run bench:search', lines });
+  await writeSection('How long searches take', { command: 'npm run bench:search', lines });
 }
 
 /** Returns the word with two letters swapped. */
