@@ -1,6 +1,6 @@
 /**
  * Bundles each process into `dist/bundle/`, so that a start reads and compiles a few files instead of a thousand (bench/README.md has the figures).
- * `npm start`, the image and the tests run `dist/bundle/main.js`; `npm run dev` and debuggers run the modules, `dist/main.js`.
+ * `npm start`, `trestle-gateway`, the image and the tests run `dist/bundle/main.js`; `npm run dev` and debuggers run the modules, `dist/main.js`.
  */
 import { readFile, rm } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';

@@ -13,4 +13,4 @@ find schema packages subgraphs gateway rest-bridge -type f -path '*/dist/*' \
 
 # What the code reads besides: schemas, REST operations, migrations, options of Node.js.
 cp --parents schema/*.graphql rest-bridge/src/operations/*.graphql prisma/*/migrations/*/migration.sql packages/service/node.env "$target"
-cp --parents gateway/bin/*.mjs package.json LICENSE "$target"
+cp --parents gateway/bin/*.mjs gateway/trestle.schema.json package.json LICENSE "$target"
