@@ -1,5 +1,6 @@
 /** A client of `GET /v1/events` that connects again when its connection ends, and resumes behind the last event (spec §6, contract §4). */
 import { setTimeout as delay } from 'node:timers/promises';
+import { until } from './client.ts';
 import { type OpenResponse, openEventStream } from './event-stream.ts';
 
 export interface EventFollower {
@@ -7,6 +8,8 @@ export interface EventFollower {
   readonly subjects: readonly string[];
   /** How often it has connected. */
   readonly connections: number;
+  /** Resolves when an event of each of these subjects has come. Rejects after 20 s, and says how many are missing and why. */
+  untilSeen(subjects: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -25,6 +28,7 @@ export async function followEvents({ url, token, type }: EventFollowerOptions): 
   const subjects: string[] = [];
   let last: string | undefined;
   let connections = 0;
+  let refusal = 'none';
   let isOver = false;
   let open: OpenResponse;
   let read = 0;
@@ -52,7 +56,9 @@ export async function followEvents({ url, token, type }: EventFollowerOptions): 
       const hasEnded = open.isOver;
       take();
       if (!hasEnded) continue;
-      await connect().catch(() => undefined);
+      await connect().catch((error: unknown) => {
+        refusal = String(error);
+      });
     }
     open.close();
   };
@@ -62,6 +68,13 @@ export async function followEvents({ url, token, type }: EventFollowerOptions): 
     subjects,
     get connections() {
       return connections;
+    },
+    async untilSeen(wanted) {
+      const findMissing = () => wanted.filter((subject) => !subjects.includes(subject)).length;
+      await until(() => Promise.resolve(findMissing() === 0)).catch((cause: unknown) => {
+        const reason = `${String(connections)} connections, the last after ${String(last)}; last refusal: ${refusal}`;
+        throw new Error(`${String(findMissing())} of ${String(wanted.length)} events have not come. ${reason}`, { cause });
+      });
     },
     async stop() {
       isOver = true;

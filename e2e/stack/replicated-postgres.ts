@@ -44,8 +44,8 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   return {
     adminUrl: adminUrl.href,
     async killPrimary() {
-      const [pid] = (await readFile(join(primary.dataDir, 'postmaster.pid'), 'utf8')).split('\n');
-      for (const each of [Number(pid), ...(await findChildren(Number(pid)))]) kill(each);
+      const [line] = (await readFile(join(primary.dataDir, 'postmaster.pid'), 'utf8')).split('\n');
+      await killTogether(Number(line));
       await until(async () => !(await primary.isRunning()));
     },
     async promote() {
@@ -106,9 +106,21 @@ async function query(server: EmbeddedPostgres, text: string): Promise<object[]> 
   }
 }
 
-function kill(pid: number): void {
+/**
+ * Ends the server and its children at one moment, as the loss of a machine does: they are stopped before the first is killed. Otherwise a child that
+ * outlives the server ends its wait for the standby and commits, and another one may show clients what the standby never received.
+ */
+async function killTogether(server: number): Promise<void> {
+  signal(server, 'SIGSTOP');
+  // A server that is stopped starts no more of them.
+  const children = await findChildren(server);
+  for (const child of children) signal(child, 'SIGSTOP');
+  for (const each of [...children, server]) signal(each, 'SIGKILL');
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, name);
   } catch {
     // It has ended meanwhile.
   }

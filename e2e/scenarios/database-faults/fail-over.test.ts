@@ -40,7 +40,7 @@ describe('when the primary is killed and the standby is promoted', () => {
     expect(Object.keys(load.answers).filter((answer) => !/^(?:201|409|503|504)\b/.test(answer))).toEqual([]);
     expect((await untilPublished(stack, videos)).map(({ version }) => version)).toEqual(videos.map(() => 3));
     const written = [...load.acknowledged.values()];
-    await until(() => Promise.resolve(written.every((id) => follower.subjects.includes(id))));
+    await follower.untilSeen(written);
     await follower.stop();
     expect(new Set(follower.subjects).size).toBe(follower.subjects.length);
     for (const { url } of [...stack.edge, ...Object.values(stack.subgraphs)])

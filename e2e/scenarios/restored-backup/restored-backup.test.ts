@@ -89,11 +89,7 @@ describe('when a backup of the database of content is restored', () => {
     await say('lost');
     position = (await subscriber.wait(2))[1]?.extensions?.position;
     await subscriber.stop();
-    await Promise.all([
-      untilDelivered(lost),
-      untilIndexed(lost),
-      until(() => Promise.resolve(lost.every((id) => follower.subjects.includes(id)))),
-    ]);
+    await Promise.all([untilDelivered(lost), untilIndexed(lost), follower.untilSeen(lost)]);
     await backup.restore();
     await say('written');
     // More than were lost, so that their positions are used again.
@@ -109,7 +105,7 @@ describe('when a backup of the database of content is restored', () => {
   });
 
   it('sends each later event once to clients that resume with Last-Event-ID', async () => {
-    await until(() => Promise.resolve(written.every((id) => follower.subjects.includes(id))));
+    await follower.untilSeen(written);
     expect(new Set(follower.subjects).size).toBe(follower.subjects.length);
   });
 
@@ -168,7 +164,7 @@ describe('when a backup of the database of users is restored', () => {
     refused.close();
     const follower = await followEvents({ url: stack.rest, token: ada.token, type: 'post.created' });
     const posts = await writePosts('Again', 2);
-    await until(() => Promise.resolve(posts.every((id) => follower.subjects.includes(id))));
+    await follower.untilSeen(posts);
     await follower.stop();
   });
 });

@@ -144,7 +144,7 @@ describe('when one of two machines is killed under load', () => {
     await stack.sql('users', `UPDATE webhook_deliveries SET "nextAttemptAt" = now() WHERE status = 'WAITING'`);
     const isDelivered = (id: string) => receiver.arrivals.some(({ event }) => event.subject === id);
     await until(() => Promise.resolve(written.every(isDelivered)));
-    for (const { subjects } of followers) await until(() => Promise.resolve(written.every((id) => subjects.includes(id))));
+    for (const follower of followers) await follower.untilSeen(written);
     await Promise.all(followers.map((follower) => follower.stop()));
     for (const { subjects } of followers) expect(new Set(subjects).size).toBe(subjects.length);
     // The load balancer alternates, so one of the two was connected to the machine that was killed.
