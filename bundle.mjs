@@ -2,7 +2,7 @@
  * Bundles each process into `dist/bundle/`, so that a start reads and compiles a few files instead of a thousand (bench/README.md has the figures).
  * `npm start`, `trestle-gateway`, the image and the tests run `dist/bundle/main.js`; `npm run dev` and debuggers run the modules, `dist/main.js`.
  */
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
@@ -28,7 +28,8 @@ const EXTERNAL = [
 await Promise.all(Object.entries(PROCESSES).map(bundle));
 
 async function bundle([folder, entryPoints]) {
-  const outdir = join(root, folder, 'dist/bundle');
+  // Beside the last bundle, which is replaced when this one is whole: a process may start from it meanwhile.
+  const outdir = join(root, folder, 'dist/bundle-new');
   await rm(outdir, { recursive: true, force: true });
   await build({
     absWorkingDir: join(root, folder),
@@ -49,6 +50,9 @@ async function bundle([folder, entryPoints]) {
     banner: { js: `import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);` },
     plugins: [{ name: 'module-urls', setup: (context) => keepModuleUrls(context, outdir) }],
   });
+  const bundled = join(root, folder, 'dist/bundle');
+  await rm(bundled, { recursive: true, force: true });
+  await rename(outdir, bundled);
 }
 
 /** Gives the modules of this repository the URL that they have outside of the bundle, because they find other files from it. */
