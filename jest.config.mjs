@@ -36,5 +36,5 @@ export default {
   ],
   maxWorkers: 2,
   testSequencer: '<rootDir>/jest.sequencer.mjs',
-  testTimeout: 60_000,
+  testTimeout: 120_000,
 };

@@ -36,9 +36,10 @@ export async function request(url: string, { method, body, token, headers = {} }
 /** After `EAGER_MS` there is a pause between two checks: they would take the processor from the processes that they wait for. */
 const EAGER_MS = 20;
 const POLL_MS = 5;
-const TIMEOUT_MS = 20_000;
+/** A machine that does much else needs tens of seconds for what takes one on a quiet machine. */
+const TIMEOUT_MS = 45_000;
 
-/** Checks again and again until `check` resolves with true. Rejects after 20 s. A check that throws counts as false. */
+/** Checks again and again until `check` resolves with true. Rejects after 45 s. A check that throws counts as false. */
 export async function until(check: () => Promise<boolean>): Promise<void> {
   const startedAt = Date.now();
   while (!(await check().catch(() => false))) {

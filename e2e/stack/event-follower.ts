@@ -8,7 +8,7 @@ export interface EventFollower {
   readonly subjects: readonly string[];
   /** How often it has connected. */
   readonly connections: number;
-  /** Resolves when an event of each of these subjects has come. Rejects after 20 s, and says how many are missing and why. */
+  /** Resolves when an event of each of these subjects has come. Rejects after 45 s, and says how many are missing and why. */
   untilSeen(subjects: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }

@@ -37,7 +37,7 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'trestle-burst-'));
   certificate = await createCertificate(home);
   bridge = await stack.startBridge({ ...certificate.settings, WRITE_TIMEOUT_MS: '1000' });
-}, 60_000);
+});
 afterAll(async () => {
   client.close();
   session.close();
@@ -111,7 +111,7 @@ it('of 10,000 reaches a stream once, in the order of each resource, and a webhoo
   const arrived = receiver.arrivals.map(({ event }) => event as unknown as ReceivedEvent);
   for (const comment of named('cmt_burst', COMMENTS))
     expect(versionsOf(arrived, comment).sort((a, b) => Number(a) - Number(b))).toEqual(upTo(COMMENT_VERSIONS));
-}, 60_000);
+});
 
 it('is cut off from a client that reads nothing, while others receive it', async () => {
   const cut = /^trestle_connections_cut_total\{cause="slow reader"\} 1$/m;

@@ -14,7 +14,7 @@ beforeAll(async () => {
   stack = await startStack({ env: { WEBHOOK_ALLOW_PRIVATE: 'on', WEBHOOK_RETRY_SECONDS: '1,1' } });
   ada = await stack.createAccount('Ada');
   receiver = await startReceiver();
-}, 60_000);
+});
 afterEach(() => {
   for (const client of clients.splice(0)) client.close();
   receiver.behave = answer(204);
@@ -81,7 +81,7 @@ describe('two users processes', () => {
     expect(listed.data).toEqual({ events: { edges: [{ node: { type: 'message.added', audience: 'USER' } }] } });
     await second.end('SIGTERM');
     await deleteWebhook(webhook);
-  }, 30_000);
+  });
 });
 
 describe('a reader whose position was dropped with its day', () => {
@@ -118,5 +118,5 @@ describe('a reader whose position was dropped with its day', () => {
     await until(async () => (await subjects()).length === 3);
     expect(await subjects()).toEqual(['pst_gap1', 'pst_gap3', 'pst_gap4']);
     expect(stack.subgraphs.users.lines.some((line) => line.includes('has missed events of content'))).toBe(true);
-  }, 30_000);
+  });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   ada = await stack.createAccount('Ada');
   client = readEvents({ url: `${stack.rest}/v1/events?type=message.*`, token: ada.token });
   await client.opened;
-}, 60_000);
+});
 afterAll(async () => {
   client.close();
   for (const socket of sockets) socket.destroy();

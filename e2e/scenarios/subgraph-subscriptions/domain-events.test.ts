@@ -20,7 +20,7 @@ beforeAll(async () => {
     feeds[source] = createHttpFeed({ source, url: `${stack.subgraphs[source].url}/events`, key, waitSeconds: 1 });
   ada = await stack.createAccount('Ada');
   admin = await stack.createAccount('Admin', 'ADMIN');
-}, 60_000);
+});
 afterAll(() => stack.stop());
 
 /** Reads all events of a subgraph that are about one entity, once its feed has as many as are stored. */
