@@ -19,7 +19,8 @@ export type StackDescription = Pick<Stack, 'rest' | 'gateway' | 'settings' | 'ke
 /** What a file asks of the pool: first a stack, whose processes get the settings `env` too, at the end to take it back. */
 export type LeaseCommand =
   | { readonly command: 'lease'; readonly env: Readonly<Record<string, string>> }
-  | { readonly command: 'kill' | 'revive'; readonly subgraph: SubgraphName }
+  | { readonly command: 'kill'; readonly subgraph: SubgraphName; readonly signal: 'SIGTERM' | 'SIGKILL' }
+  | { readonly command: 'revive'; readonly subgraph: SubgraphName }
   | { readonly command: 'done' };
 
 /** The pool's reply to a command; `stack` to a lease. */
@@ -74,8 +75,8 @@ export async function leaseStack({ env = {} }: { readonly env?: Readonly<Record<
     startGateway: (own = {}) => startFurther('gateway', { ...stack.settings.gateway, ...own }),
     startBridge: (own = {}) => startFurther('rest-bridge', { ...stack.settings.bridge, ...own }),
     startSubgraph: (name, nodeOptions) => startFurther(`subgraphs/${name}`, stack.settings[name], nodeOptions),
-    async kill(subgraph) {
-      await pool.send({ command: 'kill', subgraph });
+    async kill(subgraph, signal = 'SIGKILL') {
+      await pool.send({ command: 'kill', subgraph, signal });
     },
     async revive(subgraph) {
       await pool.send({ command: 'revive', subgraph });

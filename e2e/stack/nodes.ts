@@ -26,8 +26,8 @@ export interface Nodes extends Pick<Processes, 'subgraphs' | 'settings' | 'start
   readonly nodes: readonly StackNode[];
   /** Undefined with one machine, and where there is no Redis. */
   readonly redis: TestRedis | undefined;
-  /** Ends a subgraph on every machine. `revive` starts it on every machine. */
-  kill: (name: Parameters<Processes['revive']>[0]) => Promise<void>;
+  /** Ends a subgraph on every machine, by SIGKILL unless another signal is given. `revive` starts it on every machine. */
+  kill: (name: Parameters<Processes['revive']>[0], signal?: 'SIGTERM' | 'SIGKILL') => Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export async function startNodes({ count, env, ...options }: NodesOptions): Prom
     startGateway: (own) => first.startGateway(own),
     startBridge: (own) => first.startBridge(own),
     startSubgraph: (name, nodeOptions) => first.startSubgraph(name, nodeOptions),
-    async kill(name) {
-      await Promise.all(all.map(({ subgraphs }) => subgraphs[name].end('SIGKILL')));
+    async kill(name, signal = 'SIGKILL') {
+      await Promise.all(all.map(({ subgraphs }) => subgraphs[name].end(signal)));
     },
     async revive(name) {
       await Promise.all(all.map((processes) => processes.revive(name)));

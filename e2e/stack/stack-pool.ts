@@ -92,15 +92,16 @@ async function followCommands(stack: Stack, { receive, reply }: Conversation): P
   for (let next = await receive(); next; next = await receive()) {
     if (next.command === 'done') return killed.size === 0;
     if (next.command === 'lease') continue;
-    const { command, subgraph } = next;
+    const { subgraph } = next;
     killed.add(subgraph);
     try {
-      await stack[command](subgraph);
+      if (next.command === 'kill') await stack.kill(subgraph, next.signal);
+      else await stack.revive(subgraph);
     } catch (error) {
       reply({ error: error instanceof Error ? error.message : String(error) });
       return false;
     }
-    if (command === 'revive') killed.delete(subgraph);
+    if (next.command === 'revive') killed.delete(subgraph);
     reply({});
   }
   return false;

@@ -7,7 +7,7 @@ import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { until } from '../../stack/client.ts';
 import { FormBrowser } from './form-browser.ts';
-import { CALLBACK, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
+import { CALLBACK, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 import { allowLoopback, insecure } from './real-clients.ts';
 
 const ROTATE = fileURLToPath(new URL('../../../subgraphs/users/dist/keys/main.js', import.meta.url));
@@ -18,7 +18,7 @@ let web: RegisteredClient;
 let browser: FormBrowser;
 
 beforeAll(async () => {
-  system = await startOAuthSystem();
+  system = await leaseOAuthSystem();
   const scopes = ['openid', 'profile', 'email', 'offline_access', 'orders:read', 'users:read'];
   const common = { grantTypes: ['authorization_code', 'refresh_token'], scopes, redirectUris: [CALLBACK], owner: system.ada.id };
   app = await system.register({ ...common, isPublic: true });

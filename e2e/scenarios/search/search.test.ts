@@ -1,16 +1,17 @@
 /** The search over accounts, posts and comments (spec §4.2, contract §3): what it finds, how soon, and that no crash or rebuild loses anything. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
 // cspell:ignore quixot sesquipedalain
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let admin: Account;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, admin] = [await stack.createAccount('Ada'), await stack.createAccount('Root', 'ADMIN')];
   await until(async () => (await stack.sql('content', 'SELECT FROM "search_builds" WHERE "builtAt" IS NOT NULL')).length === 1);
 });

@@ -3,15 +3,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
 import { until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 let admin: Account;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, bob, admin] = await Promise.all([
     stack.createAccount('Live Ada'),
     stack.createAccount('Live Bob'),
@@ -194,7 +195,7 @@ describe('a subgraph that is restarted under 200 subscribers', () => {
     await until(async () => (await subscribers('users')) === before + 20);
     const ids = [await createUser()];
     for (const client of clients) expect(idOf(await client.next())).toBe(ids[0]);
-    await stack.subgraphs.users.end(signal);
+    await stack.kill('users', signal);
     // Events are written to its database while it is down.
     for (let n = 0; n < 5; n++) {
       const id = `usr_away${signal}${String(n)}`;
