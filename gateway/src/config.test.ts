@@ -21,6 +21,13 @@ describe('readConfig', () => {
   );
 });
 
+describe('readConfig without settings', () => {
+  it('has a stopping process wait for at most 2.5 s, so that it ends within 3 s', async () => {
+    const { SUBSCRIPTION_DRAIN_MS: streams, REQUEST_DRAIN_MS: requests } = await readConfig(ARGS, {});
+    expect(streams + requests).toBeLessThanOrEqual(2500);
+  });
+});
+
 describe('readConfig with a configuration file', () => {
   let folder: string;
   beforeAll(async () => {

@@ -72,7 +72,7 @@ it.each([
   expect(refused.text).toContain(limit);
   expect((await stack.graphql('{ productsConnection { totalCount } }')).data).toEqual({ productsConnection: { totalCount: 0 } });
   // Planned, it would take for ever.
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(performance.now() - started).toBeLessThan(20_000);
 });
 
 it('answers a query by GET, and rejects one that a page of another origin could send without a preflight', async () => {

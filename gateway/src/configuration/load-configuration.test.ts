@@ -205,10 +205,10 @@ subgraphs:
     ],
     ['many keys', `server:\n${Array.from({ length: 20_000 }, (_, i) => `  k${String(i)}: 1`).join('\n')}`, 'must have at most 1000 keys'],
     ['an alias of itself', 'subgraphs: &a { x: *a }', 'trestle.yaml'],
-  ])('refuses %s within 5 s', async (_, text, fault) => {
-    const began = performance.now();
+  ])('refuses %s within 5 s of processor time', async (_, text, fault) => {
+    const began = process.cpuUsage();
     expect((await faultsOf(text)).join('\n')).toContain(fault);
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(process.cpuUsage(began).user).toBeLessThan(5_000_000);
   });
 
   it('reports a file that does not exist, and a folder', async () => {

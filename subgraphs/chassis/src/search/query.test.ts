@@ -78,8 +78,9 @@ describe('parseSearchQuery', () => {
   });
 
   it('takes linear time', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     for (const sign of ['"', '-', ' -"', 'or ', '- ']) faultsOf(sign.repeat(100_000));
-    expect(performance.now() - started).toBeLessThan(2000);
+    // Of the processor: a busy machine makes it no slower.
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
   });
 });
