@@ -1,7 +1,7 @@
 /** Plans and executes on bytes without a network, so that subgraphs can return anything. For tests. */
 import { composeServices } from '@apollo/composition';
 import { expect } from '@jest/globals';
-import { parse } from 'graphql';
+import { NoUndefinedVariablesRule, NoUnusedVariablesRule, buildSchema, parse, validate } from 'graphql';
 import { DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { createPlanner } from '../../plan/planner.ts';
 import { type Operation, link } from '../../program/operation.ts';
@@ -15,7 +15,7 @@ import { ArenaPool } from './arena.ts';
 import { createBytesExecutor } from './bytes-executor.ts';
 
 const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires", "@shareable"])';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires", "@shareable", "@interfaceObject"])';
 
 /** Returns the supergraph of subgraphs by their names. */
 export function composeSupergraph(sdls: Record<string, string>): string {
@@ -92,14 +92,24 @@ export const respond = ({ service, body, take }: FetchRequest, done: FetchDone, 
   }
 };
 
-/** Runs a query, and returns its result, how it was executed, and which requests were sent. */
-export async function runOnce(query: string, text: Respond, variables: Record<string, unknown> = {}) {
+/** Their variables can be validated without the schema of a subgraph. */
+const ANY_SCHEMA = buildSchema('type Query { any: String }');
+const VARIABLE_RULES = [NoUndefinedVariablesRule, NoUnusedVariablesRule];
+
+/** Runs a query of the shop, and returns its result, how it was executed, and which requests were sent. */
+export const runOnce = (query: string, text: Respond, variables: Record<string, unknown> = {}) =>
+  runOperation(prepare(query), text, variables);
+
+/** Runs an operation as {@link runOnce} does. Each request must define the variables that it uses, and no others. */
+export async function runOperation(operation: Operation, text: Respond, variables: Record<string, unknown> = {}) {
   const { run, paths, arenas } = createRunner();
   const sent: string[] = [];
   const result = await run(
-    prepare(query),
+    operation,
     (fetch, done) => {
-      sent.push(`${fetch.service} ${(JSON.parse(fetch.body) as { query: string }).query}`);
+      const { query } = JSON.parse(fetch.body) as { query: string };
+      expect(validate(ANY_SCHEMA, parse(query), VARIABLE_RULES)).toEqual([]);
+      sent.push(`${fetch.service} ${query}`);
       respond(fetch, done, text);
     },
     variables,

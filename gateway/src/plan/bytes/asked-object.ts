@@ -106,6 +106,8 @@ export class AskedReader {
     const type = this.#schema.getType(name);
     if (isObjectType(type)) return [this.read(type, sets)];
     const types = isAbstractType(type) ? this.#schema.getPossibleTypes(type) : [];
+    // An interface that only interface objects implement: its objects have no type to branch on.
+    if (types.length === 0) throw new Unsupported('an abstract type without object types');
     if (types.length > MAX_CASES) throw new Unsupported('an abstract type has very many types');
     const cases = types.map((each) => this.read(each, sets));
     for (const { fields } of cases) if (!hasPlainTypename(fields)) throw new Unsupported('an object of an abstract type without its type');

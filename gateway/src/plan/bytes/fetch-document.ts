@@ -10,24 +10,22 @@ import {
   stripIgnoredCharacters,
 } from 'graphql';
 import type { Condition } from '../selection.ts';
+import { withoutUnusedVariables } from '../split-fetch.ts';
 import { type AskedFetch, entitiesOf } from './asked-fetch.ts';
 import { type AskedField, type AskedObject, Unsupported, conditionsIn } from './asked-object.ts';
 
 const TYPENAME: FieldNode = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' } };
 
-/** Returns the document. Throws Unsupported where the order cannot be written. */
+/** Returns the document. Throws Unsupported where the order cannot be written. A condition that nothing needs any more leaves no variable behind. */
 export function printFetch({ definition, tops, source }: AskedFetch): string {
-  return stripIgnoredCharacters(
-    print({
-      ...definition,
-      selectionSet: source.step.entities
-        ? orderEntities(
-            definition,
-            tops.map(({ object }) => object),
-          )
-        : orderRoot(tops[0]?.object),
-    }),
-  );
+  const selectionSet = source.step.entities
+    ? orderEntities(
+        definition,
+        tops.map(({ object }) => object),
+      )
+    : orderRoot(tops[0]?.object);
+  const { document } = withoutUnusedVariables({ kind: Kind.DOCUMENT, definitions: [{ ...definition, selectionSet }] });
+  return stripIgnoredCharacters(print(document));
 }
 
 function orderRoot(root: AskedObject | undefined): SelectionSetNode {
