@@ -11,10 +11,7 @@ const SCENARIOS = 'e2e/scenarios';
 const LEFT_OUT = {
   'events/delivery.test.ts': 'drops events of an outbox that NATS still has, so that no consumer misses them',
   'rate-limits/': 'counts the requests of single processes, which it starts itself',
-  'api-keys/credentials.test.ts': 'sends what a load balancer refuses or changes itself, such as two headers Authorization',
   'uploads/memory.test.ts': 'measures the memory of single processes',
-  'rest-limits/rest-limits.test.ts': 'sends what a load balancer refuses itself, such as URLs that are too long',
-  'rest-hostile/': 'sends what nginx refuses or changes itself, such as %00 in a path and another host in the request target',
   'rolling-restart/': 'has load balancers of its own',
   'subscriptions/resume.test.ts': 'kills single gateways, and counts the source streams of one',
   'subscriptions/live-stack.test.ts': 'stops a subgraph of one machine, and counts the subscriptions that come back to it',

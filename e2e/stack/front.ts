@@ -5,13 +5,16 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { reserveTestPort } from '@trestle/service/test-port';
 import { until } from './client.ts';
 import { startProxy } from './proxy.ts';
 
-const NGINX = '/usr/sbin/nginx';
-export const hasNginx = existsSync(NGINX);
+/** Packages install it in a folder that is not in the PATH of every user. */
+const NGINX = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin']
+  .map((folder) => join(folder, 'nginx'))
+  .find((path) => existsSync(path));
+export const hasNginx = NGINX !== undefined;
 
 export interface Front {
   readonly url: string;
@@ -23,15 +26,15 @@ export interface Front {
  * as they are open. It listens on a free port by default. A server that refuses the connection is left out. A write that may have been sent is not sent again.
  */
 export async function startFront(ports: readonly number[], { isNginx = hasNginx, port = 0 } = {}): Promise<Front> {
-  if (isNginx) return startNginx(ports, port === 0 ? await reserveTestPort() : port);
-  if (!hasNginx) process.stderr.write('\n*** NO NGINX: it is not installed. A proxy of the tests takes its place. ***\n\n');
+  if (isNginx && NGINX) return startNginx(NGINX, { ports, port: port === 0 ? await reserveTestPort() : port });
+  if (!NGINX) process.stderr.write('\n*** NO NGINX: it is not installed. A proxy of the tests takes its place. ***\n\n');
   return startProxy(ports, port);
 }
 
-async function startNginx(ports: readonly number[], port: number): Promise<Front> {
+async function startNginx(path: string, { ports, port }: { ports: readonly number[]; port: number }): Promise<Front> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-nginx-'));
   await writeFile(join(home, 'nginx.conf'), toConfiguration({ home, port, ports }));
-  const child = spawn(NGINX, ['-p', home, '-c', join(home, 'nginx.conf'), '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'ignore'] });
+  const child = spawn(path, ['-p', home, '-c', join(home, 'nginx.conf'), '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'ignore'] });
   await until(() => isListening(port));
   return {
     url: `http://127.0.0.1:${String(port)}`,

@@ -12,7 +12,7 @@ import { type RunningProcess, startProcess } from './process.ts';
 import { type Stack, createAccounts, createClients, openPools } from './stack.ts';
 
 /** What a file learns of the stack that it leases. */
-export type StackDescription = Pick<Stack, 'rest' | 'gateway' | 'settings' | 'keyFiles' | 'files' | 'databaseUrls'> & {
+export type StackDescription = Pick<Stack, 'rest' | 'gateway' | 'direct' | 'settings' | 'keyFiles' | 'files' | 'databaseUrls'> & {
   readonly subgraphUrls: Readonly<Record<SubgraphName, string>>;
 };
 
@@ -31,6 +31,7 @@ export type LeasedStack = Pick<
   Stack,
   | 'rest'
   | 'gateway'
+  | 'direct'
   | 'settings'
   | 'keyFiles'
   | 'files'

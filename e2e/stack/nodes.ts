@@ -23,6 +23,8 @@ export interface Nodes extends Pick<Processes, 'subgraphs' | 'settings' | 'start
   /** The addresses of the load balancers; with one machine those of its bridge and its gateway. */
   readonly rest: string;
   readonly gateway: string;
+  /** The addresses of the bridge and the gateway of the first machine, for requests that a load balancer refuses or changes itself. */
+  readonly direct: { readonly rest: string; readonly gateway: string };
   readonly nodes: readonly StackNode[];
   /** Undefined with one machine, and where there is no Redis. */
   readonly redis: TestRedis | undefined;
@@ -53,6 +55,7 @@ export async function startNodes({ count, env, ...options }: NodesOptions): Prom
   return {
     rest: fronts[0]?.url ?? first.bridge.url,
     gateway: fronts[1]?.url ?? first.gateway.url,
+    direct: { rest: first.bridge.url, gateway: first.gateway.url },
     nodes: all.map((processes) => ({ ...processes, kill: () => processes.end('SIGKILL') })),
     redis: services?.redis,
     subgraphs: first.subgraphs,

@@ -107,10 +107,10 @@ async function followCommands(stack: Stack, { receive, reply }: Conversation): P
   return false;
 }
 
-function describe({ rest, gateway, settings, keyFiles, files, databaseUrls, subgraphs }: Stack): StackDescription {
+function describe({ rest, gateway, direct, settings, keyFiles, files, databaseUrls, subgraphs }: Stack): StackDescription {
   const { users, orders, content } = subgraphs;
   return {
-    ...{ rest, gateway, settings, keyFiles, files, databaseUrls },
+    ...{ rest, gateway, direct, settings, keyFiles, files, databaseUrls },
     subgraphUrls: { users: users.url, orders: orders.url, content: content.url },
   };
 }

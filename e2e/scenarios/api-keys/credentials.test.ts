@@ -31,27 +31,35 @@ interface Sent {
   readonly headers?: readonly string[];
   /** The query string, without a question mark. */
   readonly search?: string;
+  /** Whether no load balancer is in between, which would refuse or change the request itself. */
+  readonly isDirect?: boolean;
 }
+
+const origins = (isDirect: boolean | undefined) => (isDirect === true ? stack.direct : stack);
 
 /** How a request that needs the scope `account:manage`, or a caller, is sent at each transport. */
 const HTTP_TRANSPORTS: Readonly<Record<string, (sent: Sent) => Promise<RawReply>>> = {
-  'REST GET': ({ headers = [], search }) =>
-    sendRaw(`${stack.rest}/v1/api-keys${search === undefined ? '' : `?${search}`}`, { method: 'GET', headers }),
-  'GraphQL GET': ({ headers = [], search = '' }) =>
-    sendRaw(`${stack.gateway}/graphql?${asSearch('{ apiKeys { totalCount } }')}&${search}`, { method: 'GET', headers }),
-  'GraphQL GET, server-sent events': ({ headers = [], search = '' }) =>
-    sendRaw(`${stack.gateway}/graphql?${asSearch('{ apiKeys { totalCount } }')}&${search}`, {
+  'REST GET': ({ headers = [], search, isDirect }) =>
+    sendRaw(`${origins(isDirect).rest}/v1/api-keys${search === undefined ? '' : `?${search}`}`, { method: 'GET', headers }),
+  'GraphQL GET': ({ headers = [], search = '', isDirect }) =>
+    sendRaw(`${origins(isDirect).gateway}/graphql?${asSearch('{ apiKeys { totalCount } }')}&${search}`, { method: 'GET', headers }),
+  'GraphQL GET, server-sent events': ({ headers = [], search = '', isDirect }) =>
+    sendRaw(`${origins(isDirect).gateway}/graphql?${asSearch('{ apiKeys { totalCount } }')}&${search}`, {
       method: 'GET',
       headers: ['Accept', 'text/event-stream, application/json;q=0.5', ...headers],
     }),
 };
 const POST_TRANSPORTS: Readonly<Record<string, (sent: Sent) => Promise<RawReply>>> = {
-  'REST POST': ({ headers = [], search }) =>
-    sendRaw(`${stack.rest}/v1/posts${search === undefined ? '' : `?${search}`}`, { method: 'POST', headers, body: '{"title":"x"}' }),
-  'GraphQL POST': ({ headers = [], search = '' }) =>
-    sendRaw(`${stack.gateway}/graphql?${search}`, { method: 'POST', headers, body: asBody('{ apiKeys { totalCount } }') }),
-  'GraphQL POST, multipart': ({ headers = [], search = '' }) =>
-    sendRaw(`${stack.gateway}/graphql?${search}`, {
+  'REST POST': ({ headers = [], search, isDirect }) =>
+    sendRaw(`${origins(isDirect).rest}/v1/posts${search === undefined ? '' : `?${search}`}`, {
+      method: 'POST',
+      headers,
+      body: '{"title":"x"}',
+    }),
+  'GraphQL POST': ({ headers = [], search = '', isDirect }) =>
+    sendRaw(`${origins(isDirect).gateway}/graphql?${search}`, { method: 'POST', headers, body: asBody('{ apiKeys { totalCount } }') }),
+  'GraphQL POST, multipart': ({ headers = [], search = '', isDirect }) =>
+    sendRaw(`${origins(isDirect).gateway}/graphql?${search}`, {
       method: 'POST',
       headers: ['Accept', 'multipart/mixed;subscriptionSpec=1.0, application/json;q=0.5', ...headers],
       body: asBody('{ apiKeys { totalCount } }'),
@@ -107,7 +115,7 @@ describe.each(transports)('%s', (name, send) => {
       [...header, ...header],
       ['Authorization', '', 'X-API-Key', ''],
     ]) {
-      const reply = await send({ headers });
+      const reply = await send({ headers, isDirect: true });
       expect([headers, reply.status, challengeOf(reply)]).toEqual([headers, 400, undefined]);
     }
     expect((await send({ headers: header, search: `apiKey=${urlKey}` })).status).toBe(400);

@@ -60,13 +60,18 @@ async function writeEvents(): Promise<void> {
   await until(() => Promise.resolve(client.events.length >= written));
 }
 
-/** Returns the resident memory of the gateway and of the bridge, in bytes. */
+/** Returns the resident memory of each gateway and bridge, in bytes. */
 const readMemory = () =>
   Promise.all(
     stack.edge.map(async ({ pid }) => 1024 * Number(/^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${String(pid)}/status`, 'utf8'))?.[1])),
   );
-/** Returns how many clients were cut. The metric is absent before the first one. */
-const cut = async () => (await readMetric(stack.rest, 'trestle_connections_cut_total{cause="slow reader"}')) || 0;
+/** Returns how many clients all bridges have cut. The metric is absent before the first one. */
+async function cut(): Promise<number> {
+  const counts = await Promise.all(
+    stack.nodes.map(({ bridge }) => readMetric(bridge.url, 'trestle_connections_cut_total{cause="slow reader"}')),
+  );
+  return counts.reduce((sum, count) => sum + (count || 0), 0);
+}
 
 it('cuts each client that reads nothing, within bounded memory, while another one receives every event', async () => {
   for (let account = 0; account < ACCOUNTS; account++) {

@@ -27,6 +27,13 @@ afterEach(() => database.drop());
 
 const create = () => createLateIndexes({ url: database.url, indexes: [POSTS_KEYS], log }).done;
 
+/** Resolves when a statement of this database that begins so waits for a lock. */
+async function untilWaiting(statement: string): Promise<void> {
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE "datname" = current_database() AND "wait_event_type" = 'Lock' AND "query" LIKE '${statement}%'`;
+  while ((await run(waiting)).length === 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
 describe('the index of posts with keys', () => {
   it('is created beside rows as the migration creates it, and replaces the former ones; again, it changes nothing', async () => {
     await create();
@@ -43,6 +50,26 @@ describe('the index of posts with keys', () => {
     await create();
     expect(await readIndexes()).toEqual({ posts_keys_idx: asMigrated });
     expect(await run(`SELECT WHERE search_has_keys('posts')`)).toHaveLength(1);
+  });
+
+  it('delays no writer, neither while it is created nor while the former one is dropped', async () => {
+    const insert = (id: string) => `INSERT INTO "posts" ("id", "authorId", "title") VALUES ('${id}', 'usr_1', 'Title')`;
+    const write = (id: string) => run(`SET lock_timeout = '1s'; ${insert(id)}`);
+    await withClient(database.url, (writer) =>
+      withClient(database.url, async (reader) => {
+        await writer.query(`BEGIN; ${insert('pst_2')}`);
+        const created = create();
+        await untilWaiting('CREATE INDEX');
+        await write('pst_3');
+        await reader.query('BEGIN; SELECT FROM "posts"');
+        await writer.query('COMMIT');
+        await untilWaiting('DROP INDEX');
+        await write('pst_4');
+        await reader.query('COMMIT');
+        await created;
+      }),
+    );
+    expect(await readIndexes()).toEqual({ posts_keys_idx: asMigrated });
   });
 
   it('is not created by two processes at once', async () => {

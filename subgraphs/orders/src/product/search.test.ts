@@ -17,7 +17,12 @@ beforeAll(async () => {
   const data = createDocuments(3000).map(({ title, body, createdAt }, i) => ({
     ...{ name: title, description: body, category: `c${String(i % 2)}`, price: 1, currency: 'EUR', stock: 1, createdAt },
   }));
-  await orders.prisma.product.createMany({ data });
+  const quoting = ['"a steel bridge"', 'the "steel bridge" "over the river"', 'sold as "the"', 'x"over" the', '"steel bridges"'].map(
+    (description) => ({
+      ...{ name: 'Quoting', description, category: 'c1', price: 1, currency: 'EUR', stock: 1 },
+    }),
+  );
+  await orders.prisma.product.createMany({ data: [...data, ...quoting] });
 });
 afterAll(() => orders.close());
 
@@ -26,10 +31,11 @@ const idsOf = (rows: readonly { id: unknown }[]) => rows.map(({ id }) => Number(
 describe('a list of products', () => {
   it('begins with the most relevant matches, which contain the words or the string, or with the first when more than 1,000 match', async () => {
     const window = parseWindow({ first: 100 }, PRODUCT_SORTING, true);
+    const quoted = fc.constantFrom('"the"', '"a steel bridge"', '"steel bridge" "over the river"', '"eel bri"', '"over" the', '"steel bri');
     const substring = fc.constantFrom('idge', 'er b', 'nnel', 'ver the', 'eel c', 'pier');
     const counts: number[] = [];
     await fc.assert(
-      fc.asyncProperty(fc.oneof(searchQueries, substring), async (search) => {
+      fc.asyncProperty(fc.oneof(searchQueries, substring, quoted), async (search) => {
         const query = parseTestQuery(search);
         const matching = await orders.prisma.$queryRaw<{ id: number }[]>(sql`
           SELECT "id" FROM "products"

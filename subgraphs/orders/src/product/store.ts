@@ -78,12 +78,18 @@ export const PRODUCTS_KEYS: LateIndex = {
   replaces: ['products_words_idx'],
 };
 
+/** Only phrases, in quotes. A product that contains this string has the phrases, because a quote ends a word. */
+const PHRASES = /^\s*(?:"[^"]*"\s*)+$/;
+
 /** Clients of earlier versions find substrings too; they are least relevant. */
 function toSearch(query: SearchQuery, written: string): Search {
+  const matching = toTsquery(query);
   const pattern = containing(written);
-  const contains = sql`(t."name" ILIKE ${pattern} OR t."description" ILIKE ${pattern})`;
+  const substring = sql`(t."name" ILIKE ${pattern} OR t."description" ILIKE ${pattern})`;
+  // A phrase of a single stop word is no condition on words: nothing but the string is left of it.
+  const contains = PHRASES.test(written) ? sql`(numnode(${matching}) = 0 AND ${substring})` : substring;
   return {
-    condition: sql`(t."words" @@ ${toTsquery(query)} OR ${contains})`,
+    condition: sql`(t."words" @@ ${matching} OR ${contains})`,
     score: toScore(query),
     // Substrings are looked for when they can still change the result.
     selectMatches: (most) => sql`
