@@ -1,7 +1,7 @@
 /** A small supergraph of its own behind a real gateway: each subgraph a real HTTP server, the gateway as `trestle-gateway` starts it. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { type IncomingMessage, type Server, createServer } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,8 +33,8 @@ export interface Federation {
   readonly gateway: RunningProcess;
   /** Every request that a subgraph got, in order. */
   readonly received: Received[];
-  /** Called before a subgraph answers; what it gives is sent instead, and a promise holds the answer back. */
-  intercept: ((received: Received, request: IncomingMessage) => unknown) | undefined;
+  /** Called before a subgraph answers, and may set headers; what it gives is sent instead, and a promise holds the answer back. */
+  intercept: ((received: Received, request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
   readonly supergraphSdl: string;
   ask(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Reply & { body: Answer }>;
   /** Cuts off every connection of a subgraph and listens no more, as one does that was killed. */
@@ -162,7 +162,7 @@ interface RunningSubgraph {
 
 function serve({ name, source: { sdl, resolvers }, received, federation }: Serving): RunningSubgraph {
   const schema = buildSubgraphSchema({ typeDefs: parse(LINK + sdl), resolvers: resolvers as Resolvers });
-  const answer = async (incoming: IncomingMessage): Promise<string> => {
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<string> => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
     const {
@@ -172,11 +172,11 @@ function serve({ name, source: { sdl, resolvers }, received, federation }: Servi
     } = JSON.parse(Buffer.concat(chunks).toString()) as { query: string; variables?: Record<string, unknown>; operationName?: string };
     const one: Received = { subgraph: name, query, variables, headers: incoming.headers };
     received.push(one);
-    const instead = await federation.intercept?.(one, incoming);
+    const instead = await federation.intercept?.(one, incoming, response);
     return JSON.stringify(instead ?? (await execute({ schema, document: parse(query), variableValues: variables, operationName })));
   };
   const server = createServer((incoming, response) => {
-    answer(incoming).then(
+    answer(incoming, response).then(
       (text) => {
         response.setHeader('content-type', 'application/json');
         response.end(text);

@@ -50,6 +50,13 @@ describe('readConfig with a configuration file', () => {
     expect((await read(text, { env: { GATEWAY_PORT: '4011' } })).port).toBe(4011);
   });
 
+  it('refuses rules with claims while credentials are not checked, and takes them when they are', async () => {
+    const text = 'headers:\n  request: [{ insert: X-User, claim: sub }]';
+    await expect(read(text)).rejects.toThrow('AUTH: must be on for rules with `claim`');
+    const args = ['--supergraph', 'supergraph.graphql', '--set', 'authentication.jwksUrl=http://127.0.0.1:1/jwks'];
+    expect((await read(text, { args: ['--auth', 'on', ...args] })).headerRules.request.all).toHaveLength(1);
+  });
+
   it('treats an empty environment variable as unset', async () => {
     expect((await read('limits: { maxDepth: 5 }', { env: { MAX_DEPTH: '' } })).limits.maxDepth).toBe(5);
   });

@@ -8,7 +8,10 @@ import { chooseSource } from './configuration/choose-source.ts';
 import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { settings } from './configuration/settings.ts';
+import { hasClaims } from './headers/header-rules.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
+
+const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
 /** The settings of the process. */
 export type Config = Awaited<ReturnType<typeof readConfig>>;
@@ -30,6 +33,7 @@ export async function readConfig(args: readonly string[] = process.argv.slice(2)
   };
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const checked = values && checkTogether(values, faults);
+  if (values?.AUTH === false && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
   const supergraph = values && chooseSource(values, { env, addFault, findDefault });
   faults.report();
   // Without a fault there are all values.

@@ -2,13 +2,23 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestGrant } from '@trestle/identity/test-identity';
+import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
+import { Agent, fetch as fetchByUndici, interceptors } from 'undici';
 import { type Federation, startFederation } from '../../stack/federation.ts';
+import { subscribeTo } from '../../stack/subscriber.ts';
+
+async function* onceLit() {
+  await Promise.resolve();
+  yield { lit: { id: '1' } };
+}
 
 const SOURCES = {
   lamps: {
-    sdl: 'type Query { lamp: Lamp } type Mutation { dim: Int } type Lamp @key(fields: "id") { id: ID! }',
-    resolvers: { Query: { lamp: () => ({ id: '1' }) }, Mutation: { dim: () => 1 } },
+    sdl: `type Query { lamp: Lamp } type Mutation { dim: Int } type Lamp @key(fields: "id") { id: ID! }
+      type Subscription { lit: Lamp }`,
+    resolvers: { Query: { lamp: () => ({ id: '1' }) }, Mutation: { dim: () => 1 }, Subscription: { lit: { subscribe: onceLit } } },
   },
   prices: {
     sdl: 'type Lamp @key(fields: "id") { id: ID! price: Int }',
@@ -78,5 +88,103 @@ describe.each([
     expect([headers.get('x-none'), headers.get('x-source')]).toEqual(['absent', 'prices']);
     const other = await federation.ask('mutation { dim }');
     expect([other.status, other.headers.get('x-source'), lastOf('lamps')['x-gateway']]).toEqual([200, null, 'g1']);
+  });
+});
+
+const RULES_OF_TOKENS = `
+headers:
+  request:
+    - { propagate: X-Tenant }
+    - { propagate: X-User }
+    - { insert: X-User, claim: sub, default: nobody }
+    - { insert: X-Mail, claim: email }
+    - { insert: X-Roles, claim: "realm.roles" }
+    - { insert: X-Gateway, value: g1 }
+  response:
+    - { propagate: Set-Cookie }
+    - { propagate: Cache-Control }
+subgraphs:
+  prices: { headers: { request: [{ remove: X-Tenant }] } }
+`;
+
+describe('rules for headers, with tokens', () => {
+  const { privateKeyPem, publicKeyPem } = generateTokenKeys();
+  const token = createTokenIssuer({ privateKeyPem }).issue(createTestGrant({ id: 'usr_1' })).token;
+  let federation: Federation;
+  beforeAll(async () => {
+    const [rules, key] = [join(folder, 'tokens.yaml'), join(folder, 'key.pem')];
+    await writeFile(rules, RULES_OF_TOKENS);
+    await writeFile(key, publicKeyPem);
+    federation = await startFederation(SOURCES, { args: ['--config', rules, '--auth', 'on'], env: { TOKEN_PUBLIC_KEY_FILE: key } });
+  });
+  afterEach(() => {
+    federation.received.length = 0;
+    federation.intercept = undefined;
+  });
+  afterAll(() => federation.stop());
+
+  const lastOf = (subgraph: string) => federation.received.findLast((each) => each.subgraph === subgraph)?.headers ?? {};
+
+  it('inserts claims in place of what the client sends, and defaults without a token', async () => {
+    await federation.ask(QUERY, {}, { authorization: `Bearer ${token}`, 'x-user': 'usr_admin' });
+    for (const subgraph of ['lamps', 'prices']) expect(lastOf(subgraph)).toMatchObject({ 'x-user': 'usr_1', 'x-gateway': 'g1' });
+    expect(lastOf('lamps')).not.toHaveProperty('x-mail');
+    await federation.ask(QUERY, {}, { 'x-user': 'usr_admin' });
+    expect(lastOf('lamps')).toMatchObject({ 'x-user': 'nobody' });
+  });
+
+  it('applies to subscriptions: to connection_init of the subgraph and to the fetches of an event', async () => {
+    const connectionParams = { 'X-Tenant': 'acme', 'x-user': 'usr_admin' };
+    const subscriber = subscribeTo(federation.gateway.url, { query: 'subscription { lit { price } }', token, connectionParams });
+    expect((await subscriber.wait(1))[0]).toMatchObject({ data: { lit: { price: 5 } } });
+    await subscriber.stop();
+    expect(lastOf('lamps')).toMatchObject({ 'x-user': 'usr_1', 'x-tenant': 'acme', 'x-gateway': 'g1', authorization: `Bearer ${token}` });
+    expect(lastOf('prices')).toMatchObject({ 'x-user': 'usr_1', 'x-gateway': 'g1' });
+    expect(lastOf('prices')).not.toHaveProperty('x-tenant');
+  });
+
+  it('refuses values in connection_init that no header may have', async () => {
+    const connectionParams = { 'x-tenant': 'a\r\nx-user: usr_admin' };
+    const subscriber = subscribeTo(federation.gateway.url, { query: 'subscription { lit { price } }', connectionParams });
+    await subscriber.end();
+    expect(federation.received).toEqual([]);
+  });
+
+  const url = (query: string) => `${federation.url}?query=${encodeURIComponent(query)}`;
+
+  it('returns every cookie in order, and no cache keeps such a response', async () => {
+    federation.intercept = ({ subgraph }, _, response) => {
+      response.setHeader('set-cookie', subgraph === 'lamps' ? ['b=1; Path=/', 'a=1'] : ['c=1']);
+      response.setHeader('cache-control', 'max-age=60');
+    };
+    const { headers } = await fetch(url(QUERY));
+    expect(headers.getSetCookie()).toEqual(['b=1; Path=/', 'a=1', 'c=1']);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('merges Cache-Control to the strictest, which a shared cache (undici) keeps to', async () => {
+    federation.intercept = ({ subgraph }, _, response) => {
+      response.setHeader('cache-control', subgraph === 'lamps' ? 'max-age=600, s-maxage=3600' : 'public, max-age=60');
+    };
+    const dispatcher = new Agent().compose(interceptors.cache({ type: 'shared' }));
+    const get = async (headers = {}) => {
+      const response = await fetchByUndici(url(QUERY), { dispatcher, headers });
+      expect(await response.json()).toEqual({ data: { lamp: { price: 5 } } });
+      return [response.headers.get('cache-control'), federation.received.splice(0).length];
+    };
+    expect(await get()).toEqual(['public, max-age=60', 2]);
+    expect(await get()).toEqual(['public, max-age=60', 0]);
+    expect(await get({ authorization: `Bearer ${token}` })).toEqual(['private, max-age=60', 2]);
+    expect(await get({ authorization: `Bearer ${token}` })).toEqual(['private, max-age=60', 2]);
+    await dispatcher.close();
+    const cacheControlOf = async () => (await fetch(url(QUERY))).headers.get('cache-control');
+    federation.intercept = ({ subgraph }, _, response) => {
+      response.setHeader('cache-control', subgraph === 'lamps' ? 'max-age=600' : 'private, max-age=60');
+    };
+    expect(await cacheControlOf()).toBe('private, max-age=60');
+    federation.intercept = ({ subgraph }, _, response) => {
+      if (subgraph === 'lamps') response.setHeader('cache-control', 'max-age=600');
+    };
+    expect(await cacheControlOf()).toBe('no-store');
   });
 });

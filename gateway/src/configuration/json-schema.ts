@@ -37,14 +37,18 @@ function toSchema(node: ConfigurationNode): Json {
 }
 
 const STRING = { type: 'string' };
+const toRuleSchema = (schema: Json) => ({ type: 'object', ...schema, additionalProperties: false });
 const RULE_SCHEMAS = [
   { required: ['propagate'], properties: { propagate: STRING, as: STRING, default: STRING } },
   { required: ['insert', 'value'], properties: { insert: STRING, value: STRING } },
   { required: ['remove'], properties: { remove: STRING } },
-].map((schema) => ({ type: 'object', ...schema, additionalProperties: false }));
+].map(toRuleSchema);
+/** Only requests have a token. */
+const CLAIM_SCHEMA = toRuleSchema({ required: ['insert', 'claim'], properties: { insert: STRING, claim: STRING, default: STRING } });
 
-function toRulesSchema({ about }: RulesNode): Json {
-  return { description: `${about} A change takes effect at the next start.`, type: 'array', maxItems: 100, items: { oneOf: RULE_SCHEMAS } };
+function toRulesSchema({ about, direction }: RulesNode): Json {
+  const oneOf = direction === 'request' ? [...RULE_SCHEMAS, CLAIM_SCHEMA] : RULE_SCHEMAS;
+  return { description: `${about} A change takes effect at the next start.`, type: 'array', maxItems: 100, items: { oneOf } };
 }
 
 function toSettingSchema({ form, about, defaultValue, effect, variables }: SettingNode): Json {

@@ -49,7 +49,7 @@ subgraphs:
     ['two actions', 'request', '{ insert: a, value: b, remove: c }', 'must have one of'],
     ['an unknown key', 'request', '{ propagates: a }', '`propagate`?'],
     ['a key of another action', 'request', '{ remove: a, value: b }', 'must not have `value` beside `remove`'],
-    ['an insertion without a value', 'request', '{ insert: a }', 'must have `value` beside `insert`'],
+    ['an insertion without a value', 'request', '{ insert: a }', 'must have `value` or `claim` beside `insert`'],
     ['no mapping', 'request', 'x-tenant', 'must be a mapping'],
     ['a name with a space', 'request', '{ propagate: "a b" }', 'must name headers'],
     ['a hop-by-hop header', 'request', '{ propagate: Connection }', 'must name headers'],

@@ -1,12 +1,13 @@
 /** Reads one rule for headers out of the keys and strings of a configuration file. */
 import { mayForward, mayRead, mayRemove, mayReturn } from '../headers/header-names.ts';
 import type { HeaderRule } from '../headers/header-rules.ts';
+import { isHeaderValue } from '../headers/header-values.ts';
 
 /** Whether a rule is for requests to subgraphs or for their responses. */
 export type Direction = 'request' | 'response';
 
 /** The keys of a rule. The first three name what it does. */
-export const RULE_KEYS = ['propagate', 'insert', 'remove', 'as', 'default', 'value'] as const;
+export const RULE_KEYS = ['propagate', 'insert', 'remove', 'as', 'default', 'value', 'claim'] as const;
 
 type RuleKey = (typeof RULE_KEYS)[number];
 
@@ -17,11 +18,11 @@ const ACTIONS = ['propagate', 'insert', 'remove'] as const;
 /** What else each may have. */
 const OPTIONS: Readonly<Record<(typeof ACTIONS)[number], readonly RuleKey[]>> = {
   propagate: ['as', 'default'],
-  insert: ['value'],
+  insert: ['value', 'claim', 'default'],
   remove: [],
 };
-/** Visible ASCII and spaces between (RFC 9110 §5.5). */
-const VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/;
+/** The name of a claim, or a path of names. */
+const CLAIM = /^[\x21-\x7e]{1,200}$/;
 
 /** Returns the rule. The names of headers become lower case. A fault never contains a value. */
 export function readHeaderRule(fields: Readonly<Partial<Record<string, string>>>, direction: Direction): ReadRule {
@@ -35,8 +36,22 @@ export function readHeaderRule(fields: Readonly<Partial<Record<string, string>>>
   const isAllowed = direction === 'response' ? mayReturn : action === 'remove' ? mayRemove : mayForward;
   const isNamed = direction === 'response' && as !== undefined ? mayRead(name) : isAllowed(name);
   if (!isNamed || (as !== undefined && !isAllowed(as))) return { fault: 'must name headers that may be forwarded, inserted or removed' };
-  if (value !== undefined && !VALUE.test(value)) return { fault: 'must have a value of 1 to 8192 visible ASCII characters' };
+  if (value !== undefined && !isHeaderValue(value)) return { fault: 'must have a value of 1 to 8192 visible ASCII characters' };
   if (action === 'remove') return { rule: { kind: 'remove', name } };
   if (action === 'propagate') return { rule: { kind: 'propagate', name, as: as ?? name, fallback: value } };
-  return value === undefined ? { fault: 'must have `value` beside `insert`' } : { rule: { kind: 'insert', name, value } };
+  return readInsertion(fields, { name, direction });
+}
+
+function readInsertion(
+  { value, claim, default: fallback }: Readonly<Partial<Record<string, string>>>,
+  { name, direction }: { readonly name: string; readonly direction: Direction },
+): ReadRule {
+  if (claim === undefined) {
+    if (value === undefined) return { fault: 'must have `value` or `claim` beside `insert`' };
+    return fallback === undefined ? { rule: { kind: 'insert', name, value } } : { fault: 'must not have `default` beside `value`' };
+  }
+  if (value !== undefined) return { fault: 'must not have both `value` and `claim`' };
+  if (direction === 'response') return { fault: 'must not have `claim`: only requests have a token' };
+  if (!CLAIM.test(claim)) return { fault: 'must name a claim, by 1 to 200 visible ASCII characters' };
+  return { rule: { kind: 'claim', name, claim, fallback } };
 }

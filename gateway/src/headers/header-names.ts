@@ -12,19 +12,7 @@ const NEVER_FORWARDED: ReadonlySet<string> = new Set([...OF_MESSAGE, 'authorizat
 const NEVER_REMOVED: ReadonlySet<string> = new Set([...OF_MESSAGE, 'accept']);
 /** The gateway decides these for its own response. */
 const NEVER_RETURNED: ReadonlySet<string> = new Set([
-  ...[
-    ...OF_MESSAGE,
-    'accept-ranges',
-    'age',
-    'allow',
-    'alt-svc',
-    'cache-control',
-    'content-range',
-    'date',
-    'etag',
-    'expires',
-    'last-modified',
-  ],
+  ...[...OF_MESSAGE, 'accept-ranges', 'age', 'allow', 'alt-svc', 'content-range', 'date', 'etag', 'expires', 'last-modified'],
   ...['location', 'retry-after', 'server', 'server-timing', 'status', 'strict-transport-security', 'vary', 'www-authenticate'],
   ...['x-request-id', 'idempotent-replayed'],
 ]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { readHeaderRule } from '../configuration/read-header-rule.ts';
 import {
   type HeaderRule,
   type HeaderRules,
@@ -46,6 +47,51 @@ describe('compileRequestRules', () => {
     );
     expect(apply(given, 'Users')).toEqual(['x-tenant', 'acme', 'x-kept', 'new', 'x-a', '1']);
     expect(apply(given, 'Orders')).toEqual(['x-tenant', 'acme', 'x-kept', 'new']);
+  });
+
+  const claim = (fallback?: string): HeaderRule => ({ kind: 'claim', name: 'x-kept', claim: 'sub', fallback });
+  const withToken = (claims: object) => [
+    ...SENT,
+    ...['authorization', `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`],
+  ];
+  const sendClaim = (fields: string[], fallback?: string) => {
+    const sent = compileRequestRules(rules([claim(fallback)]), 'Orders', [])?.(fields) ?? [];
+    return sent.flatMap((name, i) => (name === 'x-kept' ? [sent[i + 1]] : []));
+  };
+
+  it('inserts a claim of the token in place of what the client has sent', () => {
+    expect(sendClaim(withToken({ sub: 'usr_1' }))).toEqual(['usr_1']);
+  });
+
+  it('sends the default, or no header, without a token and for a claim that no header may have', () => {
+    for (const fields of [SENT, withToken({}), withToken({ sub: 'a\r\nx-admin: 1' }), withToken({ sub: 'Zoë' })]) {
+      expect(sendClaim(fields)).toEqual([]);
+      expect(sendClaim(fields, 'nobody')).toEqual(['nobody']);
+    }
+  });
+});
+
+describe('readHeaderRule', () => {
+  it('reads claims, with and without a default', () => {
+    expect(readHeaderRule({ insert: 'X-User', claim: 'sub', default: 'none' }, 'request')).toEqual({
+      rule: { kind: 'claim', name: 'x-user', claim: 'sub', fallback: 'none' },
+    });
+  });
+
+  it.each([
+    [{ insert: 'x-a', claim: '' }, 'request', 'name a claim'],
+    [{ insert: 'x-a', claim: 'a b' }, 'request', 'name a claim'],
+    [{ insert: 'x-a', claim: 'x'.repeat(201) }, 'request', 'name a claim'],
+    [{ insert: 'x-a', claim: 'sub', value: 'v' }, 'request', 'both'],
+    [{ insert: 'x-a', value: 'v', default: 'd' }, 'request', 'default'],
+    [{ insert: 'x-a', claim: 'sub', default: 'Zoë' }, 'request', 'visible ASCII'],
+    [{ insert: 'x-a', claim: 'sub' }, 'response', 'only requests'],
+    [{ insert: 'x-a' }, 'request', '`value` or `claim`'],
+    [{ insert: 'authorization', claim: 'sub' }, 'request', 'may be forwarded'],
+    [{ propagate: 'x-a', claim: 'sub' }, 'request', 'must not have `claim`'],
+    [{ propagate: 'Vary', as: 'ETag' }, 'response', 'may be forwarded'],
+  ] as const)('refuses %j for a %s', (fields, direction, fault) => {
+    expect(readHeaderRule(fields, direction)).toEqual({ fault: expect.stringContaining(fault) });
   });
 });
 

@@ -1,4 +1,5 @@
 /** Rules for headers that go to subgraphs and come back, compiled for one subgraph. No I/O. */
+import { readClaims, toClaimValue } from './header-values.ts';
 
 /** One rule. Names are in lower case. */
 export type HeaderRule =
@@ -6,6 +7,8 @@ export type HeaderRule =
   | { readonly kind: 'propagate'; readonly name: string; readonly as: string; readonly fallback: string | undefined }
   /** Sets a header to a value. */
   | { readonly kind: 'insert'; readonly name: string; readonly value: string }
+  /** Sets a header to a claim of the caller's token. `fallback` is its value when the token has no such claim, and without a token. */
+  | { readonly kind: 'claim'; readonly name: string; readonly claim: string; readonly fallback: string | undefined }
   /** Removes what was passed on so far. */
   | { readonly kind: 'remove'; readonly name: string };
 
@@ -37,6 +40,11 @@ export interface ReturnedHeader {
 /** Headers, names and values in turn. */
 type Fields = readonly string[];
 
+/** Returns whether any rule needs the claims of tokens. */
+export function hasClaims({ request }: HeaderRules): boolean {
+  return [...request.all, ...[...request.bySubgraph.values()].flat()].some(({ kind }) => kind === 'claim');
+}
+
 /** Returns the names of the request headers that any rule passes on. */
 export function findPropagated({ request }: HeaderRules): string[] {
   const rules = [...request.all, ...[...request.bySubgraph.values()].flat()];
@@ -64,10 +72,23 @@ export function compileRequestRules(
 
 function apply(rule: HeaderRule, sent: string[], received: Fields): string[] {
   if (rule.kind === 'remove') return remove(sent, (name) => name === rule.name);
-  if (rule.kind === 'insert') return [...remove(sent, (name) => name === rule.name), rule.name, rule.value];
-  const index = received.findIndex((each, i) => i % 2 === 0 && each === rule.name);
-  const value = index < 0 ? rule.fallback : received[index + 1];
-  return value === undefined ? sent : [...remove(sent, (name) => name === rule.as), rule.as, value];
+  if (rule.kind === 'insert') return replace(sent, rule.name, rule.value);
+  if (rule.kind === 'claim') {
+    const value = toClaimValue(readClaims(valueOf(received, 'authorization')), rule.claim) ?? rule.fallback;
+    // Without the claim no subgraph may get what the client has sent under this name.
+    return value === undefined ? remove(sent, (name) => name === rule.name) : replace(sent, rule.name, value);
+  }
+  const value = valueOf(received, rule.name) ?? rule.fallback;
+  return value === undefined ? sent : replace(sent, rule.as, value);
+}
+
+function valueOf(fields: Fields, name: string): string | undefined {
+  const index = fields.findIndex((each, i) => i % 2 === 0 && each === name);
+  return index < 0 ? undefined : fields[index + 1];
+}
+
+function replace(fields: Fields, name: string, value: string): string[] {
+  return [...remove(fields, (each) => each === name), name, value];
 }
 
 function remove(fields: Fields, isRemoved: (name: string) => boolean): string[] {

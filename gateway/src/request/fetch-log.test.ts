@@ -26,4 +26,14 @@ describe('FetchLog.toHeaders', () => {
     log.markReplayed();
     expect(log.toHeaders(null)).toEqual({ 'idempotent-replayed': 'true' });
   });
+
+  it('returns forwarded values in their order, up to 20 and to 8,192 characters', () => {
+    const log = new FetchLog();
+    log.forward('set-cookie', ['b=1', 'a=1']);
+    log.forward('x-a', 'x'.repeat(8190));
+    log.forward('set-cookie', 'c=1');
+    expect(log.toHeaders(null)).toEqual({ 'set-cookie': ['b=1', 'a=1', 'c=1'] });
+    log.forward('set-cookie', Array<string>(30).fill('d'));
+    expect(log.toHeaders(null)['set-cookie']).toHaveLength(19);
+  });
 });

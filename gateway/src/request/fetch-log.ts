@@ -1,18 +1,24 @@
 /** What the fetches of one operation report beside their results, for response headers. */
 import { type Caller, hasRole } from '@trestle/identity';
+import { type CacheFields, type CachePolicy, readCachePolicy, toStrictest } from '../headers/cache-policy.ts';
 
 /** Response headers by their names in lower case; a header that is sent several times has several values. */
 export type ReportedHeaders = Readonly<Record<string, string | string[]>>;
 
 const NO_HEADERS: ReportedHeaders = {};
-/** The most values that one operation passes on, whatever its subgraphs send. */
+/** The most values that one operation passes on, whatever its subgraphs send, and their characters. Clients limit the head of a response to 16 KiB. */
 const MAX_FORWARDED = 20;
+const MAX_FORWARDED_CHARACTERS = 8192;
 
 export class FetchLog {
   readonly #durationsMs: (readonly [subgraph: string, milliseconds: number])[] = [];
   #isReplayed = false;
   #forwarded: Record<string, string[]> | undefined;
   #forwardedCount = 0;
+  #forwardedCharacters = 0;
+  #policy: CachePolicy | undefined;
+  /** Responses whose policy is in {@link #policy}. */
+  #policies = 0;
 
   /** Adds how long one fetch took. */
   add(subgraph: string, milliseconds: number): void {
@@ -24,13 +30,29 @@ export class FetchLog {
     this.#isReplayed = true;
   }
 
-  /** Adds a response header of a mutation that goes back to the client. Values beyond 20 are dropped. */
+  /** Adds a response header that goes back to the client. Values beyond 20, and those beyond 8,192 characters together, are dropped. */
   forward(name: string, values: string | readonly string[]): void {
     for (const value of typeof values === 'string' ? [values] : values) {
       if (this.#forwardedCount++ >= MAX_FORWARDED) return;
+      if (this.#forwardedCharacters + value.length > MAX_FORWARDED_CHARACTERS) continue;
+      this.#forwardedCharacters += value.length;
       this.#forwarded ??= {};
       (this.#forwarded[name] ??= []).push(value);
     }
+  }
+
+  /** Adds the `Cache-Control` of one response; without one this response says nothing about caching. */
+  restrictCaching(cacheControl: string | undefined, fields: Omit<CacheFields, 'cacheControl'>): void {
+    if (cacheControl === undefined) return;
+    const policy = readCachePolicy({ cacheControl, ...fields });
+    this.#policy = this.#policy ? toStrictest(this.#policy, policy) : policy;
+    this.#policies++;
+  }
+
+  /** Returns the strictest policy of all responses; undefined when a fetch has none, and for a result that sets a cookie. */
+  get cachePolicy(): CachePolicy | undefined {
+    const isWhole = this.#policies === this.#durationsMs.length && this.#forwarded?.['set-cookie'] === undefined;
+    return isWhole ? this.#policy : undefined;
   }
 
   /** Returns the forwarded headers, `Idempotent-Replayed` for every caller, and `Server-Timing` for administrators only: durations reveal what is inside. */

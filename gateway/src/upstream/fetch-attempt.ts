@@ -171,6 +171,11 @@ class FetchAttempt implements ResponseHandler {
   #return(response: ClientResponse): void {
     const { fetchLog } = this.#request.context;
     for (const { as, from, fallback } of this.#target.returned) {
+      if (as === 'cache-control') {
+        const cacheControl = from === undefined ? fallback : (response.header(from) ?? fallback);
+        fetchLog.restrictCaching(cacheControl, { age: response.header('age'), vary: response.header('vary') });
+        continue;
+      }
       const values = from === undefined ? [] : response.headerValues(from);
       if (values.length > 0) fetchLog.forward(as, values);
       else if (fallback !== undefined) fetchLog.forward(as, fallback);

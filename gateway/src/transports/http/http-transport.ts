@@ -19,6 +19,7 @@ import {
 } from './admitted-request.ts';
 import { runBatch } from './batch.ts';
 import { readBody } from './body.ts';
+import { chooseCacheControl } from './cache-control.ts';
 import { HttpExchange } from './exchange.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { type MediaType, chooseStreamFormat } from './negotiation.ts';
@@ -168,11 +169,13 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
 function toHead(
   { exchange: { request }, context }: AdmittedRequest,
   mediaType: Pick<MediaType, 'contentType'> | undefined,
-  { status, challenge }: OperationResult,
+  result: OperationResult,
 ): Head {
+  const { status, challenge } = result;
   const head: Record<string, string | string[]> = { 'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8' };
   const reported = context.fetchLog.toHeaders(context.caller);
   for (const name in reported) head[name] = reported[name] as string | string[];
+  head['cache-control'] = chooseCacheControl(request, context, result);
   if (challenge !== undefined) head['www-authenticate'] = challenge;
   if (status === 405) head['allow'] = isGet(request) ? 'POST' : ALLOW;
   return head;

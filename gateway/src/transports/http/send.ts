@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding, encode } from '@trestle/service/encoding';
 import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
+import { NO_STORE_TEXT } from '../../headers/cache-policy.ts';
 import type { OperationResult } from '../../request/operation.ts';
 
 /** Headers by their names in lower case; one that is sent several times has several values. */
@@ -83,11 +84,11 @@ function writeHead(
     'x-request-id',
     requestId,
     'cache-control',
-    'no-store',
+    head['cache-control'] ?? NO_STORE_TEXT,
     'vary',
     'Accept, Accept-Encoding, Authorization, X-API-Key',
   ];
-  for (const name in head) headers.push(name, head[name] as string | string[]);
+  for (const name in head) if (name !== 'cache-control') headers.push(name, head[name] as string | string[]);
   // The rest of the files is not read.
   if (isStreamed(request) && !request.complete && head['connection'] === undefined) headers.push('connection', 'close');
   headers.push('content-length', String(length));

@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { FetchLog } from '../../request/fetch-log.ts';
+import { chooseCacheControl } from './cache-control.ts';
+
+const QUERY = { outcome: 'complete', operationKind: 'query' } as const;
+const GET = { method: 'GET', headers: {} };
+
+/** Returns the log of fetches with these values of `Cache-Control`. */
+function createLog(...values: (string | undefined)[]): FetchLog {
+  const log = new FetchLog();
+  for (const value of values) {
+    log.restrictCaching(value, {});
+    log.add('users', 1);
+  }
+  return log;
+}
+interface Choice {
+  readonly identity?: readonly string[];
+  readonly request?: object;
+  readonly result?: object;
+}
+const choose = (values: (string | undefined)[], { identity = [], request = {}, result = {} }: Choice = {}) =>
+  chooseCacheControl({ ...GET, ...request }, { fetchLog: createLog(...values), identity }, { ...QUERY, ...result });
+
+describe('chooseCacheControl', () => {
+  it('returns the strictest of all fetches', () => {
+    expect(choose(['max-age=9', 'max-age=5'])).toBe('public, max-age=5');
+    expect(choose(['max-age=9'], { request: { method: 'HEAD' } })).toBe('public, max-age=9');
+  });
+
+  it('returns no-store when a fetch says nothing, and without a fetch', () => {
+    expect(choose(['max-age=9', undefined])).toBe('no-store');
+    expect(choose([])).toBe('no-store');
+  });
+
+  it('forbids caches that clients share when headers of the request went to subgraphs', () => {
+    expect(choose(['public, max-age=9, s-maxage=20'], { identity: ['x-tenant', 'acme'] })).toBe('private, max-age=9');
+  });
+
+  it.each([
+    ['a POST', { request: { method: 'POST' } }],
+    ['a mutation', { result: { operationKind: 'mutation' } }],
+    ['a result with errors', { result: { outcome: 'partial' } }],
+    ['a result without data', { result: { outcome: 'failed' } }],
+    ['a refused document', { result: { outcome: 'refused', operationKind: undefined } }],
+    ['a result with reports', { request: { headers: { 'trestle-cost': '1' } } }],
+  ])('returns no-store for %s', (_, options) => {
+    expect(choose(['max-age=9'], options)).toBe('no-store');
+  });
+
+  it('returns no-store for a result that sets a cookie', () => {
+    const fetchLog = createLog('max-age=9');
+    fetchLog.forward('set-cookie', 'a=1');
+    expect(chooseCacheControl(GET, { fetchLog, identity: [] }, QUERY)).toBe('no-store');
+  });
+});
