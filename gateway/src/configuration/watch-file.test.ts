@@ -16,7 +16,10 @@ afterEach(async () => {
 });
 
 /** Watches the file, and returns a function that resolves with the next outcome. */
-function watchNext(file: string, { initial, load = () => Promise.resolve() }: { initial: string; load?: (text: string) => Promise<void> }) {
+interface Watched extends Pick<Parameters<typeof watchFile>[1], 'initial' | 'retryAfterMs'> {
+  readonly load?: (text: string) => Promise<void>;
+}
+function watchNext(file: string, { initial, load = () => Promise.resolve(), retryAfterMs = () => undefined }: Watched) {
   const outcomes: string[] = [];
   const waiting: ((outcome: string) => void)[] = [];
   const report = (outcome: string) => {
@@ -34,6 +37,7 @@ function watchNext(file: string, { initial, load = () => Promise.resolve() }: { 
     refuse: (error) => {
       report(`refused: ${(error as Error).message}`);
     },
+    retryAfterMs,
   });
   return () =>
     new Promise<string>((resolve) => {
@@ -85,6 +89,22 @@ describe('watchFile', () => {
     await symlink('..two', join(folder, '..new'));
     await rename(join(folder, '..new'), join(folder, '..data'));
     expect(await next()).toBe('two');
+  });
+
+  it('loads an unchanged file again after the delay for the failures in a row', async () => {
+    const file = join(folder, 'a');
+    await writeFile(file, 'one');
+    const failures: number[] = [];
+    const next = watchNext(file, {
+      initial: 'one',
+      load: () => (failures.length < 2 ? Promise.reject(new Error('busy')) : Promise.resolve()),
+      retryAfterMs: (error, count) => {
+        failures.push(count);
+        return (error as Error).message === 'busy' ? 1 : undefined;
+      },
+    });
+    await replaceFile(file, 'two');
+    expect([await next(), await next(), await next(), failures]).toEqual(['refused: busy', 'refused: busy', 'two', [1, 2]]);
   });
 
   it('continues after a text that cannot be loaded, and after the file was missing', async () => {

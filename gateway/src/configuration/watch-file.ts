@@ -18,31 +18,47 @@ export interface FileWatchOptions {
   readonly read: (file: string) => Promise<string>;
   readonly load: (text: string) => Promise<void>;
   readonly refuse: (error: unknown) => void;
+  /** Returns after how many milliseconds the file is read again without a change, by the failures in a row. Default: never. */
+  readonly retryAfterMs?: (error: unknown, failures: number) => number | undefined;
 }
 
 /**
  * Calls `load` with the text of the file after each change, one at a time. Calls `refuse` when `read` or `load` rejects; the watch continues. A change
  * from `initial` before the watch began counts too.
  */
-export function watchFile(file: string, { initial, read, load, refuse }: FileWatchOptions): FileWatch {
+export function watchFile(file: string, { initial, read, load, refuse, retryAfterMs }: FileWatchOptions): FileWatch {
   let last = initial;
   let timer: NodeJS.Timeout | undefined;
   let queue = Promise.resolve();
+  let failures = 0;
+  let isStopped = false;
   const update = async (): Promise<void> => {
+    const before = last;
     try {
       const text = await read(file);
       if (text === last) return;
       last = text;
       await load(text);
+      failures = 0;
     } catch (error) {
       refuse(error);
+      const delayMs = retryAfterMs?.(error, ++failures);
+      if (delayMs === undefined) failures = 0;
+      else {
+        last = before;
+        updateAfter(delayMs);
+      }
     }
   };
-  const updateWhenSettled = (): void => {
+  const updateAfter = (delayMs: number): void => {
     clearTimeout(timer);
+    if (isStopped) return;
     timer = setTimeout(() => {
       queue = queue.then(update);
-    }, SETTLE_MS);
+    }, delayMs);
+  };
+  const updateWhenSettled = (): void => {
+    updateAfter(SETTLE_MS);
   };
   // A rename replaces the file, so the directory is watched.
   const watcher = watch(dirname(file), (_, name) => {
@@ -52,6 +68,7 @@ export function watchFile(file: string, { initial, read, load, refuse }: FileWat
   updateWhenSettled();
   return {
     stop() {
+      isStopped = true;
       clearTimeout(timer);
       watcher.close();
     },

@@ -5,6 +5,7 @@ import type { Limits } from '../limits/limits.ts';
 import { toPackageUrl } from '../package-files.ts';
 import type { PlannerMessage, PlannerReply, PlannerResult, PlannerSeed } from './planner-worker.ts';
 import type { SupergraphFacts } from './planner.ts';
+import { PlannerUnavailable } from './planner-unavailable.ts';
 import { TooMuchWork } from './refused-documents.ts';
 
 export interface LaneOptions {
@@ -45,7 +46,7 @@ export class PlannerLane {
     this.#options = options;
   }
 
-  /** Resolves when the thread is up; rejects with the reason when the supergraph can not be served. */
+  /** Resolves when the thread is up; rejects with the reason when the supergraph can not be served, and with PlannerUnavailable. */
   async start(): Promise<SupergraphFacts> {
     const facts = await this.#startThread();
     this.#options.onFree();
@@ -99,9 +100,11 @@ export class PlannerLane {
           this.#options.onFree();
         }
       });
-      worker.on('error', reject);
+      worker.on('error', (error) => {
+        reject(new PlannerUnavailable(error));
+      });
       worker.on('exit', () => {
-        reject(new Error('The planner ended before it was ready'));
+        reject(new PlannerUnavailable('its thread ended'));
         // A thread that was never ready would not be ready the next time either.
         if (this.#isUp && this.#worker === worker) this.#replace();
       });

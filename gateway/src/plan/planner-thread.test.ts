@@ -4,6 +4,7 @@ import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { type PlannerThread, startPlannerThread } from './planner-thread.ts';
+import { PlannerUnavailable } from './planner-unavailable.ts';
 
 const { supergraphSdl = '' } = composeServices([
   {
@@ -61,8 +62,12 @@ it('refuses an operation that takes too much memory to plan, and plans those tha
 
 it('rejects the start with the reason when the supergraph is invalid or too large for a thread', async () => {
   thread = await startPlannerThread(supergraphSdl, limits);
-  await expect(startPlannerThread('type Query { a: Int }', limits)).rejects.toThrow('core schema');
-  await expect(startPlannerThread(supergraphSdl, limits, { timeoutMs: 1000, maxHeapMb: 4 })).rejects.toThrow(/memory|ended/);
+  const invalid = startPlannerThread('type Query { a: Int }', limits);
+  await expect(invalid).rejects.toThrow('core schema');
+  await expect(invalid).rejects.not.toBeInstanceOf(PlannerUnavailable);
+  const starved = startPlannerThread(supergraphSdl, limits, { timeoutMs: 1000, maxHeapMb: 4 });
+  await expect(starved).rejects.toThrow(/memory|ended/);
+  await expect(starved).rejects.toBeInstanceOf(PlannerUnavailable);
 });
 
 it('rejects requests while the gateway stops, and completes those of a retired planner', async () => {

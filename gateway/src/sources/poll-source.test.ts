@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { type Polling, pollSource } from './poll-source.ts';
+import { PlannerUnavailable } from '../plan/planner-unavailable.ts';
+import { MAX_LOADS } from './passing-failure.ts';
 import { createSourceMetrics } from './source-metrics.ts';
 import { type TestServer, beDown, serveText, startTestServer } from './test-server.ts';
 import { createUrlSource } from './url-source.ts';
@@ -21,10 +23,13 @@ let random: number;
 let delays: number[];
 let due: (() => void) | undefined;
 let scheduled: () => void;
+/** How many of the next loads fail for a reason that passes. */
+let unavailable: number;
 
 beforeEach(async () => {
   server = await startTestServer(serveText('one', '"1"'));
   registry = new Registry();
+  unavailable = 0;
   [loaded, kept, lines, delays, random, due, scheduled] = [[], [], [], [], 0.5, undefined, () => undefined];
 });
 afterEach(async () => {
@@ -44,6 +49,7 @@ function start({ served = 'one', refused }: { served?: string; refused?: string 
     ...{ intervalMs: INTERVAL_MS, served, refused },
     load: (sdl) => {
       if (sdl.startsWith('bad')) return Promise.reject(new Error('not valid'));
+      if (unavailable-- > 0) return Promise.reject(new PlannerUnavailable(new Error('no memory')));
       loaded.push(sdl);
       return Promise.resolve();
     },
@@ -145,6 +151,44 @@ describe('a source that is polled', () => {
     server.respond = serveText('two');
     await pollOnce();
     expect([loaded, await isCurrent()]).toEqual([['two'], 1]);
+  });
+
+  it.each([
+    ['with an ETag', '"b"'],
+    ['without an ETag', undefined],
+  ])('has a supergraph %s loaded again, with longer delays, that could not be loaded for a reason that passes', async (_, etag) => {
+    start();
+    server.respond = serveText('two', etag);
+    unavailable = 3;
+    for (let i = 0; i < 3; i++) await pollOnce();
+    expect([loaded, kept, await countOf('failed'), await isCurrent()]).toEqual([[], [], 3, 0]);
+    expect(delays).toEqual([10_000, 7500, 15_000, 30_000]);
+    expect(lines[0]).toContain('warn: a new supergraph cannot be loaded now, and will be tried again');
+    await pollOnce();
+    await pollOnce();
+    expect([loaded, kept, await isCurrent(), delays.at(-1)]).toEqual([['two'], ['two'], 1, 10_000]);
+  });
+
+  it('has a supergraph refused that cannot be loaded ten times in a row, until the source changes', async () => {
+    start();
+    server.respond = serveText('two', '"b"');
+    unavailable = MAX_LOADS;
+    for (let i = 0; i < MAX_LOADS + 2; i++) await pollOnce();
+    expect([loaded, await countOf('failed'), await countOf('refused'), await countOf('unchanged')]).toEqual([[], 9, 1, 2]);
+    server.respond = serveText('three', '"c"');
+    await pollOnce();
+    expect([loaded, await isCurrent()]).toEqual([['three'], 1]);
+  });
+
+  it('takes a newer supergraph in place of one that waits to be loaded again', async () => {
+    start();
+    server.respond = serveText('two', '"b"');
+    unavailable = 1;
+    await pollOnce();
+    server.respond = serveText('three', '"c"');
+    await pollOnce();
+    await pollOnce();
+    expect([loaded, await isCurrent(), delays.at(-1)]).toEqual([['three'], 1, 10_000]);
   });
 
   it('is current again when it returns to the supergraph that is served', async () => {

@@ -2,6 +2,7 @@
 import type { Log } from '@trestle/log';
 import { backoffMs } from '@trestle/service/backoff';
 import type { ReadResult, SourceMetrics } from './source-metrics.ts';
+import { MAX_LOADS, isPassing } from './passing-failure.ts';
 import { SourceError, type SupergraphSource } from './source.ts';
 
 /** The longest delay after failures, unless the interval is longer. */
@@ -46,6 +47,9 @@ class SourcePoller implements Polling {
   #served: string;
   #refused: string | undefined;
   #failures = 0;
+  /** What could not be loaded for a reason that may pass, and how often in a row. */
+  #pending: string | undefined;
+  #loadFailures = 0;
   #cancel: () => void = () => undefined;
 
   constructor(options: PollOptions) {
@@ -75,12 +79,12 @@ class SourcePoller implements Polling {
   async #poll(): Promise<void> {
     const { source, log, metrics } = this.#options;
     try {
-      const { sdl, minDelayMs } = await source.read(this.#stopping.signal);
+      const { sdl = this.#pending, minDelayMs } = await source.read(this.#stopping.signal);
       if (this.#failures > 0) log.info(`${source.place} responds again`);
       this.#failures = 0;
       const result = sdl === undefined ? this.#stay() : await this.#take(sdl);
       metrics.count(result);
-      this.scheduleNext(0, minDelayMs);
+      this.scheduleNext(this.#loadFailures, minDelayMs);
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
       metrics.count('failed');
@@ -90,6 +94,10 @@ class SourcePoller implements Polling {
     }
   }
 
+  #forgetPending(): void {
+    [this.#pending, this.#loadFailures] = [undefined, 0];
+  }
+
   #stay(): ReadResult {
     this.#options.metrics.setCurrent(this.#refused === undefined);
     return 'unchanged';
@@ -97,6 +105,7 @@ class SourcePoller implements Polling {
 
   async #take(sdl: string): Promise<ReadResult> {
     const { load, keep, log, metrics } = this.#options;
+    if (sdl !== this.#pending) this.#forgetPending();
     // A source without ETag delivers the same text each time.
     if (sdl === this.#refused) return this.#stay();
     if (sdl === this.#served) {
@@ -106,11 +115,18 @@ class SourcePoller implements Polling {
     try {
       await load(sdl);
     } catch (error) {
-      this.#refused = sdl;
       metrics.setCurrent(false);
+      if (isPassing(error) && ++this.#loadFailures < MAX_LOADS) {
+        this.#pending = sdl;
+        log.warn('a new supergraph cannot be loaded now, and will be tried again; still serving the old one', { error });
+        return 'failed';
+      }
+      this.#forgetPending();
+      this.#refused = sdl;
       log.error('refused a new supergraph; still serving the old one', { error });
       return 'refused';
     }
+    this.#forgetPending();
     [this.#served, this.#refused] = [sdl, undefined];
     metrics.setCurrent(true);
     await keep(sdl);

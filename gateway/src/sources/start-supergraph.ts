@@ -1,12 +1,14 @@
 /** The supergraph of the process: read from its source at the start, else from the copy on disk, and replaced when it changes. */
 import { readFile } from 'node:fs/promises';
 import type { Log } from '@trestle/log';
+import { backoffMs } from '@trestle/service/backoff';
 import type { RemoteSource, SourceSettings } from '../configuration/choose-source.ts';
 import { watchFile } from '../configuration/watch-file.ts';
 import type { Engine } from '../engines/engine.ts';
 import { type LastGood, createLastGood } from './last-good.ts';
 import { openSource } from './open-source.ts';
 import { pollSource } from './poll-source.ts';
+import { MAX_LOADS, isPassing } from './passing-failure.ts';
 import type { ReadResult, SourceMetrics } from './source-metrics.ts';
 import type { SupergraphSource } from './source.ts';
 
@@ -17,6 +19,9 @@ export interface SupergraphOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly metrics: SourceMetrics;
 }
+
+/** The delays after which a file is loaded again that could not be loaded for a reason that may pass. */
+const RETRIES = { firstMs: 1000, maxMs: 60_000 };
 
 /** What serves the supergraph, and the function that ends the search for new ones. */
 export interface RunningSupergraph {
@@ -50,10 +55,11 @@ async function startFromFile(file: string, { createEngine, log, metrics }: Super
       log.info('serving a new supergraph', { hash: engine.hash });
     },
     refuse: (error) => {
-      metrics.count(failure);
+      metrics.count(isPassing(error) ? 'failed' : failure);
       metrics.setCurrent(false);
       log.error('refused a new supergraph; still serving the old one', { error });
     },
+    retryAfterMs: (error, failures) => (isPassing(error) && failures < MAX_LOADS ? backoffMs(failures, RETRIES) : undefined),
   });
   return {
     engine,
