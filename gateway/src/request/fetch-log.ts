@@ -1,6 +1,6 @@
 /** What the fetches of one operation report beside their results, for response headers. */
 import { type Caller, hasRole } from '@trestle/identity';
-import { type CacheFields, type CachePolicy, readCachePolicy, toStrictest } from '../headers/cache-policy.ts';
+import { type CacheFields, type CachePolicy, readCachePolicy, toStrictest } from './cache-policy.ts';
 
 /** Response headers by their names in lower case; a header that is sent several times has several values. */
 export type ReportedHeaders = Readonly<Record<string, string | string[]>>;

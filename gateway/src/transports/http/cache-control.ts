@@ -1,6 +1,6 @@
 /** Chooses the `Cache-Control` of a result: `no-store`, unless all that it is made of may be cached (RFC 9111). No I/O. */
 import type { IncomingMessage } from 'node:http';
-import { NO_STORE_TEXT, writeCachePolicy } from '../../headers/cache-policy.ts';
+import { NO_STORE_TEXT, writeCachePolicy } from '../../request/cache-policy.ts';
 import type { RequestContext } from '../../request/context.ts';
 import type { OperationResult } from '../../request/operation.ts';
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding, encode } from '@trestle/service/encoding';
 import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
-import { NO_STORE_TEXT } from '../../headers/cache-policy.ts';
+import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import type { OperationResult } from '../../request/operation.ts';
 
 /** Headers by their names in lower case; one that is sent several times has several values. */

@@ -1,0 +1,26 @@
+import { describe, expect, it } from '@jest/globals';
+import { readHeaderRule } from './read-header-rule.ts';
+
+describe('readHeaderRule', () => {
+  it('reads claims, with and without a default', () => {
+    expect(readHeaderRule({ insert: 'X-User', claim: 'sub', default: 'none' }, 'request')).toEqual({
+      rule: { kind: 'claim', name: 'x-user', claim: 'sub', fallback: 'none' },
+    });
+  });
+
+  it.each([
+    [{ insert: 'x-a', claim: '' }, 'request', 'name a claim'],
+    [{ insert: 'x-a', claim: 'a b' }, 'request', 'name a claim'],
+    [{ insert: 'x-a', claim: 'x'.repeat(201) }, 'request', 'name a claim'],
+    [{ insert: 'x-a', claim: 'sub', value: 'v' }, 'request', 'both'],
+    [{ insert: 'x-a', value: 'v', default: 'd' }, 'request', 'default'],
+    [{ insert: 'x-a', claim: 'sub', default: 'Zoë' }, 'request', 'visible ASCII'],
+    [{ insert: 'x-a', claim: 'sub' }, 'response', 'only requests'],
+    [{ insert: 'x-a' }, 'request', '`value` or `claim`'],
+    [{ insert: 'authorization', claim: 'sub' }, 'request', 'may be forwarded'],
+    [{ propagate: 'x-a', claim: 'sub' }, 'request', 'must not have `claim`'],
+    [{ propagate: 'Vary', as: 'ETag' }, 'response', 'may be forwarded'],
+  ] as const)('refuses %j for a %s', (fields, direction, fault) => {
+    expect(readHeaderRule(fields, direction)).toEqual({ fault: expect.stringContaining(fault) });
+  });
+});
