@@ -1,11 +1,11 @@
 /** Runs one planner thread, which does one task at a time. A thread is replaced when a task takes too long or makes the thread exit. */
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
 import { toPackageUrl } from '../package-files.ts';
-import { startBoundedWorker } from './bounded-worker.ts';
 import type { PlannerMessage, PlannerReply, PlannerResult, PlannerSeed } from './planner-worker.ts';
 import type { SupergraphFacts } from './planner.ts';
+import { PlannerUnavailable } from './planner-unavailable.ts';
 import { TooMuchWork } from './refused-documents.ts';
 
 export interface LaneOptions {
@@ -46,7 +46,7 @@ export class PlannerLane {
     this.#options = options;
   }
 
-  /** Resolves when the thread is up; rejects with the reason when the supergraph can not be served. */
+  /** Resolves when the thread is up; rejects with the reason when the supergraph can not be served, and with PlannerUnavailable. */
   async start(): Promise<SupergraphFacts> {
     const facts = await this.#startThread();
     this.#options.onFree();
@@ -84,8 +84,11 @@ export class PlannerLane {
   #startThread(): Promise<SupergraphFacts> {
     const { sdl, limits, maxHeapMb } = this.#options;
     return new Promise((resolve, reject) => {
-      const seed: PlannerSeed = { sdl, limits };
-      const worker = startBoundedWorker(WORKER, seed, { maxHeapMb, youngHeapMb: YOUNG_HEAP_MB });
+      const worker = new Worker(WORKER, {
+        workerData: { sdl, limits } satisfies PlannerSeed,
+        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+      });
+      worker.unref();
       this.#worker = worker;
       worker.on('message', (reply: PlannerReply) => {
         if (reply.kind === 'ready') {
@@ -97,9 +100,11 @@ export class PlannerLane {
           this.#options.onFree();
         }
       });
-      worker.on('error', reject);
+      worker.on('error', (error) => {
+        reject(new PlannerUnavailable(error));
+      });
       worker.on('exit', () => {
-        reject(new Error('The planner ended before it was ready'));
+        reject(new PlannerUnavailable('its thread ended'));
         // A thread that was never ready would not be ready the next time either.
         if (this.#isUp && this.#worker === worker) this.#replace();
       });
