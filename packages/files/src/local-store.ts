@@ -1,5 +1,6 @@
 /** Keeps files in a directory of this machine. Several processes may share it. */
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
@@ -65,14 +66,35 @@ async function put(
   const draft = join(root, UNFINISHED, randomUUID());
   try {
     for (const folder of [dirname(draft), dirname(path)]) await mkdir(folder, { recursive: true, mode: 0o700 });
-    const target = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
-    await pipeline(Readable.from(content, { objectMode: false }), target, { signal });
+    await write(content, { draft, signal });
     await rename(draft, path);
     await flushFolder(dirname(path));
     return { key, ...result() };
   } catch (error) {
     await rm(draft, { force: true });
     throw isFull(error) ? fail('SERVICE_UNAVAILABLE', 'The server has no space left for files.', { cause: error }) : error;
+  }
+}
+
+/** Resolves when the content is on disk. Rejects when the signal is aborted, also while the content stalls, and when the draft is closed. */
+async function write(
+  content: AsyncIterable<Uint8Array>,
+  { draft, signal }: { draft: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  const target = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
+  const closed = once(target, 'close');
+  const written = pipeline(Readable.from(content, { objectMode: false }), target, { signal });
+  // Nobody waits for the one that comes second.
+  for (const promise of [closed, written]) promise.catch(() => undefined);
+  if (!signal) return written;
+  const over = new AbortController();
+  // In Node.js 22 and later an aborted pipeline waits for its source, which may never continue.
+  const aborted = once(signal, 'abort', { signal: over.signal }).then(() => closed);
+  try {
+    await Promise.race([written, aborted]);
+    signal.throwIfAborted();
+  } finally {
+    over.abort();
   }
 }
 

@@ -172,7 +172,11 @@ function closeIdle(session: ServerHttp2Session, { headersTimeoutMs, keepAliveTim
 /** Closes the stream after a response that was sent before the whole body arrived: nothing reads the rest of it (RFC 9113 §8.1). */
 function closeAfterResponse(stream: ServerHttp2Stream): void {
   stream.once('finish', () => {
-    if (!isWhole(stream)) stream.close(constants.NGHTTP2_NO_ERROR);
+    if (isWhole(stream)) return;
+    // After the response has been sent: clients of Node.js 22 and later emit no response when its headers come together with the end of the stream.
+    setImmediate(() => {
+      stream.close(constants.NGHTTP2_NO_ERROR);
+    });
   });
 }
 
