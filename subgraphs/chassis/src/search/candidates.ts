@@ -89,12 +89,18 @@ function toIndexedTerm({ written, isExcluded, isPrefix, corrections }: SearchTer
   return sql`(search_loosened(${join(words, ' || ')})${isPrefix ? sql` || ${prefix}` : sql``})`;
 }
 
-/** Returns the expression of the pairs of words that every match has because of the phrases of the query; NULL when there are none. */
+/**
+ * Returns the expression of the pairs of words that every match has because of the phrases of the query; NULL when there are none. A phrase of
+ * nothing but stop words is no condition.
+ */
 function toPairs(query: SearchQuery): Sql {
+  const language = languageOf(query);
+  const pairsOf = (phrase: string) =>
+    sql`CASE WHEN numnode(search_term(${phrase}::text, ${language})) > 0 THEN search_phrase(${phrase}::text) END`;
   const alternatives = query.map((terms) => {
     const phrases = terms.filter(({ isPhrase, isExcluded }) => isPhrase && !isExcluded);
     return phrases
-      .map(({ written }) => sql`search_phrase(${written}::text)`)
+      .map(({ written }) => pairsOf(written))
       .reduce((all, each) => sql`search_both(${all}, ${each})`, sql`NULL::tsquery`);
   });
   return sql`(${join(alternatives, ' || ')})`;

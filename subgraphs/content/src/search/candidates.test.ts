@@ -49,7 +49,7 @@ describe('a search', () => {
         expect(page.edges.map(({ node }) => node.id)).toEqual(idsOf(ranked).slice(0, 100));
         expect(await page.countTotal()).toBe(ranked.length);
       }),
-      { numRuns: 25 },
+      { numRuns: 25, examples: [['"the of" river'], ['"the" bridge'], ['"of the" "old bridge"']] },
     );
     expect(compared).toBeGreaterThan(5);
   });
