@@ -99,9 +99,7 @@ function toPairs(query: SearchQuery): Sql {
     sql`CASE WHEN numnode(search_term(${phrase}::text, ${language})) > 0 THEN search_phrase(${phrase}::text) END`;
   const alternatives = query.map((terms) => {
     const phrases = terms.filter(({ isPhrase, isExcluded }) => isPhrase && !isExcluded);
-    return phrases
-      .map(({ written }) => pairsOf(written))
-      .reduce((all, each) => sql`search_both(${all}, ${each})`, sql`NULL::tsquery`);
+    return phrases.map(({ written }) => pairsOf(written)).reduce((all, each) => sql`search_both(${all}, ${each})`, sql`NULL::tsquery`);
   });
   return sql`(${join(alternatives, ' || ')})`;
 }
