@@ -30,7 +30,10 @@ export interface Events {
   readonly recent: (topic: string, seconds: number) => Promise<StoredEvent[]>;
   /** Returns the position up to which this process has read everything. */
   readonly position: () => number;
-  /** Resolves when this process has read beyond a position, or when the signal is aborted. Rejects with SERVICE_UNAVAILABLE. */
+  /**
+   * Resolves when this process has read beyond a position, when positions are counted again, or when the signal is aborted. Rejects with
+   * SERVICE_UNAVAILABLE.
+   */
   readonly waitBeyond: (position: number, signal: AbortSignal) => Promise<void>;
   /** Removes events that are older than `hours`, and makes room for the next days. */
   readonly sweep: (hours: number) => Promise<void>;

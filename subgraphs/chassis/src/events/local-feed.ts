@@ -36,6 +36,8 @@ export function createLocalFeed({ source, database: { query }, events, waitMs = 
         if (page.length > 0 || timeout.aborted) return page.map((event) => toDomainEvent(event, source));
         if (start) reached = Math.max(from, upTo);
         await events.waitBeyond(Math.max(from, upTo), timeout);
+        // The database was restored.
+        if (events.position() < reached) reached = 0;
       }
     },
   };

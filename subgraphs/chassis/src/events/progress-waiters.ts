@@ -2,9 +2,12 @@
 
 /** Waits of any number of readers. */
 export interface ProgressWaiters {
-  /** Resolves when the position is beyond the given one, or when the signal is aborted. */
+  /**
+   * Resolves when the position is beyond the given one, or when the signal is aborted. Also when it is before the given one: the database was
+   * restored and counts again, so that the position which is waited for may never come.
+   */
   readonly wait: (beyond: number, signal: AbortSignal) => Promise<void>;
-  /** Called when the position may have grown. */
+  /** Called when the position may have changed. */
   readonly wake: () => void;
 }
 
@@ -13,7 +16,7 @@ export function createProgressWaiters(position: () => number): ProgressWaiters {
   const waiting = new Set<() => void>();
   return {
     wait(beyond, signal) {
-      const isOver = () => position() > beyond || signal.aborted;
+      const isOver = () => position() !== beyond || signal.aborted;
       if (isOver()) return Promise.resolve();
       return new Promise<void>((resolve) => {
         const check = () => {
