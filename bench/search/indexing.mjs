@@ -29,9 +29,13 @@ async function measureRate({ stack, token, rate }) {
   const began = performance.now();
   const until = began + WRITE_MS;
   const polling = written.poll();
-  await (rate === undefined ? writeByClients({ stack, token, until, written }) : insertAtRate({ stack, rate, until, written }));
-  const perSecond = (written.count() * 1000) / (performance.now() - began);
-  written.end();
+  let perSecond;
+  try {
+    await (rate === undefined ? writeByClients({ stack, token, until, written }) : insertAtRate({ stack, rate, until, written }));
+    perSecond = (written.count() * 1000) / (performance.now() - began);
+  } finally {
+    written.end();
+  }
   const lags = (await polling).sort((a, b) => a - b);
   const row = {
     rate,
@@ -86,15 +90,15 @@ async function writeByClients({ stack, token, until, written }) {
   let number = 0;
   const write = async () => {
     while (performance.now() < until) {
-      const body = { title: textOf(number, 5), body: textOf(number++, 40), status: 'PUBLISHED' };
+      const body = { title: textOf(number, 5), body: textOf(number++, 40), status: 'published' };
       const response = await fetch(`${stack.rest}/v1/posts`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
-      const { data } = await response.json();
-      if (response.status !== 201) throw new Error(`POST /v1/posts: ${String(response.status)}`);
-      written.add(data.id);
+      const reply = await response.json();
+      if (response.status !== 201) throw new Error(`POST /v1/posts: ${String(response.status)} ${JSON.stringify(reply)}`);
+      written.add(reply.id);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, write));
