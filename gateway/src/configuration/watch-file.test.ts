@@ -54,7 +54,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
 }
 
 describe('watchFile', () => {
-  it('loads a text that was written before the watch began', async () => {
+  it('loads what was written before the watch began', async () => {
     const file = join(folder, 'a');
     await writeFile(file, 'two');
     expect(await watchNext(file, { initial: 'one' })()).toBe('two');
@@ -107,7 +107,7 @@ describe('watchFile', () => {
     expect([await next(), await next(), await next(), failures]).toEqual(['refused: busy', 'refused: busy', 'two', [1, 2]]);
   });
 
-  it('continues after a text that cannot be loaded, and after the file was missing', async () => {
+  it('continues after content that cannot be loaded, and after the file was missing', async () => {
     const file = join(folder, 'a');
     await writeFile(file, 'one');
     const load = (text: string) => (text === 'bad' ? Promise.reject(new Error('bad')) : Promise.resolve());

@@ -76,7 +76,7 @@ async function put(
   }
 }
 
-/** Resolves when the content is on disk. Rejects when the signal is aborted, also while the content stalls, and when the draft is closed. */
+/** Resolves when the content is on disk. Rejects when it cannot be written or read, and when the signal is aborted, even while the content stalls; the draft is closed then. */
 async function write(
   content: AsyncIterable<Uint8Array>,
   { draft, signal }: { draft: string; signal: AbortSignal | undefined },

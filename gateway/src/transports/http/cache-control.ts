@@ -6,7 +6,7 @@ import type { OperationResult } from '../../request/operation.ts';
 
 /**
  * Returns the value of `Cache-Control`. Only a query by GET without errors may be cached, and only by the client itself when headers of its request,
- * such as its credential, went to subgraphs: a cache that clients share cannot tell which.
+ * such as its credential, were sent to subgraphs, because the result may depend on them (RFC 9111 §5.2.2.7).
  */
 export function chooseCacheControl(
   { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,

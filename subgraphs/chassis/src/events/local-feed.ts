@@ -25,8 +25,8 @@ export function createLocalFeed({ source, database: { query }, events, waitMs = 
     async read(after, limit, signal) {
       const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
       const start = after === undefined ? undefined : parsePosition(after);
-      for (let reached = 0; ;) {
-        const from = Math.max(start?.position ?? 0, reached);
+      const from = start?.position ?? 0;
+      for (;;) {
         // What this process has dispatched is settled, though a later look may not show it any more.
         const dispatched = events.position();
         const upTo = dispatched > from ? dispatched : Math.max((await readBounds(query)).settled, dispatched);
@@ -34,10 +34,7 @@ export function createLocalFeed({ source, database: { query }, events, waitMs = 
         const page = await readPage(query, start, { after: from, upTo, limit });
         signal.throwIfAborted();
         if (page.length > 0 || timeout.aborted) return page.map((event) => toDomainEvent(event, source));
-        if (start) reached = Math.max(from, upTo);
         await events.waitBeyond(Math.max(from, upTo), timeout);
-        // The database was restored.
-        if (events.position() < reached) reached = 0;
       }
     },
   };
