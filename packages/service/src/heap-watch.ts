@@ -18,7 +18,7 @@ const CHECK_MS = 1000;
 const GROWN_BYTES = 32 * 1024 * 1024;
 const IDLE_MS = 2000;
 /** Collections are rare in a busy thread, because each takes some 50 ms. */
-const BUSY_MS = 4000;
+const BUSY_MS = 7000;
 /** From this share of time on a thread counts as busy. */
 const BUSY = 0.5;
 
