@@ -1,6 +1,7 @@
 /** Authenticator apps and recovery codes (issue 13, ADR 21): enrolment, login by every transport, replay, guesses, administrators. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Reply } from '../../stack/client.ts';
+import { authorizationPath } from '../oauth/authorization-request.ts';
 import { type OAuthSystem, type RegisteredClient, CALLBACK, startOAuthSystem } from '../oauth/oauth-system.ts';
 import { FormBrowser } from '../oauth/form-browser.ts';
 import { logIn } from '../sessions/browser.ts';
@@ -162,11 +163,7 @@ describe('a login with a second factor', () => {
 describe('the page of the authorization server', () => {
   it('asks for the code too', async () => {
     const browser = new FormBrowser(system.issuer);
-    const query = new URLSearchParams({
-      ...{ client_id: app.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read', state: 's' },
-      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
-    });
-    await browser.open(`/oauth/authorize?${query.toString()}`);
+    await browser.open(authorizationPath(app.id, { scope: 'openid orders:read' }));
     const asked = await browser.submit({ ...ada, action: 'login' });
     expect([asked.status, asked.html.includes('one-time-code'), asked.html.includes(ada.password)]).toEqual([200, true, false]);
     const wrong = await browser.submit({ code: '000000', action: 'login' });

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { until } from '../../stack/client.ts';
+import { VERIFIER, authorizationPath } from './authorization-request.ts';
 import { FormBrowser } from './form-browser.ts';
 import { CALLBACK, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 import { allowLoopback, insecure } from './real-clients.ts';
@@ -92,11 +93,7 @@ describe('the authorization code flow', () => {
     await logIn('openid', web);
     const second = new FormBrowser(system.issuer);
     second.steal(browser, 'session');
-    const address = `/oauth/authorize?${new URLSearchParams({
-      ...{ client_id: web.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read' },
-      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
-    }).toString()}`;
-    const { html } = await second.open(address);
+    const { html } = await second.open(authorizationPath(web.id, { scope: 'openid orders:read' }));
     expect(html).toContain('Read your orders');
     expect(html).not.toContain('name="password"');
   });
@@ -188,12 +185,9 @@ describe('what an account has allowed', () => {
     const common = { grantTypes: ['authorization_code', 'refresh_token'], redirectUris: [CALLBACK], isPublic: true, owner: system.ada.id };
     const client = await system.register({ ...common, scopes: ['openid', 'orders:read'] });
     const given = async () => {
-      const address = `/oauth/authorize?${new URLSearchParams({
-        ...{ client_id: client.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read' },
-        ...{ code_challenge: await openid.calculatePKCECodeChallenge('v'.repeat(43)), code_challenge_method: 'S256' },
-      }).toString()}`;
+      const address = authorizationPath(client.id, { scope: 'openid orders:read' });
       const code = (await new FormBrowser(system.issuer).approve(address, system.ada)).searchParams.get('code') ?? '';
-      const fields = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: 'v'.repeat(43) };
+      const fields = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
       const { body } = await system.post('/oauth/token', { ...fields, client_id: client.id });
       return { fields, refresh: String(body['refresh_token']), access: String(body['access_token']) };
     };
@@ -229,12 +223,9 @@ describe('revocation', () => {
 
   it('follows the revocation of all tokens of the account', async () => {
     const bob = { ...(await system.stack.createAccount('Bob')), email: 'bob@example.org', password: 'Bob-passes-1' };
-    const address = `/oauth/authorize?${new URLSearchParams({
-      ...{ client_id: web.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid' },
-      ...{ code_challenge: await openid.calculatePKCECodeChallenge('v'.repeat(43)), code_challenge_method: 'S256' },
-    }).toString()}`;
+    const address = authorizationPath(web.id);
     const code = (await browser.approve(address, bob)).searchParams.get('code') ?? '';
-    const fields = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: 'v'.repeat(43) };
+    const fields = { grant_type: 'authorization_code', code, redirect_uri: CALLBACK, code_verifier: VERIFIER };
     const { body } = await system.post('/oauth/token', fields, web);
     await system.stack.graphql('mutation { logout(everywhere: true) }', { token: bob.token });
     const refresh = { grant_type: 'refresh_token', refresh_token: String(body['refresh_token']) };

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
+import { authorizationPath } from './authorization-request.ts';
 import { PHONE, checkPage } from './check-page.ts';
 import { CALLBACK, DEVICE_GRANT, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 
@@ -29,11 +30,7 @@ describeInChromium('the pages in Chromium', () => {
   });
   afterEach(() => page.context().close());
 
-  const address = () =>
-    `${system.issuer}/oauth/authorize?${new URLSearchParams({
-      ...{ client_id: app.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read posts:write', state: 's' },
-      ...{ code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
-    }).toString()}`;
+  const address = () => `${system.issuer}${authorizationPath(app.id, { scope: 'openid orders:read posts:write' })}`;
 
   const logIn = async () => {
     await page.getByLabel('E-mail address').fill(system.ada.email);

@@ -1,16 +1,12 @@
 /** The client of the conformance modules: a web application with one registered address, and a browser that logs Ada in. */
-import { createHash } from 'node:crypto';
 import { expect } from '@jest/globals';
+import { type RequestParameters as Parameters, VERIFIER, authorizationParameters } from './authorization-request.ts';
 import { FormBrowser } from './form-browser.ts';
 import { type FormReply, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 
 /** With https the client is a web application: people allow it once. Nothing listens there. */
 export const CALLBACK = 'https://client.example/callback';
-export const VERIFIER = 'v'.repeat(43);
-const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-/** Parameters that replace those of an ordinary request; undefined to leave one out. */
-type Parameters = Readonly<Record<string, string | undefined>>;
 type Claims = Readonly<Record<string, unknown>>;
 
 /** What a whole flow gave. */
@@ -44,14 +40,8 @@ export class ConformanceClient {
     this.browser = new FormBrowser(system.issuer);
   }
 
-  readonly parametersOf = (changes: Parameters = {}): URLSearchParams => {
-    const parameters: Parameters = {
-      ...{ client_id: this.web.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', state: 'a state', nonce: 'a nonce' },
-      ...{ code_challenge: CHALLENGE, code_challenge_method: 'S256' },
-      ...changes,
-    };
-    return new URLSearchParams(Object.entries(parameters).filter((each): each is [string, string] => each[1] !== undefined));
-  };
+  readonly parametersOf = (changes?: Parameters): URLSearchParams =>
+    authorizationParameters(this.web.id, { redirect_uri: CALLBACK, nonce: 'a nonce', ...changes });
 
   readonly addressOf = (changes?: Parameters): string => `/oauth/authorize?${this.parametersOf(changes).toString()}`;
 

@@ -1,7 +1,8 @@
 /** Modules about discovery, tokens and claims. */
 import { expect } from '@jest/globals';
 import * as openid from 'openid-client';
-import { CALLBACK, VERIFIER, type Module, claimsOf } from './conformance-client.ts';
+import { VERIFIER } from './authorization-request.ts';
+import { CALLBACK, type Module, claimsOf } from './conformance-client.ts';
 import { allowLoopback } from './real-clients.ts';
 
 export const TOKEN_MODULES: readonly Module[] = [

@@ -1,6 +1,6 @@
-/** Attacks on the authorization server (RFC 9700 §4): each is refused, and nothing is given away. */
-import { createHash } from 'node:crypto';
+/** Attacks on codes, tokens and redirects of the authorization server (RFC 9700 §4): each is refused, and nothing is given away. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { CHALLENGE, type RequestParameters, VERIFIER, authorizationPath } from './authorization-request.ts';
 import { FormBrowser } from './form-browser.ts';
 import { CALLBACK, type OAuthSystem, type RegisteredClient, leaseOAuthSystem } from './oauth-system.ts';
 
@@ -8,9 +8,6 @@ let system: OAuthSystem;
 let app: RegisteredClient;
 let other: RegisteredClient;
 let browser: FormBrowser;
-
-const VERIFIER = 'v'.repeat(43);
-const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
 beforeAll(async () => {
   system = await leaseOAuthSystem();
@@ -23,15 +20,7 @@ beforeEach(() => {
   browser = new FormBrowser(system.issuer);
 });
 
-const addressOf = (changes: Readonly<Record<string, string | undefined>> = {}) => {
-  const parameters: Readonly<Record<string, string | undefined>> = {
-    ...{ client_id: app.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid orders:read', state: 'a state' },
-    ...{ code_challenge: CHALLENGE, code_challenge_method: 'S256' },
-    ...changes,
-  };
-  const given = Object.entries(parameters).filter((each): each is [string, string] => each[1] !== undefined);
-  return `/oauth/authorize?${new URLSearchParams(given).toString()}`;
-};
+const addressOf = (changes: RequestParameters = {}) => authorizationPath(app.id, { scope: 'openid orders:read', ...changes });
 const getCode = async () => (await browser.approve(addressOf(), system.ada)).searchParams.get('code') ?? '';
 const redeem = (code: string, changes: Readonly<Record<string, string>> = {}, client?: RegisteredClient) => {
   const fields = { grant_type: 'authorization_code', client_id: app.id, redirect_uri: CALLBACK, code, code_verifier: VERIFIER };
@@ -149,161 +138,4 @@ describe('another client', () => {
     const { body } = await redeem(code ?? '');
     expect(String(body['scope']).split(' ').toSorted()).toEqual(['openid', 'orders:read']);
   });
-});
-
-describe('the pages', () => {
-  it('are refused in frames, load no script, and are not stored', async () => {
-    await browser.open(addressOf());
-    const { headers, html } = browser.page ?? { headers: new Headers(), html: '' };
-    expect(headers.get('x-frame-options')).toBe('DENY');
-    expect(headers.get('cache-control')).toBe('no-store');
-    const policy = headers.get('content-security-policy') ?? '';
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("frame-ancestors 'none'");
-    expect(policy).not.toContain('unsafe');
-    expect(html).not.toMatch(/<script|\sstyle=|\son\w+=/);
-  });
-
-  it('refuse a consent that another site sends', async () => {
-    await browser.open(addressOf());
-    await browser.submit({ ...system.ada, action: 'login' });
-    const consent = browser.page;
-    const foreign: Readonly<Record<string, string>>[] = [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }];
-    for (const headers of foreign) {
-      expect((await browser.submit({ action: 'approve' }, headers)).status).toBe(403);
-      browser.page = consent;
-    }
-    for (const csrf of ['', 'x'.repeat(43)]) {
-      expect((await browser.submit({ action: 'approve', csrf })).status).toBe(403);
-      browser.page = consent;
-    }
-    expect(new URL((await browser.submit({ action: 'approve' })).url).searchParams.get('code')).toEqual(expect.any(String));
-  });
-
-  it('refuse a stolen cookie of the interaction without the session of its browser', async () => {
-    const first = new FormBrowser(system.issuer);
-    await first.approve(addressOf(), system.ada);
-    await first.open(addressOf({ prompt: 'consent' }));
-    expect(first.page?.html).toContain('value="approve"');
-    browser.steal(first, 'interaction');
-    browser.page = first.page;
-    const { status, html, url } = await browser.submit({ action: 'approve' });
-    expect({ status, isError: html.includes('This did not work') }).toEqual({ status: 400, isError: true });
-    expect(url).not.toContain('code=');
-  });
-
-  it('refuse a cookie that was changed', async () => {
-    await browser.open(addressOf());
-    const path = new URL(browser.page?.url ?? '').pathname;
-    const cookie = browser.cookiesFor(path).replace(/interaction=[^;]{4}/, 'interaction=AAAA');
-    const response = await fetch(`${system.issuer}${path}`, { headers: { cookie } });
-    expect(response.status).toBe(400);
-  });
-
-  it('say the same of an unknown account and a wrong password', async () => {
-    const texts: string[] = [];
-    for (const email of [system.ada.email, 'nobody@example.org']) {
-      await browser.open(addressOf());
-      const { status, html } = await browser.submit({ email, password: 'wrong', action: 'login' });
-      expect(status).toBe(422);
-      texts.push(/role="alert">([^<]*)/.exec(html)?.[1] ?? '');
-    }
-    expect(texts[0]).not.toBe('');
-    expect(texts[0]).toBe(texts[1]);
-  });
-
-  it('answer 429 after ten wrong passwords, for the right one too, as every login does', async () => {
-    await system.stack.sql('users', 'DELETE FROM failed_attempts');
-    await browser.open(addressOf());
-    const { ada } = system;
-    for (let i = 0; i < 10; i++) expect((await browser.submit({ email: ada.email, password: 'wrong', action: 'login' })).status).toBe(422);
-    await system.stack.sql('users', `UPDATE failed_attempts SET "blockedUntil" = clock_timestamp() + interval '100 seconds'`);
-    const { status, headers, html } = await browser.submit({ ...ada, action: 'login' });
-    expect({ status, isLong: Number(headers.get('retry-after')) > 90 }).toEqual({ status: 429, isLong: true });
-    expect(html).toContain('Too many attempts have failed. Retry after');
-    await system.stack.sql('users', 'DELETE FROM failed_attempts');
-  });
-
-  it('escape what a client or a person wrote', async () => {
-    await browser.open(addressOf({ login_hint: '"><img src=x onerror=alert(1)>' }));
-    expect(browser.page?.html).not.toContain('<img');
-    const { html } = await browser.open('/oauth/device?user_code="><img src=x>');
-    expect(html).not.toContain('<img');
-  });
-
-  it('return access_denied to the client when the person denies it', async () => {
-    await browser.open(addressOf());
-    await browser.submit({ ...system.ada, action: 'login' });
-    const { url } = await browser.submit({ action: 'deny' });
-    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ error: 'access_denied', state: 'a state', iss: system.issuer });
-  });
-});
-
-describe('the bridge', () => {
-  it('sets the public address itself, whatever a client says', async () => {
-    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' };
-    const text = await (await fetch(`${system.issuer}/.well-known/openid-configuration`, { headers })).text();
-    expect(text).not.toContain('evil.example');
-    const { headers: answered } = await fetch(`${system.issuer}${addressOf()}`, { headers, redirect: 'manual' });
-    expect(answered.get('location')).not.toContain('evil');
-  });
-
-  it.each(['/oauth/', '/oauth/nothing', '/oauth/authorize/../../graphql', '/oauth/interaction/', '/oauth/reg', '/graphql'])(
-    'passes nothing else on: %s',
-    async (path) => {
-      const { status, body } = await system.stack.call('GET', path);
-      expect({ status, code: (body as { error?: { code?: string } } | undefined)?.error?.code }).toEqual({
-        status: 404,
-        code: 'NOT_FOUND',
-      });
-    },
-  );
-
-  it('answers 405 with the allowed methods, as on every other path', async () => {
-    for (const [path, method, allow] of [
-      ['/oauth/token', 'GET', 'POST, OPTIONS'],
-      ['/oauth/jwks', 'POST', 'GET, HEAD, OPTIONS'],
-      ['/oauth/userinfo', 'DELETE', 'GET, HEAD, POST, OPTIONS'],
-    ] as const) {
-      const refused = await fetch(`${system.issuer}${path}`, { method });
-      expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, allow]);
-      const asked = await fetch(`${system.issuer}${path}`, { method: 'OPTIONS' });
-      expect([asked.status, asked.headers.get('allow')]).toEqual([200, allow]);
-    }
-  });
-
-  it('sends the headers of security and the request id with every response of the authorization server', async () => {
-    const id = '4a1f8a52-7b0e-4d3c-9f64-2f1b6f1c9a10';
-    for (const path of ['/.well-known/openid-configuration', '/oauth/jwks', '/oauth/device', '/oauth/authorize', '/oauth/token']) {
-      const { headers } = await fetch(`${system.issuer}${path}`, { headers: { 'x-request-id': id } });
-      expect([path, headers.get('x-request-id')]).toEqual([path, id]);
-      expect(headers.get('x-frame-options')).toBe('DENY');
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-      expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
-    }
-  });
-
-  it('refuses a body of more than 64 KiB', async () => {
-    const response = await fetch(`${system.issuer}/oauth/token`, {
-      method: 'POST',
-      body: new URLSearchParams({ code: 'x'.repeat(70_000) }),
-    });
-    expect(response.status).toBe(413);
-  });
-
-  it.each(['/oauth/token', '/oauth/revoke', '/oauth/introspect', '/oauth/device_authorization'])(
-    'gets a 4xx from %s for a body that is no form',
-    async (path) => {
-      const bodies: RequestInit[] = [
-        { body: '{"grant_type":"client_credentials"}', headers: { 'content-type': 'application/json' } },
-        { body: 'token=%E0%A4%A&token=b&client_id[]=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
-        {},
-      ];
-      for (const init of bodies) {
-        const { status } = await fetch(`${system.issuer}${path}`, { method: 'POST', ...init });
-        expect(Math.floor(status / 100)).toBe(4);
-      }
-    },
-  );
 });

@@ -7,6 +7,7 @@ import { describeInChromium, launchChromium } from '../../stack/chromium.ts';
 import { until } from '../../stack/client.ts';
 import { totpOf } from '../login-defence/totp.ts';
 import { logIn } from '../sessions/browser.ts';
+import { authorizationPath } from './authorization-request.ts';
 import { PHONE, checkPage } from './check-page.ts';
 import { CALLBACK, type OAuthSystem, type RegisteredClient, startOAuthSystem } from './oauth-system.ts';
 
@@ -51,9 +52,7 @@ describeInChromium('the page of the second factor', () => {
 
   /** Opens the page of an account with a second factor. */
   const open = async ({ email, password }: { readonly email: string; readonly password: string }) => {
-    const parameters = { client_id: app.id, redirect_uri: CALLBACK, response_type: 'code', scope: 'openid', state: 's' };
-    const pkce = { code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' };
-    await page.goto(`${system.issuer}/oauth/authorize?${new URLSearchParams({ ...parameters, ...pkce }).toString()}`);
+    await page.goto(`${system.issuer}${authorizationPath(app.id)}`);
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Log in' }).click();

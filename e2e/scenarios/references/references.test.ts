@@ -2,61 +2,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
+import { type EveryKind, HIDDEN_FROM_BOB, createEveryKind } from './every-kind.ts';
 
 let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 let admin: Account;
-/** An id of each kind that Ada may see; Bob sees some of them. */
-let ids: Record<string, string>;
-const HIDDEN_FROM_BOB = ['Draft', 'Order', 'OrderItem', 'Invoice', 'Payment', 'Video'];
+let ids: EveryKind['ids'];
 
 beforeAll(async () => {
   stack = await leaseStack();
-  ada = await stack.createAccount('Ada');
-  bob = await stack.createAccount('Bob');
-  admin = await stack.createAccount('Root', 'ADMIN');
-  const as = async (token: string, mutation: string) => {
-    const { data, errors } = await stack.graphql<Record<string, { id: string }>>(`mutation { made: ${mutation} }`, { token });
-    expect(errors).toEqual([]);
-    return data?.['made'] ?? { id: '' };
-  };
-  const product = await as(
-    admin.token,
-    'createProduct(input: { name: "Rope", category: "ropes", price: 100, currency: "EUR", stock: 9 }) { id }',
-  );
-  const hook = await as(
-    admin.token,
-    'createProduct(input: { name: "Hook", category: "hooks", price: 30, currency: "EUR", stock: 9 }) { id }',
-  );
-  const items = `[{ productId: "${product.id}", qty: 1 }, { productId: "${hook.id}", qty: 2 }]`;
-  const order = (await as(ada.token, `createOrder(input: { items: ${items} }) { id total items { id } invoice { id } }`)) as unknown as {
-    id: string;
-    total: number;
-    items: { id: string }[];
-    invoice: { id: string };
-  };
-  expect(order.total).toBe(160);
-  const paying = `{ amount: 160, currency: "EUR", customerId: "${ada.id}", orderId: "${order.id}" }`;
-  const post = await as(ada.token, 'createPost(input: { title: "Seen", status: PUBLISHED }) { id }');
-  const channel = 'chn_01m7ybgss0v3x9c2k7q4n8d5ra';
-  const video = 'vid_01m7ybgss0w2z5c8f3j6m9q4tv';
-  await stack.sql('content', `INSERT INTO channels (id, name) VALUES ($1, 'all')`, [channel]);
-  await stack.sql('content', `INSERT INTO videos (id, "ownerId", title, status) VALUES ($1, $2, 'Mine', 'UPLOADED')`, [video, ada.id]);
-  ids = {
-    User: ada.id,
-    Post: post.id,
-    Draft: (await as(ada.token, 'createPost(input: { title: "Hidden" }) { id }')).id,
-    Comment: (await as(ada.token, `createComment(input: { postId: "${post.id}", body: "Mine" }) { id }`)).id,
-    Message: (await as(ada.token, `createMessage(input: { channelId: "${channel}", body: "Hello" }) { id }`)).id,
-    Channel: channel,
-    Video: video,
-    Product: product.id,
-    Order: order.id,
-    OrderItem: order.items[0]?.id ?? '',
-    Invoice: order.invoice.id,
-    Payment: (await as(ada.token, `createPayment(input: ${paying}) { id }`)).id,
-  };
+  ({ ada, bob, admin, ids } = await createEveryKind(stack));
 });
 afterAll(() => stack.stop());
 
@@ -168,69 +124,6 @@ describe('an account that was deleted', () => {
   });
 });
 
-describe('_entities of a subgraph', () => {
-  it('returns null for deleted and hidden entities, and an error for an invalid representation only', async () => {
-    for (const [name, typename, id] of [
-      ['users', 'User', ids['User']],
-      ['orders', 'Product', ids['Product']],
-      ['content', 'Post', ids['Post']],
-    ] as const) {
-      const of = [
-        { __typename: typename, id },
-        { __typename: typename },
-        { __typename: 'Nothing', id },
-        { __typename: typename, id: {} },
-        { __typename: typename, reference: id },
-      ];
-      const reply = await fetch(`${stack.subgraphs[name].url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          query: `query ($of: [_Any!]!) { _entities(representations: $of) { ... on ${typename} { id } } }`,
-          variables: { of },
-        }),
-      });
-      const { data, errors } = (await reply.json()) as {
-        data: { _entities: unknown[] };
-        errors: { path: unknown[]; extensions: object }[];
-      };
-      expect(data._entities).toEqual([{ id }, null, null, null, { id }]);
-      expect(errors.map(({ path }) => path)).toEqual([1, 2, 3].map((i) => ['_entities', i]));
-      expect(errors.map(({ extensions }) => extensions)).toEqual(Array(3).fill(expect.objectContaining({ code: 'VALIDATION_ERROR' })));
-    }
-  });
-});
-
-describe('_entities of a subgraph, asked directly', () => {
-  it('returns null without an error for entities that never existed, were deleted or are hidden from the caller', async () => {
-    const ask = async (name: 'users' | 'orders' | 'content', representations: object[], token?: string) => {
-      const types = [...new Set(representations.map((each) => (each as { __typename: string }).__typename))];
-      const fields = types.map((type) => `... on ${type} { id }`).join(' ');
-      const reply = await fetch(`${stack.subgraphs[name].url}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-        body: JSON.stringify({
-          query: `query ($of: [_Any!]!) { _entities(representations: $of) { __typename ${fields} } }`,
-          variables: { of: representations },
-        }),
-      });
-      return await reply.json();
-    };
-    const own = { orders: ['Order', 'OrderItem', 'Invoice', 'Payment'], content: ['Post', 'Video', 'Message', 'Channel'] } as const;
-    for (const name of ['orders', 'content'] as const) {
-      const kinds = own[name].map((kind) => ({ __typename: kind, id: ids[kind === 'Post' ? 'Draft' : kind] }));
-      const missing = own[name].map((kind) => ({ __typename: kind, id: `${(ids[kind] ?? '').slice(0, 4)}01m7ybgss00000000000000000` }));
-      const nulls = { data: { _entities: own[name].map(() => null) } };
-      expect([name, await ask(name, kinds)]).toEqual([name, nulls]);
-      expect([name, await ask(name, missing, admin.token)]).toEqual([name, nulls]);
-      expect(await ask(name, kinds, ada.token)).toEqual({ data: { _entities: kinds } });
-    }
-    const gone = await stack.createAccount('Gone soon');
-    await stack.graphql(`mutation { deleteUser(id: "${gone.id}") }`, { token: gone.token });
-    expect(await ask('users', [{ __typename: 'User', id: gone.id }], admin.token)).toEqual({ data: { _entities: [null] } });
-  });
-});
-
 describe('the comments of a post', () => {
   it('are paged by `first` and `after` as in Relay, or by `limit`, but not by both', async () => {
     const id = ids['Post'] ?? '';
@@ -275,33 +168,5 @@ describe('POST /orders', () => {
       {},
     ])
       expect([body, (await stack.call('POST', '/v1/orders', { token: bob.token, body })).status]).toEqual([body, 400]);
-  });
-});
-
-describe('a request that a subgraph cannot read', () => {
-  const send = (path: string, init: RequestInit) => fetch(`${stack.subgraphs.content.url}${path}`, { method: 'POST', ...init });
-  const json = { 'content-type': 'application/json' };
-
-  it.each<[string, RequestInit & { path?: string }, number, string]>([
-    ['a body that is not JSON', { headers: json, body: '{"query":' }, 400, 'VALIDATION_ERROR'],
-    ['a body that is no object', { headers: json, body: '"x"' }, 400, 'VALIDATION_ERROR'],
-    [
-      'bytes that are not UTF-8',
-      { headers: json, body: Buffer.from('{"query":"{__typename}","x":"\xff"}', 'latin1') },
-      400,
-      'VALIDATION_ERROR',
-    ],
-    ['9 MB', { headers: json, body: ' '.repeat(9_000_000) }, 413, 'PAYLOAD_TOO_LARGE'],
-    ['bytes that are not gzip', { headers: { ...json, 'content-encoding': 'gzip' }, body: 'x' }, 400, 'VALIDATION_ERROR'],
-    ['an unknown encoding', { headers: { ...json, 'content-encoding': 'x' }, body: '{}' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['another charset', { headers: { 'content-type': 'application/json; charset=latin1' }, body: '{}' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['another path', { path: '/graph', headers: json, body: '{}' }, 404, 'NOT_FOUND'],
-  ])('is answered with a coded error that quotes nothing: %s', async (_, { path = '/graphql', ...init }, status, code) => {
-    const response = await send(path, init);
-    const message = expect.stringMatching(/^[\w /,.-]+$/);
-    expect([response.status, await response.json()]).toEqual([
-      status,
-      { errors: [{ message, extensions: { code, requestId: expect.any(String) } }] },
-    ]);
   });
 });

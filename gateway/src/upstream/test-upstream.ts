@@ -1,0 +1,86 @@
+/** For tests: an upstream with one subgraph, `Stock`, that is a real HTTP server. */
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Cancellation } from '@trestle/service/cancellation';
+import { Registry } from 'prom-client';
+import { FetchLog } from '../request/fetch-log.ts';
+import type { UpstreamContext } from './fetch-attempt.ts';
+import { Fixtures } from './http1/raw-server.ts';
+import { type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
+
+const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];
+const mutationHeaders = ['idempotency-key', 'k', 'idempotency-scope', 'POST /payments'];
+
+/** Returns the context of a request with a credential and an Idempotency-Key. */
+export const createContext = () => ({ headers, mutationHeaders, cancellation: new Cancellation(), fetchLog: new FetchLog() });
+
+/** Resolves with the code and the message of a failed fetch; with undefined when it succeeds. */
+export async function failure(fetched: Promise<unknown>): Promise<{ readonly code: string; readonly message: string } | undefined> {
+  try {
+    await fetched;
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as { code: string; message: string };
+    return { message, code };
+  }
+}
+
+/** The servers and upstreams of a test. */
+export class UpstreamFixture {
+  readonly #client: UpstreamClientName;
+  readonly #servers: Server[] = [];
+  readonly #opened: Upstreams[] = [];
+  readonly #fixtures = new Fixtures();
+
+  constructor(client: UpstreamClientName) {
+    this.#client = client;
+  }
+
+  /** Starts a server on a free port, or on this one. Resolves with its address. */
+  async listen(handle: (request: IncomingMessage, response: ServerResponse) => void, port = 0): Promise<string> {
+    const server = createServer(handle);
+    this.#servers.push(server);
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`;
+  }
+
+  /** Starts a server that answers each request with bytes of the test's choice. */
+  async listenRaw(answer: (socket: Socket, body: string) => unknown): Promise<string> {
+    const { origin } = await this.#fixtures.listen((socket, { body }) => answer(socket, body));
+    return `${origin}/graphql`;
+  }
+
+  /** Opens the subgraph. A fetch takes at most 300 ms unless the options say otherwise. */
+  open(url: string, options: Partial<UpstreamOptions> = {}) {
+    const metrics = new Registry();
+    const upstreams = createUpstreams({
+      client: this.#client,
+      subscriptionUrls: new Map(),
+      pingIntervalMs: 10_000,
+      urls: new Map(),
+      timeoutMs: 300,
+      metrics,
+      ...options,
+    });
+    this.#opened.push(upstreams);
+    const upstream = upstreams.open('Stock', url);
+    const fetch = (body: string, context: UpstreamContext = createContext(), isMutation = false) =>
+      new Promise((resolve, reject) => {
+        upstream.send({ body, isMutation, context }, (error, result) => {
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a failure of `send` is no Error
+          if (error) reject(error);
+          else resolve(result);
+        });
+      });
+    return { fetch, metrics };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#opened.splice(0).map((upstreams) => upstreams.close()));
+    await this.#fixtures.close();
+    for (const server of this.#servers.splice(0)) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  }
+}
