@@ -7,6 +7,8 @@ type Json = Readonly<Record<string, unknown>>;
 interface Documents {
   readonly old: Json;
   readonly next: Json;
+  /** Pairs of references, each with a sender, below which nothing breaks. Without them, equal schemas are compared once for each path to them. */
+  readonly unchanged: Set<string>;
 }
 
 /** A part of both documents, and its place for messages. */
@@ -22,12 +24,14 @@ interface Side {
   /** The sender of the value: values from clients may be restricted less, values from the server may contain more. */
   readonly sender: 'client' | 'server';
   /** Pairs of references that are already being compared, because schemas may refer to each other. */
-  readonly above: ReadonlySet<string>;
+  readonly above: Set<string>;
+  /** Whether only the existence of a change matters: then `above` gets every pair, and each is compared once. */
+  readonly isSearch?: boolean;
 }
 
 /** Returns each breaking change with its place, e.g. `GET /users: parameter limit was removed`; an empty list for additions only. */
 export function findBreakingChanges(old: Json, next: Json): string[] {
-  const documents = { old, next };
+  const documents: Documents = { old, next, unchanged: new Set() };
   const [oldPaths, nextPaths] = [toObject(old['paths']), toObject(next['paths'])];
   return Object.entries(oldPaths).flatMap(([path, methods]) =>
     Object.entries(toObject(methods)).flatMap(([method, operation]) => {
@@ -85,9 +89,8 @@ function compareContent(side: Side, { old, next, place }: Change): string[] {
 
 function compareSchemas(outer: Side, references: Change): string[] {
   const { place } = references;
-  const pair = JSON.stringify([references.old['$ref'], references.next['$ref']]);
-  if (references.old['$ref'] !== undefined && outer.above.has(pair)) return [];
-  const side = { ...outer, above: new Set([...outer.above, pair]) };
+  const side = enter(outer, references);
+  if (!side) return [];
   const [old, next] = [resolve(side.documents.old, references.old), resolve(side.documents.next, references.next)];
   const change = { old, next, place };
   if (hasOtherType(side, change)) return [`${place} changed its type`];
@@ -98,6 +101,23 @@ function compareSchemas(outer: Side, references: Change): string[] {
     ...compareVariants(side, change),
     ...(old['items'] === undefined ? [] : compareSchemas(side, items)),
   ];
+}
+
+/** Returns the context inside a reference; undefined when its pair needs no comparison, or is being compared already. */
+function enter(side: Side, references: Change): Side | undefined {
+  const { documents, sender, above, isSearch = false } = side;
+  if (references.old['$ref'] === undefined || references.next['$ref'] === undefined) return side;
+  const pair = JSON.stringify([sender, references.old['$ref'], references.next['$ref']]);
+  if (documents.unchanged.has(pair) || above.has(pair)) return undefined;
+  if (isSearch) {
+    above.add(pair);
+    return side;
+  }
+  const reached = new Set<string>();
+  if (compareSchemas({ ...side, above: reached, isSearch: true }, references).length > 0)
+    return { ...side, above: new Set([...above, pair]) };
+  for (const each of reached) documents.unchanged.add(each);
+  return undefined;
 }
 
 /** Returns whether a client's value could be refused, or a server's value could have a type that the client does not expect. */
