@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, connect as connectHttp2, constants } from 'node:http2';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     tls,
     probes,
-    limits: { headersTimeoutMs: 2000, requestTimeoutMs: 2500, keepAliveTimeoutMs: 300, bodyGraceMs: 1200, writeTimeoutMs: 500 },
+    limits: { headersTimeoutMs: 1000, requestTimeoutMs: 2500, keepAliveTimeoutMs: 300, bodyGraceMs: 1200, writeTimeoutMs: 500 },
     handle: (request, response) => {
       const events: string[] = [];
       handled.push({ request, events });
@@ -235,6 +235,26 @@ describe('HTTP/2', () => {
       expect((await read(session.request({ ':path': '/' }))).headers[':status']).toBe(200);
     });
     expect(await floods()).toBe(before);
+  });
+
+  it('closes the streams of a client that is lost: its machine ends the connection, and TLS and HTTP/2 say nothing', async () => {
+    handled = [];
+    const toServer = connect(service.port, '127.0.0.1');
+    const relay = createServer((client) => {
+      client.pipe(toServer).pipe(client);
+      toServer.once('close', () => client.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const { port } = relay.address() as AddressInfo;
+    const session = connectHttp2(`https://localhost:${String(port)}`, { ca: cert }).on('error', () => undefined);
+    session.request({ ':path': '/never' }).on('error', () => undefined);
+    while (handled.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    // What the server would send to a lost connection would tell it of the loss: everything has been sent before a PING is acknowledged.
+    await new Promise((resolve) => session.ping(resolve));
+    toServer.destroy();
+    while (handled[0]?.events.includes('close') !== true) await new Promise((resolve) => setImmediate(resolve));
+    session.destroy();
+    await new Promise((resolve) => relay.close(resolve));
   });
 
   it('refuses a request with more header fields than any client needs, and serves the next one (CVE-2019-9516)', async () => {

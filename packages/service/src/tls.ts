@@ -42,8 +42,11 @@ export function serveTls(server: Server, { credentials, ...options }: Http2Optio
   const { headersTimeoutMs } = options.limits;
   const secure = createServer({ ...credentials, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs });
   secure.on('secureConnection', (socket) => {
-    if (socket.alpnProtocol === 'h2') http2.accept(socket);
-    else serveHttp1(socket);
+    if (socket.alpnProtocol === 'h2') {
+      // Sockets of an HTTP/1.1 server stay open when their client has ended its side. Nothing would notice the loss of a connection of HTTP/2.
+      socket.allowHalfOpen = false;
+      http2.accept(socket);
+    } else serveHttp1(socket);
   });
   secure.on('tlsClientError', (_, socket) => {
     socket.destroy();
