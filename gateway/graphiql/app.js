@@ -12,7 +12,8 @@ globalThis.MonacoEnvironment = {
   getWorker: (_, label) => new Worker(workers[label] ?? workers.editorWorkerService, { type: 'module' }),
 };
 
-const url = new URL('/graphql', location.href);
+/** The page is served where the graph is. */
+const url = new URL(location.pathname, location.href);
 const subscriptionUrl = new URL(url.href.replace(/^http/, 'ws')).href;
 
 const LOGIN = `# Log in: run Login with an account of yours, open the Headers tab below, and enter

@@ -72,7 +72,7 @@ describe('readConfig with a configuration file', () => {
   });
 
   it('resolves paths from the folder of the file', async () => {
-    expect((await read('supergraph: { file: ./s.graphql }', { args: ['--auth', 'off'] })).supergraph).toEqual({
+    expect((await read('supergraph: { file: ./s.graphql }', { args: ['--auth', 'off'] })).graphs[0]?.config.supergraph).toEqual({
       kind: 'file',
       file: join(folder, 's.graphql'),
     });
@@ -94,7 +94,8 @@ describe('readConfig with a configuration file', () => {
 
   describe('and a source of the supergraph', () => {
     const args = ['--auth', 'off'];
-    const sourceOf = async (text: string, env: Record<string, string> = {}) => (await read(text, { args, env })).supergraph;
+    const sourceOf = async (text: string, env: Record<string, string> = {}) =>
+      (await read(text, { args, env })).graphs[0]?.config.supergraph;
     const faultsOf = (text: string, env: Record<string, string> = {}) =>
       read(text, { args, env }).then(
         () => '',
@@ -136,7 +137,10 @@ describe('readConfig with a configuration file', () => {
     it('prefers a file on the command line, and otherwise the source that is named', async () => {
       const text = 'supergraph: { file: a.graphql, url: "https://h/s", source: url }';
       expect(await sourceOf(text)).toMatchObject({ kind: 'url' });
-      expect((await read(text, { args: [...args, '--supergraph', 'b.graphql'] })).supergraph).toEqual({ kind: 'file', file: 'b.graphql' });
+      expect((await read(text, { args: [...args, '--supergraph', 'b.graphql'] })).graphs[0]?.config.supergraph).toEqual({
+        kind: 'file',
+        file: 'b.graphql',
+      });
     });
 
     it.each([

@@ -4,8 +4,9 @@ import { SettingsError, SettingsFaults, readFamily, readSettings, readTls } from
 import { requireTokenKeys } from '@trestle/identity/verification';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';
-import { chooseSource } from './configuration/choose-source.ts';
+import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';
 import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
+import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { settings } from './configuration/settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
@@ -13,35 +14,96 @@ import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/form
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
-/** The settings of the process. */
-export type Config = Awaited<ReturnType<typeof readConfig>>;
+/** The settings of a graph, with those of its process. */
+export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
+
+interface LayerConfig {
+  readonly tls: ReturnType<typeof readTls>;
+  readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
+  readonly configuration: Configuration;
+  readonly headerRules: Configuration['headerRules'];
+  readonly env: Values;
+}
+
+/** One graph, and where it is served. */
+export interface GraphConfig {
+  readonly place: GraphPlace;
+  readonly config: Config;
+}
+
+/** The settings of the process, and its graphs: one or more. */
+export type ProcessConfig = Omit<Config, 'supergraph'> & { readonly graphs: readonly GraphConfig[] };
 
 /**
  * Reads the settings: from the command line, else from the environment, else from the configuration file. `args` are those after the program's
- * name. Rejects with SettingsError that names every invalid value.
+ * name. Several graphs have a file each, and what it leaves out comes from the process. Rejects with SettingsError that names every invalid value.
  */
-export async function readConfig(args: readonly string[] = process.argv.slice(2), environment: NodeJS.ProcessEnv = process.env) {
+export async function readConfig(
+  args: readonly string[] = process.argv.slice(2),
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<ProcessConfig> {
   const given = omitEmpty({ ...environment, ...readCommandLine(args).settings });
   const configuration = await loadConfiguration(given['TRESTLE_CONFIG'], environment);
-  const env = { ...configuration.values, ...given };
   const faults = new SettingsFaults();
+  const named = readGraphs({ ...configuration.values, ...given }, configuration.graphs, (graph, key, message) => {
+    faults.add(describeGraphFault({ graph, key, message }, configuration));
+  });
+  const role = named ? 'process' : 'only graph';
+  const own = readLayer({ configuration, given, role }, faults);
+  const inherited = inherit({ ...configuration.values, ...given });
+  const loaded = await Promise.all((named ?? []).map(({ file }) => loadConfiguration(file, environment)));
+  const graphs = (named ?? []).map(({ place }, i) => {
+    const graphConfiguration = loaded[i] as Configuration;
+    for (const fault of findMisplaced(graphConfiguration)) faults.add(fault);
+    return { place, config: readLayer({ configuration: graphConfiguration, given: {}, inherited, role: 'graph' }, faults) as Config };
+  });
+  faults.report();
+  // Without a fault there are all values.
+  const process = own as Config;
+  return { ...process, graphs: named ? graphs : [{ place: EVERYWHERE, config: process }] };
+}
+
+interface Layer {
+  readonly configuration: Configuration;
+  /** What does not come from a file. */
+  readonly given: Readonly<Record<string, string>>;
+  /** The settings of the process, for one of several graphs. */
+  readonly inherited?: Readonly<Record<string, string>>;
+  /** A process with several graphs has no supergraph by itself, and needs no keys. */
+  readonly role: 'only graph' | 'process' | 'graph';
+}
+
+/** Reads one configuration file with what it is joined with. Adds every fault; undefined, or incomplete, after one. */
+function readLayer({ configuration, given, inherited = {}, role }: Layer, faults: SettingsFaults) {
+  const env: Values = { ...inherited, ...configuration.values, ...given };
   for (const fault of configuration.faults) faults.add(fault);
   const values = faults.attempt(() => readSettings(settings, env));
   const subgraphErrorsByName = faults.attempt(() => readPolicies(env)) ?? new Map<string, SubgraphErrorPolicy>();
   const addFault = (name: string, message: string) => {
     faults.add(describeFault({ name, message }, { configuration, given }));
   };
+  if (!values) return undefined;
+  // Credentials cannot be checked without keys.
+  if (values.AUTH && role !== 'process')
+    faults.attempt(() => {
+      requireTokenKeys(values);
+    });
+  const tls = faults.attempt(() => readTls(values));
+  if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
+  if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
-  const checked = values && checkTogether(values, faults);
-  if (values?.AUTH === false && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
-  const supergraph = values && chooseSource(values, { env, addFault, findDefault });
-  faults.report();
-  // Without a fault there are all values.
-  const { values: valid, tls } = checked as NonNullable<typeof checked>;
-  return {
-    ...{ ...toConfig(valid, env), tls, subgraphErrorsByName, configuration, headerRules: configuration.headerRules, env },
-    supergraph: supergraph as NonNullable<typeof supergraph>,
-  };
+  const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
+  return { ...toConfig(values, env), tls, subgraphErrorsByName, configuration, headerRules: configuration.headerRules, env, supergraph };
+}
+
+function describeGraphFault(
+  { graph, key, message }: { readonly graph: string; readonly key: string; readonly message: string },
+  { graphs, describe }: Configuration,
+): string {
+  const written = graphs.find((name) => name.toLowerCase() === graph);
+  return written === undefined
+    ? `GRAPH_${key.toUpperCase()}_${graph.toUpperCase()}: ${message}`
+    : describe(`graphs.${written}`, `\`${key}\` ${message}`);
 }
 
 interface Fault {
@@ -62,59 +124,49 @@ function describeFault({ name, message }: Fault, { configuration, given }: Fault
   return isInFile ? configuration.describe(ENTRIES[name as FileSettingName].path, message) : `${name}: ${message}`;
 }
 
-type Values = ReturnType<typeof readSettings<typeof settings>>;
-
-/** Reads what several settings say together. Adds every fault. */
-function checkTogether(values: Values, faults: SettingsFaults) {
-  // Credentials cannot be checked without keys.
-  if (values.AUTH)
-    faults.attempt(() => {
-      requireTokenKeys(values);
-    });
-  return { values, tls: faults.attempt(() => readTls(values)) };
-}
+type Values = Readonly<Record<string, string | undefined>>;
 
 function omitEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(Object.entries(env).filter((each): each is [string, string] => Boolean(each[1])));
 }
 
 /** Puts the settings in the form in which the parts of the gateway take them. */
-function toConfig(settings: Values, env: Readonly<Record<string, string | undefined>>) {
+function toConfig(values: ReturnType<typeof readSettings<typeof settings>>, env: Values) {
   return {
-    ...settings,
+    ...values,
     // Without credentials there are addresses only, and the gateway may not be the one that clients reach.
-    hasRateLimits: settings.AUTH || Boolean(env['RATE_LIMIT_ANONYMOUS_PER_MIN']),
+    hasRateLimits: values.AUTH || Boolean(env['RATE_LIMIT_ANONYMOUS_PER_MIN']),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphSubscriptionUrls: readFamily('SUBGRAPH_WS_URL_', env),
     // Without our credentials the subgraphs are not ours, and clients know the codes of their own subgraphs.
-    subgraphErrors: settings.SUBGRAPH_ERRORS ?? (settings.AUTH ? 'mask' : 'pass'),
-    port: settings.PORT ?? settings.GATEWAY_PORT,
-    signInFields: new Set(settings.SIGN_IN_FIELDS),
-    forwardHeaders: settings.FORWARD_HEADERS.map(toLowerCase),
-    forwardMutationHeaders: settings.FORWARD_MUTATION_HEADERS.map(toLowerCase),
-    forwardResponseHeaders: settings.FORWARD_RESPONSE_HEADERS.map(toLowerCase),
-    labels: settings.OVERRIDE_LABELS,
+    subgraphErrors: values.SUBGRAPH_ERRORS ?? (values.AUTH ? 'mask' : 'pass'),
+    port: values.PORT ?? values.GATEWAY_PORT,
+    signInFields: new Set(values.SIGN_IN_FIELDS),
+    forwardHeaders: values.FORWARD_HEADERS.map(toLowerCase),
+    forwardMutationHeaders: values.FORWARD_MUTATION_HEADERS.map(toLowerCase),
+    forwardResponseHeaders: values.FORWARD_RESPONSE_HEADERS.map(toLowerCase),
+    labels: values.OVERRIDE_LABELS,
     sockets: {
-      maxSockets: settings.MAX_SOCKETS,
-      maxOperations: settings.MAX_OPERATIONS_PER_SOCKET,
-      maxMessageBytes: settings.MAX_MESSAGE_BYTES,
-      initTimeoutMs: settings.CONNECTION_INIT_TIMEOUT_MS,
-      pingIntervalMs: settings.PING_INTERVAL_MS,
-      closeTimeoutMs: settings.SLOW_CONSUMER_TIMEOUT_MS,
-      queue: { policy: settings.SLOW_CONSUMER, maxMessages: settings.SLOW_CONSUMER_MESSAGES, maxBytes: settings.SLOW_CONSUMER_BYTES },
+      maxSockets: values.MAX_SOCKETS,
+      maxOperations: values.MAX_OPERATIONS_PER_SOCKET,
+      maxMessageBytes: values.MAX_MESSAGE_BYTES,
+      initTimeoutMs: values.CONNECTION_INIT_TIMEOUT_MS,
+      pingIntervalMs: values.PING_INTERVAL_MS,
+      closeTimeoutMs: values.SLOW_CONSUMER_TIMEOUT_MS,
+      queue: { policy: values.SLOW_CONSUMER, maxMessages: values.SLOW_CONSUMER_MESSAGES, maxBytes: values.SLOW_CONSUMER_BYTES },
     },
-    sendBuffers: { maxBytes: settings.SLOW_CONSUMER_TOTAL_BYTES, stallTimeoutMs: settings.SLOW_CONSUMER_TIMEOUT_MS },
-    subscriptions: { maxSubscriptions: settings.MAX_SUBSCRIPTIONS, reconnectMs: settings.SUBSCRIPTION_RECONNECT_MS },
+    sendBuffers: { maxBytes: values.SLOW_CONSUMER_TOTAL_BYTES, stallTimeoutMs: values.SLOW_CONSUMER_TIMEOUT_MS },
+    subscriptions: { maxSubscriptions: values.MAX_SUBSCRIPTIONS, reconnectMs: values.SUBSCRIPTION_RECONNECT_MS },
     limits: {
-      maxDepth: settings.MAX_DEPTH,
-      maxAliases: settings.MAX_ALIASES,
-      maxRootFields: settings.MAX_ROOT_FIELDS,
-      maxSelections: settings.MAX_SELECTIONS,
-      maxInputDepth: settings.MAX_INPUT_DEPTH,
-      hasIntrospection: settings.INTROSPECTION,
-      maxTokens: settings.MAX_TOKENS,
-      maxCost: settings.MAX_COST,
-      maxResponseBytes: settings.MAX_RESPONSE_BYTES,
+      maxDepth: values.MAX_DEPTH,
+      maxAliases: values.MAX_ALIASES,
+      maxRootFields: values.MAX_ROOT_FIELDS,
+      maxSelections: values.MAX_SELECTIONS,
+      maxInputDepth: values.MAX_INPUT_DEPTH,
+      hasIntrospection: values.INTROSPECTION,
+      maxTokens: values.MAX_TOKENS,
+      maxCost: values.MAX_COST,
+      maxResponseBytes: values.MAX_RESPONSE_BYTES,
     },
   };
 }
@@ -128,7 +180,7 @@ function findCheckedInSupergraph(): string {
 }
 
 /** Reads the policies by the subgraph's name. Throws SettingsError that names every invalid value. */
-function readPolicies(env: Readonly<Record<string, string | undefined>>): Map<string, SubgraphErrorPolicy> {
+function readPolicies(env: Values): Map<string, SubgraphErrorPolicy> {
   const prefix = 'SUBGRAPH_ERRORS_';
   const policies = new Map<string, SubgraphErrorPolicy>();
   const bad: string[] = [];

@@ -1,41 +1,85 @@
 /** Applies changes of the configuration file to the running process, as far as they can take effect without a restart. */
 import type { ProcessLog } from '@trestle/log';
-import type { Config } from './config.ts';
+import type { Config, ProcessConfig } from './config.ts';
 import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
 import { readText } from './configuration/read-text.ts';
-import { sourceHeader } from './configuration/settings.ts';
+import { graphSettings, sourceHeader } from './configuration/settings.ts';
 import { type FileWatch, watchFile } from './configuration/watch-file.ts';
 
 export interface ConfigurationWatchOptions {
   /** The settings that the process has started with. */
-  readonly config: Config;
+  readonly config: ProcessConfig;
   /** Reads all settings again. */
-  readonly read: () => Promise<Config>;
-  /** Applies settings; undefined for an engine that cannot. */
-  readonly apply: ((next: Config) => Promise<void>) | undefined;
+  readonly read: () => Promise<ProcessConfig>;
+  /** In the order of `config.graphs`. */
+  readonly graphs: readonly RunningGraph[];
   readonly log: ProcessLog;
 }
 
-/** Watches the configuration file, if there is one. A changed file with faults is refused and logged, and the running settings stay. */
-export function watchConfiguration({ config, read, apply, log }: ConfigurationWatchOptions): FileWatch {
-  const { file, text } = config.configuration;
-  // A module stays in the memory of Node.js once it was loaded.
-  if (file === undefined || text === undefined) return { stop: () => undefined };
-  return watchFile(file, {
-    initial: text,
-    read: readText,
-    load: async () => {
-      const next = await read();
-      await apply?.(next);
-      log.setLevel(next.LOG_LEVEL);
-      const later = findLater(config.env, next.env, apply !== undefined);
-      if (later.length > 0) log.warn(`these changes of the configuration take effect at the next start: ${later.join(', ')}`);
-      log.info('applied a changed configuration');
+interface RunningGraph {
+  readonly place: { readonly name: string | undefined };
+  /** Applies settings; undefined for an engine that cannot. */
+  readonly apply: ((next: Config) => Promise<void>) | undefined;
+}
+
+/** Watches the configuration files. A changed file with faults is refused and logged, and all running settings stay. */
+export function watchConfigurations({ config, read, graphs, log }: ConfigurationWatchOptions): FileWatch {
+  const files = new Map([config, ...config.graphs.map((graph) => graph.config)].map(({ configuration: { file, text } }) => [file, text]));
+  const applyToGraphs = createApply(config, graphs);
+  const update = async () => {
+    const next = await read();
+    const later = [...findLater(config.env, next.env, true), ...(await applyToGraphs(next))];
+    log.setLevel(next.LOG_LEVEL);
+    if (later.length > 0) log.warn(`these changes of the configuration take effect at the next start: ${[...new Set(later)].join(', ')}`);
+    log.info('applied a changed configuration');
+  };
+  // Two files may change at once, and a change is applied to all graphs before the next one.
+  let queue = Promise.resolve();
+  const load = () => {
+    const updated = queue.then(update);
+    queue = updated.catch(() => undefined);
+    return updated;
+  };
+  const refuse = (error: unknown) => {
+    log.error('refused a changed configuration; the running one stays', { error });
+  };
+  const watches = [...files].flatMap(([file, initial]) =>
+    // A module stays in the memory of Node.js once it was loaded.
+    file === undefined || initial === undefined ? [] : [watchFile(file, { initial, read: readText, load, refuse })],
+  );
+  return {
+    stop: () => {
+      for (const watch of watches) watch.stop();
     },
-    refuse: (error) => {
-      log.error('refused a changed configuration; the running one stays', { error });
-    },
-  });
+  };
+}
+
+/** Returns the function that applies settings to all graphs, or to none when one refuses. It returns what takes effect at the next start. */
+function createApply({ graphs: started }: ProcessConfig, graphs: readonly RunningGraph[]): (next: ProcessConfig) => Promise<string[]> {
+  const running = started.map(({ config }) => config);
+  return async (next) => {
+    const later: string[] = [];
+    const undo: (() => Promise<void>)[] = [];
+    for (const [i, { place, apply }] of graphs.entries()) {
+      const settings = next.graphs.find((graph) => graph.place.name === place.name)?.config;
+      const before = running[i];
+      // A graph that is no longer named ends with the process.
+      if (!settings || !before) continue;
+      try {
+        await apply?.(settings);
+      } catch (error) {
+        for (const each of undo) await each();
+        throw error;
+      }
+      running[i] = settings;
+      undo.push(async () => {
+        running[i] = before;
+        await apply?.(before);
+      });
+      later.push(...findLater(started[i]?.config.env ?? {}, settings.env, apply !== undefined));
+    }
+    return later;
+  };
 }
 
 type Values = Config['env'];
@@ -48,7 +92,12 @@ function findLater(before: Values, after: Values, canApply: boolean): string[] {
     const entry = Object.hasOwn(ENTRIES, name) ? ENTRIES[name as FileSettingName] : undefined;
     if (entry) return entry.effect === 'start' || (!canApply && name !== 'LOG_LEVEL') ? [entry.path] : [];
     if (name.startsWith(sourceHeader.prefix)) return ['supergraph.headers'];
+    if (isOfGraphs(name)) return ['graphs'];
     return canApply ? [] : [name];
   });
   return [...new Set(paths)];
+}
+
+function isOfGraphs(name: string): boolean {
+  return Object.values(graphSettings).some(({ prefix }) => name.startsWith(prefix));
 }

@@ -10,8 +10,14 @@ import { openSource } from '../sources/open-source.ts';
 /** What {@link check} exits with. */
 export const EXIT = { valid: 0, badConfiguration: 1, badSupergraph: 2 } as const;
 
-/** The settings that matter for the check. */
+/** The settings that matter for the check: those of the graphs. */
 export interface CheckedConfiguration {
+  readonly configuration: { readonly file: string | undefined };
+  readonly graphs: readonly { readonly config: CheckedGraph }[];
+}
+
+/** The settings of one graph. */
+export interface CheckedGraph {
   readonly supergraph: SourceSettings;
   readonly limits: Limits;
   readonly configuration: {
@@ -36,12 +42,25 @@ export async function check({ readConfig, print, printFault }: CheckOptions): Pr
     return undefined;
   });
   if (!config) return EXIT.badConfiguration;
-  const { configuration } = config;
-  const { place, sdl } = await readSupergraph(config.supergraph, printFault);
+  const { file } = config.configuration;
+  const codes: number[] = [];
+  for (const graph of config.graphs) codes.push(await checkGraph(graph.config, { print, printFault }));
+  // A fault in the settings is named before one in a supergraph, which may follow from it.
+  if (codes.includes(EXIT.badConfiguration)) return EXIT.badConfiguration;
+  if (file !== undefined && config.graphs.length > 1) print(`${file} is valid.`);
+  return Math.max(...codes);
+}
+
+/** Checks the supergraph of a graph, and its settings against it. */
+async function checkGraph(
+  { configuration, supergraph, limits }: CheckedGraph,
+  { print, printFault }: Pick<CheckOptions, 'print' | 'printFault'>,
+): Promise<number> {
+  const { place, sdl } = await readSupergraph(supergraph, printFault);
   const names =
     sdl === undefined
       ? undefined
-      : await loadSubgraphNames(sdl, config.limits).catch((error: unknown) => {
+      : await loadSubgraphNames(sdl, limits).catch((error: unknown) => {
           printFault(`${place}: ${(error as Error).message}`);
           return undefined;
         });
@@ -80,7 +99,7 @@ async function loadSubgraphNames(sdl: string, limits: Limits): Promise<string[]>
   return names;
 }
 
-function findUnknownSubgraphs({ subgraphs, describe }: CheckedConfiguration['configuration'], names: readonly string[]): string[] {
+function findUnknownSubgraphs({ subgraphs, describe }: CheckedGraph['configuration'], names: readonly string[]): string[] {
   const known = new Set(names.map((name) => name.toLowerCase()));
   return subgraphs
     .filter((name) => !known.has(name.toLowerCase()))

@@ -50,6 +50,7 @@ export const SECTIONS = {
   limits: 'Limits of requests and operations. What exceeds them is refused.',
   documents: 'Documents that clients send by id.',
   subscriptions: 'WebSockets, event streams, and slow clients.',
+  graphs: 'Several graphs in one process, by name, each with a configuration file of its own.',
 } as const;
 
 /** Each setting that a file can hold, by the name of its environment variable. */
@@ -193,6 +194,13 @@ export const SUBGRAPH_ENTRIES = {
   url: 'The address of the subgraph, in place of that in the supergraph.',
   subscriptionUrl: 'The address of its subscriptions, if it is another one.',
   errors: 'What clients see of its errors, in place of errors.show.',
+} as const;
+
+/** What the settings of one of several graphs mean, by their key. They take effect at the next start. */
+export const GRAPH_ENTRIES = {
+  config: 'The configuration file of the graph, with its supergraph.',
+  path: 'A path before /graphql at which the graph is served, such as /shop.',
+  hosts: 'Names of hosts, as clients name them in Host, for which the graph is served.',
 } as const;
 
 /** What a header of requests to `supergraph.url` means. It takes effect at the next start. */

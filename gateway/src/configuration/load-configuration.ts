@@ -21,6 +21,8 @@ export interface Configuration {
   readonly text: string | undefined;
   /** The subgraphs that the file has settings of, as written there. */
   readonly subgraphs: readonly string[];
+  /** The graphs that the file names, as written there. */
+  readonly graphs: readonly string[];
   /** The settings of the file, by the names of their environment variables. */
   readonly values: Readonly<Record<string, string>>;
   readonly headerRules: HeaderRules;
@@ -34,6 +36,7 @@ const NO_CONFIGURATION: Configuration = {
   file: undefined,
   text: undefined,
   subgraphs: [],
+  graphs: [],
   values: {},
   headerRules: NO_HEADER_RULES,
   faults: [],
@@ -50,11 +53,12 @@ export async function loadConfiguration(named: string | undefined, environment: 
   const read = isModule(file) ? loadModule(file) : readText(file).then(parseText);
   const parsed = await read.catch((error: unknown) => `${file}: ${describeFailure(error)}`);
   if (typeof parsed === 'string') return { ...NO_CONFIGURATION, file, faults: [parsed] };
-  const { values, headerRules, subgraphs, faults, offsets } = readValues(parsed, { tree: createSettingTree(), file, environment });
+  const { values, headerRules, subgraphs, graphs, faults, offsets } = readValues(parsed, { tree: createSettingTree(), file, environment });
   return {
     file,
     text: parsed.text,
     subgraphs,
+    graphs,
     values: Object.fromEntries(values),
     headerRules,
     faults: writeFaults(file, parsed, faults),

@@ -25,6 +25,8 @@ export interface FileValues {
   readonly headerRules: HeaderRules;
   /** The subgraphs that have settings, as they are written. */
   readonly subgraphs: readonly string[];
+  /** The graphs that the file names, as they are written. */
+  readonly graphs: readonly string[];
   /** The place of every key, by its path. */
   readonly offsets: ReadonlyMap<string, number | undefined>;
 }
@@ -37,8 +39,8 @@ export function readValues(
   const reader = new ValueReader(parsed, dirname(resolve(file)), environment);
   const { contents } = parsed.document;
   if (contents !== null) reader.read(tree, { node: contents, path: '', name: '' });
-  const { values, headerRules, subgraphs, faults, offsets } = reader;
-  return { values, headerRules, subgraphs, faults: [...parsed.faults, ...faults], offsets };
+  const { values, headerRules, subgraphs, graphs, faults, offsets } = reader;
+  return { values, headerRules, subgraphs, graphs, faults: [...parsed.faults, ...faults], offsets };
 }
 
 interface Place {
@@ -51,6 +53,7 @@ interface Place {
 class ValueReader {
   readonly values = new Map<string, string>();
   readonly subgraphs: string[] = [];
+  readonly graphs: string[] = [];
   readonly headerRules = {
     request: { all: [] as HeaderRule[], bySubgraph: new Map<string, HeaderRule[]>() },
     response: { all: [] as HeaderRule[], bySubgraph: new Map<string, HeaderRule[]>() },
@@ -96,7 +99,7 @@ class ValueReader {
       names.add(name);
       const fault = findNameFault(key);
       if (fault !== undefined) this.#fault({ ...child, path: join(place.path, key.slice(0, MAX_SHOWN_KEY)) }, fault, child.at);
-      if (of === 'subgraphs') this.subgraphs.push(key);
+      if (of !== 'headers') this[of].push(key);
       this.read(each, { ...child, name });
     }
   }

@@ -1,9 +1,9 @@
 /** The form of a configuration file as a tree, made of {@link ENTRIES}. The reader, the JSON Schema, the reference and `init` follow it. */
 import { type SettingForm, type SettingReader, describeSetting } from '@trestle/env';
 import { mayRequest } from '../headers/header-names.ts';
-import { ENTRIES, type Effect, type FileSettingName, RULES, SECTIONS, SOURCE_HEADERS, SUBGRAPH_ENTRIES } from './entries.ts';
+import { ENTRIES, type Effect, type FileSettingName, GRAPH_ENTRIES, RULES, SECTIONS, SOURCE_HEADERS, SUBGRAPH_ENTRIES } from './entries.ts';
 import type { Direction } from './read-header-rule.ts';
-import { settings, sourceHeader, subgraphSettings } from './settings.ts';
+import { graphSettings, settings, sourceHeader, subgraphSettings } from './settings.ts';
 
 /** One setting. */
 export interface SettingNode {
@@ -33,7 +33,7 @@ export interface SectionNode {
 export interface NamedNode {
   readonly kind: 'named';
   /** What the names are those of. */
-  readonly of: 'subgraphs' | 'headers';
+  readonly of: 'subgraphs' | 'headers' | 'graphs';
   readonly about: string;
   /** A name in an example. */
   readonly example: string;
@@ -71,6 +71,10 @@ export function createSettingTree(): SectionNode {
   root.children.set('subgraphs', {
     ...{ kind: 'named', of: 'subgraphs', about: SECTIONS.subgraphs, example: 'products', findFault: () => undefined },
     each: createSubgraphSection(),
+  });
+  root.children.set('graphs', {
+    ...{ kind: 'named', of: 'graphs', about: SECTIONS.graphs, example: 'shop', findFault: findGraphNameFault },
+    each: createNamedSection(GRAPH_ENTRIES, { family: graphSettings, effect: 'start' }),
   });
   return root;
 }
@@ -118,17 +122,42 @@ function findSection(root: SectionNode, keys: readonly string[]): SectionNode {
 }
 
 function createSubgraphSection(): SectionNode {
+  const section = createNamedSection(SUBGRAPH_ENTRIES, { family: subgraphSettings, effect: 'now' });
+  addRules(findSection(section, ['headers']));
+  return section;
+}
+
+interface Family<Key extends string> {
+  readonly family: Readonly<Record<Key, { readonly prefix: string; readonly reader: SettingReader }>>;
+  readonly effect: Effect;
+}
+
+/** Returns the settings of what has a name, such as a subgraph. */
+function createNamedSection<Key extends string>(entries: Readonly<Record<Key, string>>, { family, effect }: Family<Key>): SectionNode {
   const section = createSection(undefined);
-  for (const [key, about] of Object.entries(SUBGRAPH_ENTRIES)) {
-    const { prefix, reader } = subgraphSettings[key as keyof typeof subgraphSettings];
+  for (const key of Object.keys(entries) as Key[]) {
+    const { prefix, reader } = family[key];
     const variable = `${prefix}*`;
     section.children.set(key, {
-      ...{ kind: 'setting', name: variable, variables: [variable], flag: undefined, otherwise: undefined, about, effect: 'now', reader },
+      ...{
+        kind: 'setting',
+        name: variable,
+        variables: [variable],
+        flag: undefined,
+        otherwise: undefined,
+        about: entries[key],
+        effect,
+        reader,
+      },
       ...describeSetting(reader),
     });
   }
-  addRules(findSection(section, ['headers']));
   return section;
+}
+
+/** The name stands in metrics, in the log, and in names of environment variables. */
+function findGraphNameFault(name: string): string | undefined {
+  return /^[a-z][a-z\d_]{0,39}$/i.test(name) ? undefined : 'must be a name of at most 40 letters, digits and _';
 }
 
 /** A setting with its path. */

@@ -120,3 +120,19 @@ export const subgraphSettings = {
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */
 export const sourceHeader = { prefix: 'SUPERGRAPH_HEADER_', reader: headerValue() } as const;
+
+/** Where a graph is served: a path before `/graphql`. It has no segment `graphql`, which would be that of another graph or of GraphiQL's files. */
+const PATH = /^(?:\/(?!(?:graphql|\.\.?)(?:\/|$))[\w~.-]{1,64}){1,8}$/;
+const HOST = /^(?=.{1,253}$)[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})*$/i;
+
+/** The settings of one of several graphs: the key in a configuration file, and the prefix of its environment variable, which ends with the graph's name. */
+export const graphSettings = {
+  config: { prefix: 'GRAPH_CONFIG_', reader: setting.path() },
+  path: { prefix: 'GRAPH_PATH_', reader: setting.parsed(readGraphPath) },
+  hosts: { prefix: 'GRAPH_HOSTS_', reader: setting.list((host) => HOST.test(host), 'must be names of hosts, without a port') },
+} as const;
+
+function readGraphPath(value: string): string {
+  if (!PATH.test(value)) throw new Error('must be a path such as /shop, without /graphql, which is appended');
+  return value;
+}

@@ -31,8 +31,8 @@ function writeNode({ key, node, path, indent }: Part): string[] {
   if (node.kind === 'rules') return [`${space}## ${node.about}`, `${space}# ${key}: []`];
   const about = node.about === undefined ? [] : [`${space}## ${node.about}`];
   const children = node.kind === 'named' ? [[node.example, node.each] as const] : [...node.children];
-  // A section without values is allowed, a subgraph that the supergraph does not have is a fault.
-  const mark = path.startsWith(`subgraphs.`) ? '# ' : '';
+  // A section without values is allowed. A subgraph that the supergraph does not have is a fault, and so is a graph without a file.
+  const mark = path.startsWith('subgraphs.') || path.startsWith('graphs.') ? '# ' : '';
   const below = children.flatMap(([name, child]) => writeNode({ key: name, node: child, path: `${path}.${name}`, indent: indent + 1 }));
   return [...about, `${space}${mark}${key}:`, ...below];
 }

@@ -20,7 +20,7 @@ export interface SendBufferCounts {
 }
 
 /** Registers the metrics of clients' connections and returns the functions that feed them. */
-export function createTransportMetrics(registry: Registry, buffers: SendBufferCounts): TransportMetrics {
+export function createTransportMetrics(registry: Registry): TransportMetrics {
   const registers = [registry];
   const sockets = new Gauge({ name: 'trestle_websockets_open', help: 'Open WebSockets of clients.', registers });
   const open = new Gauge({
@@ -36,7 +36,6 @@ export function createTransportMetrics(registry: Registry, buffers: SendBufferCo
     registers,
   });
   const dropped = new Counter({ name: 'trestle_subscription_events_dropped_total', help: 'Events that slow clients missed.', registers });
-  registerSendBuffers(registry, buffers);
   return {
     sockets,
     subscriptionBegan: (transport) => {
@@ -52,7 +51,8 @@ export function createTransportMetrics(registry: Registry, buffers: SendBufferCo
   };
 }
 
-function registerSendBuffers(registry: Registry, buffers: SendBufferCounts): void {
+/** Registers the metrics of what waits for clients, which all graphs of a process share. */
+export function registerSendBuffers(registry: Registry, buffers: SendBufferCounts): void {
   for (const [name, help] of [
     ['bytes', 'Bytes that wait for clients of WebSockets and event streams.'],
     ['clients', 'Clients of WebSockets and event streams that bytes wait for.'],

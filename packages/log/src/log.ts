@@ -21,6 +21,8 @@ export interface LogFields {
   readonly code?: string;
   readonly durationMs?: number;
   readonly subgraph?: string;
+  /** The name of a graph, when a process serves several. */
+  readonly graph?: string;
   readonly port?: number;
   readonly count?: number;
   readonly signal?: string;
@@ -86,6 +88,24 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     setLevel(next) {
       out.level = next;
       isInfo = out.isLevelEnabled('info');
+    },
+  };
+}
+
+/** Returns a log that adds these fields to each line. */
+export function withFields(log: Log, fields: LogFields): Log {
+  const add =
+    (write: (message: string, given?: LogFields) => void) =>
+    (message: string, given: LogFields = {}) => {
+      write(message, { ...fields, ...given });
+    };
+  return {
+    debug: add(log.debug),
+    info: add(log.info),
+    warn: add(log.warn),
+    error: add(log.error),
+    access: (given) => {
+      log.access({ ...fields, ...given });
     },
   };
 }

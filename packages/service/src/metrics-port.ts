@@ -7,11 +7,19 @@ const MAX_CONNECTIONS = 64;
 const TIMEOUT_MS = 10_000;
 
 /** Listens on the port; everything but `GET /metrics` is 404. Rejects if the port is taken. */
-export async function serveMetrics({ port, host, metrics }: { port: number; host: string; metrics: Registry }): Promise<Server> {
+export async function serveMetrics({
+  port,
+  host,
+  registries,
+}: {
+  port: number;
+  host: string;
+  registries: readonly Registry[];
+}): Promise<Server> {
   const server = createServer({ headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS }, (request, response) => {
     request.resume();
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && request.url?.split('?', 1)[0] === '/metrics') void send(() => readMetrics(metrics), request, response);
+    if (isRead && request.url?.split('?', 1)[0] === '/metrics') void send(() => readMetrics(registries), request, response);
     else response.writeHead(404, { 'content-length': '0' }).end();
   });
   server.maxConnections = MAX_CONNECTIONS;

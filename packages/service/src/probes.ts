@@ -7,6 +7,10 @@ import { isLocalRequest } from './local-peer.ts';
 export interface Probes {
   /** Where the process registers its own metrics. */
   readonly metrics: Registry;
+  /** All metrics: those of the process, and those that were added. */
+  readonly registries: readonly Registry[];
+  /** Adds metrics to `/metrics` that may have the names of others, and must differ from them in a label. */
+  addMetrics(metrics: Registry): void;
   /** ProbeResponses a probe and returns true; returns false for any other request, and leaves it alone. */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
   /** Makes `/readyz` answer 503, so that load balancers send no more requests. */
@@ -25,9 +29,10 @@ export function createProbes({
 }: {
   isReady: () => boolean | Promise<boolean>;
   /** Returns further members of the body of `/readyz`, for requests from the machine itself. */
-  readDetails?: () => Readonly<Record<string, string>>;
+  readDetails?: () => Readonly<Record<string, unknown>>;
 }): Probes {
   const metrics = new Registry();
+  const registries = [metrics];
   collectDefaultMetrics({ register: metrics });
   let isLeaving = false;
   let hasMetrics = true;
@@ -45,10 +50,14 @@ export function createProbes({
         body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && isLocal && readDetails()) }),
       };
     },
-    '/metrics': () => readMetrics(metrics),
+    '/metrics': () => readMetrics(registries),
   };
   return {
     metrics,
+    registries,
+    addMetrics(added) {
+      registries.push(added);
+    },
     leave() {
       isLeaving = true;
     },
@@ -76,9 +85,19 @@ export interface ProbeResponse {
   readonly body: string;
 }
 
-/** Returns all metrics as Prometheus text. */
-export async function readMetrics(metrics: Registry): Promise<ProbeResponse> {
-  return { status: 200, type: metrics.contentType, body: await metrics.metrics() };
+/** Returns all metrics as Prometheus text. The lines of one name stand together, as the format demands. */
+export async function readMetrics(registries: readonly Registry[]): Promise<ProbeResponse> {
+  const [first] = registries;
+  const type = first?.contentType ?? Registry.PROMETHEUS_CONTENT_TYPE;
+  if (first && registries.length === 1) return { status: 200, type, body: await first.metrics() };
+  const names = new Set(registries.flatMap((each) => each.getMetricsAsArray().map(({ name }) => name)));
+  const texts = Array.from(names, async (name) => {
+    const [head = '', ...more] = await Promise.all(
+      registries.filter((each) => each.getSingleMetric(name)).map((each) => each.getSingleMetricAsString(name)),
+    );
+    return [head, ...more.map((text) => text.replaceAll(/^#.*\n/gm, ''))].join('\n');
+  });
+  return { status: 200, type, body: `${(await Promise.all(texts)).join('\n\n')}\n` };
 }
 
 /** Writes the response, or 503 when `read` rejects. */

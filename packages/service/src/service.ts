@@ -38,7 +38,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  const metricsServer = metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, metrics: probes.metrics });
+  const metricsServer =
+    metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, registries: probes.registries });
   if (metricsServer) probes.moveMetrics();
   const address = server.address() as AddressInfo;
   log.info('listening', { port: address.port });

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { createGraphChooser } from './choose-graph.ts';
+
+const GRAPHS = [
+  { place: { name: 'shop', path: '/shop', hosts: [] } },
+  { place: { name: 'shop_v2', path: '/shop/v2', hosts: [] } },
+  { place: { name: 'admin', path: '', hosts: ['admin.example.com'] } },
+];
+
+/** Returns the graph of a request, and the URL that the graph gets. */
+const choose = (url: string, host?: string) => {
+  const request = { url, headers: { host } } as IncomingMessage;
+  return [createGraphChooser(GRAPHS)(request)?.place.name, request.url];
+};
+
+describe('createGraphChooser', () => {
+  it.each([
+    ['/shop/graphql?query=1', undefined, 'shop', '/graphql?query=1'],
+    ['/shop/v2/graphql', undefined, 'shop_v2', '/graphql'],
+    ['/shop/v3/graphql', undefined, 'shop', '/v3/graphql'],
+    ['/graphql', 'Admin.Example.com:8443', 'admin', '/graphql'],
+    ['/shop/graphql', 'admin.example.com', 'admin', '/shop/graphql'],
+  ])('gives %s at the host %s to the graph %s as %s', (url, host, name, rest) => {
+    expect(choose(url, host)).toEqual([name, rest]);
+  });
+
+  it.each([
+    ['/graphql', undefined],
+    ['/graphql', 'example.com'],
+    ['/graphql', 'admin.example.com.evil.test'],
+    ['/shop', undefined],
+    ['/shopping/graphql', undefined],
+    ['*', undefined],
+    ['', 'a:b:c'],
+  ])('gives %s at the host %s to none', (url, host) => {
+    expect(choose(url, host)).toEqual([undefined, url]);
+  });
+
+  it("serves GraphiQL's files, which are the same for all graphs", () => {
+    expect(choose('/graphql/assets/app-1.js')).toEqual(['shop', '/graphql/assets/app-1.js']);
+  });
+});

@@ -1,0 +1,40 @@
+/** Finds the graph that a request is for, by its path and host, when a process serves several. */
+import type { IncomingMessage } from 'node:http';
+import type { GraphPlace } from './configuration/graph-places.ts';
+
+/** GraphiQL's files, which are the same for all graphs. */
+const ASSETS = '/graphql/assets/';
+
+interface Served {
+  readonly place: GraphPlace;
+}
+
+/**
+ * Returns the function that finds a request's graph and takes the graph's path off the request's URL; undefined for a request that is for none. Graphs with
+ * hosts are preferred to those for any host, and a longer path to a shorter one.
+ */
+export function createGraphChooser<Graph extends Served>(graphs: readonly Graph[]): (request: IncomingMessage) => Graph | undefined {
+  const bySpecificity = [...graphs].sort(
+    ({ place: one }, { place: other }) =>
+      Number(other.hosts.length > 0) - Number(one.hosts.length > 0) || other.path.length - one.path.length,
+  );
+  return (request) => {
+    const { url = '/', headers } = request;
+    const host = readHostName(headers.host);
+    const graph = bySpecificity.find(({ place }) => url.startsWith(`${place.path}/`) && matchesHost(place, host));
+    if (graph) {
+      request.url = url.slice(graph.place.path.length);
+      return graph;
+    }
+    return url.startsWith(ASSETS) ? graphs[0] : undefined;
+  };
+}
+
+function matchesHost({ hosts }: GraphPlace, host: string): boolean {
+  return hosts.length === 0 || hosts.includes(host);
+}
+
+/** Returns the host without its port, in lower case. */
+function readHostName(host = ''): string {
+  return host.replace(/:\d*$/, '').toLowerCase();
+}

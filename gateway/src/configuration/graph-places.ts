@@ -1,0 +1,99 @@
+/** Where each of several graphs is served, and which settings their files share with that of the process. */
+import { findFault, readFamily } from '@trestle/env';
+import { ENTRIES, type FileSettingName } from './entries.ts';
+import type { Configuration } from './load-configuration.ts';
+import { graphSettings, sourceHeader } from './settings.ts';
+
+/** Which requests a graph gets. */
+export interface GraphPlace {
+  /** In lower case; undefined for the only graph of a process, which gets all. */
+  readonly name: string | undefined;
+  /** The path before `/graphql`; empty for none. */
+  readonly path: string;
+  /** In lower case; empty for any host. */
+  readonly hosts: readonly string[];
+}
+
+/** The place of the only graph. */
+export const EVERYWHERE: GraphPlace = { name: undefined, path: '', hosts: [] };
+
+/** One of several graphs. */
+export interface NamedGraph {
+  readonly place: GraphPlace;
+  readonly file: string;
+}
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+type Key = keyof typeof graphSettings;
+
+/**
+ * Returns the graphs that the settings name; undefined for a process with one graph. Adds a fault for each that is incomplete, or at the place of another. `written` are those
+ * that the configuration file names, also without settings.
+ */
+export function readGraphs(
+  env: Values,
+  written: readonly string[],
+  addFault: (graph: string, key: Key, message: string) => void,
+): NamedGraph[] | undefined {
+  const valuesOf = (key: Key) => readFamily(graphSettings[key].prefix, env);
+  const [files, paths, hostLists] = [valuesOf('config'), valuesOf('path'), valuesOf('hosts')];
+  const taken = new Map<string, string>();
+  const names = [...files.keys(), ...paths.keys(), ...hostLists.keys(), ...written.map((name) => name.toLowerCase())];
+  if (names.length === 0) return undefined;
+  return [...new Set(names)].flatMap((name) => {
+    const [file, path = '', hostList = ''] = [files.get(name), paths.get(name), hostLists.get(name)];
+    const pathFault = path === '' ? undefined : findFault(graphSettings.path.reader, path);
+    const hostFault = findFault(graphSettings.hosts.reader, hostList);
+    if (file === undefined) addFault(name, 'config', 'must name the configuration file of the graph');
+    if (pathFault !== undefined) addFault(name, 'path', pathFault);
+    if (hostFault !== undefined) addFault(name, 'hosts', hostFault);
+    if (file === undefined || pathFault !== undefined || hostFault !== undefined) return [];
+    const hosts = graphSettings.hosts.reader.parse(hostList).map((host) => host.toLowerCase());
+    for (const place of (hosts.length > 0 ? hosts : ['']).map((host) => host + path)) {
+      const other = taken.get(place);
+      if (other !== undefined) addFault(name, 'path', `is that of ${other}: give one of them another path, or other hosts`);
+      taken.set(place, name);
+    }
+    return [{ place: { name, path, hosts }, file }];
+  });
+}
+
+/** Sections that hold for the process, with all its graphs. */
+const OF_PROCESS = ['server.', 'log.', 'telemetry.', 'rateLimits.'];
+/** Single settings that do. */
+const SHARED: ReadonlySet<string> = new Set(['SLOW_CONSUMER_TOTAL_BYTES'] satisfies FileSettingName[]);
+/** The section that each graph has by itself. */
+const OF_GRAPH = 'supergraph.';
+
+function isOfProcess(name: FileSettingName): boolean {
+  return SHARED.has(name) || OF_PROCESS.some((section) => ENTRIES[name].path.startsWith(section));
+}
+
+/** Returns the settings of the process that its graphs have too, unless their files say otherwise: all but those of the supergraph and of subgraphs. */
+export function inherit(env: Values): Record<string, string> {
+  return Object.fromEntries(
+    (Object.keys(ENTRIES) as FileSettingName[]).flatMap((name) => {
+      const value = env[name];
+      return value === undefined || ENTRIES[name].path.startsWith(OF_GRAPH) ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** Returns a line for each setting in a graph's file that belongs into that of the process. */
+export function findMisplaced({ values, describe }: Configuration): string[] {
+  return Object.keys(values).flatMap((name) => {
+    if (name.startsWith('GRAPH_')) return [describe('graphs', 'must not be in the file of a graph')];
+    if (!Object.hasOwn(ENTRIES, name) || !isOfProcess(name as FileSettingName)) return [];
+    return [describe(ENTRIES[name as FileSettingName].path, 'holds for the whole process: set it in the file that names the graphs')];
+  });
+}
+
+/** Adds a fault for each source of a supergraph, and each setting of a subgraph, in the settings of a process with several graphs. */
+export function refuseGraphSettings(env: Values, addFault: (name: string, message: string) => void): void {
+  const message = 'must be in the file of a graph, because there are several';
+  const ofGraph = (Object.keys(ENTRIES) as FileSettingName[]).filter((name) => ENTRIES[name].path.startsWith(OF_GRAPH));
+  for (const name of ['SUPERGRAPH_PATH', ...ofGraph]) if (env[name] !== undefined) addFault(name, message);
+  for (const prefix of ['SUBGRAPH_URL_', 'SUBGRAPH_WS_URL_', 'SUBGRAPH_ERRORS_', sourceHeader.prefix])
+    for (const [name] of readFamily(prefix, env)) addFault(`${prefix}${name.toUpperCase()}`, message);
+}

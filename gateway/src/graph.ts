@@ -1,0 +1,201 @@
+/** One graph of the process: its supergraph, its engine, its check of credentials, and its transports. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ApiKeyExchange, createApiKeyExchange } from '@trestle/identity/api-key-exchange';
+import { watchRevocations } from '@trestle/identity/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations';
+import type { TokenVerifier } from '@trestle/identity/tokens';
+import { hasTokenKeys, startVerification } from '@trestle/identity/verification';
+import type { RateLimits } from '@trestle/limits/settings';
+import type { Log } from '@trestle/log';
+import type { Admission } from '@trestle/service/admission';
+import type { Edge } from '@trestle/service/edge';
+import type { Tracing } from '@trestle/telemetry';
+import type { Registry } from 'prom-client';
+import { createAccessOf } from './access/callers.ts';
+import { NO_POLICIES } from './access/policies.ts';
+import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
+import { createDocuments } from './documents/documents.ts';
+import type { Engine, RuntimeSettings } from './engines/engine.ts';
+import { createTrestleEngine } from './engines/trestle.ts';
+import { createSubgraphErrors } from './errors/format-error.ts';
+import { findPropagated } from './headers/header-rules.ts';
+import { createRequestMetrics } from './observability/request-metrics.ts';
+import { createTransportMetrics } from './observability/subscription-metrics.ts';
+import { createPipeline } from './pipeline.ts';
+import type { RunOperation } from './request/operation.ts';
+import { createSourceMetrics } from './sources/source-metrics.ts';
+import { startSupergraph } from './sources/start-supergraph.ts';
+import type { SendBuffers } from './transports/delivery/send-buffers.ts';
+import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
+import { createHttpTransport } from './transports/http/http-transport.ts';
+import { ReservedStreams } from './transports/sse/reserved-streams.ts';
+import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
+import { createUpstreams } from './upstream/upstream.ts';
+
+/** What all graphs of a process share. */
+export interface SharedParts {
+  readonly tracing: Tracing;
+  readonly admission: Admission;
+  readonly rateLimits: RateLimits;
+  readonly edge: Edge;
+  readonly buffers: SendBuffers;
+}
+
+/** A graph that is ready to serve. */
+export interface Graph {
+  readonly place: GraphConfig['place'];
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly upgrade: (request: IncomingMessage, stream: Duplex, head: Buffer) => void;
+  /** Applies a changed configuration; undefined for an engine that uses settings at its start only. */
+  readonly apply: ((next: Config) => Promise<void>) | undefined;
+  /** The hash of the supergraph that is served. */
+  readHash(): string;
+  /** Ends what looks for changes: of the supergraph, of keys, and of revocations. */
+  stopWatching(): void;
+  /** Closes the subscriptions. */
+  drain(): Promise<void>;
+  /** Ends everything else, once no request is in flight. */
+  stop(): Promise<void>;
+}
+
+/** Returns the request headers that any subgraph may get. They are part of a caller's identity, because they may change results. */
+export function findCollectedHeaders({ forwardHeaders, headerRules }: Config): string[] {
+  return [...new Set([...forwardHeaders, ...findPropagated(headerRules)])];
+}
+
+/** Loads the supergraph, and starts what serves it. Rejects when there is none that can be served. */
+export async function startGraph(
+  { place, config }: GraphConfig,
+  { log, metrics, shared }: { readonly log: Log; readonly metrics: Registry; readonly shared: SharedParts },
+): Promise<Graph> {
+  const createEngine = prepareEngine(config, { log, metrics });
+  const { supergraph: settings } = config;
+  const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
+  const { engine } = supergraph;
+  const verification = await createVerifier(config, { log, metrics });
+  const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
+  const documents = createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
+  const run = createPipeline({ documents, engine, signInFields: config.signInFields });
+  const transports = createTransports(config, { ...shared, run, verifier: verification.verifier, apiKeys, metrics, log });
+  const { reconfigure } = engine;
+  return {
+    place,
+    handle: transports.handle,
+    upgrade: transports.upgrade,
+    apply: reconfigure && ((next) => reconfigure(toRuntimeSettings(next))),
+    readHash: () => engine.hash,
+    stopWatching: () => {
+      supergraph.stop();
+      verification.stop();
+    },
+    drain: transports.drain,
+    stop: async () => {
+      await Promise.all([engine.stop(), apiKeys?.close()]);
+    },
+  };
+}
+
+function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO_POLICIES, ...next }: Config): RuntimeSettings {
+  return {
+    limits,
+    labels,
+    accessOf: createAccessOf(policies),
+    subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName),
+    addresses: { urls: next.subgraphUrls, subscriptionUrls: next.subgraphSubscriptionUrls },
+  };
+}
+
+interface Observers {
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+/** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
+function prepareEngine(config: Config, { log, metrics }: Observers): (supergraphSdl: string) => Promise<Engine> {
+  const settings = toRuntimeSettings(config);
+  const upstreams = createUpstreams({
+    client: config.UPSTREAM_CLIENT,
+    hasCompression: config.UPSTREAM_COMPRESSION,
+    ...settings.addresses,
+    timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
+    pingIntervalMs: config.PING_INTERVAL_MS,
+    forwardHeaders: config.forwardHeaders,
+    forwardResponseHeaders: config.forwardResponseHeaders,
+    headerRules: config.headerRules,
+    metrics,
+  });
+  return async (supergraphSdl) => {
+    const options = { supergraphSdl, upstreams, log, ...settings };
+    if (config.GATEWAY_ENGINE === 'trestle')
+      return createTrestleEngine({ ...options, executor: config.EXECUTOR, subscriptions: config.subscriptions, metrics });
+    silenceVendorTelemetry();
+    const { createApolloEngine } = await import('./engines/apollo.ts');
+    return createApolloEngine(options);
+  };
+}
+
+/** Creates the check of credentials; it has no verifier for a gateway that leaves credentials to its subgraphs. */
+async function createVerifier(config: Config, { log, metrics }: Observers) {
+  const { REVOCATIONS_URL: url } = config;
+  const revocations = createRevocations();
+  const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
+  const verification = hasTokenKeys(config) ? await startVerification(config, { log, revocations }) : undefined;
+  // A token that was revoked before must not be accepted after a start.
+  if (revocationWatch) await revocationWatch.settled;
+  else if (verification) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
+  return {
+    verifier: verification?.verifier,
+    stop() {
+      verification?.stop();
+      revocationWatch?.stop();
+    },
+  };
+}
+
+/** Creates the exchange of API keys; undefined for a gateway that accepts none. */
+function createApiKeys(
+  { API_KEY_EXCHANGE_URL: url }: Config,
+  { verifier, metrics }: { readonly verifier: TokenVerifier | undefined; readonly metrics: Registry },
+): ApiKeyExchange | undefined {
+  return verifier && url !== undefined ? createApiKeyExchange({ url, verifier, metrics }) : undefined;
+}
+
+interface TransportParts extends SharedParts, Observers {
+  readonly run: RunOperation;
+  readonly verifier: TokenVerifier | undefined;
+  readonly apiKeys: ApiKeyExchange | undefined;
+}
+
+function createTransports(config: Config, { buffers, metrics: registry, edge, ...parts }: TransportParts) {
+  const { maxSockets: maxStreams, maxOperations, queue: limits } = config.sockets;
+  const { forwardMutationHeaders } = config;
+  const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs } = config;
+  const { verifier } = parts;
+  const forwardHeaders = findCollectedHeaders(config);
+  const requests = createRequestMetrics(registry);
+  const metrics = createTransportMetrics(registry);
+  const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
+  const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
+  const sockets = new WebSocketTransport({ ...parts, forwardHeaders, limits: config.sockets, buffers, requests, metrics });
+  const handle = createHttpTransport({
+    ...parts,
+    forwardHeaders,
+    forwardMutationHeaders,
+    isAllowedOrigin: edge.isAllowedOrigin,
+    maxBatch: config.MAX_BATCH,
+    maxUploadBytes: config.MAX_UPLOAD_BYTES,
+    hasGraphiql: config.GRAPHIQL,
+    responses,
+    reserved,
+    metrics: requests,
+  });
+  return {
+    handle,
+    upgrade: sockets.upgrade,
+    drain: async () => {
+      reserved.stop();
+      await Promise.all([sockets.drain(subscriptionDrainMs, subscriptionDrainMs + requestDrainMs), responses.drain(subscriptionDrainMs)]);
+    },
+  };
+}
