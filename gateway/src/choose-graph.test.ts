@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { createGraphChooser } from './choose-graph.ts';
 
@@ -10,7 +9,7 @@ const GRAPHS = [
 
 /** Returns the graph of a request, and the URL that the graph gets. */
 const choose = (url: string, host?: string) => {
-  const request = { url, headers: { host } } as IncomingMessage;
+  const request = { url, headers: { host } };
   return [createGraphChooser(GRAPHS)(request)?.place.name, request.url];
 };
 

@@ -1,9 +1,14 @@
 /** Finds the graph that a request is for, by its path and host, when a process serves several. */
-import type { IncomingMessage } from 'node:http';
 import type { GraphPlace } from './configuration/graph-places.ts';
 
 /** GraphiQL's files, which are the same for all graphs. */
 const ASSETS = '/graphql/assets/';
+
+/** What of a request matters here. */
+interface RoutedRequest {
+  url?: string | undefined;
+  readonly headers: { readonly host?: string | undefined };
+}
 
 interface Served {
   readonly place: GraphPlace;
@@ -13,7 +18,7 @@ interface Served {
  * Returns the function that finds a request's graph and takes the graph's path off the request's URL; undefined for a request that is for none. Graphs with
  * hosts are preferred to those for any host, and a longer path to a shorter one.
  */
-export function createGraphChooser<Graph extends Served>(graphs: readonly Graph[]): (request: IncomingMessage) => Graph | undefined {
+export function createGraphChooser<Graph extends Served>(graphs: readonly Graph[]): (request: RoutedRequest) => Graph | undefined {
   const bySpecificity = [...graphs].sort(
     ({ place: one }, { place: other }) =>
       Number(other.hosts.length > 0) - Number(one.hosts.length > 0) || other.path.length - one.path.length,

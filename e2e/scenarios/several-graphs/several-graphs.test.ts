@@ -1,7 +1,7 @@
-/** One gateway that serves several graphs, told apart by path and host. */
+/** One gateway that serves several graphs, chosen by path and host. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -34,7 +34,7 @@ let shop: Federation;
 let admin: Federation;
 let folder: string;
 let gateway: RunningProcess;
-const { privateKeyPem, publicKeyPem } = await generateTokenKeys();
+const { privateKeyPem, publicKeyPem } = generateTokenKeys();
 
 const write = async (name: string, content: string) => {
   await writeFile(join(folder, `${name}.next`), content);
@@ -77,7 +77,7 @@ interface Answer {
 async function ask(path: string, query: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   const sent = httpRequest(`${gateway.url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
   sent.end(JSON.stringify({ query }));
-  const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve).once('error', reject);
   });
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) as Answer['body'] };
