@@ -1,8 +1,5 @@
-/** Measures how the search index keeps up: how far it is behind posts that are being written, and how long `npm run search:rebuild` takes. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** Measures how far the search index is behind posts that are being written. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { wordOf } from './rows.mjs';
 
 /** Posts a second that are inserted into the database; `undefined`: as many as 32 clients of the bridge can write. */
@@ -13,14 +10,13 @@ const TICK_MS = 50;
 /** An index that is further behind than this has failed; what is left is not waited for. */
 const GIVE_UP_MS = 120_000;
 const POLL_MS = 20;
-const REBUILD = fileURLToPath(new URL('../../subgraphs/content/dist/search-rebuild/main.js', import.meta.url));
 
-const quantile = (numbers, q) => numbers[Math.min(numbers.length - 1, Math.floor(numbers.length * q))] ?? NaN;
+export const quantile = (numbers, q) => numbers[Math.min(numbers.length - 1, Math.floor(numbers.length * q))] ?? NaN;
 
 /** Writes posts at several rates. Resolves with the lag of each in milliseconds: from the acknowledgement of a post until the index has it. */
-export async function measureLag(options) {
+export async function measureLag({ rates = RATES, ...options }) {
   const rows = [];
-  for (const rate of RATES) rows.push(await measureRate({ ...options, rate }));
+  for (const rate of rates) rows.push(await measureRate({ ...options, rate }));
   return rows;
 }
 
@@ -31,7 +27,9 @@ async function measureRate({ stack, token, rate }) {
   const polling = written.poll();
   let perSecond;
   try {
-    await (rate === undefined ? writeByClients({ stack, token, until, written }) : insertAtRate({ stack, rate, until, written }));
+    await (rate === undefined
+      ? writeByClients({ stack, token, until, written })
+      : insertAtRate({ stack, rate, isOver: () => performance.now() >= until, written }));
     perSecond = (written.count() * 1000) / (performance.now() - began);
   } finally {
     written.end();
@@ -52,7 +50,7 @@ async function measureRate({ stack, token, rate }) {
 }
 
 /** Returns the posts that were written, and a poll that resolves with the lags of all when writing has ended and the index has them. */
-function createWritten({ sql }) {
+export function createWritten({ sql }) {
   const pending = new Map();
   let count = 0;
   let endedAt;
@@ -104,10 +102,15 @@ async function writeByClients({ stack, token, until, written }) {
   await Promise.all(Array.from({ length: CLIENTS }, write));
 }
 
-/** Each tick inserts its share by one statement. A tick that is late does not slow down the rate. */
-async function insertAtRate({ stack: { sql }, rate, until, written }) {
+/**
+ * Each tick inserts its share by one statement. A tick that is late does not slow down the rate. Resolves with how long the statements took,
+ * in milliseconds.
+ */
+export async function insertAtRate({ stack: { sql }, rate, isOver, written }) {
   const began = performance.now();
-  for (let count = 0, now = began; now < until; now = performance.now()) {
+  const times = [];
+  for (let count = 0; !isOver();) {
+    const now = performance.now();
     const due = Math.floor(((now - began) * rate) / 1000) - count;
     if (due > 0) {
       const numbers = Array.from({ length: due }, (_, i) => count + i);
@@ -122,43 +125,11 @@ async function insertAtRate({ stack: { sql }, rate, until, written }) {
          SELECT p.id, 'usr_1', p.title, p.body, 'PUBLISHED' FROM unnest($1::text[], $2::text[], $3::text[]) p(id, title, body)`,
         [0, 1, 2].map((column) => posts.map((post) => post[column])),
       );
+      times.push(performance.now() - now);
       for (const [id] of posts) written.add(id);
       count += due;
     }
     await delay(TICK_MS);
   }
-}
-
-/** Runs the command, and searches all the time. Resolves with its seconds and the times of the searches in milliseconds. */
-export async function measureRebuild({ stack, token, url }) {
-  const began = performance.now();
-  const child = spawn(process.execPath, [REBUILD], {
-    env: { PATH: process.env.PATH, CONTENT_DATABASE_URL: url },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  let isDone = false;
-  const exited = once(child, 'exit').finally(() => {
-    isDone = true;
-  });
-  const times = [];
-  let failures = 0;
-  for (let round = 0; !isDone; round++) {
-    const start = performance.now();
-    const response = await fetch(`${stack.rest}/v1/search?limit=10&q=${wordOf(80 + (round % 400))}`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    const { data } = await response.json();
-    if (response.status !== 200 || data.length === 0) failures++;
-    times.push(performance.now() - start);
-    await delay(200);
-  }
-  const [code] = await exited;
-  if (code !== 0) throw new Error(`search:rebuild has failed with the exit code ${String(code)}.`);
-  const seconds = (performance.now() - began) / 1000;
-  times.sort((a, b) => a - b);
-  const row = { seconds, searches: times.length, failures, p50: quantile(times, 0.5), p95: quantile(times, 0.95), max: times.at(-1) };
-  console.log(
-    `rebuild: ${seconds.toFixed(0)} s; ${String(times.length)} searches meanwhile, ${String(failures)} failed, p50 ${row.p50.toFixed(0)} p95 ${row.p95.toFixed(0)} max ${row.max.toFixed(0)} ms`,
-  );
-  return row;
+  return times;
 }

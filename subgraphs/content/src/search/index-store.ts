@@ -29,20 +29,31 @@ export function createIndexStore(prisma: Pick<SqlClient, '$executeRaw'>, { docum
   const remove = (condition: Sql) => prisma.$executeRaw(sql`DELETE FROM ${table} d WHERE ${condition}`);
   const addType = (vector: Sql, type: string) => sql`${vector} || array_to_tsvector(ARRAY[${`$${type}`}])`;
 
+  const insertPosts = (ids: readonly string[]) =>
+    write(sql`
+      SELECT p."id", 'POST', NULL, NULL, NULL, ${addType(sql`p."words"`, 'POST')}, p."createdAt"
+      FROM "posts" p WHERE p."status" = 'PUBLISHED' AND p."id" = ANY(${[...ids]}::text[])`);
   const selectComments = (condition: Sql) => sql`
     SELECT c."id", 'COMMENT', c."postId", NULL, NULL, ${addType(sql`search_vector('', c."body")`, 'COMMENT')}, c."createdAt"
     FROM "comments" c JOIN "posts" p ON p."id" = c."postId" WHERE p."status" = 'PUBLISHED' AND ${condition}`;
 
   return {
+    /**
+     * Indexes posts with their comments in tables that have none of them. Nothing is removed: a table that has no indexes yet would be read as a
+     * whole for that.
+     */
+    async copyPosts(ids: readonly string[]): Promise<void> {
+      await insertPosts(ids);
+      await write(selectComments(sql`c."postId" = ANY(${[...ids]}::text[])`));
+    },
+
     /** Indexes posts; when one is published, its comments too. What is not published leaves the index. */
     async writePosts(ids: readonly string[]): Promise<void> {
       const given = sql`ANY(${[...ids]}::text[])`;
       const isPublished = (id: Sql) => sql`EXISTS (SELECT FROM "posts" p WHERE p."id" = ${id} AND p."status" = 'PUBLISHED')`;
       await remove(sql`d."id" = ${given} AND NOT ${isPublished(sql`d."id"`)}`);
       await remove(sql`d."postId" = ${given} AND NOT ${isPublished(sql`d."postId"`)}`);
-      await write(sql`
-        SELECT p."id", 'POST', NULL, NULL, NULL, ${addType(sql`p."words"`, 'POST')}, p."createdAt"
-        FROM "posts" p WHERE p."status" = 'PUBLISHED' AND p."id" = ${given}`);
+      await insertPosts(ids);
       await write(selectComments(sql`c."postId" = ${given} AND NOT EXISTS (SELECT FROM ${table} d WHERE d."id" = c."id")`));
     },
 

@@ -6,9 +6,10 @@ import type { EventFeed } from '@trestle/chassis/events/domain-event';
 import type { Log } from '@trestle/log';
 import { type Registry, Gauge } from 'prom-client';
 import { type Accounts, createAccounts } from './accounts.ts';
-import { CONSUMER, buildIndex } from './build.ts';
+import { buildIndex } from './build.ts';
 import { LIVE } from './index-store.ts';
 import { type Project, createProjection } from './projection.ts';
+import { CONSUMER } from './replace.ts';
 
 /** What the index is kept with. */
 export interface IndexingOptions {
