@@ -1,5 +1,5 @@
 /** Against a real PostgreSQL: a build of the index beside other statements. */
-// cspell:ignore relallvisible relpages
+// cspell:ignore relallvisible relid
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DomainEvent, EventFeed } from '@trestle/chassis/events/domain-event';
 import { createLog } from '@trestle/log';

@@ -142,7 +142,7 @@ async function createIndexes(query: Query): Promise<void> {
     const others = indexes.map(({ definition }) => definition.slice(definition.indexOf('USING '))).filter((each) => !OF_WORDS.test(each));
     for (const definition of table === 'documents' ? [WITH_KEYS, ...others] : others)
       await query(`CREATE INDEX ON "${NEXT[table]}" ${definition}`);
-    // Marks the rows as visible to all, too: otherwise a search that only needs the index would read them until autovacuum does it.
+    // Also marks the rows as visible to all. Otherwise searches that need only an index would read the rows as well.
     await query(`VACUUM (ANALYZE) "${NEXT[table]}"`);
   }
 }
