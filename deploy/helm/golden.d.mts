@@ -6,5 +6,5 @@ export interface GoldenFile {
   readonly sources: string;
 }
 export function listGoldenFiles(): GoldenFile[];
-export function findRenderer(): ((values: readonly string[]) => Buffer) | undefined;
+export function renderAll(files: readonly GoldenFile[]): readonly Buffer[] | undefined;
 export function toGoldenText(rendered: Buffer | string, sources: string): string;

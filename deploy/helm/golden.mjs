@@ -27,22 +27,20 @@ export function listGoldenFiles() {
   });
 }
 
-/** Returns a function that renders the chart with files of values as objects sorted by kind and name; undefined without Helm and Go. */
-export function findRenderer() {
+/** Returns what the chart renders with the values of each golden file; undefined without Helm and Go. */
+export function renderAll(files) {
   if (runs('helm', ['version']))
-    return (values) => execFileSync('helm', ['template', RELEASE, chart, ...values.flatMap((path) => ['--values', path])]);
+    return files.map(({ values }) => execFileSync('helm', ['template', RELEASE, chart, ...values.flatMap((path) => ['--values', path])]));
   const env = { ...process.env, GO111MODULE: 'off', GOPATH: '/usr/share/gocode' };
   if (!runs('go', ['list', 'github.com/Masterminds/sprig', 'sigs.k8s.io/yaml'], env)) return undefined;
-  return (values) => {
-    const folder = mkdtempSync(join(tmpdir(), 'trestle-chart-'));
-    try {
-      const command = join(folder, 'render');
-      execFileSync('go', ['build', '-o', command, '.'], { cwd: join(here, 'render'), env: { ...env, GOCACHE: join(folder, 'cache') } });
-      return execFileSync(command, [RELEASE, chart, ...values]);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  };
+  const folder = mkdtempSync(join(tmpdir(), 'trestle-chart-'));
+  try {
+    const command = join(folder, 'render');
+    execFileSync('go', ['build', '-o', command, '.'], { cwd: join(here, 'render'), env: { ...env, GOCACHE: join(folder, 'cache') } });
+    return files.map(({ values }) => execFileSync(command, [RELEASE, chart, ...values]));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function runs(command, args, env = process.env) {
@@ -63,7 +61,8 @@ export function toGoldenText(rendered, sources) {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const render = findRenderer();
-  if (!render) throw new Error('Install Helm, or Debian’s golang-go, golang-github-masterminds-sprig-dev and golang-k8s-sigs-yaml-dev.');
-  for (const { path, values, sources } of listGoldenFiles()) writeFileSync(path, toGoldenText(render(values), sources));
+  const files = listGoldenFiles();
+  const rendered = renderAll(files);
+  if (!rendered) throw new Error('Install Helm, or Debian’s golang-go, golang-github-masterminds-sprig-dev and golang-k8s-sigs-yaml-dev.');
+  for (const [i, { path, sources }] of files.entries()) writeFileSync(path, toGoldenText(rendered[i], sources));
 }
