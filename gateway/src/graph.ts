@@ -28,6 +28,7 @@ import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
 import type { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
+import { toCacheVary } from './transports/http/cache-control.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
@@ -186,6 +187,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     maxBatch: config.MAX_BATCH,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     hasGraphiql: config.GRAPHIQL,
+    cacheVary: toCacheVary({ forwardHeaders, isByClient: config.TRUSTED_DOCUMENTS_FILE !== undefined }),
     responses,
     reserved,
     metrics: requests,

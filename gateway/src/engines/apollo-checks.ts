@@ -7,12 +7,17 @@ import { ERRORS, fail, toFault } from '@trestle/schema/errors';
 import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, buildASTSchema } from 'graphql';
 import { formatFault } from '../errors/format-fault.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { AccessRules } from '../plan/access-directives.ts';
+import { createFindCacheRule } from '../plan/cache-control.ts';
 import { generateCost } from '../plan/cost.ts';
 import { describeVariables, locationOf } from '../plan/input-types.ts';
 import { toPreparedError } from '../plan/planner.ts';
+import { createFindProtection } from '../plan/protection.ts';
 import { InvalidDocument, type ReadOperation, createOperationReader } from '../plan/read-operation.ts';
 import { LocatedFault } from '../program/located-fault.ts';
+import { type CacheRule, toPlannedPolicy } from '../program/cache-rule.ts';
 import { compileCost } from '../program/operation.ts';
+import type { CachePolicy } from '../request/cache-policy.ts';
 import type { OperationRequest } from '../request/operation.ts';
 import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
 import { type CheckableOperation, checkOperation } from './check-operation.ts';
@@ -24,6 +29,13 @@ export interface CheckedOperation {
   readonly name: string | undefined;
   /** The estimated cost. */
   readonly cost: number;
+  /** How long its result may be cached by `@cacheControl`. */
+  readonly caching: CachePolicy | undefined;
+}
+
+interface PreparedOperation extends CheckableOperation {
+  readonly name: string | undefined;
+  readonly caching: CacheRule | undefined;
 }
 
 /** Checks operations of one supergraph. Throws for an operation that is refused; {@link toRefusal} describes it. */
@@ -33,17 +45,20 @@ export type CheckOperation = (request: OperationRequest) => CheckedOperation;
 export interface CheckOptions {
   /** The schema of clients. */
   readonly schema: GraphQLSchema;
-  /** The supergraph, which has `@cost` and `@listSize`. */
+  /** The supergraph, which has `@cost`, `@listSize` and `@cacheControl`. */
   readonly document: DocumentNode;
+  readonly rules: AccessRules;
   readonly limits: Limits;
 }
 
 /** Creates the checks. */
-export function createOperationChecks({ schema, document, limits }: CheckOptions): CheckOperation {
+export function createOperationChecks({ schema, document, rules, limits }: CheckOptions): CheckOperation {
   const supergraph = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
   // The cost includes fields that the caller may not read, as in the engine `trestle`.
   const read = createOperationReader({ schema, limits, findProtection: () => undefined });
-  const known = new Map<string, CheckableOperation & { readonly name: string | undefined }>();
+  const findProtection = createFindProtection(schema, rules);
+  const findCacheRule = createFindCacheRule(schema, supergraph);
+  const known = new Map<string, PreparedOperation>();
   const prepare = (request: DocumentRequest) => {
     const found = read(request, Infinity);
     const { operation, fragments } = found;
@@ -53,15 +68,16 @@ export function createOperationChecks({ schema, document, limits }: CheckOptions
       location: locationOf(operation),
       variables: describeVariables(schema, operation, { fragments, aliases: new Map() }),
       cost: compileCost(estimate(found, { schema, supergraph })),
+      caching: findCacheRule({ ...found, rules: findProtection({ operation, fragments })?.rules ?? [] }),
     };
   };
   return (request) => {
     const operation = keep(known, `${request.operationName ?? ''}\n${request.query}`, () => prepare(request));
     const { kind, name } = operation;
-    const { cost } = checkOperation(operation, request, limits);
+    const { cost, conditions } = checkOperation(operation, request, limits);
     if (kind === 'subscription')
       throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
-    return { kind, name, cost };
+    return { kind, name, cost, caching: toPlannedPolicy(operation.caching, conditions) };
   };
 }
 

@@ -56,7 +56,7 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   await server.start();
   const createStages = ({ rules, document }: ReadAccess): Stages => ({
     access: createAccessFilter(schema as GraphQLSchema, rules, limits),
-    check: createOperationChecks({ schema: schema as GraphQLSchema, document, limits }),
+    check: createOperationChecks({ schema: schema as GraphQLSchema, document, rules, limits }),
   });
   let stages = createStages(first);
   return {
@@ -198,6 +198,7 @@ function toResult(result: object, { outcome, status, challenge, operation }: Res
     challenge,
     operationKind: operation?.kind,
     operationName: operation?.name,
+    caching: operation?.caching,
     bytes,
     length: bytes.length,
     release: undefined,

@@ -14,8 +14,10 @@ import { addAliases } from '../execute/variables.ts';
 import { type Writing, type WrittenResult, writeAssembled, writeResult } from '../execute/write-result.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import { toOperationAttributes } from '../observability/tracing.ts';
+import { toPlannedPolicy } from '../program/cache-rule.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Operation } from '../program/operation.ts';
+import type { CachePolicy } from '../request/cache-policy.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
@@ -53,6 +55,7 @@ export class OperationRun {
   readonly #options: RunOptions;
   readonly #done: (result: OperationResult) => void;
   #operation: Operation | undefined;
+  #caching: CachePolicy | undefined;
   /** The span of the execution, up to the result. */
   #span: Scope | undefined;
   #isDone = false;
@@ -110,6 +113,7 @@ export class OperationRun {
     const { kind, location, variables: declared } = program;
     const { conditions, cost } = checkOperation({ kind, location, variables: declared, cost: compiled.cost }, request, limits);
     const variables = addAliases(declared, request.variables);
+    this.#caching = toPlannedPolicy(program.caching, conditions);
     if (request.context.upload) checkFiles(program, variables);
     return { operation, variables, conditions, cost };
   }
@@ -249,6 +253,7 @@ export class OperationRun {
           buffers.give(bytes);
         }
       : undefined;
-    this.#done({ outcome, status, challenge, bytes, length, release, operationKind: program?.kind, operationName: program?.name });
+    const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching };
+    this.#done({ outcome, status, challenge, bytes, length, release, ...facts });
   }
 }

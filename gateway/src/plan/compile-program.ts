@@ -5,6 +5,7 @@ import type { Program } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import { askOwners } from './ask-owners.ts';
 import { generateBytes } from './bytes/generate-bytes.ts';
+import { createFindCacheRule } from './cache-control.ts';
 import { generateActualCost, generateCost } from './cost.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
 import { describeVariables, locationOf } from './input-types.ts';
@@ -27,6 +28,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
   const { patch, supergraph, apiSchema, schema, wholeSchema, planner } = loaded;
   const owners = findOwners(wholeSchema);
   const isPublic = createPublicTest(supergraph.schema, schema);
+  const findCacheRule = createFindCacheRule(schema, wholeSchema);
 
   const plan = (document: DocumentNode, labels: readonly string[]) => {
     try {
@@ -39,7 +41,8 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
     }
   };
 
-  return ({ document, operation, fragments, expanded, root, selections, sets, introspection, rules, denied, denials }, labels) => {
+  return (read, labels) => {
+    const { document, operation, fragments, expanded, root, selections, sets, introspection, rules, denied, denials } = read;
     const renamed = renameReserved(expanded);
     const asked = askOwners({ schema, owners, operation: renamed.operation });
     const facts = { ...patch, schema };
@@ -75,6 +78,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       shape: describeShape(expanded.selectionSet),
       // The result of an operation with rules depends on the caller.
       isPublic: isSubscription && rules.length === 0 && isPublic(document),
+      caching: findCacheRule(read),
       denials,
     };
   };

@@ -20,7 +20,7 @@ import {
 import { createInputCost } from './input-cost.ts';
 import { ASSUMED_LIST_SIZE, SIZE, argumentOf, boundsOf, readStrings, sizeOf } from './list-size.ts';
 import { OWN, quote, read } from './literals.ts';
-import type { CollectedField, GuardedSet, Selections } from './selection.ts';
+import { type CollectedField, type GuardedSet, type Selections, createKeys } from './selection.ts';
 
 const MUTATION_COST = 10;
 
@@ -89,19 +89,6 @@ export function generateCost({
 
 /** Expressions with more characters than this become functions, so that they are not repeated. */
 const LONGEST_INLINE = 200;
-
-/** Returns a function that gives equal keys to equal lists of selection sets with equal conditions. */
-function createKeys(): (guarded: readonly GuardedSet[]) => string {
-  const ids = new Map<unknown, number>();
-  return (guarded) =>
-    guarded
-      .map(({ set, when }) => {
-        const id = ids.get(set) ?? ids.size;
-        ids.set(set, id);
-        return `${String(id)}${when.map(({ variable, isTrue }) => `${isTrue ? '+' : '-'}${variable}`).join('')}`;
-      })
-      .join();
-}
 
 /** Returns an expression of type `Compiled['actualCost']`: the same weights, applied to the objects of a response. */
 export function generateActualCost({ schema, supergraph, root, sets, selections }: CostInput): string {

@@ -13,12 +13,9 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql';
+import type { Condition } from '../program/cache-rule.ts';
 
-/** `@include` (`isTrue`) or `@skip` with a variable. */
-export interface Condition {
-  readonly variable: string;
-  readonly isTrue: boolean;
-}
+export type { Condition };
 
 /** A selection set to be merged with others, and the conditions that must all hold for it. */
 export interface GuardedSet {
@@ -135,4 +132,17 @@ export function readConditions({ directives = [] }: SelectionNode | OperationDef
     else if (value?.kind === Kind.BOOLEAN && value.value !== isTrue) return 'never';
   }
   return conditions;
+}
+
+/** Returns a function that gives equal keys to equal lists of selection sets with equal conditions. */
+export function createKeys(): (guarded: readonly GuardedSet[]) => string {
+  const ids = new Map<unknown, number>();
+  return (guarded) =>
+    guarded
+      .map(({ set, when }) => {
+        const id = ids.get(set) ?? ids.size;
+        ids.set(set, id);
+        return `${String(id)}${when.map(({ variable, isTrue }) => `${isTrue ? '+' : '-'}${variable}`).join('')}`;
+      })
+      .join();
 }

@@ -5,6 +5,7 @@
 import type { Denial } from '../access/denial.ts';
 import type { OperationKind } from '../request/operation.ts';
 import type { BytesProgram, Scanners, Walk } from './bytes-program.ts';
+import type { CacheRule } from './cache-rule.ts';
 
 /** One operation of one supergraph, for any variables. */
 export interface Program {
@@ -26,6 +27,8 @@ export interface Program {
   readonly shape: Shape;
   /** Whether every selected field has `@tag(name: "public")`: the result is the same for every caller. */
   readonly isPublic: boolean;
+  /** How long the result may be cached by `@cacheControl`; undefined when it must not be. */
+  readonly caching: CacheRule | undefined;
   /** The fields that the callers of this program may not read, which no fetch asks for. */
   readonly denials: readonly Denial[];
 }

@@ -1,6 +1,6 @@
 /** What the fetches of one operation report beside their results, for response headers. */
 import { type Caller, hasRole } from '@trestle/identity';
-import { type CacheFields, type CachePolicy, readCachePolicy, toStrictest } from './cache-policy.ts';
+import { type CacheFields, type CachePolicy, NO_STORE, readCachePolicy, toStrictest } from './cache-policy.ts';
 
 /** Response headers by their names in lower case; a header that is sent several times has several values. */
 export type ReportedHeaders = Readonly<Record<string, string | string[]>>;
@@ -49,10 +49,14 @@ export class FetchLog {
     this.#policies++;
   }
 
-  /** Returns the strictest policy of all responses; undefined when a fetch has none, and for a result that sets a cookie. */
+  /** Returns the strictest policy of all responses; undefined when a fetch has none. */
   get cachePolicy(): CachePolicy | undefined {
-    const isWhole = this.#policies === this.#durationsMs.length && this.#forwarded?.['set-cookie'] === undefined;
-    return isWhole ? this.#policy : undefined;
+    return this.#policies === this.#durationsMs.length ? this.restriction : undefined;
+  }
+
+  /** Returns the strictest policy of those responses that have one, which forbids to cache a result that sets a cookie; undefined when none has one. */
+  get restriction(): CachePolicy | undefined {
+    return this.#forwarded?.['set-cookie'] === undefined ? this.#policy : NO_STORE;
   }
 
   /** Returns the forwarded headers, `Idempotent-Replayed` for every caller, and `Server-Timing` for administrators only: durations reveal what is inside. */

@@ -1,5 +1,6 @@
 /** One GraphQL operation: the request as a transport has read it, and its result. Types only. */
 import type { Fault } from '@trestle/schema/errors';
+import type { CachePolicy } from './cache-policy.ts';
 import type { RequestContext } from './context.ts';
 import type { Parameters } from './parameters.ts';
 import type { Resume } from './position.ts';
@@ -66,6 +67,8 @@ export interface OperationResult {
   readonly challenge: string | undefined;
   readonly operationKind: OperationKind | undefined;
   readonly operationName: string | undefined;
+  /** How long it may be cached by `@cacheControl` of its fields; undefined when they do not allow it. */
+  readonly caching?: CachePolicy | undefined;
   /** The execution result as JSON, in the first `length` bytes. They belong to the transport until it calls `release`. */
   readonly bytes: Buffer;
   readonly length: number;

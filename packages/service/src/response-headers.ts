@@ -73,9 +73,18 @@ export function mergeHeaders(own: unknown, added: HeaderList): OutgoingHttpHeade
   else if (typeof own === 'object' && own !== null) for (const name in own) push(name, (own as OutgoingHttpHeaders)[name]);
   for (let i = 0; i < added.length; i += 2) {
     const name = added[i] as string;
-    if (replaced?.has(name) !== true) merged.push(name, added[i + 1] as string);
+    const value = added[i + 1] as string;
+    if (name === 'vary') addVary(merged, value);
+    else if (replaced?.has(name) !== true) merged.push(name, value);
   }
   return merged;
+}
+
+/** One line has all names: nginx before 1.23 caches by the last line alone. */
+function addVary(merged: OutgoingHttpHeader[], value: string): void {
+  const index = merged.findIndex((each, i) => i % 2 === 0 && typeof each === 'string' && each.toLowerCase() === 'vary');
+  if (index < 0) merged.push('vary', value);
+  else merged[index + 1] = `${String(merged[index + 1])}, ${value}`;
 }
 
 /** A response of HTTP/1.1 with its added headers. */

@@ -130,13 +130,14 @@ function toFault(cause: unknown, timeoutMs: number): Fault {
   return fail('UPSTREAM_ERROR', 'The gateway is unavailable. Retry later.', { cause });
 }
 
-function toResult({ text, replayed, timing, cookies }: HttpResult): GraphQLResult {
+function toResult({ text, replayed, timing, cacheControl, cookies }: HttpResult): GraphQLResult {
   const { data, errors: failures } = JSON.parse(text) as Pick<GraphQLResult, 'data' | 'errors'>;
   return {
     ...(data !== undefined && { data }),
     ...(failures && { errors: failures }),
     isReplayed: replayed === 'true',
     serverTiming: timing,
+    cacheControl,
     cookies,
   };
 }
@@ -163,6 +164,7 @@ interface HttpResult {
   readonly text: string;
   readonly replayed: string | undefined;
   readonly timing: string | undefined;
+  readonly cacheControl: string | undefined;
   readonly cookies: readonly string[];
 }
 
@@ -198,6 +200,7 @@ function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<str
     const chunks: Buffer[] = [];
     let replayed: string | undefined;
     let timing: string | undefined;
+    let cacheControl: string | undefined;
     let cookies = NO_COOKIES;
     pool.dispatch(
       { method: 'POST', path, headers, body },
@@ -208,6 +211,7 @@ function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<str
         onResponseStart(_, __, received) {
           replayed = received['idempotent-replayed'] as string | undefined;
           timing = received['server-timing'] as string | undefined;
+          cacheControl = received['cache-control'] as string | undefined;
           const cookie = received['set-cookie'];
           if (cookie !== undefined) cookies = typeof cookie === 'string' ? [cookie] : cookie;
         },
@@ -216,7 +220,8 @@ function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<str
         },
         onResponseEnd() {
           const [only, ...others] = chunks;
-          resolve({ text: only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString(), replayed, timing, cookies });
+          const text = only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString();
+          resolve({ text, replayed, timing, cacheControl, cookies });
         },
         onResponseError(_, error) {
           reject(error);

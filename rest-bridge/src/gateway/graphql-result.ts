@@ -1,5 +1,8 @@
 /** The vocabulary of GraphQL responses. No I/O. */
 
+/** With the value `1`, the gateway says how long the result of a query may be cached. */
+export const CACHE_HEADER = 'trestle-cache';
+
 /** An error of a GraphQL response. */
 export interface GraphQLResponseError {
   readonly message: string;
@@ -15,6 +18,8 @@ export interface GraphQLResult {
   readonly isReplayed: boolean;
   /** `Server-Timing` of the gateway, which it sends to callers that may read it. */
   readonly serverTiming: string | undefined;
+  /** `Cache-Control` of the response, for a request with {@link CACHE_HEADER}. */
+  readonly cacheControl: string | undefined;
   /** The values of `Set-Cookie` of a mutation. */
   readonly cookies: readonly string[];
 }

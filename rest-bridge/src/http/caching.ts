@@ -11,13 +11,16 @@ export interface CachingFacts {
   readonly isComplete: boolean;
   /** Whether the URL contained an API key: a cache would keep it with the response. */
   readonly hasUrlKey: boolean;
+  /** `Cache-Control` of the gateway's response to an anonymous read; undefined for one that the gateway has no part in. */
+  readonly gatewayPolicy?: string | undefined;
 }
 
 /**
  * Returns the value of `Cache-Control`: `no-store` for writes, incomplete responses and URLs with an API key, `private` for everything that was read with a
- * credential, and `public` with revalidation for anonymous reads.
+ * credential. Anonymous reads are `public`, for as long as the schema says (`@cacheControl`), else with revalidation.
  */
-export function toCacheControl({ isRead, isAnonymous, isComplete, hasUrlKey }: CachingFacts): string {
+export function toCacheControl({ isRead, isAnonymous, isComplete, hasUrlKey, gatewayPolicy = '' }: CachingFacts): string {
   if (!isRead || !isComplete || hasUrlKey) return 'no-store';
-  return isAnonymous ? 'public, max-age=0, must-revalidate' : 'private, no-cache';
+  if (!isAnonymous || gatewayPolicy.startsWith('private')) return 'private, no-cache';
+  return gatewayPolicy.startsWith('public') ? gatewayPolicy : 'public, max-age=0, must-revalidate';
 }

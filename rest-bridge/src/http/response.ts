@@ -47,6 +47,8 @@ export interface RouteResponse {
   readonly version?: number | undefined;
   /** When the resource last changed, for `Last-Modified`; absent when the body also shows other resources. */
   readonly changedAt?: string | undefined;
+  /** `Cache-Control` of the gateway's response to an anonymous read. */
+  readonly gatewayPolicy?: string | undefined;
 }
 
 /** A response as it is written to the client. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
 import { toClientHeaders } from '@trestle/service/client-id';
 import type { GraphQLRequest } from '../gateway/gateway-client.ts';
+import { CACHE_HEADER } from '../gateway/graphql-result.ts';
 import type { CompileOperation } from '../operations/operations.ts';
 import type { FieldSelection } from '../query/field-selection.ts';
 import type { CompiledOperationRoute } from './compile.ts';
@@ -31,6 +32,7 @@ export function toGatewayRequest(
   const [clientHeader, clientId] = toClientHeaders(context.request);
   if (clientHeader !== undefined && clientId !== undefined) headers[clientHeader] = clientId;
   if (authorization !== undefined) headers['authorization'] = authorization;
+  else if (!parts.isMutation) headers[CACHE_HEADER] = '1';
   if (idempotency) {
     headers['idempotency-key'] = idempotency.key;
     headers['idempotency-scope'] = idempotency.scope;

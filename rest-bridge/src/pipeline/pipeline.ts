@@ -179,7 +179,7 @@ interface ResponseOptions {
 
 async function toRouteResponse(
   { target, compiled }: OperationRequest,
-  { value, compiled: { projection }, errors, isReplayed, serverTiming, cookies }: GatewayResult,
+  { value, compiled: { projection }, errors, isReplayed, serverTiming, cacheControl: gatewayPolicy, cookies }: GatewayResult,
   { paging, alternative }: ResponseOptions,
 ): Promise<PartialResponse> {
   const represent = (data: unknown) => projection.represent(data, target.prefix);
@@ -189,9 +189,9 @@ async function toRouteResponse(
     ...(isReplayed && { 'idempotent-replayed': 'true' }),
     ...(serverTiming !== undefined && { 'server-timing': serverTiming }),
   };
-  if (!alternative) return { ...response, headers, errors, ...(compiled.route.isOfSession && { cookies }) };
+  if (!alternative) return { ...response, headers, errors, gatewayPolicy, ...(compiled.route.isOfSession && { cookies }) };
   const bytes = await alternative.write(response.body as Record<string, unknown>);
-  return { ...response, headers, errors, document: { type: alternative.type, bytes } };
+  return { ...response, headers, errors, gatewayPolicy, document: { type: alternative.type, bytes } };
 }
 
 function missingTable(): never {

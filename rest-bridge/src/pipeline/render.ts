@@ -24,11 +24,11 @@ export interface RenderInput extends RouteResponse {
  * PRECONDITION_FAILED, or `RangeNotSatisfiable` (RFC 9110 §13.2.2).
  */
 export async function render(request: IncomingMessage, input: RenderInput, common: ResponseHeaders): Promise<HttpResponse> {
-  const { status, body, document, version, isAnonymous, hasUrlKey, errors } = input;
+  const { status, body, document, version, isAnonymous, hasUrlKey, errors, gatewayPolicy } = input;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   const isComplete = errors.length === 0;
   const headers = mergeHeaders(common, {
-    'cache-control': toCacheControl({ isRead, isAnonymous, isComplete, hasUrlKey }),
+    'cache-control': toCacheControl({ isRead, isAnonymous, isComplete, hasUrlKey, gatewayPolicy }),
     vary: VARY,
     ...input.headers,
   });

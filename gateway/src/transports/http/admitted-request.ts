@@ -25,6 +25,8 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   /** The most bytes of the files of one request. */
   readonly maxUploadBytes: number;
   readonly hasGraphiql: boolean;
+  /** `Vary` of responses that caches may keep. */
+  readonly cacheVary: string;
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
 }

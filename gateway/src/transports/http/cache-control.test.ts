@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FetchLog } from '../../request/fetch-log.ts';
-import { chooseCacheControl } from './cache-control.ts';
+import { chooseCacheControl, toCacheVary } from './cache-control.ts';
 
 const QUERY = { outcome: 'complete', operationKind: 'query' } as const;
 const GET = { method: 'GET', headers: {} };
@@ -52,5 +52,49 @@ describe('chooseCacheControl', () => {
     const fetchLog = createLog('max-age=9');
     fetchLog.forward('set-cookie', 'a=1');
     expect(chooseCacheControl(GET, { fetchLog, identity: [] }, QUERY)).toBe('no-store');
+  });
+
+  const HINT = { caching: { maxAge: 30, sharedMaxAge: 30, isPrivate: false } };
+
+  it('returns the hints of the schema, also without a fetch, and for a POST that asks', () => {
+    expect(choose([], { result: HINT })).toBe('public, max-age=30');
+    expect(choose([undefined, undefined], { result: HINT })).toBe('public, max-age=30');
+    expect(choose([], { result: HINT, request: { method: 'POST' } })).toBe('no-store');
+    expect(choose([], { result: HINT, request: { method: 'POST', headers: { 'trestle-cache': '1' } } })).toBe('public, max-age=30');
+  });
+
+  it('restricts the hints by what some fetches say', () => {
+    expect(choose([undefined, 'max-age=9'], { result: HINT })).toBe('public, max-age=9');
+    expect(choose([undefined, 'max-age=90'], { result: HINT })).toBe('public, max-age=30');
+    expect(choose([undefined, 'no-store'], { result: HINT })).toBe('no-store');
+  });
+
+  it('ignores the hints when headers of the request went to subgraphs', () => {
+    const identity = ['authorization', 'Bearer a'];
+    expect(choose([undefined], { result: HINT, identity })).toBe('no-store');
+    expect(choose(['max-age=90'], { result: HINT, identity })).toBe('private, max-age=90');
+  });
+
+  it.each([
+    ['errors', { result: { ...HINT, outcome: 'partial' } }],
+    ['a mutation', { result: { ...HINT, operationKind: 'mutation' } }],
+    ['a report', { result: HINT, request: { headers: { 'trestle-plan': '1' } } }],
+  ])('ignores the hints of a result with %s', (_, options) => {
+    expect(choose([], options)).toBe('no-store');
+  });
+
+  it('ignores the hints of a result that sets a cookie', () => {
+    const fetchLog = createLog(undefined);
+    fetchLog.forward('set-cookie', 'a=1');
+    expect(chooseCacheControl(GET, { fetchLog, identity: [] }, { ...QUERY, ...HINT })).toBe('no-store');
+  });
+});
+
+describe('toCacheVary', () => {
+  it('names every header that selects a result', () => {
+    const own = 'Accept, Accept-Encoding, Authorization, X-API-Key';
+    expect(toCacheVary({ forwardHeaders: [], isByClient: false })).toBe(own);
+    const all = `${own}, x-tenant, apollographql-client-name, apollographql-client-version`;
+    expect(toCacheVary({ forwardHeaders: ['x-tenant'], isByClient: true })).toBe(all);
   });
 });

@@ -1,23 +1,52 @@
 /** Chooses the `Cache-Control` of a result: `no-store`, unless all that it is made of may be cached (RFC 9111). No I/O. */
 import type { IncomingMessage } from 'node:http';
-import { NO_STORE_TEXT, writeCachePolicy } from '../../request/cache-policy.ts';
+import { type CachePolicy, NO_STORE_TEXT, toStrictest, writeCachePolicy } from '../../request/cache-policy.ts';
 import type { RequestContext } from '../../request/context.ts';
 import type { OperationResult } from '../../request/operation.ts';
+import { VARY } from './send.ts';
 
 /**
  * Returns the value of `Cache-Control`. Only a query by GET without errors may be cached, and only by the client itself when headers of its request,
- * such as its credential, were sent to subgraphs, because the result may depend on them (RFC 9111 §5.2.2.7).
+ * such as its credential, were sent to subgraphs, because the result may depend on them (RFC 9111 §5.2.2.7). Hints of the schema (`@cacheControl`) are
+ * for anonymous clients only.
  */
 export function chooseCacheControl(
-  { method, headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  request: Pick<IncomingMessage, 'method' | 'headers'>,
   { fetchLog, identity }: Pick<RequestContext, 'fetchLog' | 'identity'>,
-  { outcome, operationKind }: Pick<OperationResult, 'outcome' | 'operationKind'>,
+  { outcome, operationKind, caching }: Pick<OperationResult, 'outcome' | 'operationKind' | 'caching'>,
 ): string {
-  if ((method !== 'GET' && method !== 'HEAD') || outcome !== 'complete' || operationKind !== 'query') return NO_STORE_TEXT;
-  const policy = fetchLog.cachePolicy;
-  if (policy === undefined || REPORTS.some((name) => headers[name] !== undefined)) return NO_STORE_TEXT;
-  return writeCachePolicy(identity.length > 0 ? { ...policy, isPrivate: true } : policy);
+  if (!mayCache(request) || outcome !== 'complete' || operationKind !== 'query') return NO_STORE_TEXT;
+  const isAnonymous = identity.length === 0;
+  const policy = join(fetchLog, isAnonymous ? caching : undefined);
+  if (policy === undefined || REPORTS.some((name) => request.headers[name] !== undefined)) return NO_STORE_TEXT;
+  return writeCachePolicy(isAnonymous ? policy : { ...policy, isPrivate: true });
+}
+
+/** A GET, and a POST of a client that caches for others, as the REST bridge does: it asks by this header. */
+function mayCache({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
+  return method === 'GET' || method === 'HEAD' || headers[CACHE_HEADER] === '1';
+}
+
+const CACHE_HEADER = 'trestle-cache';
+
+/** What the schema allows, restricted by the subgraphs that say something; without hints, what all of them allow. */
+function join(fetchLog: RequestContext['fetchLog'], caching: CachePolicy | undefined): CachePolicy | undefined {
+  if (!caching) return fetchLog.cachePolicy;
+  const { restriction } = fetchLog;
+  return restriction ? toStrictest(caching, restriction) : caching;
 }
 
 /** These request headers change the result, and are not in `Vary`. */
 const REPORTS = ['trestle-plan', 'trestle-cost', 'trestle-snapshot'];
+
+interface VaryOptions {
+  /** Names of headers that go to subgraphs. */
+  readonly forwardHeaders: readonly string[];
+  /** Whether the application that a request names decides which document it means (trusted documents). */
+  readonly isByClient: boolean;
+}
+
+/** Returns `Vary` of responses that caches may keep: without it, a response to a request without these headers is served to one with them. */
+export function toCacheVary({ forwardHeaders, isByClient }: VaryOptions): string {
+  return [VARY, ...forwardHeaders, ...(isByClient ? ['apollographql-client-name', 'apollographql-client-version'] : [])].join(', ');
+}

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMultipart } from '@trestle/multipart/boundary';
 import { fail } from '@trestle/schema/errors';
 import { setLateHeaders } from '@trestle/service/response-headers';
+import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import { type Identification, tryIdentify } from '../../request/caller.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import { type Parameters, readParameters, readSearchParameters } from '../../request/parameters.ts';
@@ -167,7 +168,7 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
 }
 
 function toHead(
-  { exchange: { request }, context }: AdmittedRequest,
+  { exchange: { request }, context, options }: AdmittedRequest,
   mediaType: Pick<MediaType, 'contentType'> | undefined,
   result: OperationResult,
 ): Head {
@@ -175,7 +176,9 @@ function toHead(
   const head: Record<string, string | string[]> = { 'content-type': mediaType?.contentType ?? 'application/json; charset=utf-8' };
   const reported = context.fetchLog.toHeaders(context.caller);
   for (const name in reported) head[name] = reported[name] as string | string[];
-  head['cache-control'] = chooseCacheControl(request, context, result);
+  const cacheControl = chooseCacheControl(request, context, result);
+  head['cache-control'] = cacheControl;
+  if (cacheControl !== NO_STORE_TEXT) head['vary'] = options.cacheVary;
   if (challenge !== undefined) head['www-authenticate'] = challenge;
   if (status === 405) head['allow'] = isGet(request) ? 'POST' : ALLOW;
   return head;

@@ -14,6 +14,9 @@ interface Exchange {
   readonly requestId: string;
 }
 
+/** The request headers that select among the responses of one URL. */
+export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key';
+
 /** A result of at most this size is copied, so that it is written together with the headers. */
 const SMALL_BYTES = 16 * 1024;
 
@@ -86,9 +89,9 @@ function writeHead(
     'cache-control',
     head['cache-control'] ?? NO_STORE_TEXT,
     'vary',
-    'Accept, Accept-Encoding, Authorization, X-API-Key',
+    head['vary'] ?? VARY,
   ];
-  for (const name in head) if (name !== 'cache-control') headers.push(name, head[name] as string | string[]);
+  for (const name in head) if (name !== 'cache-control' && name !== 'vary') headers.push(name, head[name] as string | string[]);
   // The rest of the files is not read.
   if (isStreamed(request) && !request.complete && head['connection'] === undefined) headers.push('connection', 'close');
   headers.push('content-length', String(length));

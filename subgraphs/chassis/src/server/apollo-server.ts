@@ -50,7 +50,7 @@ export async function startApolloServer({ schema, log, plugin }: ApolloServerOpt
       createErrorPlugin(log),
       resultLimitPlugin,
       replayPlugin,
-      // It would wrap the resolver of each field, for responses that the gateway never caches.
+      // It would wrap the resolver of each field. The gateway reads `@cacheControl` of the supergraph (ADR 32).
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginUsageReportingDisabled(),

@@ -1,0 +1,149 @@
+/** `@cacheControl` of a supergraph as `Cache-Control` of the gateway, kept to by shared caches: undici's, and nginx where it is installed. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { Agent, type Dispatcher, fetch as fetchByUndici, interceptors } from 'undici';
+import { type Federation, startFederation } from '../../stack/federation.ts';
+import { type Front, hasNginx, startCache } from '../../stack/front.ts';
+
+const CACHE_CONTROL = `
+extend schema @link(url: "https://trestle.example/cacheControl/v0.1", import: ["@cacheControl"]) @composeDirective(name: "@cacheControl")
+enum cacheControl__Scope { PUBLIC PRIVATE }
+directive @cacheControl(maxAge: Int, scope: cacheControl__Scope, inheritMaxAge: Boolean) on FIELD_DEFINITION | OBJECT | INTERFACE | UNION
+`;
+const SOURCES = {
+  lamps: {
+    sdl: `${CACHE_CONTROL}
+      type Query { lamp: Lamp @cacheControl(maxAge: 60) mine: Lamp @cacheControl(maxAge: 60, scope: PRIVATE) plain: Int failing: Int @cacheControl(maxAge: 60)
+        secret: Int @authenticated @cacheControl(maxAge: 60) }
+      type Lamp @key(fields: "id") { id: ID! }
+      type Mutation { dim: Int @cacheControl(maxAge: 60) }`,
+    resolvers: {
+      Query: {
+        lamp: () => ({ id: '1' }),
+        mine: () => ({ id: '2' }),
+        plain: () => 1,
+        failing: () => {
+          throw new Error('broken');
+        },
+      },
+      Mutation: { dim: () => 1 },
+    },
+  },
+  prices: {
+    sdl: `${CACHE_CONTROL}
+      type Lamp @key(fields: "id") { id: ID! price: Int @cacheControl(maxAge: 20) stock: Int }`,
+    resolvers: { Lamp: { __resolveReference: (lamp: object) => lamp, price: () => 5, stock: () => 3 } },
+  },
+};
+const RULES = `
+headers:
+  request: [{ propagate: X-Tenant }]
+  response: [{ propagate: Cache-Control }]
+`;
+const PRICE = '{ lamp { price } }';
+const CREDENTIAL = { authorization: 'Basic YTpi' };
+
+describe.each(['trestle', 'apollo'])('@cacheControl, with the engine %s', (engine) => {
+  let folder: string;
+  let federation: Federation;
+  let dispatcher: Dispatcher;
+  let front: Front | undefined;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trestle-http-caching-'));
+    await writeFile(join(folder, 'rules.yaml'), RULES);
+    federation = await startFederation(SOURCES, { args: ['--config', join(folder, 'rules.yaml')], env: { GATEWAY_ENGINE: engine } });
+    dispatcher = new Agent().compose(interceptors.cache({ type: 'shared' }));
+    if (hasNginx) front = await startCache(federation.gateway.port);
+    else process.stderr.write('\n*** NO NGINX: it is not installed. The cache of undici is tested alone. ***\n\n');
+  });
+  afterEach(() => {
+    federation.received.length = 0;
+    federation.intercept = undefined;
+  });
+  afterAll(async () => {
+    await Promise.all([dispatcher.close(), front?.stop()]);
+    await federation.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const get = (query: string, headers: Record<string, string> = {}, parameters = '') =>
+    fetch(`${federation.url}?query=${encodeURIComponent(query)}${parameters}`, { headers });
+  const cacheControlOf = async (...given: Parameters<typeof get>) => (await get(...given)).headers.get('cache-control');
+
+  it('sends the minimum over what is selected from all subgraphs', async () => {
+    expect(await cacheControlOf('{ lamp { id } }')).toBe('public, max-age=60');
+    expect(await cacheControlOf(PRICE)).toBe('public, max-age=20');
+    expect(await cacheControlOf('{ a: lamp { ...F } } fragment F on Lamp { stock b: price }')).toBe('public, max-age=20');
+    expect(await cacheControlOf('{ lamp { id } plain }')).toBe('no-store');
+    expect(await cacheControlOf('{ lamp { id } mine { price } }')).toBe('private, max-age=20');
+  });
+
+  it('sends what @include leaves for these variables', async () => {
+    const query = 'query ($all: Boolean!) { lamp { id price @include(if: $all) } }';
+    const of = (all: boolean) => cacheControlOf(query, {}, `&variables=${encodeURIComponent(JSON.stringify({ all }))}`);
+    expect([await of(true), await of(false)]).toEqual(['public, max-age=20', 'public, max-age=60']);
+  });
+
+  it('sends no-store for a POST, a mutation, errors, a protected field and a report', async () => {
+    expect((await federation.ask(PRICE)).headers.get('cache-control')).toBe('no-store');
+    expect((await federation.ask('mutation { dim }', {}, { 'trestle-cache': '1' })).headers.get('cache-control')).toBe('no-store');
+    for (const query of ['{ lamp { id } failing }', '{ lamp { id } secret }', '{ lamp { nothing } }'])
+      expect(await cacheControlOf(query)).toBe('no-store');
+    expect(await cacheControlOf(PRICE, { 'trestle-cost': '1' })).toBe('no-store');
+  });
+
+  it('sends no-store for a request whose credential or header went to a subgraph', async () => {
+    expect(await cacheControlOf(PRICE, CREDENTIAL)).toBe('no-store');
+    expect(await cacheControlOf(PRICE, { 'x-tenant': 'acme' })).toBe('no-store');
+  });
+
+  it('names the headers that rules pass on in Vary of what may be cached', async () => {
+    const vary = (await get(PRICE)).headers.get('vary')?.split(', ') ?? [];
+    expect(vary).toEqual(expect.arrayContaining(['Accept', 'Accept-Encoding', 'Authorization', 'X-API-Key', 'x-tenant']));
+  });
+
+  it('is restricted by the Cache-Control of a subgraph, which cannot extend it', async () => {
+    const send = (value: string) => {
+      federation.intercept = ({ subgraph }, _, response) => {
+        if (subgraph === 'prices') response.setHeader('cache-control', value);
+      };
+      return cacheControlOf(PRICE);
+    };
+    expect(await send('max-age=7, s-maxage=15')).toBe('public, max-age=7, s-maxage=15');
+    expect(await send('max-age=600')).toBe('public, max-age=20');
+    expect(await send('private, max-age=600')).toBe('private, max-age=20');
+    expect(await send('no-store')).toBe('no-store');
+  });
+
+  it('answers a POST with the header that asks for it as a GET', async () => {
+    expect((await federation.ask(PRICE, {}, { 'trestle-cache': '1' })).headers.get('cache-control')).toBe('public, max-age=20');
+    expect((await federation.ask(PRICE, {}, { 'trestle-cache': '1', ...CREDENTIAL })).headers.get('cache-control')).toBe('no-store');
+  });
+
+  /** Returns how many requests subgraphs got for a response through a cache. */
+  const fetchesOf = async (through: 'undici' | 'nginx', headers: Record<string, string> = {}, query = PRICE) => {
+    federation.received.length = 0;
+    const url = `${through === 'nginx' ? `${front?.url ?? ''}/graphql` : federation.url}?query=${encodeURIComponent(query)}`;
+    const response = await fetchByUndici(url, { headers, ...(through === 'undici' && { dispatcher }) });
+    expect(response.status).toBe(200);
+    await response.text();
+    return federation.received.length;
+  };
+
+  it.each(hasNginx ? (['undici', 'nginx'] as const) : (['undici'] as const))(
+    'is kept by %s, for anonymous clients only',
+    async (through) => {
+      expect([await fetchesOf(through), await fetchesOf(through), await fetchesOf(through)]).toEqual([2, 0, 0]);
+      expect([await fetchesOf(through, CREDENTIAL), await fetchesOf(through, CREDENTIAL)]).toEqual([2, 2]);
+      expect([await fetchesOf(through, { 'x-api-key': 'k' }), await fetchesOf(through, { 'x-tenant': 'acme' })]).toEqual([2, 2]);
+      // undici forgets a response when another one of its URL must not be stored.
+      expect(await fetchesOf(through)).toBe(through === 'nginx' ? 0 : 2);
+      const failing = '{ lamp { price } failing }';
+      expect([await fetchesOf(through, {}, failing), await fetchesOf(through, {}, failing)]).toEqual([2, 2]);
+      const mine = '{ mine { price } }';
+      expect([await fetchesOf(through, {}, mine), await fetchesOf(through, {}, mine)]).toEqual([2, 2]);
+    },
+  );
+});
