@@ -88,6 +88,21 @@ describe('a durable consumer', () => {
     expect(await effectsOf('failing')).toEqual(named('once', 300));
   });
 
+  it('makes the effect of fewer events at a time when a statement for all of them takes too long', async () => {
+    const sizes: number[] = [];
+    const consumer = consume('slow', {
+      handle: async (events, query) => {
+        sizes.push(events.length);
+        if (events.length > 3) throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
+        for (const { subject } of events) await query('INSERT INTO effects (consumer, subject) VALUES ($1, $2)', ['slow', subject]);
+      },
+    });
+    await until(async () => (await effectsOf('slow')).length >= 300);
+    await consumer.stop();
+    expect(await effectsOf('slow')).toEqual(named('once', 300));
+    expect(sizes.slice(0, 6)).toEqual([10, 5, 3, 2, 5, 3]);
+  });
+
   it('continues where it was after a restart', async () => {
     const consumer = consume('once');
     await insert(['usr_later']);

@@ -24,7 +24,7 @@ export interface ConsumerOptions {
   readonly database: Pick<Database, 'query' | 'transact'>;
   /**
    * Makes the effect of events, in their order, by `query`, whose transaction also stores the position: both are committed or neither. It must
-   * end within the time limit of a statement. When it throws, each event is tried alone; one that fails `retries.attempts` times is set aside.
+   * end within the time limit of a statement; of events that take longer, half as many are tried. When it throws, each event is tried alone; one that fails `retries.attempts` times is set aside.
    * After a gap or a restored backup of the source, events come that it has seen: those of one id must have one effect.
    */
   readonly handle: (events: readonly DomainEvent[], query: Query) => Promise<void>;
@@ -109,7 +109,9 @@ async function takeAll(options: ConsumerOptions, { after, events }: Batch, signa
   try {
     return await take(options, { after, events });
   } catch (error) {
-    if (signal.aborted || isTransient(error)) throw error;
+    if (signal.aborted) throw error;
+    if (events.length > 1 && isTimeout(error)) return takeHalves(options, { after, events }, signal);
+    if (isTransient(error)) throw error;
   }
   let reached = after;
   for (const event of events) {
@@ -118,6 +120,15 @@ async function takeAll(options: ConsumerOptions, { after, events }: Batch, signa
     if (reached !== event.position) break;
   }
   return reached;
+}
+
+/** Makes the effect of events that take too long together. The position is stored between the halves, so that each attempt makes progress. */
+async function takeHalves(options: ConsumerOptions, { after, events }: Batch, signal: AbortSignal): Promise<string | undefined> {
+  const first = events.slice(0, Math.ceil(events.length / 2));
+  const reached = await takeAll(options, { after, events: first }, signal);
+  // Another process is ahead.
+  if (reached !== first.at(-1)?.position) return reached;
+  return takeAll(options, { after: reached, events: events.slice(first.length) }, signal);
 }
 
 type Single = Pick<Batch, 'after'> & { readonly event: DomainEvent };
@@ -190,6 +201,11 @@ async function beginAgain(options: ConsumerOptions, after: string | undefined): 
 
 function keyOf({ consumer, feed }: Pick<ConsumerOptions, 'consumer' | 'feed'>): ConsumerKey {
   return { consumer, source: feed.source };
+}
+
+/** Returns whether PostgreSQL has cancelled a statement because of its time limit. */
+function isTimeout(error: unknown): boolean {
+  return toDatabaseFault(error)?.code === 'UPSTREAM_TIMEOUT';
 }
 
 /** Returns whether an effect has failed for a reason outside the event: the database, or another service. Such an event is never set aside. */

@@ -13,19 +13,29 @@ export const NEXT: IndexTables = { documents: 'search_documents_next', words: 's
 
 export type IndexStore = ReturnType<typeof createIndexStore>;
 
-export function createIndexStore(prisma: Pick<SqlClient, '$executeRaw'>, { documents, words }: IndexTables = LIVE) {
+/** So many comments are written by one statement, which must end within its time limit. */
+const COMMENTS = 500;
+
+export function createIndexStore(prisma: SqlClient, { documents, words }: IndexTables = LIVE) {
   const table = name(documents);
-  /** Inserts or replaces the documents that the statement selects, and adds their words to those by which queries are corrected and completed. */
-  const write = (selected: Sql) =>
-    prisma.$executeRaw(sql`
+  /**
+   * Inserts or replaces the documents that the statement selects, and adds their words to those by which queries are corrected and completed.
+   * Resolves with the number of documents.
+   */
+  const write = async (selected: Sql) => {
+    const [row] = await prisma.$queryRaw<{ count: number }[]>(sql`
     WITH written AS (
       INSERT INTO ${table} ("id", "type", "postId", "name", "bio", "words", "createdAt") ${selected}
       ON CONFLICT ("id") DO UPDATE SET "name" = excluded."name", "bio" = excluded."bio", "words" = excluded."words"
       RETURNING "words"
+    ), added AS (
+      INSERT INTO ${name(words)} ("word")
+      SELECT DISTINCT w COLLATE "C" FROM written, unnest(tsvector_to_array("words")) AS w
+      WHERE w NOT LIKE '$%' ORDER BY 1 ON CONFLICT DO NOTHING
     )
-    INSERT INTO ${name(words)} ("word")
-    SELECT DISTINCT w COLLATE "C" FROM written, unnest(tsvector_to_array("words")) AS w
-    WHERE w NOT LIKE '$%' ORDER BY 1 ON CONFLICT DO NOTHING`);
+    SELECT count(*)::int AS "count" FROM written`);
+    return row?.count ?? 0;
+  };
   const remove = (condition: Sql) => prisma.$executeRaw(sql`DELETE FROM ${table} d WHERE ${condition}`);
   const addType = (vector: Sql, type: string) => sql`${vector} || array_to_tsvector(ARRAY[${`$${type}`}])`;
 
@@ -54,7 +64,8 @@ export function createIndexStore(prisma: Pick<SqlClient, '$executeRaw'>, { docum
       await remove(sql`d."id" = ${given} AND NOT ${isPublished(sql`d."id"`)}`);
       await remove(sql`d."postId" = ${given} AND NOT ${isPublished(sql`d."postId"`)}`);
       await insertPosts(ids);
-      await write(selectComments(sql`c."postId" = ${given} AND NOT EXISTS (SELECT FROM ${table} d WHERE d."id" = c."id")`));
+      const missing = sql`c."postId" = ${given} AND NOT EXISTS (SELECT FROM ${table} d WHERE d."id" = c."id") LIMIT ${COMMENTS}::int`;
+      while ((await write(selectComments(missing))) === COMMENTS);
     },
 
     /** Indexes comments on published posts; others leave the index. */

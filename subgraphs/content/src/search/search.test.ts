@@ -211,6 +211,23 @@ describe('the index', () => {
     expect(left?.count).toBe(0);
   });
 
+  it('gets many comments of a post by several statements, each of which ends within its time limit', async () => {
+    await createPost('popular', { title: 'Much discussed' });
+    await content.prisma.$executeRaw`
+      INSERT INTO "comments" ("id", "postId", "authorId", "body") SELECT 'cmt_many' || i, ${ids['popular']}, 'usr_a', 'gossip' FROM generate_series(1, 1300) i`;
+    await content.prisma.$executeRaw`
+      CREATE FUNCTION "refuse_many"() RETURNS TRIGGER LANGUAGE plpgsql AS
+      $$ BEGIN IF (SELECT count(*) FROM "inserted") > 500 THEN RAISE 'too many'; END IF; RETURN NULL; END $$`;
+    await content.prisma.$executeRaw`
+      CREATE TRIGGER "refuse_many" AFTER INSERT ON "search_documents" REFERENCING NEW TABLE AS "inserted"
+      FOR EACH STATEMENT EXECUTE FUNCTION "refuse_many"()`;
+    await index.writePosts([ids['popular'] ?? '']);
+    await content.prisma.$executeRaw`DROP TRIGGER "refuse_many" ON "search_documents"`;
+    const [written] = await content.prisma.$queryRaw<{ count: number }[]>`
+      SELECT count(*)::int AS count FROM "search_documents" WHERE "postId" = ${ids['popular']}`;
+    expect(written?.count).toBe(1300);
+  });
+
   it('removes accounts that are no longer active', async () => {
     const account = { id: 'usr_gone', name: 'Evanescent', bio: null, createdAt: '2026-01-01T00:00:00Z' };
     await index.writeAccounts([account.id], [account]);
