@@ -13,6 +13,7 @@ import type { Query } from '../database/query.ts';
 import { holdBehind, setAside } from './dead-letters.ts';
 import type { DomainEvent, EventFeed } from './domain-event.ts';
 import { type ConsumerKey, lockPosition, readPosition, storeFailures, storePosition } from './feed-position.ts';
+import { repeatUntilStopped } from './repeat-until-stopped.ts';
 import { createReplays } from './replay-dead-letters.ts';
 
 /** What a consumer is created from. */
@@ -51,7 +52,6 @@ interface Batch {
 }
 
 const BATCH = 200;
-const BACKOFF = { firstMs: 100, maxMs: 5000 };
 /** About 11 s. */
 const RETRIES = { attempts: 8, firstMs: 100, maxMs: 5000 };
 /** Processes that start together do not reach each other at once. As many failures in a row, about 6 s, are no error yet. */
@@ -59,29 +59,14 @@ const EXPECTED_FAILURES = 6;
 
 /** Starts the consumer. Several processes may run one of the same name: whichever is first makes the effect of an event. */
 export function consumeFeed(options: ConsumerOptions): FeedConsumer {
-  const stopping = new AbortController();
-  const running = run(options, stopping.signal);
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
-}
-
-async function run(options: ConsumerOptions, signal: AbortSignal): Promise<void> {
   const { log, consumer, feed } = options;
   const replay = createReplays({ ...options, isTransient });
-  let failures = 0;
-  const onSuccess = () => (failures = 0);
-  while (!signal.aborted) {
-    await consumeUntilError(options, signal, { replay, onSuccess }).catch(async (error: unknown) => {
-      if (signal.aborted) return;
-      failures++;
+  return repeatUntilStopped({
+    run: (signal, onSuccess) => consumeUntilError(options, signal, { replay, onSuccess }),
+    onError(error, failures) {
       log[failures > EXPECTED_FAILURES ? 'error' : 'info'](`${consumer} cannot consume the events of ${feed.source}`, { error });
-      await delay(backoffMs(failures, BACKOFF), undefined, { signal }).catch(() => undefined);
-    });
-  }
+    },
+  });
 }
 
 interface Steps {

@@ -1,13 +1,12 @@
 /** Publishes a subgraph's outbox to JetStream: every event once and in order, whatever ends this process or the bus (ADR 24). */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PubAck } from '@nats-io/jetstream';
 import type { Log } from '@trestle/log';
 import { Fault } from '@trestle/schema/errors';
-import { backoffMs } from '@trestle/service/backoff';
 import { toCloudEvent } from './cloud-event.ts';
 import { type DomainEvent, type EventFeed, MAX_FEED_EVENTS } from './domain-event.ts';
 import type { NatsBus, OpenBus } from './nats-bus.ts';
 import { readLastMessage } from './nats-stream.ts';
+import { repeatUntilStopped } from './repeat-until-stopped.ts';
 
 /** What the publisher is created from. */
 export interface PublisherOptions {
@@ -16,8 +15,6 @@ export interface PublisherOptions {
   readonly bus: NatsBus;
   readonly log: Log;
 }
-
-const BACKOFF = { firstMs: 100, maxMs: 5000 };
 
 /** Codes of the error that the last message of the stream is another one than the expected. */
 const WRONG_LAST_SEQUENCE: readonly unknown[] = [10_071, 10_164];
@@ -28,26 +25,12 @@ const WRONG_LAST_SEQUENCE: readonly unknown[] = [10_071, 10_164];
  * event; the others learn that it is stored where they would have stored it, or, after longer than the bus remembers ids, read the last message again.
  */
 export function publishFeed(options: PublisherOptions): { readonly stop: () => Promise<void> } {
-  const stopping = new AbortController();
-  const running = run(options, stopping.signal);
-  return {
-    async stop() {
-      stopping.abort();
-      await running;
-    },
-  };
-}
-
-async function run(options: PublisherOptions, signal: AbortSignal): Promise<void> {
-  let failures = 0;
-  while (!signal.aborted) {
-    await publishUntilError(options, signal, () => (failures = 0)).catch(async (error: unknown) => {
-      if (signal.aborted) return;
-      failures++;
+  return repeatUntilStopped({
+    run: (signal, onSuccess) => publishUntilError(options, signal, onSuccess),
+    onError(error) {
       options.log.error('events are not published to NATS', { error });
-      await delay(backoffMs(failures, BACKOFF), undefined, { signal }).catch(() => undefined);
-    });
-  }
+    },
+  });
 }
 
 async function publishUntilError({ feed, bus, log }: PublisherOptions, signal: AbortSignal, onSuccess: () => void): Promise<void> {
