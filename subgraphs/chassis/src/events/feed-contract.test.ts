@@ -144,25 +144,30 @@ describe.each(Object.keys(TRANSPORTS))('a feed from %s', (transport) => {
     await expect(reading).rejects.toThrow();
   });
 
-  promise('returns 10,000 events of concurrent writers once each, those of one entity in the order of its changes', async () => {
-    const ids = named('burst', 100);
-    await insert(fixture, ids);
-    const write = async (writer: number) => {
-      for (let i = 0; i < 99; i++) {
-        // Each account is changed by several writers; `age` counts its changes.
-        const id = ids[(writer * 7 + i) % 100];
-        await fixture.database.query('UPDATE users SET age = coalesce(age, 0) % 120 + 1, version = version + 1 WHERE id = $1', [id]);
+  // Gaps of positions are the outbox's own: the others only pass on what it reads.
+  const changes = transport === 'the outbox' ? 99 : 29;
+  promise(
+    `returns ${String((changes + 1) * 100)} events of concurrent writers once each, those of one entity in the order of its changes`,
+    async () => {
+      const ids = named('burst', 100);
+      await insert(fixture, ids);
+      const write = async (writer: number) => {
+        for (let i = 0; i < changes; i++) {
+          // Each account is changed by several writers; `age` counts its changes.
+          const id = ids[(writer * 7 + i) % 100];
+          await fixture.database.query('UPDATE users SET age = coalesce(age, 0) % 120 + 1, version = version + 1 WHERE id = $1', [id]);
+        }
+      };
+      const reading = take(fixture.feed, 8 + 100 + 100 * changes, { limit: 1000 });
+      await Promise.all(Array.from({ length: 100 }, (_, writer) => write(writer)));
+      const events = await reading;
+      expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+      for (const id of ids) {
+        const versions = events.filter(({ subject }) => subject === id).map(({ data }) => data['version']);
+        expect(versions).toEqual(versions.map((_, i) => i + 1));
       }
-    };
-    const reading = take(fixture.feed, 8 + 100 + 9900, { limit: 1000 });
-    await Promise.all(Array.from({ length: 100 }, (_, writer) => write(writer)));
-    const events = await reading;
-    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
-    for (const id of ids) {
-      const versions = events.filter(({ subject }) => subject === id).map(({ data }) => data['version']);
-      expect(versions).toEqual(versions.map((_, i) => i + 1));
-    }
-  });
+    },
+  );
 });
 
 describe('NATS JetStream', () => {
