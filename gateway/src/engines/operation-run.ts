@@ -17,6 +17,7 @@ import { toOperationAttributes } from '../observability/tracing.ts';
 import { toPlannedPolicy } from '../program/cache-rule.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Operation } from '../program/operation.ts';
+import type { IntrospectionResults } from '../program/program.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
@@ -42,8 +43,6 @@ interface CheckedOperation {
   /** The estimated cost. */
   readonly cost: number;
 }
-
-type IntrospectionResults = Readonly<Record<string, string>>;
 
 /** How a run ends. */
 type Ending = Pick<OperationResult, 'outcome' | 'status' | 'challenge' | 'bytes' | 'length'>;

@@ -10,7 +10,8 @@ export interface BufferPool {
   isPooled(buffer: Buffer): boolean;
 }
 
-const SIZE = 64 * 1024;
+/** The smallest buffer. */
+export const BUFFER_BYTES = 64 * 1024;
 const MAX_SIZE = 1024 * 1024;
 /** Bytes of all buffers in the pool. */
 const MAX_POOLED_BYTES = 16 * 1024 * 1024;
@@ -19,13 +20,13 @@ const MAX_POOLED_BYTES = 16 * 1024 * 1024;
 export function createBufferPool(maxBytes: number): BufferPool {
   const free: Buffer[] = [];
   let pooled = 0;
-  const isPooled = ({ length }: Buffer) => length >= SIZE && length <= MAX_SIZE;
+  const isPooled = ({ length }: Buffer) => length >= BUFFER_BYTES && length <= MAX_SIZE;
   return {
     maxBytes,
-    take(least = SIZE) {
+    take(least = BUFFER_BYTES) {
       const index = free.findLastIndex(({ length }) => length >= least);
       const [buffer] = index < 0 ? [] : free.splice(index, 1);
-      if (!buffer) return Buffer.allocUnsafeSlow(Math.max(SIZE, least));
+      if (!buffer) return Buffer.allocUnsafeSlow(Math.max(BUFFER_BYTES, least));
       pooled -= buffer.length;
       return buffer;
     },

@@ -4,9 +4,9 @@ import { isErrorCode } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
 import { type SubgraphErrors, formatErrors, isServerError } from '../errors/format-error.ts';
 import { toDenialErrors } from '../access/denial.ts';
-import { TOO_LARGE, type WriteRequest, type Written } from '../program/program.ts';
+import { type IntrospectionResults, TOO_LARGE, type WriteRequest, type Written } from '../program/program.ts';
 import type { ResultError } from '../program/result.ts';
-import type { BufferPool } from './buffer-pool.ts';
+import { BUFFER_BYTES, type BufferPool } from './buffer-pool.ts';
 import type { Executed } from './execute.ts';
 import type { Assembled } from './executor.ts';
 
@@ -19,8 +19,7 @@ export interface Writing {
 }
 
 export interface ResultExtras {
-  /** The results of introspection fields as JSON, by response key. */
-  readonly introspection: Readonly<Record<string, string>>;
+  readonly introspection: IntrospectionResults;
   readonly extensions: object | undefined;
 }
 
@@ -46,8 +45,8 @@ export function writeResult(executed: Executed, extras: ResultExtras, writing: W
   const { buffers } = writing;
   const { maxBytes } = buffers;
   const { write, explain } = operation.compiled;
-  const buffer = buffers.take();
   const { introspection, extensions } = extras;
+  const buffer = buffers.take(BUFFER_BYTES + measureIntrospection(introspection));
   const request: WriteRequest = { conditions, introspection, buffer, maxBytes, faults: [], noteMissing: errors.noteMissing };
   const span = context.trace?.start('GraphQL write');
   try {
@@ -82,6 +81,13 @@ function finish(written: Written, rest: Rest): WrittenResult {
   const { errors, extensions } = rest;
   const { bytes, length } = errors.length > 0 || extensions ? append(written, rest) : close(written);
   return { bytes, length, errors, isNull: bytes[DATA_AT] === LETTER_N };
+}
+
+/** Returns the number of bytes, so that a buffer for large results does not have to grow by steps, of which each would become garbage. */
+function measureIntrospection(introspection: IntrospectionResults): number {
+  let bytes = 0;
+  for (const key in introspection) bytes += introspection[key]?.length ?? 0;
+  return bytes;
 }
 
 const NO_ERRORS: readonly GraphQLFormattedError[] = [];

@@ -1,22 +1,21 @@
-/** Resolves the `__schema` and `__type` fields of an operation. */
+/** Finds the `__schema` and `__type` fields of an operation, and resolves them. */
 import {
-  type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
-  GraphQLError,
   type GraphQLSchema,
-  Kind,
   type OperationDefinitionNode,
-  type SelectionNode,
-  executeSync,
+  getVariableValues,
   visit,
 } from 'graphql';
-import type { GuardedSet, Selections } from './selection.ts';
+import type { IntrospectionResults } from '../program/program.ts';
+import { type CollectedField, type GuardedSet, type Selections, areMet } from './selection.ts';
+import { IntrospectionWriter } from './write-introspection.ts';
 
 export interface Introspection {
   /** Whether the result depends on variables. */
   readonly isOpen: boolean;
-  /** Returns JSON texts by response key. Throws a GraphQLError when they have more than `maxBytes` bytes together. */
-  answer(variables: Readonly<Record<string, unknown>>, maxBytes: number): Record<string, string>;
+  /** Throws a GraphQLError when the results have more than `maxBytes` bytes together. */
+  answer(variables: Readonly<Record<string, unknown>>, maxBytes: number): IntrospectionResults;
 }
 
 export interface IntrospectionInput {
@@ -31,59 +30,49 @@ export interface IntrospectionInput {
 export function findIntrospection({ schema, operation, fragments, selections, sets }: IntrospectionInput): Introspection | undefined {
   const root = schema.getRootType(operation.operation);
   if (!root) return undefined;
-  // The writer decides whether a field is in the response, so conditions of the field itself are left out here.
-  const nodes = selections
-    .collect(root, sets)
-    .filter(({ name }) => name === '__schema' || name === '__type')
-    .flatMap((field) => field.nodes.map((node): SelectionNode => ({ ...node, directives: [] })));
-  if (nodes.length === 0) return undefined;
-  const { reached, variables: used } = reach(nodes, fragments);
-  const only: OperationDefinitionNode = {
-    ...operation,
-    directives: [],
-    // A variable that is no longer used must not be required (GraphQL §6.1.2).
-    variableDefinitions: (operation.variableDefinitions ?? []).filter(({ variable }) => used.has(variable.name.value)),
-    selectionSet: { kind: Kind.SELECTION_SET, selections: nodes },
-  };
-  const document: DocumentNode = { kind: Kind.DOCUMENT, definitions: [only, ...reached] };
+  const fields = selections.collect(root, sets).filter(({ name }) => name === '__schema' || name === '__type');
+  if (fields.length === 0) return undefined;
+  const byName = new Map(fragments.map((each) => [each.name.value, each]));
+  const used = findVariables(fields, byName);
+  // A variable that is not used here must not be required (GraphQL §6.1.2).
+  const definitions = (operation.variableDefinitions ?? []).filter(({ variable }) => used.has(variable.name.value));
   return {
     isOpen: used.size > 0,
-    answer(variables, maxBytes) {
-      const { data, errors } = executeSync({ schema, document, rootValue: {}, variableValues: variables });
+    answer(given, maxBytes) {
+      const { coerced = {}, errors } = getVariableValues(schema, definitions, given);
       if (errors?.[0]) throw errors[0];
-      let bytes = 0;
-      return Object.fromEntries(
-        Object.entries(data ?? {}).map(([key, value]) => {
-          const text = JSON.stringify(value);
-          bytes += Buffer.byteLength(text);
-          if (bytes > maxBytes)
-            throw new GraphQLError(`The introspection result exceeds the limit of ${String(maxBytes)} bytes; select fewer fields`, {
-              nodes,
-              extensions: { code: 'VALIDATION_ERROR' },
-            });
-          return [key, text];
-        }),
-      );
+      const writer = new IntrospectionWriter({ schema, fragments: byName, variables: coerced, maxBytes });
+      const results: [key: string, bytes: Uint8Array][] = [];
+      for (const { key, nodes, when } of fields) {
+        const included = nodes.length === 1 ? nodes : nodes.filter((_, i) => areMet(when[i] ?? [], coerced));
+        if (included.length > 0) results.push([key, writer.write(included)]);
+      }
+      return Object.fromEntries(results);
     },
   };
 }
 
-/** Returns the fragments that the selections spread, directly or not, and the names of all variables in both. */
-function reach(nodes: readonly SelectionNode[], fragments: readonly FragmentDefinitionNode[]) {
-  const byName = new Map(fragments.map((each) => [each.name.value, each]));
+/**
+ * Returns the names of all variables in the selections and in the fragments that they spread, directly or not. The conditions of a field count when it
+ * is selected several times: otherwise the writer of the response decides whether the field is in it.
+ */
+function findVariables(fields: readonly CollectedField[], fragments: ReadonlyMap<string, FragmentDefinitionNode>): ReadonlySet<string> {
   const reached = new Set<FragmentDefinitionNode>();
   const variables = new Set<string>();
-  const look = (node: SelectionNode | FragmentDefinitionNode) => {
+  const look = (node: FieldNode | FragmentDefinitionNode) => {
     visit(node, {
       Variable: ({ name }) => void variables.add(name.value),
       FragmentSpread({ name }) {
-        const fragment = byName.get(name.value);
+        const fragment = fragments.get(name.value);
         if (!fragment || reached.has(fragment)) return;
         reached.add(fragment);
         look(fragment);
       },
     });
   };
-  nodes.forEach(look);
-  return { reached: [...reached], variables };
+  for (const { nodes, when } of fields) {
+    for (const node of nodes) look({ ...node, directives: [] });
+    if (nodes.length > 1) for (const { variable } of when.flat()) variables.add(variable);
+  }
+  return variables;
 }

@@ -1,8 +1,9 @@
 /** Runs one planner thread, which does one task at a time. A thread is replaced when a task takes too long or makes the thread exit. */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
 import { toPackageUrl } from '../package-files.ts';
+import { startBoundedWorker } from './bounded-worker.ts';
 import type { PlannerMessage, PlannerReply, PlannerResult, PlannerSeed } from './planner-worker.ts';
 import type { SupergraphFacts } from './planner.ts';
 import { PlannerUnavailable } from './planner-unavailable.ts';
@@ -84,11 +85,8 @@ export class PlannerLane {
   #startThread(): Promise<SupergraphFacts> {
     const { sdl, limits, maxHeapMb } = this.#options;
     return new Promise((resolve, reject) => {
-      const worker = new Worker(WORKER, {
-        workerData: { sdl, limits } satisfies PlannerSeed,
-        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
-      });
-      worker.unref();
+      const seed: PlannerSeed = { sdl, limits };
+      const worker = startBoundedWorker(WORKER, seed, { maxHeapMb, youngHeapMb: YOUNG_HEAP_MB });
       this.#worker = worker;
       worker.on('message', (reply: PlannerReply) => {
         if (reply.kind === 'ready') {

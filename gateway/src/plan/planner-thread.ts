@@ -5,6 +5,7 @@
 import { INTERNAL_ERROR_MESSAGE, fail } from '@trestle/schema/errors';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { IntrospectionResults } from '../program/program.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { type LaneOptions, PlannerLane } from './planner-lane.ts';
 import type { PlannerResult, PlannerTask } from './planner-worker.ts';
@@ -29,7 +30,7 @@ export interface PlannerThread {
    * Throws SERVICE_UNAVAILABLE when a queue is full, INTERNAL_ERROR for a fault of the planner. Clients, as named by `client`, take turns.
    */
   prepare(request: PrepareRequest, client?: string): Promise<Prepared>;
-  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, client?: string): Promise<Record<string, string>>;
+  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, client?: string): Promise<IntrospectionResults>;
   /** Stops the threads when every task is done. */
   retire(): void;
   stop(): Promise<void>;
@@ -56,7 +57,7 @@ export async function startPlannerThread(sdl: string, limits: Limits, { timeoutM
     },
     async introspect(request, variables, client) {
       const result = await threads.run({ kind: 'introspect', request, variables }, client);
-      return result.kind === 'introspected' ? result.texts : {};
+      return result.kind === 'introspected' ? result.results : {};
     },
     retire() {
       threads.retire();

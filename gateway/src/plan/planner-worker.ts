@@ -1,7 +1,8 @@
 /** Runs in a planner's worker thread: plans for one supergraph, one request at a time, and replies to each with exactly one message. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { watchHeap } from '@trestle/service/heap-watch';
+import { createGrowthLimit, watchHeap } from '@trestle/service/heap-watch';
 import type { Limits } from '../limits/limits.ts';
+import type { IntrospectionResults } from '../program/program.ts';
 import { GraphQLError } from 'graphql';
 import { type PrepareRequest, type Prepared, type PreparedError, type SupergraphFacts, createPlanner, toPreparedError } from './planner.ts';
 import { LIGHT_WEIGHT, TooHeavy } from './read-operation.ts';
@@ -23,18 +24,24 @@ export type PlannerReply =
 
 export type PlannerResult =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
-  | { readonly kind: 'introspected'; readonly texts: Record<string, string> }
+  | { readonly kind: 'introspected'; readonly results: IntrospectionResults }
   | { readonly kind: 'invalid'; readonly error: PreparedError }
   | { readonly kind: 'heavy' }
   | { readonly kind: 'failed'; readonly reason: string };
 
+/** The garbage that the thread may hold beside its schemas. V8 would let it grow to several times their size. */
+const GROWN_BYTES = 12 * 1024 * 1024;
+/** The largest share of the thread's time for collections after tasks. */
+const COLLECTING_SHARE = 0.2;
+
 const port = parentPort;
 if (!port) throw new Error('planner-worker.js must run in a worker thread.');
 const reply = (message: PlannerReply) => {
-  port.postMessage(message);
+  port.postMessage(message, buffersOf(message));
 };
 // A collection in this thread delays only requests whose document is not planned yet.
-watchHeap({ grownBytes: 12 * 1024 * 1024, busyMs: 3000 });
+const collectWhenGrown = createGrowthLimit({ grownBytes: GROWN_BYTES, maxShare: COLLECTING_SHARE });
+watchHeap({ grownBytes: GROWN_BYTES });
 const { sdl, limits } = workerData as PlannerSeed;
 
 try {
@@ -44,14 +51,26 @@ try {
     const maxWeight = message.isLight ? LIGHT_WEIGHT : Infinity;
     try {
       if (message.kind === 'prepare') reply({ kind: 'prepared', prepared: planner.prepare(request, maxWeight) });
-      else reply({ kind: 'introspected', texts: planner.introspect(request, message.variables, maxWeight) });
+      else reply({ kind: 'introspected', results: planner.introspect(request, message.variables, maxWeight) });
     } catch (error) {
       if (error instanceof TooHeavy) reply({ kind: 'heavy' });
       else if (error instanceof GraphQLError) reply({ kind: 'invalid', error: toPreparedError(error) });
       else reply({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }
+    collectWhenGrown();
   });
   reply({ kind: 'ready', facts: planner.facts });
 } catch (error) {
   reply({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
+}
+
+/** Returns what is handed over with a message rather than copied. */
+function buffersOf(message: PlannerReply): ArrayBuffer[] {
+  const results =
+    message.kind === 'introspected'
+      ? message.results
+      : message.kind === 'prepared' && 'program' in message.prepared
+        ? message.prepared.program.introspection?.fixed
+        : undefined;
+  return Object.values(results ?? {}).map(({ buffer }) => buffer as ArrayBuffer);
 }

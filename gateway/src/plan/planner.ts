@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import type { AccessRule } from '../access/access-rule.ts';
-import type { Location, Program } from '../program/program.ts';
+import type { IntrospectionResults, Location, Program } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import { createProgramCompiler } from './compile-program.ts';
 import { Uncovered } from './cover.ts';
@@ -42,10 +42,9 @@ export interface Planner {
   /** Plans an operation for an outcome of its rules. Throws TooHeavy, before planning, when the weight exceeds `maxWeight`. */
   prepare(request: PrepareRequest, maxWeight?: number): Prepared;
   /**
-   * Resolves introspection fields that depend on variables. Returns JSON by response key. Throws TooHeavy as `prepare` does, and a GraphQLError when
-   * introspection fails.
+   * Resolves introspection fields that depend on variables. Throws TooHeavy as `prepare` does, and a GraphQLError when introspection fails.
    */
-  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, maxWeight?: number): Record<string, string>;
+  introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, maxWeight?: number): IntrospectionResults;
 }
 
 /** Creates the planner of a supergraph. Throws what `loadSupergraph` throws. */

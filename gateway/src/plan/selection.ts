@@ -121,6 +121,11 @@ export function isContradiction(conditions: readonly Condition[]): boolean {
   return conditions.some(({ variable, isTrue }) => isTrue && conditions.some((other) => other.variable === variable && !other.isTrue));
 }
 
+/** Whether all conditions hold for these variables. */
+export function areMet(conditions: readonly Condition[], variables: Readonly<Record<string, unknown>>): boolean {
+  return conditions.every(({ variable, isTrue }) => variables[variable] === isTrue);
+}
+
 /** Returns a selection's own conditions with variables; `never` when a literal excludes it. */
 export function readConditions({ directives = [] }: SelectionNode | OperationDefinitionNode): Condition[] | 'never' {
   const conditions: Condition[] = [];

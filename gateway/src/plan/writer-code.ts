@@ -37,6 +37,7 @@ function str(v){const n=v.length;if(n>256)return any(v);const s=p;room(n+64);con
 for(let i=0;i<n;i++){const c=v.charCodeAt(i);if(c<32||c===34||c===92||c>126){p=s;return any(v);}o[q++]=c;}o[q++]=34;p=q;}
 function num(v){if(v>=0&&v<10&&(v|0)===v&&!Object.is(v,-0)){b[p++]=48+v;return;}const t=''+v,n=t.length;room(64);for(let i=0;i<n;i++)b[p++]=t.charCodeAt(i);}
 function raw(t){const n=t.length;room(n);for(let i=0;i<n;i++)b[p++]=t.charCodeAt(i);}
+function whole(t){room(t.length);b.set(t,p);p+=t.length;}
 function again(o){const n=o.$e-o.$s;room(n);b.copyWithin(p,o.$s,o.$e);p+=n;return true;}
 `;
 
@@ -173,7 +174,8 @@ return(data,r)=>{request=r;vars=r.conditions;faults=r.faults;path=[];open(r.buff
   }
 
   #writeField(parent: GraphQLNamedType, { field }: FieldPosition): string {
-    if (field.type === undefined) return `utf8(${read('request.introspection', field.key)}??'null');room(64);`;
+    if (field.type === undefined)
+      return `{const v=${read('request.introspection', field.key)};if(v===undefined){${literal('null')}}else whole(v);}room(64);`;
     const denied = this.#writeDenied(field);
     if (denied === undefined) return this.#writeFetched(parent, field);
     // A field of which one selection is denied may have been fetched for another.

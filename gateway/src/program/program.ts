@@ -66,8 +66,7 @@ export type WriteData = (data: Data, request: WriteRequest) => Written | null;
 export interface WriteRequest {
   /** The variables of `@skip` and `@include`, with defaults applied. */
   readonly conditions: Readonly<Record<string, unknown>>;
-  /** JSON texts of introspection fields by response key. */
-  readonly introspection: Readonly<Record<string, string>>;
+  readonly introspection: IntrospectionResults;
   readonly buffer: Buffer;
   /** The largest result in bytes: the writer throws a RangeError with the message {@link TOO_LARGE} before it writes more. */
   readonly maxBytes: number;
@@ -188,6 +187,9 @@ export interface InputField {
 export interface IntrospectionProgram {
   /** The estimated number of objects in its result. */
   readonly cost: number;
-  /** Results by response key, as JSON; undefined when they depend on variables. */
-  readonly fixed: Readonly<Record<string, string>> | undefined;
+  /** Undefined when the results depend on variables. */
+  readonly fixed: IntrospectionResults | undefined;
 }
+
+/** The results of introspection fields by response key, as JSON in UTF-8; each has a buffer of its own, which can be transferred. */
+export type IntrospectionResults = Readonly<Record<string, Uint8Array>>;

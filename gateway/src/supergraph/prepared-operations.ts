@@ -118,6 +118,7 @@ function estimateBytes(key: string, prepared: Prepared): number {
 /** Counts two bytes for each character, and each object once: input types may contain themselves. */
 function estimateValueBytes(value: unknown, seen: Set<unknown>): number {
   if (typeof value === 'string') return OBJECT_BYTES + 2 * value.length;
+  if (value instanceof Uint8Array) return OBJECT_BYTES + value.length;
   if (typeof value !== 'object' || value === null || seen.has(value)) return 0;
   seen.add(value);
   return Object.values(value).reduce<number>((sum, each) => sum + estimateValueBytes(each, seen), OBJECT_BYTES);

@@ -9,14 +9,14 @@ import { createUpstreams } from '../upstream/upstream.ts';
 import { createSnapshot } from './snapshot.ts';
 
 it.each([
-  // 64 MiB hold 31 results of 1 Mi characters, and a quarter of that 7.
+  // 64 MiB hold 31 results of 2 MiB, and a quarter of that 7.
   { what: 'prepared operations', isUsed: true, expected: 31 },
   { what: 'operations that were requested once, to a quarter of that,', isUsed: false, expected: 7 },
 ])(
   'bounds $what in bytes, including their introspection results',
   async ({ isUsed, expected }) => {
     const typeDefs = parse(
-      `type Query { a: Int b(f: Filter): Int } input Filter { f: Filter } "${'→'.repeat(1024 * 1024)}" type Large { a: Int }`,
+      `type Query { a: Int b(f: Filter): Int } input Filter { f: Filter } "${'é'.repeat(1024 * 1024)}" type Large { a: Int }`,
     );
     const { supergraphSdl = '' } = composeServices([{ name: 'one', url: 'http://one.invalid/', typeDefs }]);
     const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);

@@ -1,12 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
-import { getHeapStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { afterEach, expect, it } from '@jest/globals';
-import { watchHeap } from './heap-watch.ts';
+import { createGrowthLimit, watchHeap } from './heap-watch.ts';
 
 const MIB = 1024 * 1024;
 const usedBytes = () => getHeapStatistics().used_heap_size;
+const youngBytes = () => getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0;
 let stop: (() => void) | undefined;
-afterEach(() => stop?.());
+afterEach(() => {
+  stop?.();
+  stop = undefined;
+});
 
 /** Objects that outlive the young generation, and are garbage afterwards. */
 function grow(): number {
@@ -22,4 +26,32 @@ it('watchHeap collects the garbage of a heap that has stayed grown', async () =>
   // Nothing else that is done here makes V8 collect anything.
   while (usedBytes() > before + 24 * MIB) await setTimeout(20);
   expect(kept).toHaveLength(1);
+});
+
+it('watchHeap shrinks the young generation of an idle thread', async () => {
+  const kept = [grow()];
+  expect(youngBytes()).toBeGreaterThanOrEqual(16 * MIB);
+  stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 60_000 });
+  while (youngBytes() > 8 * MIB) {
+    kept.push(grow());
+    // Idle for more than two checks and the patience.
+    await setTimeout(1000);
+  }
+  expect(kept.length).toBeGreaterThan(0);
+});
+
+it('createGrowthLimit collects the garbage of tasks once the heap has grown by it, in its share of the time', () => {
+  const limit = createGrowthLimit({ grownBytes: 16 * MIB, maxShare: 1e-6 });
+  const before = usedBytes();
+  limit();
+  const kept = [grow()];
+  const grown = usedBytes();
+  limit();
+  expect(usedBytes()).toBeLessThan(grown - 16 * MIB);
+  expect(usedBytes()).toBeLessThan(before + 24 * MIB);
+  kept.push(grow());
+  const again = usedBytes();
+  limit();
+  expect(usedBytes()).toBeGreaterThanOrEqual(again);
+  expect(kept).toHaveLength(2);
 });

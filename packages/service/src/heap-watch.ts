@@ -1,7 +1,7 @@
 /** Returns memory to the system after a peak. V8 collects a grown heap only when it grows again, which may be never in an idle process. */
 import { performance } from 'node:perf_hooks';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapStatistics } from 'node:v8';
+import { findCollector, shrinkHeap } from './garbage-collection.ts';
 
 /** When the garbage is collected. */
 export interface HeapWatchOptions {
@@ -21,6 +21,8 @@ const IDLE_MS = 2000;
 const BUSY_MS = 7000;
 /** From this share of time on a thread counts as busy. */
 const BUSY = 0.5;
+/** The least time between two shrinks, each of which takes some 100 ms, and after which V8 has to let the heap grow again under load. */
+const SHRINK_INTERVAL_MS = 30_000;
 
 /** Collects the garbage of this thread when its heap has stayed grown. Returns a function that ends the watch. */
 export function watchHeap({
@@ -30,26 +32,28 @@ export function watchHeap({
   busyMs = BUSY_MS,
 }: HeapWatchOptions = {}): () => void {
   const collect = findCollector();
-  const readBytes = () => getHeapStatistics().total_heap_size;
-  let base = readBytes();
-  let grownSince: number | undefined;
+  // A collection leaves the young generation as large as it is, so what is left afterwards may still have to be shrunk.
+  const shrunk = createLevel(grownBytes);
+  const collected = createLevel(grownBytes);
+  let shrunkAt = -Infinity;
   let last = performance.eventLoopUtilization();
   const check = () => {
-    const bytes = readBytes();
     const now = performance.now();
     const since = last;
     last = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(last, since);
-    base = Math.min(base, bytes);
-    if (bytes - base < grownBytes) {
-      grownSince = undefined;
-      return;
+    const isIdle = performance.eventLoopUtilization(last, since).utilization < BUSY;
+    const patienceMs = isIdle ? idleMs : busyMs;
+    const mayShrink = isIdle && now - shrunkAt >= SHRINK_INTERVAL_MS;
+    const [shrunkForMs, collectedForMs] = [shrunk.measure(now), collected.measure(now)];
+    if (mayShrink && shrunkForMs >= patienceMs) {
+      shrinkHeap();
+      shrunkAt = performance.now();
+      shrunk.reset();
+      collected.reset();
+    } else if (collectedForMs >= patienceMs) {
+      collect();
+      collected.reset();
     }
-    grownSince ??= now;
-    if (now - grownSince < (utilization < BUSY ? idleMs : busyMs)) return;
-    collect();
-    base = readBytes();
-    grownSince = undefined;
   };
   const timer = setInterval(check, checkMs).unref();
   return () => {
@@ -57,8 +61,61 @@ export function watchHeap({
   };
 }
 
-/** Returns V8's function `gc`, which contexts have that are created after the flag is set. Before Node.js 22, `NODE_OPTIONS` does not accept the flag. */
-function findCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
+interface Level {
+  /** Returns for how many milliseconds the heap has been grown; -1 when it is not. */
+  measure(now: number): number;
+  /** Makes the present size the one from which growth counts. */
+  reset(): void;
+}
+
+function createLevel(grownBytes: number): Level {
+  let base = readBytes();
+  let grownSince: number | undefined;
+  return {
+    measure(now) {
+      const bytes = readBytes();
+      base = Math.min(base, bytes);
+      if (bytes - base < grownBytes) {
+        grownSince = undefined;
+        return -1;
+      }
+      grownSince ??= now;
+      return now - grownSince;
+    },
+    reset() {
+      base = readBytes();
+      grownSince = undefined;
+    },
+  };
+}
+
+/** When the garbage of tasks is collected. */
+export interface GrowthLimitOptions {
+  readonly grownBytes: number;
+  /** The largest share of time for collections, from 0 to 1. */
+  readonly maxShare: number;
+}
+
+/**
+ * Returns a function that collects the garbage of this thread when the heap has grown by `grownBytes` since the last collection. It is for threads
+ * whose every task leaves much garbage: V8 lets the heap of such a thread grow to several times what is in use.
+ */
+export function createGrowthLimit({ grownBytes, maxShare }: GrowthLimitOptions): () => void {
+  const collect = findCollector();
+  let base = readBytes();
+  let notBefore = 0;
+  return () => {
+    const bytes = readBytes();
+    base = Math.min(base, bytes);
+    const startedAt = performance.now();
+    if (bytes - base < grownBytes || startedAt < notBefore) return;
+    collect();
+    const endedAt = performance.now();
+    notBefore = endedAt + (endedAt - startedAt) * (1 / maxShare - 1);
+    base = readBytes();
+  };
+}
+
+function readBytes(): number {
+  return getHeapStatistics().total_heap_size;
 }
