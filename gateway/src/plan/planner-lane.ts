@@ -23,7 +23,7 @@ export interface LaneOptions {
 }
 
 /** Planning makes much short-lived garbage; a larger young generation costs more memory than it saves time. */
-const YOUNG_HEAP_MB = 16;
+const YOUNG_HEAP_MB = 8;
 
 /** Threads run the compiled file, also in tests that run this file as TypeScript. */
 const WORKER = toPackageUrl('dist/plan/planner-worker.js');

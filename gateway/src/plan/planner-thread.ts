@@ -3,12 +3,14 @@
  * that only heavy documents wait for heavy ones. In both queues clients take turns.
  */
 import { INTERNAL_ERROR_MESSAGE, fail } from '@trestle/schema/errors';
+import { createBufferRelease } from '@trestle/service/garbage-collection';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { type LaneOptions, PlannerLane } from './planner-lane.ts';
 import type { PlannerResult, PlannerTask } from './planner-worker.ts';
+import { buffersOf } from './result-buffers.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 import { RefusedDocuments, TooMuchWork } from './refused-documents.ts';
 
@@ -22,6 +24,8 @@ const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
 const PATIENCE_MS = 200;
 /** The second thread exits after this time without a task, to free its memory. */
 const IDLE_MS = 5000;
+/** The young generation is collected after so many bytes of introspection results, each of some hundred KB and sent once. */
+const RELEASE_BYTES = 8 * 1024 * 1024;
 
 export interface PlannerThread {
   readonly facts: SupergraphFacts;
@@ -74,6 +78,7 @@ class PlannerThreads {
   readonly #lightQueue = new FairQueue<Waiting>(QUEUE);
   readonly #heavyQueue = new FairQueue<Waiting>(QUEUE);
   readonly #refused = new RefusedDocuments();
+  readonly #release = createBufferRelease(RELEASE_BYTES);
   #patience: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #open = 0;
@@ -103,6 +108,7 @@ class PlannerThreads {
         const { message, locations = [] } = result.error;
         throw new LocatedFault('VALIDATION_ERROR', message, { locations });
       }
+      this.#release(buffersOf(result).reduce((sum, { byteLength }) => sum + byteLength, 0));
       if (result.kind === 'failed') throw fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: new Error(result.reason) });
       return result;
     } catch (error) {

@@ -6,6 +6,7 @@ import type { IntrospectionResults } from '../program/program.ts';
 import { GraphQLError } from 'graphql';
 import { type PrepareRequest, type Prepared, type PreparedError, type SupergraphFacts, createPlanner, toPreparedError } from './planner.ts';
 import { LIGHT_WEIGHT, TooHeavy } from './read-operation.ts';
+import { buffersOf } from './result-buffers.ts';
 
 export interface PlannerSeed {
   readonly sdl: string;
@@ -62,15 +63,4 @@ try {
   reply({ kind: 'ready', facts: planner.facts });
 } catch (error) {
   reply({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
-}
-
-/** Returns what is handed over with a message rather than copied. */
-function buffersOf(message: PlannerReply): ArrayBuffer[] {
-  const results =
-    message.kind === 'introspected'
-      ? message.results
-      : message.kind === 'prepared' && 'program' in message.prepared
-        ? message.prepared.program.introspection?.fixed
-        : undefined;
-  return Object.values(results ?? {}).map(({ buffer }) => buffer as ArrayBuffer);
 }

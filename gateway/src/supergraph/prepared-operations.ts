@@ -3,6 +3,7 @@
  * that were requested once have a smaller bound of bytes within the common one, and because it counts uses for {@link PreparedOperations.mostUsed}.
  * A hit moves its entry at one of 64 uses only: the cache is read by every request.
  */
+import { createHash } from 'node:crypto';
 import type { Access, AccessRule } from '../access/access-rule.ts';
 import type { Prepared, PreparedError } from '../plan/planner.ts';
 import type { Operation } from '../program/operation.ts';
@@ -11,6 +12,10 @@ const MAX_OPERATIONS = 2000;
 const MAX_BYTES = 64 * 1024 * 1024;
 /** The bound for operations that were requested once: a client that always sends new documents displaces none that are used. */
 const MAX_UNUSED_BYTES = 16 * 1024 * 1024;
+/** A larger operation, mostly with results of introspection, is kept when it is planned for the second time. */
+const MAX_FIRST_BYTES = 256 * 1024;
+/** A digest takes less than 200 bytes, so all of them less than 200 KB. */
+const MAX_PLANNED_ONCE = 1000;
 
 /** An operation that can be executed, or why it cannot. */
 export type Executable =
@@ -44,6 +49,8 @@ export interface PreparedOperation extends UsedDocument {
 
 export class PreparedOperations {
   readonly #entries = new Map<string, Entry>();
+  /** Digests of the keys of large operations that were planned once, the oldest first. */
+  readonly #plannedOnce = new Set<string>();
   #bytes = 0;
   #hits = 0;
   #misses = 0;
@@ -75,6 +82,7 @@ export class PreparedOperations {
 
   set(key: string, { request, access, ready, prepared }: PreparedOperation): void {
     const entry: Entry = { request, access, ready, bytes: estimateBytes(key, prepared), uses: 0 };
+    if (entry.bytes > MAX_FIRST_BYTES && !this.#isPlannedAgain(key)) return;
     this.#bytes += entry.bytes - (this.#entries.get(key)?.bytes ?? 0);
     this.#entries.set(key, entry);
     this.#evictUnused();
@@ -83,6 +91,14 @@ export class PreparedOperations {
       this.#entries.delete(oldest);
       this.#bytes -= bytes;
     }
+  }
+
+  #isPlannedAgain(key: string): boolean {
+    const digest = createHash('sha256').update(key).digest('base64');
+    if (this.#plannedOnce.delete(digest)) return true;
+    if (this.#plannedOnce.size >= MAX_PLANNED_ONCE) this.#plannedOnce.delete(this.#plannedOnce.values().next().value ?? '');
+    this.#plannedOnce.add(digest);
+    return false;
   }
 
   #evictUnused(): void {

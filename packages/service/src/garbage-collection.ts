@@ -10,6 +10,21 @@ export function findCollector(): () => void {
 }
 
 /**
+ * Returns a function that is told of buffers which will be garbage soon, and collects the young generation after each `everyBytes` of them. V8 counts
+ * bytes outside of its heap only when they are old, or when tens of megabytes are garbage.
+ */
+export function createBufferRelease(everyBytes: number): (bytes: number) => void {
+  const collect = findCollector() as (options: { readonly type: 'minor' }) => void;
+  let received = 0;
+  return (bytes) => {
+    received += bytes;
+    if (received < everyBytes) return;
+    received = 0;
+    collect({ type: 'minor' });
+  };
+}
+
+/**
  * Collects all garbage and makes the young generation as small as it was at the start, which `gc` does not. It takes two or more whole collections.
  * Only the inspector can ask V8 for this.
  */

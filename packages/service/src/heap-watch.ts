@@ -21,6 +21,8 @@ const IDLE_MS = 2000;
 const BUSY_MS = 7000;
 /** From this share of time on a thread counts as busy. */
 const BUSY = 0.5;
+/** Up to this share of time the heap is shrunk. */
+const QUIET = 0.25;
 /** The least time between two shrinks, each of which takes some 100 ms, and after which V8 has to let the heap grow again under load. */
 const SHRINK_INTERVAL_MS = 30_000;
 
@@ -41,9 +43,9 @@ export function watchHeap({
     const now = performance.now();
     const since = last;
     last = performance.eventLoopUtilization();
-    const isIdle = performance.eventLoopUtilization(last, since).utilization < BUSY;
-    const patienceMs = isIdle ? idleMs : busyMs;
-    const mayShrink = isIdle && now - shrunkAt >= SHRINK_INTERVAL_MS;
+    const { utilization } = performance.eventLoopUtilization(last, since);
+    const patienceMs = utilization < BUSY ? idleMs : busyMs;
+    const mayShrink = utilization < QUIET && now - shrunkAt >= SHRINK_INTERVAL_MS;
     const [shrunkForMs, collectedForMs] = [shrunk.measure(now), collected.measure(now)];
     if (mayShrink && shrunkForMs >= patienceMs) {
       shrinkHeap();
