@@ -10,7 +10,7 @@ export function findCollector(): () => void {
 }
 
 /**
- * Returns a function that is told of buffers which will be garbage soon, and collects the young generation after each `everyBytes` of them. V8 counts
+ * Returns a function that counts buffers which will be garbage soon, and collects the young generation after each `everyBytes` of them. V8 counts
  * bytes outside of its heap only when they are old, or when tens of megabytes are garbage.
  */
 export function createBufferRelease(everyBytes: number): (bytes: number) => void {
