@@ -24,12 +24,13 @@ import type { CollectedField, GuardedSet, Selections } from './selection.ts';
 
 /**
  * Writes bytes. `b` is the buffer, `p` the position of the next byte. Beyond `end` the buffer must grow; the rest of it is for bytes that are written
- * without a check. `most` is the largest number of bytes: `grow` throws when more are needed.
+ * without a check. `most` is the largest number of bytes: `grow` throws when more are needed, and is called then though a larger buffer has room.
  */
 const BYTES = `let b=null,p=0,end=0,most=0;
-function open(buffer,max){b=buffer;p=0;most=max;end=b.length-1024;}
+function open(buffer,max){b=buffer;p=0;most=max;bound();}
+function bound(){end=Math.min(b.length,most+4096)-1024;}
 function room(n){if(p+n>end)grow(n);}
-function grow(n){if(p+n>most){close();throw new RangeError("${TOO_LARGE}");}const o=b;b=Buffer.allocUnsafeSlow(Math.max(o.length*2,p+n+4096));o.copy(b,0,0,p);end=b.length-1024;}
+function grow(n){if(p+n>most){close();throw new RangeError("${TOO_LARGE}");}const o=b;b=Buffer.allocUnsafeSlow(Math.max(o.length*2,p+n+4096));o.copy(b,0,0,p);bound();}
 function close(){b=request=vars=faults=null;}
 function any(v){utf8(JSON.stringify(v));}
 function utf8(t){room(t.length<256?t.length*3:Buffer.byteLength(t));p+=b.utf8Write(t,p);}
