@@ -4,7 +4,7 @@ import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
 import { toPackageUrl } from '../package-files.ts';
 import { startBoundedWorker } from './bounded-worker.ts';
-import type { PlannerMessage, PlannerReply, PlannerResult, PlannerSeed } from './planner-worker.ts';
+import type { PlannerMessage, PlannerReply, PlannerResult, PlannerSeed } from './planner-messages.ts';
 import type { SupergraphFacts } from './planner.ts';
 import { PlannerUnavailable } from './planner-unavailable.ts';
 import { TooMuchWork } from './refused-documents.ts';

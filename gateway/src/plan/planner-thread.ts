@@ -9,8 +9,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { type LaneOptions, PlannerLane } from './planner-lane.ts';
-import type { PlannerResult, PlannerTask } from './planner-worker.ts';
-import { buffersOf } from './result-buffers.ts';
+import { type PlannerResult, type PlannerTask, buffersOf } from './planner-messages.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 import { RefusedDocuments, TooMuchWork } from './refused-documents.ts';
 

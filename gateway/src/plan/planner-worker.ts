@@ -1,34 +1,10 @@
 /** Runs in a planner's worker thread: plans for one supergraph, one request at a time, and replies to each with exactly one message. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { createGrowthLimit, watchHeap } from '@trestle/service/heap-watch';
-import type { Limits } from '../limits/limits.ts';
-import type { IntrospectionResults } from '../program/program.ts';
 import { GraphQLError } from 'graphql';
-import { type PrepareRequest, type Prepared, type PreparedError, type SupergraphFacts, createPlanner, toPreparedError } from './planner.ts';
+import { type PlannerMessage, type PlannerReply, type PlannerSeed, buffersOf } from './planner-messages.ts';
+import { createPlanner, toPreparedError } from './planner.ts';
 import { LIGHT_WEIGHT, TooHeavy } from './read-operation.ts';
-import { buffersOf } from './result-buffers.ts';
-
-export interface PlannerSeed {
-  readonly sdl: string;
-  readonly limits: Limits;
-}
-
-export type PlannerTask =
-  | { readonly kind: 'prepare'; readonly request: PrepareRequest }
-  | { readonly kind: 'introspect'; readonly request: PrepareRequest; readonly variables: Readonly<Record<string, unknown>> };
-
-/** A task for the thread. With `isLight` a heavy document is not planned, and the result is `heavy`. */
-export type PlannerMessage = PlannerTask & { readonly isLight: boolean };
-
-export type PlannerReply =
-  { readonly kind: 'ready'; readonly facts: SupergraphFacts } | { readonly kind: 'refused'; readonly reason: string } | PlannerResult;
-
-export type PlannerResult =
-  | { readonly kind: 'prepared'; readonly prepared: Prepared }
-  | { readonly kind: 'introspected'; readonly results: IntrospectionResults }
-  | { readonly kind: 'invalid'; readonly error: PreparedError }
-  | { readonly kind: 'heavy' }
-  | { readonly kind: 'failed'; readonly reason: string };
 
 /** The garbage that the thread may hold beside its schemas. V8 would let it grow to several times their size. */
 const GROWN_BYTES = 12 * 1024 * 1024;

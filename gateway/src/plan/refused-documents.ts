@@ -1,7 +1,7 @@
 /** Remembers which documents took too much time or memory to plan, so that a client can not repeat the work. */
 import { createHash } from 'node:crypto';
 import { Fault } from '@trestle/schema/errors';
-import type { PlannerTask } from './planner-worker.ts';
+import type { PlannerTask } from './planner-messages.ts';
 
 /** Thrown for a document that takes too much time or memory to plan. */
 export class TooMuchWork extends Fault {
