@@ -11,7 +11,7 @@ import { execute, parse } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { type Reply, request } from './client.ts';
-import { HIGH_RATE_LIMITS, type RunningProcess, toRunningProcess } from './process.ts';
+import { HIGH_RATE_LIMITS, MEMORY_CHECKS, type RunningProcess, toRunningProcess } from './process.ts';
 
 type Resolvers = NonNullable<Extract<Parameters<typeof buildSubgraphSchema>[0], { resolvers?: unknown }>['resolvers']>;
 
@@ -142,7 +142,7 @@ export function startGateway(
 ): Promise<RunningProcess> {
   const child = spawn(process.execPath, [command, ...args], {
     // Without credentials the gateway has no rate limit.
-    env: { PATH: process.env['PATH'] ?? '', ...(args.includes('on') && HIGH_RATE_LIMITS), ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...(args.includes('on') && HIGH_RATE_LIMITS), ...MEMORY_CHECKS, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   return toRunningProcess(child, 'gateway');

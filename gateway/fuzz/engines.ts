@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { ApolloGateway as Gateway } from '@apollo/gateway';
 import { GraphQLError, type GraphQLSchema, parse } from 'graphql';
-import { type ExecutionRequest, execute } from '#gateway/execute/execute';
+import { type Executor, OBJECT_EXECUTOR } from '#gateway/execute/executor';
 import { readVariables } from '#gateway/execute/variables';
 import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
 import { link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
+import { createSend } from './executors/send.ts';
+import type { Spoiler } from './executors/spoil.ts';
 import type { FuzzOperation } from './operations.ts';
 import type { Subgraphs } from './subgraphs.ts';
 
@@ -67,7 +69,18 @@ export async function startApollo(sdl: string, subgraphs: Subgraphs): Promise<Fu
   };
 }
 
-export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
+export interface TrestleOptions {
+  /** Default: the one with objects. */
+  readonly executor?: Executor;
+  /** Default: none. */
+  readonly spoiler?: Spoiler;
+}
+
+export function startTrestle(
+  sdl: string,
+  subgraphs: Subgraphs,
+  { executor = OBJECT_EXECUTOR, spoiler = { name: 'nothing' } }: TrestleOptions = {},
+): FuzzEngine {
   const limits = { ...DEFAULT_LIMITS, maxDepth: 100, maxRootFields: 100, maxAliases: 1000 };
   const planner = createPlanner(sdl, limits);
   return {
@@ -84,16 +97,17 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
         }
         const operation = link(prepared.program);
         const conditions = readVariables(prepared.program.variables, variables);
-        const send: ExecutionRequest['send'] = ({ service, body }, done) => {
-          subgraphs(service, JSON.parse(body) as { query: string })
-            .then((answer) => {
-              done(null, answer);
-            })
-            .catch(reject);
-        };
-        execute({ operation, variables, conditions, context: {} as RequestContext, send }, ({ data, errors }) => {
+        const send = createSend({ subgraphs, spoiler, reject });
+        const request = { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false };
+        executor.execute(request, (result) => {
           try {
-            const request = {
+            if ('assembled' in result) {
+              const { bytes, length } = result.assembled;
+              resolve({ data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data, errors: [], paths: [] });
+              return;
+            }
+            const { data, errors } = result;
+            const writeRequest = {
               conditions,
               introspection: {},
               buffer: Buffer.alloc(2048),
@@ -101,10 +115,10 @@ export function startTrestle(sdl: string, subgraphs: Subgraphs): FuzzEngine {
               faults: [],
               noteMissing: errors.noteMissing,
             };
-            const written = errors.hasFailures ? null : operation.compiled.write(data, request);
-            const { bytes, length } = written ?? operation.compiled.explain(data, request);
+            const written = errors.hasFailures ? null : operation.compiled.write(data, writeRequest);
+            const { bytes, length } = written ?? operation.compiled.explain(data, writeRequest);
             const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
-            const finished = errors.finish(request.faults);
+            const finished = errors.finish(writeRequest.faults);
             const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
             resolve({ data: answer.data, errors: [...new Set(described)].sort(), paths: finished.map(({ path }) => path) });
           } catch (error) {

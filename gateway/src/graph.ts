@@ -129,7 +129,13 @@ function prepareEngine(config: Config, { log, metrics }: Observers): (supergraph
   return async (supergraphSdl) => {
     const options = { supergraphSdl, upstreams, log, ...settings };
     if (config.GATEWAY_ENGINE === 'trestle')
-      return createTrestleEngine({ ...options, executor: config.EXECUTOR, subscriptions: config.subscriptions, metrics });
+      return createTrestleEngine({
+        ...options,
+        executor: config.EXECUTOR,
+        isOverwriting: config.OVERWRITE_MEMORY,
+        subscriptions: config.subscriptions,
+        metrics,
+      });
     silenceVendorTelemetry();
     const { createApolloEngine } = await import('./engines/apollo.ts');
     return createApolloEngine(options);

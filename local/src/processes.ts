@@ -88,6 +88,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
     port: config.GATEWAY_PORT,
     env: {
       ...SESSION_FORWARDING,
+      ...(config.isDevelopment && { OVERWRITE_MEMORY: 'on' }),
       ...inherit(...GATEWAY_SETTINGS),
       ...authentication,
       GATEWAY_PORT: String(config.GATEWAY_PORT),

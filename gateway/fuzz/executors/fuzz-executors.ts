@@ -4,17 +4,16 @@ import { type BufferPool, createBufferPool } from '#gateway/execute/buffer-pool'
 import { ArenaPool } from '#gateway/execute/bytes/arena';
 import { createBytesExecutor } from '#gateway/execute/bytes/bytes-executor';
 import { type Executor, OBJECT_EXECUTOR } from '#gateway/execute/executor';
-import type { SendFetch } from '#gateway/execute/execute';
 import { readVariables } from '#gateway/execute/variables';
 import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
 import { type Operation, link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
-import { readResponse } from '#gateway/upstream/subgraph-response';
 import { type FuzzOperation, generateOperation } from '../operations.ts';
 import { createRandom } from '../random.ts';
 import { CALM, type Subgraphs, createSubgraphs } from '../subgraphs.ts';
 import { generateSupergraph } from '../supergraph.ts';
+import { createSend } from './send.ts';
 import { SPOILERS, type Spoiler } from './spoil.ts';
 
 export interface ExecutorReport {
@@ -135,24 +134,4 @@ function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs, 
       }
     });
   });
-}
-
-function createSend({ subgraphs, spoiler, reject }: Pick<Run, 'subgraphs' | 'spoiler'> & { reject: (error: Error) => void }): SendFetch {
-  return ({ service, body, take }, done) => {
-    subgraphs(service, JSON.parse(body) as { query: string }).then(
-      (answer) => {
-        const value = spoiler.value?.(answer as never, service) ?? (answer as never);
-        const bytes = Buffer.from(spoiler.text?.(value, service) ?? JSON.stringify(value));
-        const lent = Buffer.concat([Buffer.from('head'), bytes, Buffer.from('tail')]);
-        const isTaken = take?.(lent, 4, 4 + bytes.length) ?? false;
-        lent.fill(0xfe);
-        const result = isTaken ? {} : readResponse({ status: 200, contentType: undefined, text: bytes.toString() });
-        if (result) done(null, result);
-        else done({ code: 'UPSTREAM_ERROR', message: 'no result', cause: undefined }, {});
-      },
-      (error: unknown) => {
-        reject(error instanceof Error ? error : new Error(String(error)));
-      },
-    );
-  };
 }

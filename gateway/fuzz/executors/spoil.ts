@@ -1,7 +1,7 @@
 /** Changes the responses of subgraphs: in ways that JSON allows, and in ways that no subgraph should. Equal responses are changed alike. */
 import { hash } from '../random.ts';
 
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** `value` changes what a response says, `text` how it is written. Undefined returns nothing: no response is read. */
 export interface Spoiler {
@@ -9,6 +9,17 @@ export interface Spoiler {
   readonly value?: (value: Json, seed: string) => Json;
   readonly text?: (value: Json, seed: string) => string;
 }
+
+/** Names of spoilers that change how a response is written, and not what it says. */
+export const STYLES: ReadonlySet<string> = new Set([
+  'nothing',
+  'extensions',
+  'another order',
+  'spaces',
+  'a line feed',
+  'escapes',
+  'another member',
+]);
 
 const RATE = 0.1;
 

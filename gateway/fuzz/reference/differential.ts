@@ -1,13 +1,22 @@
 /** Compares the engine with graphql-js: the same operations on random subgraphs, and on one schema with the same data. */
 import { Supergraph } from '@apollo/federation-internals';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
+import { createBufferPool } from '#gateway/execute/buffer-pool';
+import { ArenaPool } from '#gateway/execute/bytes/arena';
+import { createBytesExecutor } from '#gateway/execute/bytes/bytes-executor';
+import type { Executor } from '#gateway/execute/executor';
 import { type FuzzEngine, startTrestle } from '../engines.ts';
+import { SPOILERS, STYLES, type Spoiler } from '../executors/spoil.ts';
 import type { FuzzOperation } from '../operations.ts';
-import { createRandom } from '../random.ts';
+import { createRandom, hash } from '../random.ts';
 import { shrink } from '../shrink.ts';
 import { createReference, createWorldSubgraphs } from './data.ts';
 import { generateConditionalOperation } from './operation.ts';
 import { type World, generateWorld } from './world.ts';
+
+const MAX_RESPONSE_BYTES = 1e8;
+/** These also change values of custom scalars, which may be objects. */
+const CHANGES_SCALARS = new Set(['another order', 'another member']);
 
 export interface DifferentialOptions {
   readonly seed: number;
@@ -69,13 +78,26 @@ export async function compareOne(world: World, operation: FuzzOperation): Promis
 
 interface Sides {
   readonly schema: GraphQLSchema;
-  readonly trestle: FuzzEngine;
+  /** The engine by its executor. That on bytes gets responses of another style. */
+  readonly engines: Readonly<Record<'objects' | 'bytes', FuzzEngine>>;
   readonly reference: (operation: FuzzOperation) => Promise<ExecutionResult>;
 }
 
 function start(world: World): Sides {
   const schema = Supergraph.build(world.sdl, { validateSupergraph: false }).apiSchema().toGraphQLJSSchema();
-  return { schema, trestle: startTrestle(world.sdl, createWorldSubgraphs(world)), reference: createReference(schema, world.facts) };
+  const subgraphs = createWorldSubgraphs(world);
+  const styles = SPOILERS.filter(({ name }) => STYLES.has(name) && !CHANGES_SCALARS.has(name));
+  const spoiler = styles[Math.floor(hash(world.sdl) * styles.length)] as Spoiler;
+  const engines = {
+    objects: startTrestle(world.sdl, subgraphs),
+    bytes: startTrestle(world.sdl, subgraphs, { executor: startBytes(), spoiler }),
+  };
+  return { schema, engines, reference: createReference(schema, world.facts) };
+}
+
+function startBytes(): Executor {
+  const arenas = new ArenaPool({ isOverwriting: true });
+  return createBytesExecutor({ buffers: createBufferPool(MAX_RESPONSE_BYTES), arenas, count: () => undefined });
 }
 
 interface Verdict {
@@ -83,7 +105,7 @@ interface Verdict {
   readonly hasErrors: boolean;
 }
 
-async function compare({ trestle, reference }: Sides, operation: FuzzOperation): Promise<Verdict> {
+async function compare({ engines, reference }: Sides, operation: FuzzOperation): Promise<Verdict> {
   const expected = await reference(operation);
   const data = expected.data ?? null;
   const paths = pathsOf(
@@ -92,11 +114,14 @@ async function compare({ trestle, reference }: Sides, operation: FuzzOperation):
   );
   const hasErrors = paths.length > 0;
   const wanted = `${JSON.stringify(data)}\n           errors ${paths.join(' ') || 'none'}`;
-  const answer = await trestle.run(operation).then(
-    (own) => `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`,
-    (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
-  );
-  return { hasErrors, difference: answer === wanted ? undefined : `graphql-js: ${wanted}\ntrestle:    ${answer}` };
+  for (const [name, engine] of Object.entries(engines)) {
+    const answer = await engine.run(operation).then(
+      (own) => `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`,
+      (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    );
+    if (answer !== wanted) return { hasErrors, difference: `graphql-js: ${wanted}\n${name.padEnd(10)}: ${answer}` };
+  }
+  return { hasErrors, difference: undefined };
 }
 
 /**

@@ -120,6 +120,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   OVERRIDE_LABELS: atOnce('supergraph.overrideLabels', 'The active labels of progressive @override.'),
   GATEWAY_ENGINE: atStart('engine.name', 'The query engine. `apollo` applies all changes at the next start.', { flag: 'engine' }),
   EXECUTOR: atStart('engine.executor', "How operations are executed: on the bytes of subgraphs' responses, or with parsed objects."),
+  OVERWRITE_MEMORY: atStart(
+    'engine.overwriteMemory',
+    'Whether the memory of a request is overwritten when it is released, so that a later use of it is noticed. For development and tests.',
+  ),
   SUBGRAPH_TIMEOUT_MS: atStart('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
   UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),

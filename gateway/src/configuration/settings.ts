@@ -50,6 +50,7 @@ export const settings = {
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
   EXECUTOR: setting.choice(...EXECUTORS).default('bytes'),
+  OVERWRITE_MEMORY: setting.onOff().default(false),
   SUPERGRAPH_FILE: setting.path().optional(),
   SUPERGRAPH_PATH: setting.path().optional(),
   SUPERGRAPH_SOURCE: setting.choice(...SOURCES).optional(),

@@ -2,6 +2,7 @@
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import { createBufferPool } from '../execute/buffer-pool.ts';
+import { ArenaPool } from '../execute/bytes/arena.ts';
 import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
 import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
@@ -18,6 +19,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly supergraphSdl: string;
   readonly upstreams: Upstreams;
   readonly executor: ExecutorName;
+  /** Whether the memory of a request is overwritten when it is released: for development and tests. */
+  readonly isOverwriting: boolean;
   readonly subscriptions: Pick<RegistryOptions, 'maxSubscriptions' | 'reconnectMs'>;
   readonly log: Log;
   readonly metrics: Registry;
@@ -28,16 +31,18 @@ const WARM_OPERATIONS = 200;
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { upstreams, log, metrics } = options;
+  const { upstreams, log, metrics, isOverwriting } = options;
   const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) =>
     createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams: upstreams.at(addresses), labels, accessOf });
   let settings: RuntimeSettings = options;
   let { supergraphSdl } = options;
   let current = await load(supergraphSdl, settings);
-  const buffers = createBufferPool(settings.limits.maxResponseBytes);
+  const buffers = createBufferPool(settings.limits.maxResponseBytes, { isOverwriting });
   const writing = { buffers, log, subgraphErrors: (service: string) => settings.subgraphErrors(service) };
   const executor =
-    options.executor === 'bytes' ? createBytesExecutor({ buffers, count: createExecutionCounter(metrics) }) : OBJECT_EXECUTOR;
+    options.executor === 'bytes'
+      ? createBytesExecutor({ buffers, arenas: new ArenaPool({ isOverwriting }), count: createExecutionCounter(metrics) })
+      : OBJECT_EXECUTOR;
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, observeLag: createLagMetric(metrics) });
   registry.swap(current);
   registerOperationCache(metrics, () => current.counts);

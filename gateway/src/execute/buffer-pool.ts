@@ -16,8 +16,16 @@ const MAX_SIZE = 1024 * 1024;
 /** Bytes of all buffers in the pool. */
 const MAX_POOLED_BYTES = 16 * 1024 * 1024;
 
+/** What buffers in the pool are filled with in development and tests: no result contains it. */
+const OVERWRITTEN = 0xfe;
+
+export interface BufferPoolOptions {
+  /** Whether buffers are overwritten when they are given back, so that a later use of them is noticed. Default false. */
+  readonly isOverwriting?: boolean;
+}
+
 /** Creates a pool that keeps at most 16 MiB. `maxBytes` is the largest result that is written. */
-export function createBufferPool(maxBytes: number): BufferPool {
+export function createBufferPool(maxBytes: number, { isOverwriting = false }: BufferPoolOptions = {}): BufferPool {
   const free: Buffer[] = [];
   let pooled = 0;
   const isPooled = ({ length }: Buffer) => length >= BUFFER_BYTES && length <= MAX_SIZE;
@@ -31,6 +39,7 @@ export function createBufferPool(maxBytes: number): BufferPool {
       return buffer;
     },
     give(buffer) {
+      if (isOverwriting) buffer.fill(OVERWRITTEN);
       if (!isPooled(buffer) || pooled + buffer.length > MAX_POOLED_BYTES) return;
       pooled += buffer.length;
       free.push(buffer);

@@ -11,7 +11,7 @@ const MAX_USED_BYTES = 128 * 1024 * 1024;
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
 /** Scanning, and copying of eight bytes at a time, may read this far beyond the end of a response. */
 export const SLACK_BYTES = 64;
-/** What released arenas are filled with in tests: no JSON text contains it, and as an offset it is far outside. */
+/** What released arenas are filled with in development and tests: no JSON text contains it, and as an offset it is far outside. */
 const OVERWRITTEN = 0xfe;
 const WORD_BYTES = 4;
 
@@ -26,7 +26,7 @@ interface Store {
 }
 
 export interface ArenaPoolOptions {
-  /** Whether released arenas are overwritten, so that a later use of them fails. For tests. */
+  /** Whether released arenas are overwritten, so that a later use of them fails. Default false. */
   readonly isOverwriting?: boolean;
 }
 

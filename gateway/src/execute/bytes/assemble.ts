@@ -155,7 +155,7 @@ class Assembly {
 
   /** Copies a piece, which must lie in the response of its fetch or in the constants. Copies up to seven bytes more, which are overwritten. */
   #piece({ start, end }: FetchState, from: number, to: number): void {
-    if ((from < start || to > end) && to > this.#constantsEnd) throw new RangeError('A piece is outside its response.');
+    if (to < from || ((from < start || to > end) && to > this.#constantsEnd)) throw new RangeError('A piece is outside its response.');
     const count = to - from;
     const at = this.#at;
     if (at + count > this.#limit) throw NO_ROOM;
