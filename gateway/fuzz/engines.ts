@@ -98,7 +98,7 @@ export function startTrestle(
         const operation = link(prepared.program);
         const conditions = readVariables(prepared.program.variables, variables);
         const send = createSend({ subgraphs, spoiler, reject });
-        const request = { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false };
+        const request = { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: false };
         executor.execute(request, (result) => {
           try {
             if ('assembled' in result) {

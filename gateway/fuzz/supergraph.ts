@@ -1,7 +1,7 @@
 /** Generates random supergraphs: 2 to 5 subgraphs with several keys, interfaces, unions, interface objects, `@requires` with arguments, `@override`. */
 import { composeServices } from '@apollo/composition';
 import { type DocumentNode, parse } from 'graphql';
-import type { Random } from './random.ts';
+import { type Random, hash } from './random.ts';
 
 export interface FuzzSubgraph {
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Requirement {
 }
 
 const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key","@shareable","@external","@requires","@provides","@interfaceObject","@inaccessible","@override"])';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key","@shareable","@external","@requires","@provides","@interfaceObject","@inaccessible","@override","@cost"])';
 const LEAVES = ['Int', 'Float', 'String', 'Boolean', 'ID', 'Color', 'Any'];
 const WRAPS = [
   (type: string) => type,
@@ -81,7 +81,7 @@ function generateEntity(name: string, names: readonly string[], random: Random):
   keys.set(random.pick([...keys.keys()]), ['id', 'code']);
   const fields = Array.from({ length: 2 + random.upTo(4) }, (_, i): Field => {
     const owners = random.chance(0.2) ? random.some([...keys.keys()], 0.7) : [random.pick([...keys.keys()])];
-    const args = random.chance(0.25) ? '(n: Int = 1, c: Color, f: Filter)' : '';
+    const args = random.chance(0.25) ? '(n: Int = 1 @cost(weight: 3), c: Color, f: Filter)' : '';
     const type = random.pick(WRAPS)(random.pick([...LEAVES, 'Value']));
     return { name: `${name.toLowerCase()}f${i}`, type, args, owners, movedFrom: pickMoved(owners, { keys, random }) };
   });
@@ -171,7 +171,7 @@ function writeEntity(name: string, entity: Entity, { isMember, world }: { isMemb
   for (const { name: field, type, args, owners, movedFrom } of own) {
     const hidden = random.chance(0.05) ? ' @inaccessible' : '';
     const override = movedFrom !== undefined && movedFrom !== name ? ` @override(from: "${movedFrom}")` : '';
-    lines.push(`${field}${args}: ${type}${owners.length > 1 ? ' @shareable' : ''}${override}${hidden}`);
+    lines.push(`${field}${args}: ${type}${owners.length > 1 ? ' @shareable' : ''}${override}${hidden}${costOf(field)}`);
   }
   // No lists of lists of objects: the stock engine returns null for them.
   const foreign = entity.fields.filter((field) => !own.includes(field) && !/E\d|\[\[Value/.test(field.type));
@@ -187,4 +187,10 @@ function writeEntity(name: string, entity: Entity, { isMember, world }: { isMemb
     lines.push(`${computed}: String @requires(fields: "${requires.join(' ')}")`);
   }
   return `type ${entity.name} ${isMember ? 'implements Node ' : ''}${directives.join(' ')} { ${lines.join(' ')} }`;
+}
+
+/** Some fields have a weight, which follows from the name so that it is the same in all subgraphs. */
+function costOf(field: string): string {
+  const drawn = hash(`cost ${field}`);
+  return drawn < 0.2 ? ` @cost(weight: ${Math.ceil(drawn * 20)})` : '';
 }

@@ -99,39 +99,43 @@ function start(sdl: string, note: (path: string) => void) {
   };
 }
 
-/** Returns the result as a text: data in their order, errors by path and code. */
+/** Returns the result as a text: data in their order, errors by path and code, the actual cost. */
 function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs, isCalm }: Run, buffers: BufferPool): Promise<string> {
   const { variables } = operation;
   const conditions = readVariables(prepared.program.variables, variables);
   return new Promise((resolve, reject) => {
     const send = createSend({ subgraphs, spoiler, reject });
-    executor.execute({ operation: prepared, variables, conditions, context: {} as RequestContext, send, needsObjects: false }, (result) => {
-      try {
-        if ('assembled' in result) {
-          const { bytes, length } = result.assembled;
-          const text = `${bytes.toString('utf8', 0, length)}}`;
-          bytes.fill(0xfe);
-          resolve(JSON.stringify([(JSON.parse(text) as { data: unknown }).data, []]));
-          return;
+    executor.execute(
+      { operation: prepared, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: true },
+      (result) => {
+        try {
+          if ('assembled' in result) {
+            const { bytes, length } = result.assembled;
+            const text = `${bytes.toString('utf8', 0, length)}}`;
+            bytes.fill(0xfe);
+            resolve(JSON.stringify([(JSON.parse(text) as { data: unknown }).data, [], result.cost]));
+            return;
+          }
+          const { data, errors } = result;
+          const cost = prepared.compiled.actualCost(data, conditions);
+          const request = {
+            conditions,
+            introspection: {},
+            buffer: buffers.take(),
+            maxBytes: 1e9,
+            faults: [],
+            noteMissing: errors.noteMissing,
+          };
+          const written = (errors.hasFailures ? null : prepared.compiled.write(data, request)) ?? prepared.compiled.explain(data, request);
+          const answer = JSON.parse(`${written.bytes.toString('utf8', 0, written.length)}}`) as { data: unknown };
+          const found = errors
+            .finish(request.faults)
+            .map(({ path, extensions }) => `${(path ?? []).join('.')} ${String(extensions['code'])}`);
+          resolve(JSON.stringify([answer.data, isCalm ? [...new Set(found)].sort() : found.slice(0, 1).map(() => 'errors'), cost]));
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
         }
-        const { data, errors } = result;
-        const request = {
-          conditions,
-          introspection: {},
-          buffer: buffers.take(),
-          maxBytes: 1e9,
-          faults: [],
-          noteMissing: errors.noteMissing,
-        };
-        const written = (errors.hasFailures ? null : prepared.compiled.write(data, request)) ?? prepared.compiled.explain(data, request);
-        const answer = JSON.parse(`${written.bytes.toString('utf8', 0, written.length)}}`) as { data: unknown };
-        const found = errors
-          .finish(request.faults)
-          .map(({ path, extensions }) => `${(path ?? []).join('.')} ${String(extensions['code'])}`);
-        resolve(JSON.stringify([answer.data, isCalm ? [...new Set(found)].sort() : found.slice(0, 1).map(() => 'errors')]));
-      } catch (error) {
-        reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
+      },
+    );
   });
 }

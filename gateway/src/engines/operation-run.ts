@@ -161,21 +161,23 @@ export class OperationRun {
     const { operation, variables, conditions } = checked;
     const executor = context.upload ? OBJECT_EXECUTOR : this.#options.executor;
     const observe = report?.observe;
-    const needsObjects = plan || cost;
-    executor.execute({ operation, variables, conditions, context, send, observe, needsObjects }, (result) => {
-      this.#write(result, { introspection, report });
+    const needs = { needsObjects: plan, needsCost: cost };
+    executor.execute({ operation, variables, conditions, context, send, observe, ...needs }, (result) => {
+      this.#write(result, checked, { introspection, report });
     });
   }
 
   #write(
     result: Executed | Assembled,
+    checked: CheckedOperation,
     { introspection, report }: { introspection: IntrospectionResults; report: PlanReport | undefined },
   ): void {
     const { writing } = this.#options;
+    const extensions = this.#report(checked, result, report);
     const { bytes, length, errors, isNull }: WrittenResult =
       'assembled' in result
-        ? writeAssembled(result, this.#reportSupergraph(), writing.buffers.maxBytes)
-        : writeResult(result, { introspection, extensions: this.#report(result, report) }, writing);
+        ? writeAssembled(result, extensions, writing.buffers.maxBytes)
+        : writeResult(result, { introspection, extensions }, writing);
     const refused = isNull ? toRefusedResult(null, errors) : undefined;
     this.#finish({
       outcome: isNull ? 'failed' : errors.length > 0 ? 'partial' : 'complete',
@@ -187,12 +189,17 @@ export class OperationRun {
   }
 
   /** Returns the reports that the client asked for. */
-  #report({ operation: { program, compiled }, conditions, data }: Executed, plan: PlanReport | undefined): object | undefined {
+  #report(
+    { operation: { program, compiled }, conditions, cost: estimated }: CheckedOperation,
+    result: Executed | Assembled,
+    plan: PlanReport | undefined,
+  ): object | undefined {
     const { cost } = this.#options.request.reports;
     const supergraph = this.#reportSupergraph();
     if (!plan && !cost) return supergraph;
+    const actualCost = () => ('assembled' in result ? result.cost : compiled.actualCost(result.data, conditions));
     return {
-      ...(cost && { cost: { estimated: compiled.cost(conditions), actual: compiled.actualCost(data, conditions) } }),
+      ...(cost && { cost: { estimated, actual: actualCost() } }),
       ...supergraph,
       ...(plan && { plan: plan.write(program.plan) }),
     };

@@ -7,14 +7,19 @@ import type { Written } from '../program/program.ts';
 export const EXECUTORS = ['bytes', 'objects'] as const;
 export type ExecutorName = (typeof EXECUTORS)[number];
 
-/** What is to be executed, and whether the data are needed as objects: for reports. */
+/** What is to be executed, and for which reports. */
 export interface ExecutorRequest extends ExecutionRequest {
+  /** Whether the data are needed as objects. */
   readonly needsObjects: boolean;
+  /** Whether an assembled result needs its actual cost. */
+  readonly needsCost: boolean;
 }
 
 /** A result without errors that is written already. */
 export interface Assembled {
   readonly assembled: Written;
+  /** The actual cost; undefined when nobody wants it. */
+  readonly cost: number | undefined;
 }
 
 export interface Executor {

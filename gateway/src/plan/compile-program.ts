@@ -70,7 +70,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       plan: steps,
       source,
       bytes: bytes?.program,
-      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)},walkers:${bytes?.program ? bytes.code : '()=>[]'}};`,
+      code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)},walkers:${bytes?.program ? bytes.code : '()=>[]'},argumentCosts:${bytes?.program ? bytes.argumentCosts : '()=>[]'}};`,
       introspection: introspection && {
         cost: introspection.cost,
         fixed: introspection.isOpen ? undefined : introspection.answer({}, limits.maxResponseBytes),

@@ -72,7 +72,7 @@ export function generateCost({
     const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
     const size = sizeOf(listSize, given, boundsOf(schema, { type: parent.name, field: field.name }));
     const sizedFields = readStrings(listSize, 'sizedFields');
-    const weight = weightOfField(supergraph, parent, field.name) ?? (isCompositeType(named) ? 1 : 0);
+    const weight = weightOfField(supergraph, parent.name, field.name) ?? (isCompositeType(named) ? 1 : 0);
     // The size of a connection applies to the list in it.
     const isPage = !isList && size !== undefined && sizedFields.length === 0;
     const sized = new Map(sizedFields.map((name) => [name, size ?? String(ASSUMED_LIST_SIZE)]));
@@ -90,9 +90,36 @@ export function generateCost({
 /** Expressions with more characters than this become functions, so that they are not repeated. */
 const LONGEST_INLINE = 200;
 
+/** What a selected field costs in a result. */
+export interface FieldCost {
+  /** For each object; for a leaf once, unless it is null. */
+  readonly weight: number;
+  /** An expression over `vars`: the cost of its arguments, once for each object that has the field. */
+  readonly args: string;
+}
+
+export interface FieldCosts {
+  of(parent: string, field: Pick<CollectedField, 'name' | 'type' | 'nodes'>): FieldCost;
+  /** Declarations that the expressions use; complete when all have been generated. */
+  declarations(): string;
+}
+
+/** Returns what gives the actual costs of fields. */
+export function createFieldCosts(supergraph: GraphQLSchema): FieldCosts {
+  const inputs = createInputCost(supergraph, weightOf);
+  return {
+    of(parent, { name, type, nodes }) {
+      if (!type) return { weight: 0, args: '0' };
+      const weight = weightOfField(supergraph, parent, name) ?? (isCompositeType(getNamedType(type)) ? 1 : 0);
+      return { weight, args: sum(inputs.ofArguments({ type: parent, field: name }, nodes[0]?.arguments ?? [])) };
+    },
+    declarations: () => inputs.declarations(),
+  };
+}
+
 /** Returns an expression of type `Compiled['actualCost']`: the same weights, applied to the objects of a response. */
 export function generateActualCost({ schema, supergraph, root, sets, selections }: CostInput): string {
-  const inputs = createInputCost(supergraph, weightOf);
+  const costs = createFieldCosts(supergraph);
   const functions: string[] = [];
   const written = new Map<string, string>();
   const keyOf = createKeys();
@@ -110,9 +137,8 @@ export function generateActualCost({ schema, supergraph, root, sets, selections 
     const terms = selections.collect(type, guarded).flatMap((field) => {
       if (!field.type) return [];
       const named = getNamedType(field.type);
-      const weight = weightOfField(supergraph, type, field.name) ?? (isCompositeType(named) ? 1 : 0);
+      const { weight, args: given } = costs.of(type.name, field);
       const value = read('o', field.key);
-      const given = sum(inputs.ofArguments({ type: type.name, field: field.name }, field.nodes[0]?.arguments ?? []));
       const args = given === '0' ? [] : [`(${value}===undefined?0:${given})`];
       if (isCompositeType(named)) return [...args, `each(${value},${weight},${writeObject(named, field.sets)})`];
       return weight === 0 ? args : [...args, `(${value}==null?0:${weight})`];
@@ -121,18 +147,19 @@ export function generateActualCost({ schema, supergraph, root, sets, selections 
     return name;
   };
   const top = writeObject(root, sets);
-  return `(()=>{let vars;${EACH}${inputs.declarations()}${functions.join('')}return (data,given)=>{vars=given;return ${baseCost(schema, root)}+${top}(data);};})()`;
+  return `(()=>{let vars;${EACH}${costs.declarations()}${functions.join('')}return (data,given)=>{vars=given;return ${baseCost(schema, root)}+${top}(data);};})()`;
 }
 
 const EACH = `${OWN}function each(v,w,f){if(v==null)return 0;if(Array.isArray(v)){let n=0;for(const x of v)n+=each(x,w,f);return n;}return typeof v==='object'?w+f(v):0;}`;
 
-function baseCost(schema: GraphQLSchema, root: GraphQLCompositeType): number {
+/** Returns what an operation costs beside its fields. */
+export function baseCost(schema: GraphQLSchema, root: GraphQLCompositeType): number {
   return root === schema.getMutationType() ? MUTATION_COST : 0;
 }
 
 /** Returns the weight by `@cost` on the field, or on its type. */
-function weightOfField(supergraph: GraphQLSchema, parent: GraphQLNamedType, field: string): number | undefined {
-  const type = supergraph.getType(parent.name);
+function weightOfField(supergraph: GraphQLSchema, parent: string, field: string): number | undefined {
+  const type = supergraph.getType(parent);
   const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field] : undefined;
   return (
     weightOf(definition?.astNode?.directives ?? []) ??

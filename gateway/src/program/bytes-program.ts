@@ -15,6 +15,8 @@ export interface BytesProgram {
   readonly conditions: readonly string[];
   /** Bytes that no response contains, at the start of every arena: names of types. ASCII. */
   readonly constants: string;
+  /** What the operation costs beside its fields. */
+  readonly baseCost: number;
 }
 
 /** One fetch. Its fields are requested in the order of the client's response, so that a response is cut in few places. */
@@ -104,6 +106,10 @@ export interface WalkJob {
   limit: number;
   /** The bits of the conditions that are true. */
   conditions: number;
+  /** Gets the actual cost of each part of each object, without that of other fetches in it; null when nobody wants it. */
+  costs: number[] | null;
+  /** What the arguments of fields cost, which depends on variables. */
+  argumentCosts: readonly number[];
 }
 
 /** Returns where the tape ends; 0 for a response that differs from what was requested in any way; -1 when the tape is full. */

@@ -51,6 +51,8 @@ export interface Compiled {
   readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
   /** Returns the walker of each fetch; none for an operation that is executed with objects only. */
   readonly walkers: (scan: Scanners) => readonly Walk[];
+  /** What the arguments of fields cost with these variables, for walkers that count the actual cost. */
+  readonly argumentCosts: (variables: Readonly<Record<string, unknown>>) => readonly number[];
   /** The cost of a result by the same weights. */
   readonly actualCost: (data: Data, variables: Readonly<Record<string, unknown>>) => number;
 }

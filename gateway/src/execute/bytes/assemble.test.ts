@@ -22,8 +22,17 @@ function assemblePiece(from: number, to: number, { records = 1 } = {}) {
   const first = arena.top / 4;
   const tape = first + 4;
   arena.words.set([tape, 0, 0, tape + 2, ((start + from) << 1) | 1, start + to], first);
-  const state = { start, end: start + RESPONSE.length, records: first, count: records, parts: 1, tape, tapeEnd: tape + 2 };
-  const written = assembleInto(createBufferPool(65_536), { arena, operation: OPERATION, states: [state] });
+  const state = {
+    start,
+    end: start + RESPONSE.length,
+    records: first,
+    count: records,
+    parts: 1,
+    tape,
+    tapeEnd: tape + 2,
+    costs: undefined,
+  };
+  const written = assembleInto(createBufferPool(65_536), { arena, operation: OPERATION, states: [state], needsCost: false })?.assembled;
   return written && `${written.bytes.toString('utf8', 0, written.length)}}`;
 }
 
@@ -36,6 +45,7 @@ describe('a result of pieces', () => {
     ['before the response', -4, 6],
     ['behind the response', 9, 17],
     ['far outside', 9, 60_000],
+    ['of a negative length', 14, 9],
   ])('is refused when a piece is %s', (_, from, to) => {
     expect(() => assemblePiece(from, to)).toThrow('A piece is outside its response.');
   });

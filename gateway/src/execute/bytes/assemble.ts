@@ -1,7 +1,7 @@
 /** Assembles the data of a result from the tapes: copies pieces of responses, and fills holes with the fields of entities. */
 import { type Hole, RECORD_WORDS } from '../../program/bytes-program.ts';
-import type { Written } from '../../program/program.ts';
 import type { BufferPool } from '../buffer-pool.ts';
+import type { Assembled } from '../executor.ts';
 import { type Arena, SLACK_BYTES } from './arena.ts';
 import type { BytesOperation } from './bytes-operation.ts';
 import type { FetchState } from './fetch-state.ts';
@@ -27,26 +27,29 @@ export interface AssemblySource {
   readonly arena: Arena;
   readonly operation: BytesOperation;
   readonly states: readonly (FetchState | undefined)[];
+  /** Whether the actual cost is wanted. */
+  readonly needsCost: boolean;
 }
 
-/** Returns the data of a result in a buffer of the pool; undefined when they exceed its limit. */
-export function assembleInto(buffers: BufferPool, source: AssemblySource): Written | undefined {
+/** Returns the data of a result in a buffer of the pool, and its actual cost; undefined when the data exceed the pool's limit. */
+export function assembleInto(buffers: BufferPool, source: AssemblySource): Assembled | undefined {
   const { maxBytes } = buffers;
   let least = source.operation.resultBytes + MARGIN_BYTES;
   for (;;) {
     const bytes = buffers.take(least);
-    const length = assemble(source, bytes);
-    if (length !== undefined && length < maxBytes) return { bytes, length };
+    const result = assemble(source, bytes);
+    if (result && result.assembled.length < maxBytes) return result;
     if (buffers.isPooled(bytes)) buffers.give(bytes);
-    if (length !== undefined || bytes.length > maxBytes + MARGIN_BYTES) return undefined;
+    if (result || bytes.length > maxBytes + MARGIN_BYTES) return undefined;
     least = bytes.length * 2;
   }
 }
 
-/** Returns the length of `{"data":…` in the buffer, without its closing brace; undefined when it does not fit. */
-function assemble(source: AssemblySource, buffer: Buffer): number | undefined {
+/** Writes `{"data":…` without its closing brace; returns undefined when it does not fit into the buffer. */
+function assemble(source: AssemblySource, buffer: Buffer): Assembled | undefined {
   try {
-    return new Assembly(source, buffer).write();
+    const assembly = new Assembly(source, buffer);
+    return { assembled: { bytes: buffer, length: assembly.write() }, cost: assembly.cost };
   } catch (error) {
     if (error !== NO_ROOM) throw error;
     for (const state of source.states) if (state) forgetPlaces(source.arena.words, state);
@@ -72,9 +75,13 @@ class Assembly {
   readonly #constantsEnd: number;
   /** Where the next byte goes. */
   #at = 0;
+  /** The actual cost of what has been written. */
+  #cost: number;
+  /** By fetch: the costs of the parts of its objects with the holes in them, for parts that are copied. Undefined when nobody wants them. */
+  readonly #wholeCosts: readonly number[][] | undefined;
 
   constructor(source: AssemblySource, buffer: Buffer) {
-    const { arena, operation, states } = source;
+    const { arena, operation, states, needsCost } = source;
     this.#operation = operation;
     this.#holes = operation.holes;
     this.#states = states;
@@ -85,6 +92,13 @@ class Assembly {
     this.#target = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
     this.#limit = buffer.length - SLACK_BYTES - TAIL_BYTES;
     this.#constantsEnd = operation.constants.length;
+    this.#cost = operation.program.baseCost;
+    this.#wholeCosts = needsCost ? states.map(() => []) : undefined;
+  }
+
+  /** The actual cost of the result; undefined when nobody wants it. */
+  get cost(): number | undefined {
+    return this.#wholeCosts && this.#cost;
   }
 
   write(): number {
@@ -105,16 +119,23 @@ class Assembly {
     }
     if (entity < 0 || entity >= state.count) throw new RangeError('A hole has an unknown entity.');
     const words = this.#words;
-    const record = state.records + (entity * state.parts + hole.part) * RECORD_WORDS;
+    const part = entity * state.parts + hole.part;
+    const record = state.records + part * RECORD_WORDS;
     const before = this.#at;
     this.#separate();
     const start = this.#at;
     const from = words[record + 1] as number;
-    if (from !== 0) this.#again(from, words[record + 2] as number);
-    else {
+    const costs = this.#wholeCosts?.[hole.fetch];
+    if (from !== 0) {
+      this.#again(from, words[record + 2] as number);
+      if (costs) this.#cost += costs[part] as number;
+    } else {
+      const costBefore = this.#cost;
+      if (costs) this.#cost += state.costs?.[part] ?? 0;
       this.#play(state, words[record] as number, words[record + RECORD_WORDS] as number);
       words[record + 1] = start;
       words[record + 2] = this.#at;
+      if (costs) costs[part] = this.#cost - costBefore;
     }
     if (this.#at === start) this.#at = before;
   }

@@ -2,10 +2,10 @@
  * Executes one operation on the bytes of responses. Whatever differs from what was requested hands over to the object executor, with the responses
  * that have arrived and those that will: nothing is requested twice.
  */
-import type { FetchStep, PlanStep, Written } from '../../program/program.ts';
+import type { FetchStep, PlanStep } from '../../program/program.ts';
 import type { SubgraphFailure, SubgraphResult } from '../../program/result.ts';
 import type { BufferPool } from '../buffer-pool.ts';
-import type { ExecutionRequest } from '../execute.ts';
+import type { Assembled, ExecutorRequest } from '../executor.ts';
 import { ReceivedFetch, ReceivedFetches } from '../received-fetches.ts';
 import { runPlan } from '../run-plan.ts';
 import { VariableTexts } from '../variable-texts.ts';
@@ -22,7 +22,7 @@ import { type ResponseBody, walkResponse } from './walk-response.ts';
 export type HandOverReason = 'errors' | 'failure' | 'difference' | 'memory' | 'condition' | 'size' | 'fault';
 
 export interface BytesExecutionOptions {
-  readonly request: ExecutionRequest;
+  readonly request: ExecutorRequest;
   readonly operation: BytesOperation;
   /** It is released when the execution ends, in whichever way. */
   readonly arena: Arena;
@@ -31,7 +31,7 @@ export interface BytesExecutionOptions {
 
 /** One of these is called, once. */
 export interface ExecutionEnd {
-  readonly onAssembled: (assembled: Written) => void;
+  readonly onAssembled: (result: Assembled) => void;
   /** The object executor must continue with what was received. */
   readonly onHandOver: (reason: HandOverReason, received: ReceivedFetches) => void;
 }
@@ -45,7 +45,7 @@ interface SentFetch {
 }
 
 export class BytesExecution {
-  readonly #request: ExecutionRequest;
+  readonly #request: ExecutorRequest;
   readonly #operation: BytesOperation;
   readonly #arena: Arena;
   readonly #buffers: BufferPool;
@@ -54,6 +54,8 @@ export class BytesExecution {
   readonly #sent: SentFetch[] = [];
   readonly #variables: VariableTexts;
   readonly #conditions: number;
+  /** Undefined when nobody wants the actual cost. */
+  readonly #argumentCosts: readonly number[] | undefined;
   /** Why a response was not taken; undefined when it differed. */
   #refusal: HandOverReason | undefined;
   #isOver = false;
@@ -67,6 +69,7 @@ export class BytesExecution {
     this.#states = new Array<FetchState | undefined>(operation.program.fetches.length).fill(undefined);
     this.#variables = new VariableTexts(request.variables);
     this.#conditions = operation.conditionsOf(request.conditions);
+    this.#argumentCosts = request.needsCost ? operation.argumentCosts(request.conditions) : undefined;
   }
 
   start(plan: PlanStep): void {
@@ -82,24 +85,26 @@ export class BytesExecution {
 
   #complete(): void {
     if (this.#isOver) return;
-    const written = this.#assemble();
-    if (typeof written === 'string') {
-      this.#handOver(written);
+    const result = this.#assemble();
+    if (typeof result === 'string') {
+      this.#handOver(result);
       return;
     }
     this.#isOver = true;
     this.#arena.release();
-    this.#end.onAssembled(written);
+    this.#end.onAssembled(result);
   }
 
   /** Returns the result, or why it cannot be assembled. */
-  #assemble(): Written | HandOverReason {
+  #assemble(): Assembled | HandOverReason {
     const { context } = this.#request;
     const span = context.trace?.start('GraphQL write');
     try {
-      const written = assembleInto(this.#buffers, { arena: this.#arena, operation: this.#operation, states: this.#states });
-      if (written) this.#operation.noteSuccess(this.#arena.sizeClass, written.length);
-      return written ?? 'size';
+      const needsCost = this.#argumentCosts !== undefined;
+      const source = { arena: this.#arena, operation: this.#operation, states: this.#states, needsCost };
+      const result = assembleInto(this.#buffers, source);
+      if (result) this.#operation.noteSuccess(this.#arena.sizeClass, result.assembled.length);
+      return result ?? 'size';
     } catch (error) {
       return error instanceof MissingFields ? 'condition' : 'fault';
     } finally {
@@ -163,7 +168,8 @@ export class BytesExecution {
     if (this.#isOver) return false;
     try {
       const { index } = sent.step;
-      const context = { arena: this.#arena, operation: this.#operation, conditions: this.#conditions };
+      const [arena, operation] = [this.#arena, this.#operation];
+      const context = { arena, operation, conditions: this.#conditions, argumentCosts: this.#argumentCosts };
       const state = walkResponse(context, { index, count: sent.count, body });
       if (!state || !isAsRepresented({ ...context, states: this.#states, index, state })) return false;
       this.#states[index] = state;

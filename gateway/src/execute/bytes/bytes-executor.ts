@@ -9,7 +9,7 @@ import { BytesExecution, type HandOverReason } from './bytes-execution.ts';
 import { BytesOperation } from './bytes-operation.ts';
 
 /**
- * How an execution ended: on bytes, or why with objects. `unsupported`: the operation; `report`: the client wants a report about the data; `pause`:
+ * How an execution ended: on bytes, or why with objects. `unsupported`: the operation; `report`: the client wants a report about the plan; `pause`:
  * earlier responses differed.
  */
 export type ExecutionPath = 'bytes' | 'unsupported' | 'report' | 'pause' | HandOverReason;
@@ -52,9 +52,9 @@ export function createBytesExecutor({ buffers, arenas = new ArenaPool(), count }
       const execution = new BytesExecution(
         { operation, arena, request, buffers },
         {
-          onAssembled(assembled) {
+          onAssembled(result) {
             count(name, 'bytes');
-            done({ assembled });
+            done(result);
           },
           onHandOver(reason, received) {
             count(name, reason);

@@ -1,6 +1,7 @@
 /** An operation that is ready to be executed on bytes, with what was learned from its executions. */
 import type { BytesProgram, Hole, Walk } from '../../program/bytes-program.ts';
 import type { Operation } from '../../program/operation.ts';
+import type { Compiled } from '../../program/program.ts';
 import { SCANNERS } from './scanners.ts';
 
 /** A representation's texts as bytes; a value goes between each two. */
@@ -18,6 +19,7 @@ export class BytesOperation {
   readonly walks: readonly Walk[];
   readonly holes: readonly Hole[];
   readonly constants: Buffer;
+  readonly argumentCosts: Compiled['argumentCosts'];
   /** By fetch and type. */
   readonly representations: readonly (readonly RepresentationBytes[])[];
   /** The size class of the arena that the last execution needed. */
@@ -29,9 +31,10 @@ export class BytesOperation {
   #pause = 0;
   #pauseLeft = 0;
 
-  private constructor(program: BytesProgram, walks: readonly Walk[]) {
+  private constructor(program: BytesProgram, { walkers, argumentCosts }: Compiled) {
     this.program = program;
-    this.walks = walks;
+    this.walks = walkers(SCANNERS);
+    this.argumentCosts = argumentCosts;
     this.holes = program.holes;
     this.constants = Buffer.from(program.constants, 'latin1');
     this.representations = program.fetches.map(({ representations = [] }) =>
@@ -44,7 +47,7 @@ export class BytesOperation {
 
   /** Returns null for an operation that only the object executor supports. */
   static link({ program, compiled }: Operation): BytesOperation | null {
-    return program.bytes ? new BytesOperation(program.bytes, compiled.walkers(SCANNERS)) : null;
+    return program.bytes ? new BytesOperation(program.bytes, compiled) : null;
   }
 
   /** Returns the conditions of an execution as bits. */

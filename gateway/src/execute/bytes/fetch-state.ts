@@ -12,4 +12,6 @@ export interface FetchState {
   /** The tape in words. */
   readonly tape: number;
   tapeEnd: number;
+  /** The actual cost of each part of each object, without that of the holes in it; undefined when nobody wants it. */
+  readonly costs: number[] | undefined;
 }

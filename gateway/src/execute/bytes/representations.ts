@@ -74,7 +74,7 @@ function writeOwner(request: RepresentationRequest, { fetch, state, mask, count:
       else {
         table[slot] = t;
         words[t + 1] = count;
-        writeOne(arena, { template: templates[hole.representation] as RepresentationBytes, hole: t, isFirst: count === 0 });
+        writeOne(arena, { template: templates[hole.representation] as RepresentationBytes, hole: t, state, isFirst: count === 0 });
         ({ words } = arena);
         count++;
       }
@@ -88,6 +88,8 @@ interface Writing {
   readonly template: RepresentationBytes;
   /** Its place in the tape. */
   readonly hole: number;
+  /** The response with the values of its key. */
+  readonly state: FetchState;
   readonly isFirst: boolean;
 }
 
@@ -130,12 +132,16 @@ function isSameKey(bytes: Buffer, words: Int32Array, { hole, other, length }: { 
   return true;
 }
 
-function writeOne(arena: Arena, { template, hole, isFirst }: Writing): void {
+function writeOne(arena: Arena, { template, hole, state, isFirst }: Writing): void {
   const { texts } = template;
   const values = texts.length - 1;
   let size = template.length + SLACK_BYTES;
-  for (let at = hole + HOLE_WORDS, end = at + 2 * values; at < end; at += 2)
-    size += (arena.words[at + 1] as number) - (arena.words[at] as number);
+  for (let at = hole + HOLE_WORDS, end = at + 2 * values; at < end; at += 2) {
+    const from = arena.words[at] as number;
+    const to = arena.words[at + 1] as number;
+    if (from < state.start || to > state.end || to < from) throw new RangeError('A key is outside its response.');
+    size += to - from;
+  }
   arena.reserve(size);
   const { bytes, words } = arena;
   let { top } = arena;

@@ -15,7 +15,7 @@ import { ArenaPool } from './arena.ts';
 import { createBytesExecutor } from './bytes-executor.ts';
 
 const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires", "@shareable", "@interfaceObject"])';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@requires", "@shareable", "@interfaceObject", "@cost"])';
 
 /** Returns the supergraph of subgraphs by their names. */
 export function composeSupergraph(sdls: Record<string, string>): string {
@@ -48,6 +48,8 @@ export type Respond = (fetch: { service: string; query: string; variables: Recor
 export function createRunner() {
   const arenas = new ArenaPool({ isOverwriting: true });
   const paths: string[] = [];
+  /** The actual costs of assembled results. */
+  const costs: (number | undefined)[] = [];
   const executor = createBytesExecutor({
     buffers: createBufferPool(1e7),
     arenas,
@@ -59,27 +61,31 @@ export function createRunner() {
   const run = (operation: Operation, send: SendFetch, variables: Record<string, unknown> = {}) =>
     new Promise<string>((resolve) => {
       const conditions = readVariables(operation.program.variables, variables);
-      executor.execute({ operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false }, (result) => {
-        if ('assembled' in result) {
-          const { bytes, length } = result.assembled;
-          resolve(`${bytes.toString('utf8', 0, length)}}`);
-          return;
-        }
-        const { data, errors } = result;
-        const request = {
-          conditions,
-          introspection: {},
-          buffer: Buffer.alloc(2048),
-          maxBytes: 1e9,
-          faults: [],
-          noteMissing: errors.noteMissing,
-        };
-        const written = operation.compiled.explain(data, request);
-        const messages = errors.finish(request.faults).map(({ message }) => message);
-        resolve(`${written.bytes.toString('utf8', 0, written.length)}}${messages.join()}`);
-      });
+      executor.execute(
+        { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: true },
+        (result) => {
+          costs.push('assembled' in result ? result.cost : undefined);
+          if ('assembled' in result) {
+            const { bytes, length } = result.assembled;
+            resolve(`${bytes.toString('utf8', 0, length)}}`);
+            return;
+          }
+          const { data, errors } = result;
+          const request = {
+            conditions,
+            introspection: {},
+            buffer: Buffer.alloc(2048),
+            maxBytes: 1e9,
+            faults: [],
+            noteMissing: errors.noteMissing,
+          };
+          const written = operation.compiled.explain(data, request);
+          const messages = errors.finish(request.faults).map(({ message }) => message);
+          resolve(`${written.bytes.toString('utf8', 0, written.length)}}${messages.join()}`);
+        },
+      );
     });
-  return { run, paths, arenas };
+  return { run, paths, arenas, costs };
 }
 
 /** Ends a fetch with a response, as the client of subgraphs does. */
@@ -102,7 +108,7 @@ export const runOnce = (query: string, text: Respond, variables: Record<string, 
 
 /** Runs an operation as {@link runOnce} does. Each request must define the variables that it uses, and no others. */
 export async function runOperation(operation: Operation, text: Respond, variables: Record<string, unknown> = {}) {
-  const { run, paths, arenas } = createRunner();
+  const { run, paths, arenas, costs } = createRunner();
   const sent: string[] = [];
   const result = await run(
     operation,
@@ -115,7 +121,7 @@ export async function runOperation(operation: Operation, text: Respond, variable
     variables,
   );
   expect(arenas.counts.used).toBe(0);
-  return { result, path: paths.join(), sent };
+  return { result, path: paths.join(), sent, cost: costs[0] };
 }
 
 export const USERS = '{"data":{"users":[{"id":"1","name":"A"},{"id":"2","name":"\\u0042 \\"é\\""}]}}';

@@ -18,6 +18,8 @@ export interface WalkContext {
   readonly operation: BytesOperation;
   /** The bits of the conditions that are true. */
   readonly conditions: number;
+  /** What arguments cost; undefined when nobody wants the actual cost. */
+  readonly argumentCosts: readonly number[] | undefined;
 }
 
 export interface WalkedFetch {
@@ -39,7 +41,10 @@ const job: WalkJob = {
   words: new Int32Array(),
   view: new DataView(new ArrayBuffer(0)),
   ...{ start: 0, end: 0, records: 0, count: 0, tape: 0, limit: 0, conditions: 0 },
+  costs: null,
+  argumentCosts: [],
 };
+const NO_COSTS: readonly number[] = [];
 
 /** Returns what the walker found; undefined for a response that differs from its request. Throws OutOfMemory. */
 export function walkResponse(context: WalkContext, { index, count, body }: WalkedFetch): FetchState | undefined {
@@ -53,7 +58,16 @@ export function walkResponse(context: WalkContext, { index, count, body }: Walke
   arena.reserve(size + (recordWords + tapeWords + 2) * WORD_BYTES);
   const start = arena.copyIn(body.bytes, body.start, bodyEnd);
   const records = arena.top / WORD_BYTES;
-  const state = { start, end: start + size, records, count, parts, tape: records + recordWords, tapeEnd: 0 };
+  const state = {
+    start,
+    end: start + size,
+    records,
+    count,
+    parts,
+    tape: records + recordWords,
+    tapeEnd: 0,
+    costs: context.argumentCosts && [],
+  };
   state.tapeEnd = walkWithoutSpace(context, index, state);
   if (state.tapeEnd === 0) return undefined;
   arena.top = align(state.tapeEnd * WORD_BYTES);
@@ -87,7 +101,11 @@ function withoutSpace({ bytes, start, end }: ResponseBody): number {
 }
 
 /** Returns the end of the tape; 0 for a response that differs from the request. */
-function walkUntilItFits({ arena, operation, conditions }: WalkContext, index: number, place: Readonly<FetchState>): number {
+function walkUntilItFits(
+  { arena, operation, conditions, argumentCosts = NO_COSTS }: WalkContext,
+  index: number,
+  place: Readonly<FetchState>,
+): number {
   const walk = operation.walks[index];
   if (!walk) return 0;
   for (;;) {
@@ -101,6 +119,8 @@ function walkUntilItFits({ arena, operation, conditions }: WalkContext, index: n
     job.tape = place.tape;
     job.limit = arena.wordLimit;
     job.conditions = conditions;
+    job.costs = place.costs ?? null;
+    job.argumentCosts = argumentCosts;
     const tapeEnd = walk(job);
     if (tapeEnd >= 0) return tapeEnd;
     arena.growMore();

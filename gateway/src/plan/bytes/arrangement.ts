@@ -146,7 +146,7 @@ export class Arrangement {
     if (own?.name !== field.name) throw new Unsupported('a field from an unknown fetch');
     own.type = field.type;
     for (const each of own.cases) this.#arrangeCase(own, each, { field, place, origin });
-    return { kind: 'field', field: own, isKept: true, keptWhen };
+    return { kind: 'field', field: own, isKept: true, keptWhen, selected: field };
   }
 
   #arrangeCase(
@@ -178,7 +178,7 @@ export class Arrangement {
       }
       for (const each of field.cases)
         this.#setItems(each, [], { ...origin, path: pathBelow(origin, asked.type, field), isCase: field.isAbstract });
-      return [{ kind: 'field', field, isKept: false, keptWhen: [] }];
+      return [{ kind: 'field', field, isKept: false, keptWhen: [], selected: undefined }];
     });
     asked.items = [...items, ...kept];
   }

@@ -13,7 +13,7 @@ import {
   print,
 } from 'graphql';
 import { isAlways } from '../field-positions.ts';
-import { type Condition, type GuardedSet, type Selections, createSelections } from '../selection.ts';
+import { type CollectedField, type Condition, type GuardedSet, type Selections, createSelections } from '../selection.ts';
 
 /** Thrown for an operation that is executed with objects. The message says why. */
 export class Unsupported extends Error {}
@@ -49,7 +49,14 @@ export interface AskedField {
 }
 
 export type AskedItem =
-  | { readonly kind: 'field'; readonly field: AskedField; readonly isKept: boolean; readonly keptWhen: readonly Condition[] }
+  | {
+      readonly kind: 'field';
+      readonly field: AskedField;
+      readonly isKept: boolean;
+      readonly keptWhen: readonly Condition[];
+      /** What the client selects by it; undefined when it is not part of the response. */
+      readonly selected: CollectedField | undefined;
+    }
   /** The fields of another fetch go here. */
   | { readonly kind: 'hole'; readonly hole: AskedHole }
   /** The next part of the object begins. */

@@ -2,6 +2,8 @@
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { TYPENAME_ALIAS } from '../../program/response-key.ts';
 import type { BytesProgram } from '../../program/bytes-program.ts';
+import { type FieldCosts, baseCost, createFieldCosts } from '../cost.ts';
+import { OWN } from '../literals.ts';
 import type { GuardedSet, Selections } from '../selection.ts';
 import { Arrangement } from './arrangement.ts';
 import { type FetchSource, askFetch, toBytesFetch } from './asked-fetch.ts';
@@ -20,9 +22,10 @@ export interface BytesInput {
   readonly sources: readonly FetchSource[];
 }
 
-/** `code` is an expression of type `(scan: Scanners) => Walk[]`. */
+/** `code` is an expression of type `(scan: Scanners) => Walk[]`, `argumentCosts` one of type `Compiled['argumentCosts']`. */
 export type GeneratedBytes =
-  { readonly program: BytesProgram; readonly code: string } | { readonly program: undefined; readonly reason: string };
+  | { readonly program: BytesProgram; readonly code: string; readonly argumentCosts: string }
+  | { readonly program: undefined; readonly reason: string };
 
 /** The bits of a JavaScript integer that a mask may use. */
 const MAX_CONDITIONS = 30;
@@ -47,7 +50,8 @@ function generate({ schema, wholeSchema, root, sets, selections, sources }: Byte
   arrangement.arrange();
   const documents = fetches.map(printFetch);
   const { holes, rootHoles } = arrangement;
-  const { context, conditions, constants } = createContext((hole) => holes[hole]?.words ?? 0);
+  const costs = createFieldCosts(wholeSchema);
+  const { context, conditions, constants, argumentCosts } = createContext((hole) => holes[hole]?.words ?? 0, costs);
   const walkers = fetches.map((fetch) => generateWalker(fetch, context));
   const program: BytesProgram = {
     fetches: fetches.map((fetch, i) => toBytesFetch(fetch, documents[i] ?? '')),
@@ -55,17 +59,30 @@ function generate({ schema, wholeSchema, root, sets, selections, sources }: Byte
     rootHoles,
     conditions,
     constants: constants.join(''),
+    baseCost: baseCost(schema, root),
   };
-  return { program, code: `scan=>{"use strict";return[${walkers.join(',')}];}` };
+  return {
+    program,
+    code: `scan=>{"use strict";return[${walkers.join(',')}];}`,
+    argumentCosts:
+      argumentCosts.length === 0 ? '()=>[]' : `(()=>{${OWN}${costs.declarations()}return vars=>[${argumentCosts.join(',')}];})()`,
+  };
 }
 
-function createContext(wordsOf: (hole: number) => number) {
+function createContext(wordsOf: (hole: number) => number, costs: FieldCosts) {
   const conditions: string[] = [];
   const constants: string[] = [];
   let length = 0;
   const places = new Map<string, number>();
+  const argumentCosts: string[] = [];
   const context: WalkerContext = {
     wordsOf,
+    costOf(type, field) {
+      const { weight, args } = costs.of(type, field);
+      const fixed = Number(args);
+      if (!Number.isNaN(fixed)) return { weight, args: String(fixed) };
+      return { weight, args: `g[${argumentCosts.push(args) - 1}]` };
+    },
     bitOf(variable) {
       const bit = conditions.indexOf(variable);
       if (bit >= 0) return bit;
@@ -83,5 +100,5 @@ function createContext(wordsOf: (hole: number) => number) {
       return at;
     },
   };
-  return { context, conditions, constants };
+  return { context, conditions, constants, argumentCosts };
 }

@@ -4,11 +4,12 @@
  *
  * In the code `b`, `w`, `v` are the arena; `p` is the position in the response, `t` that in the tape, `n` the number of objects at the top, `c` the
  * conditions. `run` is twice the start of the piece that is being kept, plus one when the piece begins with a field. `s` and `e` with a number are the
- * places of values that a key needs, `h` with a number is a hole.
+ * places of values that a key needs, `h` with a number is a hole. `q` is the actual cost of the part of the object at the top that is being read.
  */
 import { type GraphQLOutputType, isLeafType, isListType, isNonNullType } from 'graphql';
 import { RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts';
-import type { Condition } from '../selection.ts';
+import type { FieldCost } from '../cost.ts';
+import type { CollectedField, Condition } from '../selection.ts';
 import type { AskedFetch } from './asked-fetch.ts';
 import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';
 import { scanLeaf } from './leaf-scan.ts';
@@ -23,6 +24,8 @@ export interface WalkerContext {
   readonly bitOf: (variable: string) => number;
   /** Returns the offset of a string in the constants. */
   readonly constant: (text: string) => number;
+  /** Returns what a field of the response costs; the cost of its arguments as an expression over `g`, what arguments cost with these variables. */
+  readonly costOf: (type: string, field: CollectedField) => FieldCost;
   /** Returns the words that a hole takes. */
   readonly wordsOf: (hole: number) => number;
 }
@@ -33,6 +36,13 @@ export function generateWalker(fetch: AskedFetch, context: WalkerContext): strin
   if (code.length > MAX_CODE_LENGTH) throw new Unsupported('a fetch of very many fields');
   return code;
 }
+
+type FieldItem = Extract<AskedItem, { kind: 'field' }>;
+
+/** The cost of a field that is not part of the response. */
+const FREE: FieldCost = { weight: 0, args: '0' };
+/** Notes the cost of a part, and begins the next one. */
+const NOTE_COST = 'if(costs!==null){costs.push(q);q=0;}';
 
 /** Whether a comma precedes the next field. */
 type Comma = 'no' | 'yes' | 'maybe';
@@ -73,12 +83,12 @@ class WalkerGenerator {
         tops.map(({ object }) => object),
         { keepsBraces: false, isTop: true },
       );
-    text.add(`r+=${words};`);
+    text.add(`${NOTE_COST}r+=${words};`);
     if (isOfEntities) text.add('{const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}}');
     text.expect(isOfEntities ? '}}' : '}');
     text.add('w[r]=t;return p===end&&n===count?t:0;');
     const names = [...range(holes).map((i) => `,h${i}=0`), ...range(registers).map((i) => `,s${i}=0,e${i}=0`)].join('');
-    return `j=>{const b=j.bytes,w=j.words,v=j.view,end=j.end,count=j.count,limit=j.limit-${this.#words + words},c=j.conditions;let p=j.start,r=j.records,t=j.tape,n=0,run=0${names};${text.finish()}}`;
+    return `j=>{const b=j.bytes,w=j.words,v=j.view,end=j.end,count=j.count,limit=j.limit-${this.#words + words},c=j.conditions,costs=j.costs,g=j.argumentCosts;if(costs!==null)costs.length=0;let q=0,p=j.start,r=j.records,t=j.tape,n=0,run=0${names};${text.finish()}}`;
   }
 
   /** Keeps what was read up to here as a piece. */
@@ -124,7 +134,7 @@ class WalkerGenerator {
     for (const item of items) {
       if (item.kind === 'part') {
         close();
-        this.#text.add(`w[r+${++part * RECORD_WORDS}]=t;`);
+        this.#text.add(`${NOTE_COST}w[r+${++part * RECORD_WORDS}]=t;`);
       } else if (item.kind === 'hole') {
         close();
         this.#dig(item.hole);
@@ -140,7 +150,7 @@ class WalkerGenerator {
         if (!isOpen) this.#text.add('run=p<<1|1;');
         isOpen = true;
         comma = 'yes';
-        this.#field(item.field, type.name, true);
+        this.#field(item, type.name);
       }
     }
     this.#end(items, { isOpen, keepsBraces });
@@ -160,18 +170,19 @@ class WalkerGenerator {
   }
 
   /** A field that is not kept, or not always in the response. */
-  #closedField({ field, isKept, keptWhen }: Extract<AskedItem, { kind: 'field' }>, type: string, comma: Comma): void {
+  #closedField(item: FieldItem, type: string, comma: Comma): void {
     const text = this.#text;
+    const { field, isKept, keptWhen } = item;
     const isAlways = field.when.length === 0;
     const condition = this.#conditionOf(keptWhen);
     const isAlwaysKept = condition === '' || condition === this.#conditionOf(field.when);
     text.add(isAlways ? '{' : `if(${this.#conditionOf(field.when)}){`);
     this.#comma(comma);
-    if (isKept) text.add(`${isAlwaysKept ? '' : 'const k=t;'}run=p<<1|1;`);
-    this.#field(field, type, isKept);
+    if (isKept) text.add(`${isAlwaysKept ? '' : 'const k=t,z=q;'}run=p<<1|1;`);
+    this.#field(item, type);
     if (isKept) {
       this.#cut();
-      if (!isAlwaysKept) text.add(`if(!(${condition}))t=k;`);
+      if (!isAlwaysKept) text.add(`if(!(${condition})){t=k;q=z;}`);
     }
     text.add('}');
     // The subgraph left out what the client wants: another condition than the plan's.
@@ -183,24 +194,28 @@ class WalkerGenerator {
     else if (comma === 'maybe') this.#text.add('if(b[p-1]!==123){if(b[p]!==44)return 0;p++;}');
   }
 
-  #field(field: AskedField, type: string, isKept: boolean): void {
+  #field({ field, isKept, selected }: FieldItem, type: string): void {
     const text = this.#text;
     const { key, register } = field;
+    const { weight, args } = selected ? this.#context.costOf(type, selected) : FREE;
+    if (args !== '0') text.add(`if(costs!==null)q+=${args};`);
     text.expect(`${JSON.stringify(key)}:`);
     if (register !== undefined) text.add(`s${register}=p;`);
-    if (field.type) this.#value(field.type, field, isKept);
+    if (field.type) this.#value(field.type, field, { isKept, weight });
     else text.expect(JSON.stringify(type));
     if (register !== undefined) text.add(`e${register}=p;`);
   }
 
-  #value(type: GraphQLOutputType, field: AskedField, isKept: boolean): void {
+  #value(type: GraphQLOutputType, field: AskedField, { isKept, weight }: { isKept: boolean; weight: number }): void {
     const text = this.#text;
     const isNullable = !isNonNullType(type) && !field.isNeverNull;
     const inner = isNonNullType(type) ? type.ofType : type;
     if (isNullable) text.add(`if(${matches('null')})p+=4;else{`);
+    // A list of leaves has the weight once.
+    if (weight !== 0 && (field.cases.length === 0 || !isListType(inner))) text.add(`q+=${weight};`);
     if (isListType(inner)) {
       text.add('if(b[p]!==91)return 0;p++;if(b[p]===93)p++;else for(;;){if(t>limit)return -1;');
-      this.#value(inner.ofType as GraphQLOutputType, field, isKept);
+      this.#value(inner.ofType as GraphQLOutputType, field, { isKept, weight: field.cases.length === 0 ? 0 : weight });
       text.add('const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}');
     } else if (isLeafType(inner)) text.add(`${scanLeaf(inner)}if(p===0)return 0;`);
     else if (field.isAbstract) this.#cases(field.cases, { keepsBraces: isKept, isTop: false });
