@@ -166,7 +166,11 @@ async function readSlowly(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Returns the texts of the results in a batch, as they were written. */
+/** Returns the texts of the results in a batch; the whole text when it is no JSON. */
 function splitBatch(text: string): string[] {
-  return (JSON.parse(text) as unknown[]).map((each) => JSON.stringify(each));
+  try {
+    return (JSON.parse(text) as unknown[]).map((each) => JSON.stringify(each));
+  } catch {
+    return [text];
+  }
 }
