@@ -99,6 +99,14 @@ it('the actual cost counts what is there, by the same weights', () => {
   expect(count('mutation { rename { id } }', { rename: null })).toBe(10);
 });
 
+it('counts no field that a condition excludes, though the data have it for another subgraph', () => {
+  const source =
+    'query($a: Boolean!) { slow @skip(if: $a) page(first: 1) @include(if: $a) { edges @skip(if: $a) { node { id } } totalCount } }';
+  const data = { slow: 1, page: { edges: [{ node: { id: '1' } }], totalCount: 1 } };
+  expect(count(source, data, { a: true })).toBe(1);
+  expect(count(source, data, { a: false })).toBe(4);
+});
+
 describe('what is given to a field', () => {
   const users = 10;
   it.each([

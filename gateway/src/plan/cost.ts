@@ -17,6 +17,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
+import { conditionOf } from './field-positions.ts';
 import { createInputCost } from './input-cost.ts';
 import { ASSUMED_LIST_SIZE, SIZE, argumentOf, boundsOf, readStrings, sizeOf } from './list-size.ts';
 import { OWN, quote, read } from './literals.ts';
@@ -139,9 +140,12 @@ export function generateActualCost({ schema, supergraph, root, sets, selections 
       const named = getNamedType(field.type);
       const { weight, args: given } = costs.of(type.name, field);
       const value = read('o', field.key);
-      const args = given === '0' ? [] : [`(${value}===undefined?0:${given})`];
-      if (isCompositeType(named)) return [...args, `each(${value},${weight},${writeObject(named, field.sets)})`];
-      return weight === 0 ? args : [...args, `(${value}==null?0:${weight})`];
+      const terms = given === '0' ? [] : [`(${value}===undefined?0:${given})`];
+      if (isCompositeType(named)) terms.push(`each(${value},${weight},${writeObject(named, field.sets)})`);
+      else if (weight !== 0) terms.push(`(${value}==null?0:${weight})`);
+      // The data may have a field that the result has not, because another subgraph requires it.
+      const when = conditionOf(field.when);
+      return terms.length === 0 || when === '' ? terms : [`(${when}?${terms.join('+')}:0)`];
     });
     functions.push(`function ${name}(o){return ${terms.join('+') || '0'};}`);
     return name;
