@@ -41,7 +41,7 @@ export interface Processes {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** Starts the subgraphs, `users` first because it publishes the revocations, then the gateway and the bridge. Leaves nothing when one fails. */
+/** Starts `users`, which publishes the revocations, then the others at once. Leaves nothing when one fails. */
 export async function startProcesses(options: ProcessesOptions): Promise<Processes> {
   const starting: Promise<RunningProcess>[] = [];
   const start: typeof startProcess = (...parameters) => {
@@ -65,8 +65,8 @@ async function startEach({ env, gatewayEnv, bridgeEnv, databases }: ProcessesOpt
     return started;
   };
   let revocations: Readonly<Record<string, string>> = {};
-  // Subgraphs read each other's events, so each must know the ports of the others before they have started.
-  const ports = await forEachSubgraph(() => reserveTestPort());
+  // Processes call each other, so each must know the ports of the others before they have started.
+  const [ports, gatewayPort] = await Promise.all([forEachSubgraph(() => reserveTestPort()), reserveTestPort()]);
   const eventUrls = Object.fromEntries(
     SUBGRAPH_NAMES.map((name) => [eventsUrlSettingOf(name), `http://127.0.0.1:${String(ports[name])}/events`]),
   );
@@ -80,15 +80,20 @@ async function startEach({ env, gatewayEnv, bridgeEnv, databases }: ProcessesOpt
   const users = await startSubgraph('users', ports.users);
   revocations = { REVOCATIONS_URL: `${users.url}/revocations` };
   const authentication = { ...revocations, API_KEY_EXCHANGE_URL: `${users.url}/api-keys/exchange` };
-  const subgraphs = await forEachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name, ports[name])));
-  const urls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `${subgraphs[name].url}/graphql`]));
+  const urls = Object.fromEntries(SUBGRAPH_NAMES.map((name) => [urlSettingOf(name), `http://127.0.0.1:${String(ports[name])}/graphql`]));
   const gatewaySettings = { ...FORWARDING, ...env, ...authentication, ...urls, GATEWAY_PORT: '0', ...gatewayEnv };
   const startGateway = (own: Readonly<Record<string, string>> = {}) => keep(start('gateway', { ...gatewaySettings, ...own }));
-  const gateway = await startGateway();
-  const addresses = { GATEWAY_URL: `${gateway.url}/graphql`, USERS_URL: users.url, CONTENT_URL: subgraphs.content.url };
+  const addresses = {
+    ...{ GATEWAY_URL: `http://127.0.0.1:${String(gatewayPort)}/graphql`, USERS_URL: users.url },
+    ...{ CONTENT_URL: `http://127.0.0.1:${String(ports.content)}` },
+  };
   const bridgeSettings = { ...PATIENT, ...env, ...authentication, REST_PORT: '0', ...addresses };
   const startBridge = (own: Readonly<Record<string, string>> = {}) => keep(start('rest-bridge', { ...bridgeSettings, ...own }));
-  const bridge = await startBridge(bridgeEnv);
+  const [subgraphs, gateway, bridge] = await Promise.all([
+    forEachSubgraph((name) => (name === 'users' ? Promise.resolve(users) : startSubgraph(name, ports[name]))),
+    startGateway({ GATEWAY_PORT: String(gatewayPort) }),
+    startBridge(bridgeEnv),
+  ]);
   return {
     subgraphs,
     gateway,
