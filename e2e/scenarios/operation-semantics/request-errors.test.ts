@@ -48,7 +48,7 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
         'VALIDATION_ERROR',
       ],
     ]);
-    expect(await errorsOf(federation, '{ items { id name } }')).toBeUndefined();
+    expect(await errorsOf(federation, '{ items(first: 2) { id name } }')).toBeUndefined();
   });
 
   it('are the operation whose estimated cost exceeds the limit', async () => {
@@ -60,6 +60,17 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
     expect(await errorsOf(federation, query, { variables: { n: 1000 }, operationName: 'B' })).toEqual([
       [message, [{ line: 2, column: 1 }], 'VALIDATION_ERROR'],
     ]);
+  });
+
+  it('are the field without its slicing argument, and nothing is fetched', async () => {
+    federation.received.length = 0;
+    const message = 'Field `Query.items` requires the argument `first`, by which its size is known; it is not set.';
+    expect(await errorsOf(federation, '{\n  items { id }\n}')).toEqual([[message, [{ line: 2, column: 3 }], 'VALIDATION_ERROR']]);
+    const query = 'query ($n: Int) { items(first: $n) { id } }';
+    for (const variables of [{}, { n: null }])
+      expect(await errorsOf(federation, query, { variables })).toEqual([[message, [{ line: 1, column: 19 }], 'VALIDATION_ERROR']]);
+    expect(federation.received).toEqual([]);
+    expect(await errorsOf(federation, query, { variables: { n: 2 } })).toBeUndefined();
   });
 
   it('are all operations when the request names none of them', async () => {
@@ -95,7 +106,7 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
       return (body as { extensions?: { cost: { estimated: number } } }).extensions?.cost.estimated;
     };
     expect(await costOf('{ items(first: 7) { id } }', {})).toBe(7);
-    expect(await costOf('query ($n: Int = 9) { a: items(first: $n) { id } items { id } }', {})).toBe(19);
+    expect(await costOf('query ($n: Int = 9) { a: items(first: $n) { id } items(first: 10) { id } }', {})).toBe(19);
     expect(await costOf('query ($l: Filter) { items(like: $l, first: 1) { id } }', { l: { not: { name: 'x' } } })).toBe(3);
     expect(await costOf('{ __schema { types { name } } }', {})).toBeGreaterThan(10);
   });

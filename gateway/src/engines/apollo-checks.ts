@@ -13,6 +13,7 @@ import { generateCost } from '../plan/cost.ts';
 import { describeVariables, locationOf } from '../plan/input-types.ts';
 import { toPreparedError } from '../plan/planner.ts';
 import { createFindProtection } from '../plan/protection.ts';
+import { createFindSliced } from '../plan/slicing.ts';
 import { InvalidDocument, type ReadOperation, createOperationReader } from '../plan/read-operation.ts';
 import { LocatedFault } from '../program/located-fault.ts';
 import { type CacheRule, toPlannedPolicy } from '../program/cache-rule.ts';
@@ -58,6 +59,7 @@ export function createOperationChecks({ schema, document, rules, limits }: Check
   const read = createOperationReader({ schema, limits, findProtection: () => undefined });
   const findProtection = createFindProtection(schema, rules);
   const findCacheRule = createFindCacheRule(schema, supergraph);
+  const findSliced = createFindSliced(schema, supergraph);
   const known = new Map<string, PreparedOperation>();
   const prepare = (request: DocumentRequest) => {
     const found = read(request, Infinity);
@@ -68,6 +70,7 @@ export function createOperationChecks({ schema, document, rules, limits }: Check
       location: locationOf(operation),
       variables: describeVariables(schema, operation, { fragments, aliases: new Map() }),
       cost: compileCost(estimate(found, { schema, supergraph })),
+      sliced: findSliced(found.expanded),
       caching: findCacheRule({ ...found, rules: findProtection({ operation, fragments })?.rules ?? [] }),
     };
   };

@@ -109,8 +109,8 @@ export class OperationRun {
   #check(operation: Operation): CheckedOperation {
     const { request, limits } = this.#options;
     const { program, compiled } = operation;
-    const { kind, location, variables: declared } = program;
-    const { conditions, cost } = checkOperation({ kind, location, variables: declared, cost: compiled.cost }, request, limits);
+    const { kind, location, sliced, variables: declared } = program;
+    const { conditions, cost } = checkOperation({ kind, location, sliced, variables: declared, cost: compiled.cost }, request, limits);
     const variables = addAliases(declared, request.variables);
     this.#caching = toPlannedPolicy(program.caching, conditions);
     if (request.context.upload) checkFiles(program, variables);

@@ -18,6 +18,7 @@ import { createPublicTest } from './public.ts';
 import type { ReadOperation } from './read-operation.ts';
 import { renameReserved } from './reserved-variables.ts';
 import { describeShape } from './shape.ts';
+import { createFindSliced } from './slicing.ts';
 import { splitByType } from './split-by-type.ts';
 import { generateWriter } from './writer-code.ts';
 
@@ -29,6 +30,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
   const owners = findOwners(wholeSchema);
   const isPublic = createPublicTest(supergraph.schema, schema);
   const findCacheRule = createFindCacheRule(schema, wholeSchema);
+  const findSliced = createFindSliced(schema, wholeSchema);
 
   const plan = (document: DocumentNode, labels: readonly string[]) => {
     try {
@@ -78,6 +80,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       shape: describeShape(expanded.selectionSet),
       // The result of an operation with rules depends on the caller.
       isPublic: isSubscription && rules.length === 0 && isPublic(document),
+      sliced: findSliced(expanded),
       caching: findCacheRule(read),
       denials,
     };

@@ -12,6 +12,7 @@ const schema = buildSchema(`
     paged(page: Paging): [User]
     assumed: [User] @listSize(assumedSize: 5)
     sliced(count: Int, other: Int): [User] @listSize(assumedSize: 7, slicingArguments: ["count", "other"])
+    preset(count: Int = 30, page: Paging): [User] @listSize(assumedSize: 7, slicingArguments: ["count", "page.limit"])
     cursor(limit: Int): Cursor @listSize(slicingArguments: ["limit"], sizedFields: ["rows"])
     all: [User]
     slow: Int @cost(weight: "4")
@@ -66,6 +67,10 @@ describe('the estimated cost', () => {
     ['{ assumed { photo { url } } }', 5 * (1 + 3)],
     ['{ sliced(count: 2, other: 3) { id } }', 3],
     ['{ sliced { id } }', 7],
+    // The default of a slicing argument precedes what is assumed.
+    ['{ preset { id } }', 30],
+    ['{ preset(count: 2) { id } }', 2],
+    ['{ preset(count: 2, page: {limit: 4}) { id } }', 4 + 1],
     ['{ cursor(limit: 6) { rows { id } other { id } } }', 1 + 6 + 10],
     ['{ all { id } }', 10],
     ['{ slow a: slow }', 8],

@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import { conditionOf } from './field-positions.ts';
 import { createInputCost } from './input-cost.ts';
-import { ASSUMED_LIST_SIZE, SIZE, argumentOf, boundsOf, readStrings, sizeOf } from './list-size.ts';
+import { ASSUMED_LIST_SIZE, SIZE, argumentOf, boundsOf, findListSize, readStrings, sizeOf } from './list-size.ts';
 import { OWN, quote, read } from './literals.ts';
 import { type CollectedField, type GuardedSet, type Selections, createKeys } from './selection.ts';
 
@@ -68,10 +68,10 @@ export function generateCost({
     if (!field.type) return '0';
     const named = getNamedType(field.type);
     const definition = directivesOf(supergraph, parent.name, field.name);
-    const listSize = find(definition, 'listSize');
+    const listSize = findListSize(definition);
     const given = field.nodes[0]?.arguments ?? [];
     const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
-    const size = sizeOf(listSize, given, boundsOf(schema, { type: parent.name, field: field.name }));
+    const size = sizeOf(listSize, given, boundsOf(schema, { type: parent.name, field: field.name, listSize }));
     const sizedFields = readStrings(listSize, 'sizedFields');
     const weight = weightOfField(supergraph, parent.name, field.name) ?? (isCompositeType(named) ? 1 : 0);
     // The size of a connection applies to the list in it.

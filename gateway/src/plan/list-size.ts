@@ -4,9 +4,11 @@ import {
   type ConstDirectiveNode,
   type ConstValueNode,
   type GraphQLArgument,
+  type GraphQLField,
   type GraphQLSchema,
   Kind,
   type ValueNode,
+  getNamedType,
   getNullableType,
   isInputObjectType,
   isInterfaceType,
@@ -28,11 +30,20 @@ export interface Bound {
   readonly fallback: number | undefined;
 }
 
-/** Returns the arguments by which a field is sliced, by their usual names, with their defaults. */
-export function boundsOf(schema: GraphQLSchema, { type: name, field }: { readonly type: string; readonly field: string }): Bound[] {
+/** Returns the arguments by which a field is sliced, with their defaults: those of `@listSize`, or those with the usual names. */
+export function boundsOf(
+  schema: GraphQLSchema,
+  { type: name, field, listSize }: { readonly type: string; readonly field: string; readonly listSize: ConstDirectiveNode | undefined },
+): Bound[] {
   const type = schema.getType(name);
-  const args = isObjectType(type) || isInterfaceType(type) ? (type.getFields()[field]?.args ?? []) : [];
-  return args.flatMap((argument) => [...toBound(argument, ''), ...withinInput(argument)]);
+  const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field] : undefined;
+  if (!definition) return [];
+  if (listSize)
+    return readStrings(listSize, 'slicingArguments').map((path) => {
+      const value = defaultOf(definition, path);
+      return { path, fallback: typeof value === 'number' ? value : undefined };
+    });
+  return definition.args.flatMap((argument) => [...toBound(argument, ''), ...withinInput(argument)]);
 }
 
 function toBound({ name, defaultValue }: Pick<GraphQLArgument, 'name' | 'defaultValue'>, prefix: string): Bound[] {
@@ -46,8 +57,8 @@ function withinInput({ name, type }: GraphQLArgument): Bound[] {
 }
 
 /**
- * Returns an expression over `vars` for the largest of the slicing arguments that are given, else for the size that the schema assumes; undefined when
- * the schema gives none.
+ * Returns an expression over `vars` for the largest of the slicing arguments that are given, else for the largest of their defaults, else for the
+ * size that the schema assumes; undefined when the schema gives none.
  */
 export function sizeOf(
   listSize: ConstDirectiveNode | undefined,
@@ -55,17 +66,16 @@ export function sizeOf(
   bounds: readonly Bound[],
 ): string | undefined {
   const assumed = readNumber(listSize, 'assumedSize');
-  const slicing = listSize ? readStrings(listSize, 'slicingArguments') : bounds.map(({ path }) => path);
-  const sizes = slicing.flatMap((path) => {
-    const fallback = bounds.find((bound) => bound.path === path)?.fallback ?? assumed ?? ASSUMED_LIST_SIZE;
+  const sizes = bounds.flatMap(({ path, fallback: own }) => {
+    const fallback = own ?? assumed ?? ASSUMED_LIST_SIZE;
     const [name = '', ...inner] = path.split('.');
     const value = given.find((argument) => argument.name.value === name)?.value;
     return value ? [readSize(value, inner, fallback)] : [];
   });
   if (sizes.length > 0) return sizes.length === 1 ? sizes[0] : `Math.max(${sizes.join(',')})`;
-  if (assumed !== undefined) return String(assumed);
-  const fallbacks = bounds.flatMap(({ path, fallback }) => (slicing.includes(path) && fallback !== undefined ? [fallback] : []));
+  const fallbacks = bounds.flatMap(({ fallback }) => (fallback === undefined ? [] : [fallback]));
   if (fallbacks.length > 0) return String(Math.max(...fallbacks));
+  if (assumed !== undefined) return String(assumed);
   return listSize || bounds.length > 0 ? String(ASSUMED_LIST_SIZE) : undefined;
 }
 
@@ -79,6 +89,25 @@ function readSize(value: ValueNode, path: readonly string[], fallback: number): 
   if (name === undefined) return String(value.kind === Kind.INT ? Math.max(0, Number(value.value)) : fallback);
   const field = value.kind === Kind.OBJECT ? value.fields.find((each) => each.name.value === name) : undefined;
   return field ? readSize(field.value, rest, fallback) : String(fallback);
+}
+
+/** Returns the default of an argument (`limit`), or of a field of an argument's input object (`page.limit`). */
+export function defaultOf({ args }: GraphQLField<unknown, unknown>, path: string): unknown {
+  const [name, ...inner] = path.split('.');
+  const argument = args.find((each) => each.name === name);
+  let type = argument && getNamedType(argument.type);
+  let value: unknown = argument?.defaultValue;
+  for (const key of inner) {
+    const field = isInputObjectType(type) ? type.getFields()[key] : undefined;
+    value = (value as Readonly<Record<string, unknown>> | null | undefined)?.[key] ?? field?.defaultValue;
+    type = field && getNamedType(field.type);
+  }
+  return value ?? undefined;
+}
+
+/** Returns `@listSize`, by its own name or with the namespace of `@link`. */
+export function findListSize(directives: readonly ConstDirectiveNode[]): ConstDirectiveNode | undefined {
+  return directives.find(({ name: { value } }) => value === 'listSize' || value.endsWith('__listSize'));
 }
 
 function readNumber(directive: ConstDirectiveNode | undefined, name: string): number | undefined {

@@ -5,7 +5,7 @@
 import type { Denial } from '../access/denial.ts';
 import type { OperationKind } from '../request/operation.ts';
 import type { BytesProgram, Scanners, Walk } from './bytes-program.ts';
-import type { CacheRule } from './cache-rule.ts';
+import type { CacheRule, Condition } from './cache-rule.ts';
 
 /** One operation of one supergraph, for any variables. */
 export interface Program {
@@ -27,6 +27,8 @@ export interface Program {
   readonly shape: Shape;
   /** Whether every selected field has `@tag(name: "public")`: the result is the same for every caller. */
   readonly isPublic: boolean;
+  /** The fields whose slicing arguments are counted with the variables of a request. */
+  readonly sliced: readonly SlicedField[];
   /** How long the result may be cached by `@cacheControl`; undefined when it must not be. */
   readonly caching: CacheRule | undefined;
   /** The fields that the callers of this program may not read, which no fetch asks for. */
@@ -195,3 +197,27 @@ export interface IntrospectionProgram {
 
 /** The results of introspection fields by response key, as JSON in UTF-8; each has a buffer of its own, which can be transferred. */
 export type IntrospectionResults = Readonly<Record<string, Uint8Array>>;
+
+/** A field whose slicing arguments are to be counted for each request. */
+export interface SlicedField {
+  /** The coordinate of the field, such as `Query.users`. */
+  readonly field: string;
+  /** All slicing arguments. */
+  readonly names: readonly string[];
+  /** Those that have a value in the document. */
+  readonly literals: readonly string[];
+  /** Those that have the value of a variable. */
+  readonly variables: readonly SlicingVariable[];
+  /** Whether a slicing argument has a default, which counts when none is set. */
+  readonly hasDefault: boolean;
+  /** The conditions of `@skip` and `@include` around the field. */
+  readonly when: readonly Condition[];
+  readonly location: Location | undefined;
+}
+
+export interface SlicingVariable {
+  readonly name: string;
+  readonly variable: string;
+  /** Input fields within the value of the variable. */
+  readonly path: readonly string[];
+}
