@@ -53,6 +53,8 @@ describe('readConfig with a configuration file', () => {
   it('refuses rules with claims while credentials are not checked, and takes them when they are', async () => {
     const text = 'headers:\n  request: [{ insert: X-User, claim: sub }]';
     await expect(read(text)).rejects.toThrow('AUTH: must be on for rules with `claim`');
+    const ofOne = 'subgraphs: { users: { headers: { request: [{ insert: X-User, claim: sub }] } } }';
+    await expect(read(ofOne)).rejects.toThrow('AUTH: must be on for rules with `claim`');
     const args = ['--supergraph', 'supergraph.graphql', '--set', 'authentication.jwksUrl=http://127.0.0.1:1/jwks'];
     expect((await read(text, { args: ['--auth', 'on', ...args] })).headerRules.request.all).toHaveLength(1);
   });

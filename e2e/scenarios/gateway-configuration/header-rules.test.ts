@@ -187,4 +187,32 @@ describe('rules for headers, with tokens', () => {
     };
     expect(await cacheControlOf()).toBe('no-store');
   });
+
+  it('subtracts the Age of a response, and keeps none that varies by everything', async () => {
+    const cacheControlOf = async (headers: Readonly<Record<string, string>>) => {
+      federation.intercept = ({ subgraph }, _, response) => {
+        response.setHeader('cache-control', 'max-age=60');
+        if (subgraph === 'prices') for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      };
+      return (await fetch(url(QUERY))).headers.get('cache-control');
+    };
+    expect(await cacheControlOf({ age: '25' })).toBe('public, max-age=35');
+    expect(await cacheControlOf({ vary: '*' })).toBe('no-store');
+    expect(await cacheControlOf({})).toBe('public, max-age=60');
+  });
+
+  it('takes the default of a rule for a subgraph that does not say how long', async () => {
+    const file = join(folder, 'cache-default.yaml');
+    await writeFile(file, 'headers: { response: [{ propagate: Cache-Control, default: "max-age=45" }] }\n');
+    const other = await startFederation(SOURCES, { args: ['--config', file] });
+    try {
+      other.intercept = ({ subgraph }, _, response) => {
+        if (subgraph === 'lamps') response.setHeader('cache-control', 'max-age=600');
+      };
+      const { headers } = await fetch(`${other.url}?query=${encodeURIComponent(QUERY)}`);
+      expect(headers.get('cache-control')).toBe('public, max-age=45');
+    } finally {
+      await other.stop();
+    }
+  });
 });

@@ -62,6 +62,18 @@ describe('compileRequestRules', () => {
     expect(sendClaim(withToken({ sub: 'usr_1' }))).toEqual(['usr_1']);
   });
 
+  it('reads the token and the headers of the client, also those that an earlier rule has removed or replaced', () => {
+    const given = rules([
+      { kind: 'remove', name: 'authorization' },
+      claim(),
+      { kind: 'insert', name: 'x-tenant', value: 'fixed' },
+      propagate('x-tenant', 'x-sent-tenant'),
+    ]);
+    expect(compileRequestRules(given, 'Orders', ['x-tenant', 'x-kept'])?.(withToken({ sub: 'usr_1' })).slice(4)).toEqual([
+      ...['x-kept', 'usr_1', 'x-tenant', 'fixed', 'x-sent-tenant', 'acme'],
+    ]);
+  });
+
   it('sends the default, or no header, without a token and for a claim that no header may have', () => {
     for (const fields of [SENT, withToken({}), withToken({ sub: 'a\r\nx-admin: 1' }), withToken({ sub: 'Zoë' })]) {
       expect(sendClaim(fields)).toEqual([]);
