@@ -23,6 +23,7 @@ import { findPropagated } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
 import { createPipeline } from './pipeline.ts';
+import type { Measure } from './request/context.ts';
 import type { RunOperation } from './request/operation.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
@@ -70,7 +71,7 @@ export async function startGraph(
   { place, config }: GraphConfig,
   { log, metrics, shared }: { readonly log: Log; readonly metrics: Registry; readonly shared: SharedParts },
 ): Promise<Graph> {
-  const createEngine = prepareEngine(config, { log, metrics });
+  const createEngine = prepareEngine(config, { log, metrics, admission: shared.admission });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
@@ -113,8 +114,14 @@ interface Observers {
 }
 
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
-function prepareEngine(config: Config, { log, metrics }: Observers): (supergraphSdl: string) => Promise<Engine> {
+function prepareEngine(
+  config: Config,
+  { log, metrics, admission }: Observers & Pick<SharedParts, 'admission'>,
+): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
+  const measure: Measure = (client = '', act) => {
+    admission.measure(client, act);
+  };
   const upstreams = createUpstreams({
     client: config.UPSTREAM_CLIENT,
     hasCompression: config.UPSTREAM_COMPRESSION,
@@ -124,10 +131,11 @@ function prepareEngine(config: Config, { log, metrics }: Observers): (supergraph
     forwardHeaders: config.forwardHeaders,
     forwardResponseHeaders: config.forwardResponseHeaders,
     headerRules: config.headerRules,
+    measure,
     metrics,
   });
   return async (supergraphSdl) => {
-    const options = { supergraphSdl, upstreams, log, ...settings };
+    const options = { supergraphSdl, upstreams, log, measure, ...settings };
     if (config.GATEWAY_ENGINE === 'trestle')
       return createTrestleEngine({
         ...options,

@@ -19,6 +19,7 @@ import { LocatedFault } from '../program/located-fault.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
+import type { Measure } from '../request/context.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
@@ -32,6 +33,7 @@ export interface RunOptions {
   readonly registry: SubscriptionRegistry;
   readonly executor: Executor;
   readonly writing: Writing;
+  readonly measure: Measure;
 }
 
 /** An operation with its variables, within the limits. */
@@ -77,7 +79,9 @@ export class OperationRun {
     snapshot.prepare(request, { access: snapshot.accessOf(caller), client }).then(
       (prepared) => {
         span?.end();
-        this.#run(prepared);
+        this.#options.measure(client, () => {
+          this.#run(prepared);
+        });
       },
       (error: unknown) => {
         span?.end();

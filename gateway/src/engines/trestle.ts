@@ -9,6 +9,7 @@ import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
+import type { Measure } from '../request/context.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import { type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
@@ -18,6 +19,7 @@ import { OperationRun } from './operation-run.ts';
 export interface TrestleEngineOptions extends RuntimeSettings {
   readonly supergraphSdl: string;
   readonly upstreams: Upstreams;
+  readonly measure: Measure;
   readonly executor: ExecutorName;
   /** Whether the memory of a request is overwritten when it is released: for development and tests. */
   readonly isOverwriting: boolean;
@@ -31,9 +33,9 @@ const WARM_OPERATIONS = 200;
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { upstreams, log, metrics, isOverwriting } = options;
+  const { upstreams, measure, log, metrics, isOverwriting } = options;
   const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) =>
-    createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams: upstreams.at(addresses), labels, accessOf });
+    createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams: upstreams.at(addresses), measure, labels, accessOf });
   let settings: RuntimeSettings = options;
   let { supergraphSdl } = options;
   let current = await load(supergraphSdl, settings);
@@ -58,7 +60,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
   const inOrder = createQueue();
   return {
     execute(request, done) {
-      new OperationRun({ request, snapshot: current, limits: settings.limits, registry, executor, writing }, done).start();
+      new OperationRun({ request, snapshot: current, limits: settings.limits, registry, executor, writing, measure }, done).start();
     },
     swap: (sdl) => inOrder(() => replace(sdl, settings)),
     reconfigure: (next) => inOrder(() => replace(supergraphSdl, next)),

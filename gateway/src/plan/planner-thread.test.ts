@@ -1,4 +1,6 @@
 /** Real threads, and documents that take too much time or memory: they are refused, and other documents are planned. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { afterEach, expect, it } from '@jest/globals';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
@@ -35,6 +37,29 @@ async function tryOut(culprit: string): Promise<void> {
   for (const prepared of [first, ...behind, early]) expect(await prepared).toHaveProperty('program.kind', 'query');
   expect(await thread.introspect(request('query($a: Boolean!) { __typename @include(if: $a) }'), { a: true })).toBeDefined();
 }
+
+/** Returns how many threads of this process have each niceness. */
+function countPriorities(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of readdirSync('/proc/self/task')) {
+    // The fields behind the name, which ends with the last parenthesis: niceness is the 19th field of all (proc_pid_stat(5)).
+    const niceness =
+      readFileSync(`/proc/self/task/${id}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[16] ?? '';
+    counts.set(niceness, (counts.get(niceness) ?? 0) + 1);
+  }
+  return counts;
+}
+
+(process.platform === 'linux' ? it : it.skip)('plans in a thread of lower priority than the one that serves requests', async () => {
+  const own = getPriority();
+  const count = () => countPriorities().get(String(own + 5)) ?? 0;
+  const before = count();
+  thread = await startPlannerThread(supergraphSdl, limits);
+  expect(count()).toBe(before + 1);
+  expect(getPriority()).toBe(own);
+});
 
 it('refuses an operation that takes too long to plan, and plans those that waited behind it in a new thread, repeatedly', async () => {
   thread = await startPlannerThread(supergraphSdl, limits, { timeoutMs: 1500, maxHeapMb: 2048 });

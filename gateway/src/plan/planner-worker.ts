@@ -1,4 +1,5 @@
 /** Runs in a planner's worker thread: plans for one supergraph, one request at a time, and replies to each with exactly one message. */
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createGrowthLimit, watchHeap } from '@trestle/service/heap-watch';
 import { GraphQLError } from 'graphql';
@@ -10,12 +11,15 @@ import { LIGHT_WEIGHT, TooHeavy } from './read-operation.ts';
 const GROWN_BYTES = 12 * 1024 * 1024;
 /** The largest share of the thread's time for collections after tasks. */
 const COLLECTING_SHARE = 0.2;
+/** A thread with so much more niceness gets a quarter of the CPU for which both compete. */
+const ADDED_NICENESS = 5;
 
 const port = parentPort;
 if (!port) throw new Error('planner-worker.js must run in a worker thread.');
 const reply = (message: PlannerReply) => {
   port.postMessage(message, buffersOf(message));
 };
+yieldToServing();
 // A collection in this thread delays only requests whose document is not planned yet.
 const collectWhenGrown = createGrowthLimit({ grownBytes: GROWN_BYTES, maxShare: COLLECTING_SHARE });
 watchHeap({ grownBytes: GROWN_BYTES });
@@ -39,4 +43,17 @@ try {
   reply({ kind: 'ready', facts: planner.facts });
 } catch (error) {
   reply({ kind: 'refused', reason: error instanceof Error ? error.message : String(error) });
+}
+
+/**
+ * Gives this thread a lower priority than the thread that serves requests: where they share too few CPUs, new documents wait rather than every
+ * request. Linux has a priority for each thread; elsewhere it is left as it is.
+ */
+function yieldToServing(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(Math.min(getPriority() + ADDED_NICENESS, constants.priority.PRIORITY_LOW));
+  } catch {
+    // The system does not allow it.
+  }
 }

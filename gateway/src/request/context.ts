@@ -29,6 +29,13 @@ export interface RequestContext {
   readonly upload?: Upload;
 }
 
+/** Calls `act`, and counts its time as time that the client has used of the event loop. */
+export type Measure = (client: string | undefined, act: () => void) => void;
+
+export const NOT_MEASURED: Measure = (_, act) => {
+  act();
+};
+
 /** What a context is made of. */
 export interface ContextSource extends Pick<
   RequestContext,

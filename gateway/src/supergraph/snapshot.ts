@@ -5,6 +5,7 @@ import type { AccessOf } from '../access/callers.ts';
 import { link } from '../program/operation.ts';
 import type { PlannerThread } from '../plan/planner-thread.ts';
 import type { Prepared } from '../plan/planner.ts';
+import { type Measure, NOT_MEASURED } from '../request/context.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
 import { createLabelChoice } from './override-labels.ts';
 import { type DocumentRequest, type Executable, PreparedOperations, type Ready, type UsedDocument } from './prepared-operations.ts';
@@ -33,6 +34,8 @@ export interface PrepareOptions {
 export interface SnapshotOptions {
   readonly planner: PlannerThread;
   readonly upstreams: Pick<Upstreams, 'open'>;
+  /** Measures how much time new plans of each client take outside of the planner's thread; not measured by default. */
+  readonly measure?: Measure;
   /** Active labels of `@override`; labels such as `percent(20)` are decided for each request. */
   readonly labels: readonly string[];
   readonly accessOf: AccessOf;
@@ -40,12 +43,19 @@ export interface SnapshotOptions {
 }
 
 /** Creates the snapshot of the planner's supergraph. */
-export function createSnapshot({ planner, upstreams, labels, accessOf, random = Math.random }: SnapshotOptions): Snapshot {
+export function createSnapshot({
+  planner,
+  upstreams,
+  measure = NOT_MEASURED,
+  labels,
+  accessOf,
+  random = Math.random,
+}: SnapshotOptions): Snapshot {
   const { facts } = planner;
   const operations = new PreparedOperations();
   const byName = new Map(facts.subgraphs.map(({ name, url }) => [name, upstreams.open(name, url)]));
   const chooseLabels = createLabelChoice(facts.labels, labels, random);
-  const prepareOnce = createPreparer(planner, operations);
+  const prepareOnce = createPreparer({ planner, operations, measure });
   return {
     hash: facts.hash,
     planner,
@@ -80,15 +90,22 @@ interface Preparation extends UsedDocument {
   readonly outcome?: string;
 }
 
+interface Preparer extends Required<Pick<SnapshotOptions, 'planner' | 'measure'>> {
+  readonly operations: PreparedOperations;
+}
+
 /** Returns a function that plans a document, once for all requests that wait for it, and keeps the result under `key`. */
-function createPreparer(planner: PlannerThread, operations: PreparedOperations) {
+function createPreparer({ planner, operations, measure }: Preparer) {
   const inFlight = new Map<string, Promise<Ready>>();
   const prepareNow = async (key: string, { request, labels, access, client, outcome }: Preparation): Promise<Ready> => {
     const { query, operationName } = request;
     const prepared = await planner.prepare({ query, operationName, labels, outcome }, client);
-    const ready = toReady(prepared);
-    operations.set(key, { request: { query, operationName }, access, ready, prepared });
-    return ready;
+    let ready: Ready | undefined;
+    measure(client, () => {
+      ready = toReady(prepared);
+      operations.set(key, { request: { query, operationName }, access, ready, prepared });
+    });
+    return ready as Ready;
   };
   return (key: string, preparation: Preparation): Promise<Ready> => {
     const waiting = inFlight.get(key);

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { Fault, fail } from '@trestle/schema/errors';
 import type { ReturnedHeader } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
-import type { RequestContext } from '../request/context.ts';
+import type { Measure, RequestContext } from '../request/context.ts';
 import { type FileMap, ONE_FETCH } from '../request/upload.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { decodeBody, isEncoded } from './decode-body.ts';
@@ -35,7 +35,8 @@ export interface UpstreamRequest {
   readonly take?: (bytes: Buffer, start: number, end: number) => boolean;
 }
 
-export type UpstreamContext = Pick<RequestContext, 'headers' | 'mutationHeaders' | 'cancellation' | 'fetchLog' | 'upload'>;
+export type UpstreamContext = Partial<Pick<RequestContext, 'client'>> &
+  Pick<RequestContext, 'headers' | 'mutationHeaders' | 'cancellation' | 'fetchLog' | 'upload'>;
 
 /** A subgraph and the state of the connections to it. */
 export interface UpstreamTarget {
@@ -60,6 +61,8 @@ export interface UpstreamTarget {
   /** Adds a request without a response to the metrics. */
   readonly onError: (code: ClientErrorCode) => void;
   readonly onRetry: () => void;
+  /** Calls `act`, whose time counts as used by the client. */
+  readonly measure: Measure;
 }
 
 const NO_RESULT: SubgraphResult = {};
@@ -124,6 +127,12 @@ class FetchAttempt implements ResponseHandler {
   }
 
   onResponse(response: ClientResponse): void {
+    this.#target.measure(this.#request.context.client, () => {
+      this.#respond(response);
+    });
+  }
+
+  #respond(response: ClientResponse): void {
     const { breaker, maxResponseBytes } = this.#target;
     breaker.succeed();
     if (response.header('idempotent-replayed') === 'true') this.#request.context.fetchLog.markReplayed();

@@ -24,6 +24,21 @@ describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (cli
     expect(await metrics.metrics()).toContain('trestle_subgraph_fetch_duration_seconds_count{subgraph="Stock",outcome="data"} 1');
   });
 
+  it('has the time of its response measured for its client', async () => {
+    const measured: (string | undefined)[] = [];
+    const url = await fixture.listen((_, response) => {
+      response.end('{"data":{"a":1}}');
+    });
+    const { fetch } = fixture.open(url, {
+      measure: (of, act) => {
+        measured.push(of);
+        act();
+      },
+    });
+    expect(await fetch('{}', { ...createContext(), client: 'one' })).toEqual({ data: { a: 1 } });
+    expect(measured).toEqual(['one']);
+  });
+
   it('is counted in the metrics of connections, errors and retries of its subgraph', async () => {
     let calls = 0;
     const url = await fixture.listen((request, response) => {

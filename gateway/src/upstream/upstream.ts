@@ -4,6 +4,7 @@ import { createHistogram, type HistogramSeries } from '@trestle/service/histogra
 import type { Registry } from 'prom-client';
 import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponseRules } from '../headers/header-rules.ts';
 import type { FetchDone } from '../program/result.ts';
+import { type Measure, NOT_MEASURED } from '../request/context.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
@@ -62,13 +63,16 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly forwardHeaders?: readonly string[];
   /** Names, in lower case, of response headers of mutations that go back to the client; none by default. */
   readonly forwardResponseHeaders?: readonly string[];
+  /** Measures how much time the responses of each client's fetches take; not measured by default. */
+  readonly measure?: Measure;
   readonly metrics: Registry;
 }
 
 /** Creates the connections to all subgraphs. They are opened when they are first needed. */
 export function createUpstreams(options: UpstreamOptions): Upstreams {
-  const { hasCompression = false, pingIntervalMs, forwardResponseHeaders = [], metrics } = options;
-  const { headerRules = NO_HEADER_RULES, forwardHeaders = [] } = options;
+  const { hasCompression = false, headerRules = NO_HEADER_RULES, forwardHeaders = [], forwardResponseHeaders = [] } = options;
+  const { pingIntervalMs, measure = NOT_MEASURED, metrics } = options;
+  const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
   const clients = new Map<string, UpstreamClient>();
   const uploadClients = new Map<string, UpstreamClient<Readable>>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
@@ -102,10 +106,9 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
         rewrite,
         returned: compileResponseRules(headerRules, name),
         headers: hasCompression ? ACCEPT_ENCODING : [],
-        maxResponseBytes: MAX_RESPONSE_BYTES,
+        ...shared,
         breaker: createCircuitBreaker(),
         retries: createRetryBudget(),
-        forwardResponseHeaders,
         observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
         ...toCounters(connections, name),
       };

@@ -18,6 +18,8 @@ let time: number;
 let service: Service;
 /** The share of time in which the event loop is busy, as the admission reads it. */
 let utilization: number;
+/** How often it has read that. */
+let ticks: number;
 /** Responses that the handler has, until the test ends them. It ends those to `/now` itself. */
 let handled: ServerResponse[];
 /** Requests that the handler has been called with. */
@@ -29,7 +31,12 @@ beforeEach(async () => {
   time = 0;
   received = 0;
   utilization = 0;
-  admission = createAdmission({ maxWaiting: MAX_WAITING, readUtilization: () => utilization, now: () => time });
+  ticks = 0;
+  const readUtilization = () => {
+    ticks++;
+    return utilization;
+  };
+  admission = createAdmission({ maxWaiting: MAX_WAITING, readUtilization, now: () => time });
   service = await startService({
     log: createLog({ service: 'test', level: 'silent' }),
     port: 0,
@@ -41,7 +48,8 @@ beforeEach(async () => {
       received++;
       readAll(request).then(
         (body) => {
-          if (request.url === '/now') response.end(body);
+          if (request.url === '/costly') keepBusy(100);
+          if (request.url === '/now' || request.url === '/costly') response.end(body);
           else handled.push(response);
         },
         () => undefined,
@@ -53,6 +61,11 @@ afterEach(async () => {
   for (const each of open.splice(0)) each.destroy();
   await service.stop();
 });
+
+function keepBusy(milliseconds: number): void {
+  const startedAt = performance.now();
+  while (performance.now() - startedAt < milliseconds);
+}
 
 async function readAll(request: IncomingMessage): Promise<string> {
   if (request.method === 'GET') return '';
@@ -113,6 +126,36 @@ it('answers a client that has nothing in flight while requests of another client
     .once('response', () => (isAnswered = true))
     .end();
   expect((await answerTo(ask('203.0.113.3', '/now'))).statusCode).toBe(200);
+  expect(isAnswered).toBe(false);
+});
+
+it.each([
+  ['with large responses', '/now', 4_000_000],
+  ['whose requests take long after their bodies were read', '/costly', 10],
+])('answers cheap requests of a client beside each other while requests of a client %s wait', async (_, path, bytes) => {
+  ask(SECOND, '/second').end();
+  await until(() => handled.length === 1);
+  const use = async (client: string, to: string, size: number) => {
+    const request = ask(client, to, {}, 'POST');
+    request.write(Buffer.alloc(size));
+    await once(await answerTo(request), 'end');
+  };
+  // Nothing is measured before there are two clients.
+  await use(FIRST, '/now', 10);
+  await use(SECOND, '/now', 1_000_000);
+  await use(FIRST, path, bytes);
+  ask(SECOND, '/second').end();
+  for (let n = 0; n < 15; n++) ask(FIRST, '/first').end();
+  await until(() => handled.length === 17);
+  utilization = 1;
+  ticks = 0;
+  // The limit falls to 2, so that an equal share is the one request that each of them has in flight.
+  await until(() => ticks > 10);
+  let isAnswered = false;
+  ask(FIRST, '/now')
+    .once('response', () => (isAnswered = true))
+    .end();
+  expect((await answerTo(ask(SECOND, '/now'))).statusCode).toBe(200);
   expect(isAnswered).toBe(false);
 });
 

@@ -1,6 +1,7 @@
 /** Passes requests to their handler when the admission admits them: those with a body after the whole body has arrived. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
+import { performance } from 'node:perf_hooks';
 import type { Admission } from './admission.ts';
 import type { ClientIds } from './client-id.ts';
 import { Turn } from './turn.ts';
@@ -18,6 +19,8 @@ export interface AdmissionHandlerOptions {
 }
 
 const TURN = Symbol('turn');
+/** A response costs time beyond that of its handler's first step, the more the larger it is. */
+const BYTES_PER_MS = 100_000;
 
 interface Admitted {
   [TURN]?: Turn;
@@ -39,6 +42,9 @@ export function createAdmissionHandler({ admission, clients, handle, refuse }: A
       handle(request, response);
       return;
     }
+    chargeBytes(request, response, (milliseconds) => {
+      admission.charge(client, milliseconds);
+    });
     if (hasBody(request)) {
       let isOver = false;
       let onClose: () => void = () => {
@@ -60,6 +66,9 @@ export function createAdmissionHandler({ admission, clients, handle, refuse }: A
           // The reader of the body must see its end.
           if (!turn.hasBegun) proceed();
         };
+        measureEnd(request, (milliseconds) => {
+          admission.charge(client, milliseconds);
+        });
         if (!turn.take(proceed)) response.destroy();
       });
       handle(request, response);
@@ -80,6 +89,33 @@ export function createAdmissionHandler({ admission, clients, handle, refuse }: A
 function leave(response: ServerResponse, turn: Turn): void {
   if (response.writableFinished) turn.end();
   else turn.abandon();
+}
+
+type Charge = (milliseconds: number) => void;
+
+/** Charges the time in which the end of the body is handled, and in which promises go on that wait for no I/O: a subgraph parses a document there. */
+function measureEnd(request: IncomingMessage, charge: Charge): void {
+  let startedAt = 0;
+  request.prependOnceListener('end', () => {
+    startedAt = performance.now();
+  });
+  request.once('end', () => {
+    // What a microtask puts off to the next tick runs when no microtask is left.
+    queueMicrotask(() => {
+      process.nextTick(() => {
+        charge(performance.now() - startedAt);
+      });
+    });
+  });
+}
+
+/** Charges for the size of an HTTP/1.1 response. */
+function chargeBytes({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse, charge: Charge): void {
+  if (httpVersionMajor !== 1) return;
+  const before = socket.bytesWritten;
+  response.once('close', () => {
+    charge((socket.bytesWritten - before) / BYTES_PER_MS);
+  });
 }
 
 function hasBody(request: IncomingMessage): boolean {

@@ -31,6 +31,9 @@ function create(options: AdmissionOptions = {}) {
   return { begun, toTask, enter, names };
 }
 
+/** One request of each of seven clients: an equal share of the first limit is then one or two requests. */
+const OTHERS = ['c0', 'd0', 'e0', 'f0', 'g0', 'h0', 'i0'];
+
 const many = (client: string, count: number) => Array.from({ length: count }, (_, index) => `${client}${String(index)}`);
 
 async function until(condition: () => boolean): Promise<void> {
@@ -113,6 +116,48 @@ describe('admission', () => {
     expect(names('a').length).toBeLessThan(20);
     await until(() => names('a').length === 30);
     clearInterval(present);
+  });
+
+  it('lets a client that has used little time have eight requests in flight while requests of a costly client wait', () => {
+    const { enter, names } = create();
+    enter('b0', ...many('a', 40));
+    enter(...OTHERS);
+    admission.charge('a', 100);
+    enter(...many('b', 20));
+    expect([names('a').length, names('b').length]).toEqual([15, 8]);
+  });
+
+  it('lets a client that has used as much time as the others wait', () => {
+    const { enter, names } = create();
+    enter('b0', ...many('a', 40));
+    enter(...OTHERS);
+    admission.charge('a', 100);
+    admission.charge('b', 100);
+    enter(...many('b', 20));
+    expect(names('b')).toHaveLength(1);
+  });
+
+  it('bounds what clients that have used little time have in flight beside the limit', () => {
+    const { enter, names } = create();
+    enter('b0', ...many('a', 40));
+    admission.charge('a', 100);
+    const others = Array.from('cdefghijklmnopqrstuvwxyz');
+    for (const client of others) enter(...many(client, 8));
+    // The limit, as many beside it, and of each client that came later its equal share, which is one in the end.
+    expect(names().length).toBeLessThan(16 + 16 + 2 * others.length);
+  });
+
+  it('measures no time while a client is alone', () => {
+    const { enter, names } = create();
+    enter('a0');
+    admission.charge('a', 100);
+    let isCalled = false;
+    admission.measure('a', () => (isCalled = true));
+    enter('b0', ...many('a', 40));
+    enter(...OTHERS);
+    enter(...many('b', 20));
+    expect(isCalled).toBe(true);
+    expect(names('b').length).toBeLessThan(8);
   });
 
   it.each([

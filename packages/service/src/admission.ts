@@ -1,8 +1,10 @@
 /**
  * Shares a busy process between its clients: requests beyond what it can process at once wait, and begin for each client in turn. A client with
- * fewer requests in flight than its equal share never waits. While there is only one client, or the event loop is idle, no request waits.
+ * fewer requests in flight than its equal share never waits, nor does one that has used little of the event loop's time. While there is only one
+ * client, or the event loop is idle, no request waits.
  */
 import { performance } from 'node:perf_hooks';
+import { RecentUse } from './recent-use.ts';
 
 /** A request, or other work, to be admitted. */
 export interface Task {
@@ -27,6 +29,10 @@ export interface Admission {
   enter(task: Task): boolean;
   /** Removes a waiting request. Does nothing for any other. */
   leave(task: Task): void;
+  /** Calls `act`. Its time counts as time that the client has used of the event loop, while clients share the process. */
+  measure(client: string, act: () => void): void;
+  /** Counts milliseconds of the event loop's time as used by the client, while clients share the process. */
+  charge(client: string, milliseconds: number): void;
   /** Stops the timer; waiting requests never begin. */
   close(): void;
 }
@@ -67,6 +73,12 @@ const BUSY = 0.85;
  */
 const INITIAL_LIMIT = 16;
 const MIN_LIMIT = 2;
+/**
+ * Requests that a client which has used little time may have in flight beside the limit, and those of all such clients. Otherwise its few cheap
+ * requests wait as long as costly ones of others take.
+ */
+const LIGHT_IN_FLIGHT = 8;
+const LIGHT_BESIDE_LIMIT = 16;
 /** How long after its last request a client counts as present. */
 const PRESENCE_MS = 1000;
 /** A request in flight for longer waits for something other than this process: a slow subgraph, or its own client. */
@@ -84,6 +96,8 @@ class FairAdmission implements Admission {
   readonly #turns = new Map<string, Client>();
   /** Requests in flight, in the order in which they began. */
   readonly #held = new Set<Held>();
+  readonly #use = new RecentUse();
+  #tickedAt = 0;
   /** How many requests may be in flight. Clients below their equal share may exceed it. */
   #limit = Infinity;
   #peak = 0;
@@ -109,7 +123,7 @@ class FairAdmission implements Admission {
   enter(task: Task): boolean {
     this.#record(task.client);
     const client = this.#clients.get(task.client) ?? { inFlight: 0, waiting: new Set(), bytes: 0 };
-    if (this.#isBelowShare(client) || (this.#held.size < this.#limit && this.#turns.size === 0)) {
+    if (this.#mayBegin(task.client, client) || (this.#held.size < this.#limit && this.#turns.size === 0)) {
       task.begin(this.#hold(client, task));
       return true;
     }
@@ -124,6 +138,15 @@ class FairAdmission implements Admission {
   leave(task: Task): void {
     const client = this.#clients.get(task.client);
     if (client) this.#remove(client, task);
+  }
+
+  measure(client: string, act: () => void): void {
+    if (this.#timer) this.#use.measure(client, act);
+    else act();
+  }
+
+  charge(client: string, milliseconds: number): void {
+    if (this.#timer) this.#use.add(client, milliseconds);
   }
 
   close(): void {
@@ -153,14 +176,18 @@ class FairAdmission implements Admission {
     if (!this.#held.delete(held) || !client) return;
     client.inFlight--;
     const [own] = client.waiting;
-    if (own && this.#isBelowShare(client)) this.#beginNext(client, own);
+    if (own && this.#mayBegin(held.client, client)) this.#beginNext(client, own);
     else if (client.inFlight === 0) this.#clients.delete(held.client);
     this.#fill();
   }
 
-  /** Returns whether the client has fewer requests in flight than an equal share of the limit: it does not wait for slow requests of others. */
-  #isBelowShare({ inFlight }: Client): boolean {
-    return inFlight === 0 || inFlight < Math.floor(this.#limit / (this.#clients.size || 1));
+  /**
+   * Returns whether the client need not wait: it has fewer requests in flight than an equal share of the limit, so that it does not wait for slow
+   * requests of others, or it has used little time.
+   */
+  #mayBegin(name: string, { inFlight }: Client): boolean {
+    if (inFlight === 0 || inFlight < Math.floor(this.#limit / (this.#clients.size || 1))) return true;
+    return inFlight < LIGHT_IN_FLIGHT && this.#held.size < this.#limit + LIGHT_BESIDE_LIMIT && this.#use.isLight(name);
   }
 
   /** Begins a waiting request after the event loop has polled for I/O, which keeps its iterations short. */
@@ -201,6 +228,7 @@ class FairAdmission implements Admission {
     this.#sharedUntil = now + PRESENCE_MS;
     if (this.#timer) return;
     this.#limit = INITIAL_LIMIT;
+    this.#tickedAt = now;
     this.#options.readUtilization();
     this.#timer = setInterval(() => {
       this.#adapt();
@@ -213,6 +241,8 @@ class FairAdmission implements Admission {
       if (now - held.since < HELD_MS) break;
       this.#release(held);
     }
+    this.#use.decay(now - this.#tickedAt);
+    this.#tickedAt = now;
     const isBusy = this.#options.readUtilization() >= BUSY;
     const hasWaiting = this.#turns.size > 0;
     if (now > this.#sharedUntil && !hasWaiting) {
@@ -222,6 +252,7 @@ class FairAdmission implements Admission {
       // Requests in flight are no longer counted; their later release does nothing.
       this.#held.clear();
       this.#clients.clear();
+      this.#use.clear();
     } else if (now > this.#sharedUntil) this.#limit *= 2;
     else if (isBusy) this.#limit = Math.max(MIN_LIMIT, Math.floor(Math.min(this.#limit, this.#peak) / 2));
     else if (hasWaiting) this.#limit += Math.max(1, Math.floor(this.#limit / 4));

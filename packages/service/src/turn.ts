@@ -24,7 +24,7 @@ export class Turn {
     const begin = (slot: Slot) => {
       this.#slot = slot;
       if (this.#hasEnded) slot.release();
-      else proceed();
+      else this.#admission.measure(this.#work.client, proceed);
     };
     this.#task = { ...this.#work, begin };
     return this.#admission.enter(this.#task);

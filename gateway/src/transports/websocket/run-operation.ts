@@ -38,7 +38,7 @@ export function createSocketRun({
   admission,
   rateLimits,
 }: SocketRunOptions): ConnectionOptions['run'] {
-  return (operation, { payload, identity, request }) => {
+  const begin: ConnectionOptions['run'] = (operation, { payload, identity, request }) => {
     const requestId = randomUUID();
     const trace = tracing.begin({});
     const record = new RequestRecord({ method: 'WS', requestId, trace }, { metrics: requests, log });
@@ -71,6 +71,12 @@ export function createSocketRun({
           guard(start);
         });
       if (!isTaken) operation.refuse(fault ?? tooManyWaiting());
+    });
+  };
+  return (operation, options) => {
+    // What waits has taken time, too.
+    admission.measure(clientOf(options.request), () => {
+      begin(operation, options);
     });
   };
 }

@@ -145,6 +145,8 @@ function createServer({ maxMessageBytes, closeTimeoutMs }: WebSocketLimits): Web
     maxPayload: maxMessageBytes,
     perMessageDeflate: false,
     autoPong: false,
+    // One message for each turn of the event loop: many messages that arrive together must not delay other clients.
+    allowSynchronousEvents: false,
     // @types/ws lacks this option.
     ...({ closeTimeout: closeTimeoutMs } as object),
     handleProtocols: (offered) => offered.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,

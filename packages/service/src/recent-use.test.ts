@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals';
+import { RecentUse } from './recent-use.ts';
+
+describe('RecentUse', () => {
+  it('calls a client light that has used less than half as much as the client that has used most', () => {
+    const use = new RecentUse();
+    use.add('a', 100);
+    use.add('b', 49);
+    use.add('c', 50);
+    expect(['a', 'b', 'c', 'unknown'].map((client) => use.isLight(client))).toEqual([false, true, false, true]);
+  });
+
+  it('calls no client light before any has used time', () => {
+    expect(new RecentUse().isLight('a')).toBe(false);
+  });
+
+  it('halves the use of every client in a quarter of a second, and forgets it in the end', () => {
+    const use = new RecentUse();
+    use.add('a', 100);
+    use.decay(250);
+    use.add('b', 26);
+    expect(use.isLight('b')).toBe(false);
+    use.decay(60_000);
+    use.add('c', 1);
+    expect(use.isLight('a')).toBe(true);
+    expect(use.isLight('c')).toBe(false);
+  });
+
+  it('measures what is called within something else as time of the outer client', () => {
+    const use = new RecentUse();
+    use.measure('a', () => {
+      use.measure('b', () => {
+        const startedAt = performance.now();
+        while (performance.now() - startedAt < 1);
+      });
+    });
+    expect([use.isLight('a'), use.isLight('b')]).toEqual([false, true]);
+  });
+
+  it('measures what throws, and what is called after it', () => {
+    const use = new RecentUse();
+    const fault = () => {
+      throw new Error('a fault');
+    };
+    expect(() => {
+      use.measure('a', fault);
+    }).toThrow('a fault');
+    use.add('b', 60_000);
+    use.measure('a', () => undefined);
+    expect(use.isLight('a')).toBe(true);
+  });
+});
