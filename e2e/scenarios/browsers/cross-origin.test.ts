@@ -29,6 +29,7 @@ interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  readonly cache?: 'no-store';
 }
 
 let system: OAuthSystem;
@@ -131,8 +132,10 @@ describeInChromium('in Chromium', () => {
       const huge = { method: 'POST', headers: { ...json, ...bearer() }, body: JSON.stringify({ title: 'x'.repeat(1024 * 1024) }) };
       const tooLarge = await send(`${bridge.url}/v1/posts`, huge);
       expect([tooLarge?.status, tooLarge?.body]).toEqual([413, { error: expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }) }]);
-      await send(`${limited.url}/v1/products`);
-      const refused = await send(`${limited.url}/v1/products`);
+      // The browser may keep the list of products for a while.
+      const uncached = { cache: 'no-store' } as const;
+      await send(`${limited.url}/v1/products`, uncached);
+      const refused = await send(`${limited.url}/v1/products`, uncached);
       expect([refused?.status, Number(refused?.headers['retry-after'])]).toEqual([429, expect.any(Number)]);
       expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
       const invalid = await send(`${gateway.url}/graphql`, { method: 'POST', headers: json, body: '{"query":"{ nothing }"}' });

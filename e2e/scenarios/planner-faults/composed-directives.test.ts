@@ -4,7 +4,7 @@ import { type Federation, startFederation } from '../../stack/federation.ts';
 
 const link = (version: string) => `extend schema
   @link(url: "https://directives.example/tone/${version}", import: [{ name: "@tone", as: "@voice" }, "@owner"])
-  @federation__composeDirective(name: "@voice") @federation__composeDirective(name: "@owner")
+  @composeDirective(name: "@voice") @composeDirective(name: "@owner")
   directive @owner(team: String!) on FIELD_DEFINITION
   enum Voice { LOUD SOFT }
 `;
