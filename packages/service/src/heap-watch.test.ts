@@ -29,7 +29,7 @@ it('watchHeap collects the garbage of a heap that has stayed grown', async () =>
 });
 
 it('watchHeap shrinks the young generation of an idle thread', async () => {
-  stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 60_000 });
+  stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 60_000, shrinkIntervalMs: 0 });
   const kept = [grow()];
   expect(youngBytes()).toBeGreaterThanOrEqual(16 * MIB);
   while (youngBytes() > 8 * MIB) await setTimeout(20);
