@@ -29,6 +29,7 @@ describe('createGraphChooser', () => {
     ['/graphql', 'example.com'],
     ['/graphql', 'admin.example.com.evil.test'],
     ['/shop', undefined],
+    ['/shop/', undefined],
     ['/shopping/graphql', undefined],
     ['*', undefined],
     ['', 'a:b:c'],

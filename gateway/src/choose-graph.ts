@@ -26,13 +26,18 @@ export function createGraphChooser<Graph extends Served>(graphs: readonly Graph[
   return (request) => {
     const { url = '/', headers } = request;
     const host = readHostName(headers.host);
-    const graph = bySpecificity.find(({ place }) => url.startsWith(`${place.path}/`) && matchesHost(place, host));
+    const graph = bySpecificity.find(({ place }) => isBelow(url, place.path) && matchesHost(place, host));
     if (graph) {
       request.url = url.slice(graph.place.path.length);
       return graph;
     }
     return url.startsWith(ASSETS) ? graphs[0] : undefined;
   };
+}
+
+/** Nothing is served at the path of a graph itself: from `/`, browsers would be redirected to `/graphql`, which is not below the path. */
+function isBelow(url: string, path: string): boolean {
+  return url.startsWith(`${path}/`) && (path === '' || url.length > path.length + 1);
 }
 
 function matchesHost({ hosts }: GraphPlace, host: string): boolean {
