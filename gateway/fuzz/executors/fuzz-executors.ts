@@ -99,7 +99,7 @@ function start(sdl: string, note: (path: string) => void) {
   };
 }
 
-/** Returns the result as a text: data in their order, errors by path and code, the actual cost. */
+/** Returns the result as a string, for comparison: the data in their order, the errors by path and code, the actual cost. */
 function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs, isCalm }: Run, buffers: BufferPool): Promise<string> {
   const { variables } = operation;
   const conditions = readVariables(prepared.program.variables, variables);

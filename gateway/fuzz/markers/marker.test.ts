@@ -5,7 +5,7 @@ const next = createMarkers();
 const [own, other] = [next(), next()];
 const escaped = (text: string) => Array.from(text, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
 
-describe('the markers of a text', () => {
+describe('the markers of a response', () => {
   it('are foreign when they are those of another request', () => {
     expect(findForeign(`{"a":"${own}","b":"${own}"}`, own)).toEqual([]);
     expect(findForeign(`{"a":"${own}","b":"x${other}"}`, own)).toEqual([other]);

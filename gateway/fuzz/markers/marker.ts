@@ -15,7 +15,7 @@ export function createMarkers(): () => string {
   return () => `mk${(++last).toString(36).padStart(DIGITS, '0')}km`;
 }
 
-/** Returns the first marker in a text. */
+/** Returns the first marker in a string. */
 export function findMarker(text: string): string | undefined {
   return (text.match(MARKER) ?? unescape(text).match(MARKER))?.[0];
 }
@@ -26,7 +26,7 @@ export function replaceMarker(text: string, from: string, to: string): string {
   return plain.includes('\\u') ? plain.replaceAll(escape(from), escape(to)) : plain;
 }
 
-/** Returns what does not belong into a text of this marker: other markers, and bytes that are not text. */
+/** Returns what must not be in a response to the request with this marker: markers of other requests, and bytes that are not UTF-8. */
 export function findForeign(text: string, own: string): string[] {
   const found = new Set<string>();
   const add = (part: string) => {

@@ -249,7 +249,7 @@ describe('HTTP/2', () => {
     const session = connectHttp2(`https://localhost:${String(port)}`, { ca: cert }).on('error', () => undefined);
     session.request({ ':path': '/never' }).on('error', () => undefined);
     while (handled.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    // What the server would send to a lost connection would tell it of the loss: everything has been sent before a PING is acknowledged.
+    // Sending to a lost connection fails, and would show the loss: everything has been sent before a PING is acknowledged.
     await new Promise((resolve) => session.ping(resolve));
     toServer.destroy();
     while (handled[0]?.events.includes('close') !== true) await new Promise((resolve) => setImmediate(resolve));
