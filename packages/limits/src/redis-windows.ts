@@ -7,6 +7,8 @@ import { type Count, WINDOW_MS } from './sliding-windows.ts';
 /** How long Redis may take for a command, and for a connection. */
 const COMMAND_TIMEOUT_MS = 500;
 const CONNECT_TIMEOUT_MS = 2000;
+/** How long a connection may take to close. The timer remains, and keeps the process running, when the connection was lost before. */
+const DISCONNECT_TIMEOUT_MS = 100;
 /** How long Redis is not used after a failure: at first, and at most. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 15_000;
@@ -64,6 +66,7 @@ class SharedWindows implements RedisWindows {
       keyPrefix,
       lazyConnect: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
+      disconnectTimeout: DISCONNECT_TIMEOUT_MS,
       commandTimeout: timeoutMs,
       // A connection on which nothing is answered is opened anew.
       socketTimeout: CONNECT_TIMEOUT_MS,

@@ -96,7 +96,9 @@ async function startServer(port: number): Promise<OwnServer | undefined> {
 }
 
 async function answers(port: number): Promise<boolean> {
-  const client = new Redis(port, '127.0.0.1', { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  // A client that could not connect keeps the timer of `disconnect` until it runs out.
+  const options = { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0, disconnectTimeout: 10 };
+  const client = new Redis(port, '127.0.0.1', options);
   client.on('error', () => undefined);
   try {
     await client.connect();
