@@ -1,10 +1,9 @@
 /** The command line of `trestle-gateway`: a command, and flags that take precedence over the environment and the configuration file. */
-import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { SettingsError, type SettingForm } from '@trestle/env';
 import { describeDefault } from './configuration/describe.ts';
 import { type SettingNode, type SettingPlace, createSettingTree, listSettings } from './configuration/setting-tree.ts';
-import { toPackageUrl } from './package-files.ts';
+import { readVersion } from './package-files.ts';
 
 const COMMANDS = {
   start: 'Serve the supergraph. The default.',
@@ -137,9 +136,4 @@ function toPlaceholder(form: SettingForm): string {
   if (form.kind === 'boolean') return 'on|off';
   if (form.kind === 'choice') return form.values.join('|');
   return form.kind === 'path' ? 'FILE' : 'VALUE';
-}
-
-function readVersion(): string {
-  const { version } = JSON.parse(readFileSync(toPackageUrl('package.json'), 'utf8')) as { version: string };
-  return version;
 }

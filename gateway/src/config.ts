@@ -14,6 +14,9 @@ import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/form
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
+const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
+const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
+
 /** The settings of a graph, with those of its process. */
 export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
 
@@ -90,6 +93,10 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     });
   const tls = faults.attempt(() => readTls(values));
   if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
+  if (values.MCP && role !== 'process') {
+    if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
+    if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', MCP_NEEDS_TRESTLE);
+  }
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });

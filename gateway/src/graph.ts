@@ -30,10 +30,16 @@ import { startSupergraph } from './sources/start-supergraph.ts';
 import type { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
 import { toCacheVary } from './transports/http/cache-control.ts';
+import type { Endpoint } from './transports/http/admitted-request.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
+import { createMcpEndpoint } from './transports/mcp/mcp-endpoint.ts';
+import { createMcpOrigins } from './transports/mcp/mcp-origins.ts';
+import { createTools } from './transports/mcp/tools.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
 import { createUpstreams } from './upstream/upstream.ts';
+import { readVersion } from './package-files.ts';
+import { type TrustedDocumentsWatch, watchTrustedDocuments } from './watch-documents.ts';
 
 /** What all graphs of a process share. */
 export interface SharedParts {
@@ -77,9 +83,11 @@ export async function startGraph(
   const { engine } = supergraph;
   const verification = await createVerifier(config, { log, metrics });
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
-  const documents = createDocuments({ trusted: config.TRUSTED_DOCUMENTS_FILE, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
+  const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
+  const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
   const run = createPipeline({ documents, engine, signInFields: config.signInFields });
-  const transports = createTransports(config, { ...shared, run, verifier: verification.verifier, apiKeys, metrics, log });
+  const endpoint = await createMcp(config, { engine, readTrusted: trusted.read, edge: shared.edge, log });
+  const transports = createTransports(config, { ...shared, endpoint, run, verifier: verification.verifier, apiKeys, metrics, log });
   const { reconfigure } = engine;
   return {
     place,
@@ -90,6 +98,7 @@ export async function startGraph(
     stopWatching: () => {
       supergraph.stop();
       verification.stop();
+      trusted.stop();
     },
     drain: transports.drain,
     stop: async () => {
@@ -176,10 +185,33 @@ function createApiKeys(
   return verifier && url !== undefined ? createApiKeyExchange({ url, verifier, metrics }) : undefined;
 }
 
+interface McpParts extends Pick<SharedParts, 'edge'>, Pick<Observers, 'log'> {
+  readonly engine: Engine;
+  readonly readTrusted: TrustedDocumentsWatch['read'];
+}
+
+/** Creates the endpoint for agents; undefined where it is off. */
+async function createMcp(config: Config, { engine, readTrusted, edge, log }: McpParts): Promise<Endpoint | undefined> {
+  const { describe } = engine;
+  if (!config.MCP || !describe) return undefined;
+  return createMcpEndpoint({
+    tools: createTools({ readTrusted, describe, readHash: () => engine.hash, hasMutations: config.MCP_MUTATIONS, log }),
+    client: config.MCP_CLIENT,
+    isAllowedOrigin: createMcpOrigins({
+      publicUrl: config.PUBLIC_URL,
+      origins: config.CORS_ORIGINS,
+      isAllowedOrigin: edge.isAllowedOrigin,
+    }),
+    version: readVersion(),
+    log,
+  });
+}
+
 interface TransportParts extends SharedParts, Observers {
   readonly run: RunOperation;
   readonly verifier: TokenVerifier | undefined;
   readonly apiKeys: ApiKeyExchange | undefined;
+  readonly endpoint: Endpoint | undefined;
 }
 
 function createTransports(config: Config, { buffers, metrics: registry, edge, ...parts }: TransportParts) {

@@ -31,6 +31,9 @@ const STOP_MS = 5000;
 /** The methods of `/graphql`, for preflight requests. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
+/** What clients in browsers send to `/mcp` besides. */
+const MCP_HEADERS = ['mcp-protocol-version'];
+
 const { command, notice, settings: flags } = readCommandLine(process.argv.slice(2));
 if (notice !== undefined) {
   process.stdout.write(notice);
@@ -54,7 +57,8 @@ async function start() {
   const admission = createAdmission();
   const hasRateLimits = config.graphs.some((each) => each.config.hasRateLimits);
   const rateLimits = hasRateLimits ? await createRateLimits(config, log) : NO_RATE_LIMITS;
-  const requestHeaders = [...new Set(config.graphs.flatMap((each) => findCollectedHeaders(each.config)))];
+  const collected = config.graphs.flatMap((each) => [...findCollectedHeaders(each.config), ...(each.config.MCP ? MCP_HEADERS : [])]);
+  const requestHeaders = [...new Set(collected)];
   const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS, requestHeaders });
   const buffers = new SendBuffers(config.sendBuffers);
   registerSendBuffers(probes.metrics, buffers);

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Federation, type SubgraphSource, startFederation } from '../../stack/federation.ts';
+import { call, withAgent } from '../mcp/agent.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -122,6 +123,21 @@ describe('the package @trestle/gateway, installed from its tarball', () => {
     } finally {
       await federation.stop();
     }
+  });
+
+  it('speaks MCP without a dependency more, and has the licences of what it contains', async () => {
+    const file = join(folder, 'documents.json');
+    await writeFile(file, JSON.stringify({ book: 'query Book($id: ID!) { book(id: $id) { title } }' }));
+    const federation = await startFederation(SOURCES, { command, env: { MCP: 'on', TRUSTED_DOCUMENTS_FILE: file } });
+    try {
+      const result = await withAgent(federation.gateway.url, (agent) => call(agent, 'Book', { id: '1' }));
+      expect(result.structuredContent).toEqual({ data: { book: { title: 'Title 1' } } });
+    } finally {
+      await federation.stop();
+    }
+    const target = join(folder, 'node_modules/@trestle/gateway');
+    expect(Object.keys((await readManifest(target)).dependencies)).not.toContain('@modelcontextprotocol/sdk');
+    expect(await readFile(join(target, 'THIRD-PARTY-LICENSES'), 'utf8')).toContain('@modelcontextprotocol/sdk');
   });
 
   it('serves GraphiQL with its files', async () => {

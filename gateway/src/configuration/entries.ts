@@ -49,6 +49,7 @@ export const SECTIONS = {
   rateLimits: 'Requests per minute.',
   limits: 'Limits of requests and operations. What exceeds them is refused.',
   documents: 'Documents that clients send by id.',
+  mcp: 'Trusted documents as tools for agents, by the Model Context Protocol.',
   subscriptions: 'WebSockets, event streams, and slow clients.',
   graphs: 'Several graphs in one process, by name, each with a configuration file of its own.',
 } as const;
@@ -174,8 +175,13 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   MAX_RESPONSE_BYTES: atStart('limits.maxResponseBytes', 'Bytes of a response.'),
   MAX_BATCH: atStart('limits.maxBatch', 'Operations in one request; 1 for no batches.'),
   MAX_UPLOAD_BYTES: atStart('limits.maxUploadBytes', 'Bytes of all files in one request.'),
-  TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON).'),
+  TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON). It is watched.'),
   TRUSTED_DOCUMENTS_ONLY: atStart('documents.trustedOnly', 'Whether all other documents are refused.'),
+  MCP: atStart('mcp.enabled', 'Whether agents find tools at /mcp: the operations of documents.trustedFile.', { flag: 'mcp' }),
+  MCP_CLIENT: atStart('mcp.client', 'The client in documents.trustedFile whose documents are tools.', {
+    otherwise: 'the one that the headers of a request name',
+  }),
+  MCP_MUTATIONS: atStart('mcp.mutations', 'Whether mutations are tools too.'),
   MAX_SUBSCRIPTIONS: atStart('subscriptions.maxSubscriptions', 'The most subscriptions of the process.'),
   MAX_SOCKETS: atStart('subscriptions.maxSockets', 'The most WebSockets, and as many event streams.'),
   MAX_OPERATIONS_PER_SOCKET: atStart('subscriptions.maxOperationsPerSocket', 'The most operations of one socket or shared event stream.'),

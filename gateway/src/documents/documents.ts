@@ -15,7 +15,8 @@ export interface Documents {
 }
 
 export interface DocumentOptions {
-  readonly trusted: TrustedDocuments | undefined;
+  /** Returns the trusted documents, which may change. */
+  readonly readTrusted: () => TrustedDocuments | undefined;
   /** Whether documents outside the manifest are refused. */
   readonly isTrustedOnly: boolean;
 }
@@ -28,15 +29,15 @@ export class PersistedQueryNotFound extends Fault {
 }
 
 /** Creates the resolver of documents, with a cache of persisted queries. */
-export function createDocuments({ trusted, isTrustedOnly }: DocumentOptions): Documents {
+export function createDocuments({ readTrusted, isTrustedOnly }: DocumentOptions): Documents {
   const persisted = createPersistedQueries();
   const findByHash = (hash: string, client: ClientApplication) =>
-    trusted?.find(`sha256:${hash}`, client) ?? trusted?.find(hash, client) ?? (isTrustedOnly ? undefined : persisted.get(hash));
+    readTrusted()?.find(`sha256:${hash}`, client) ?? readTrusted()?.find(hash, client) ?? (isTrustedOnly ? undefined : persisted.get(hash));
   return {
     resolve({ query, documentId, extensions }, client) {
       if (documentId !== undefined) {
         if (query !== undefined) throw fail('VALIDATION_ERROR', 'Send either `query` or `documentId`, not both.');
-        const text = trusted?.find(documentId, client);
+        const text = readTrusted()?.find(documentId, client);
         if (text === undefined) throw fail('NOT_FOUND', 'No trusted document has this `documentId`.');
         return text;
       }
@@ -47,7 +48,7 @@ export function createDocuments({ trusted, isTrustedOnly }: DocumentOptions): Do
         if (text === undefined) throw new PersistedQueryNotFound();
         return text;
       }
-      if (isTrustedOnly && !trusted?.has(query, client)) throw fail('FORBIDDEN', 'Only trusted documents are executed.');
+      if (isTrustedOnly && !readTrusted()?.has(query, client)) throw fail('FORBIDDEN', 'Only trusted documents are executed.');
       if (hash !== undefined && !persisted.has(hash)) {
         if (createHash('sha256').update(query).digest('hex') !== hash)
           throw fail('VALIDATION_ERROR', '`extensions.persistedQuery.sha256Hash` does not match `query`.');

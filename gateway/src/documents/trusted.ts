@@ -6,6 +6,12 @@ export interface TrustedDocuments {
   find(id: string, client: ClientApplication): string | undefined;
   /** Returns whether a text is one of the client's documents. */
   has(query: string, client: ClientApplication): boolean;
+  /** Returns the documents that the client may execute, each by its id. Of several with one id {@link find} returns the first. */
+  list(client: ClientApplication): ReadonlyMap<string, string>;
+  /** All documents, each text once. */
+  readonly texts: ReadonlySet<string>;
+  /** The manifest. */
+  readonly source: string;
 }
 
 interface Client {
@@ -34,6 +40,14 @@ export function readTrustedDocuments(text: string): TrustedDocuments {
       return undefined;
     },
     has: (query, client) => matching(client).some(({ texts }) => texts.has(query)),
+    list: (client) =>
+      new Map(
+        matching(client)
+          .toReversed()
+          .flatMap(({ byId }) => [...byId]),
+      ),
+    source: text,
+    texts: new Set(clients.flatMap(({ texts }) => [...texts])),
   };
 }
 

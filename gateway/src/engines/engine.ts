@@ -2,6 +2,7 @@
 import type { AccessOf } from '../access/callers.ts';
 import type { SubgraphErrors } from '../errors/format-error.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { OperationDescription } from '../request/operation-description.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { SubgraphAddresses } from '../upstream/upstream.ts';
 
@@ -27,6 +28,8 @@ export interface Engine {
    * Undefined for an engine that uses settings at its start only.
    */
   readonly reconfigure?: (settings: RuntimeSettings) => Promise<void>;
+  /** Describes the operations of a document for agents. Rejects for a document that is not valid. Undefined for an engine that cannot. */
+  readonly describe?: (query: string) => Promise<readonly OperationDescription[]>;
   /** The hash of the supergraph that is served. */
   readonly hash: string;
   stop(): Promise<void>;

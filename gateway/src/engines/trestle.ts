@@ -64,6 +64,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
     },
     swap: (sdl) => inOrder(() => replace(sdl, settings)),
     reconfigure: (next) => inOrder(() => replace(supergraphSdl, next)),
+    describe: (query) => current.planner.describe(query),
     get hash() {
       return current.hash;
     },

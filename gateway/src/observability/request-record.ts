@@ -8,6 +8,8 @@ import { endRequestSpan } from './tracing.ts';
 export interface RecordedRequest {
   /** The HTTP method, or `WS` for an operation over a WebSocket. */
   readonly method: string;
+  /** The path; default: `/graphql`. */
+  readonly route?: string | undefined;
   readonly requestId: string;
   readonly trace: Scope | undefined;
 }
@@ -44,9 +46,9 @@ export class RequestRecord {
     if (this.#isMeasured) return;
     this.#isMeasured = true;
     const [operation, kind] = [this.#operation, this.#kind];
-    const { method, trace } = this.#request;
+    const { method, route = '/graphql', trace } = this.#request;
     this.#options.metrics.end({ status, seconds: (performance.now() - this.#startedAt) / 1000, operation });
-    if (trace) endRequestSpan(trace, { method, status, operation, kind });
+    if (trace) endRequestSpan(trace, { method, route, status, operation, kind });
   }
 
   /** Measures the request if that has not happened, and writes its line to the access log. Later calls do nothing. */
@@ -54,10 +56,10 @@ export class RequestRecord {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.measure(status);
-    const { requestId, method } = this.#request;
+    const { requestId, method, route = '/graphql' } = this.#request;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const operation = this.#operation;
-    const fields = { requestId, method, route: '/graphql', status, durationMs };
+    const fields = { requestId, method, route, status, durationMs };
     this.#options.log.access(operation === undefined ? fields : { ...fields, operation });
   }
 }

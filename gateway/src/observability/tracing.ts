@@ -6,14 +6,16 @@ import { endServerSpan } from '@trestle/telemetry/http';
 interface EndedRequest {
   /** The HTTP method, or `WS` for an operation over a WebSocket. */
   readonly method: string;
+  /** The path. */
+  readonly route: string;
   readonly status: number;
   readonly operation: string | undefined;
   readonly kind: string | undefined;
 }
 
 /** Ends the SERVER span of a request. The document is left out: it may contain personal data. */
-export function endRequestSpan(scope: Scope, { method, status, operation, kind }: EndedRequest): void {
-  endServerSpan(scope, { method, route: '/graphql', status }, toOperationAttributes({ name: operation, kind }));
+export function endRequestSpan(scope: Scope, { method, route, status, operation, kind }: EndedRequest): void {
+  endServerSpan(scope, { method, route, status }, toOperationAttributes({ name: operation, kind }));
 }
 
 /** Returns `graphql.operation.name` and `graphql.operation.type`, each only when it is known. */

@@ -1,6 +1,7 @@
 /** What the serving thread and a planner thread send to each other. */
 import type { Limits } from '../limits/limits.ts';
 import type { IntrospectionResults } from '../program/program.ts';
+import type { OperationDescription } from '../request/operation-description.ts';
 import type { PrepareRequest, Prepared, PreparedError, SupergraphFacts } from './planner.ts';
 
 export interface PlannerSeed {
@@ -10,7 +11,8 @@ export interface PlannerSeed {
 
 export type PlannerTask =
   | { readonly kind: 'prepare'; readonly request: PrepareRequest }
-  | { readonly kind: 'introspect'; readonly request: PrepareRequest; readonly variables: Readonly<Record<string, unknown>> };
+  | { readonly kind: 'introspect'; readonly request: PrepareRequest; readonly variables: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'describe'; readonly request: PrepareRequest };
 
 /** A task for the thread. With `isLight` a heavy document is not planned, and the result is `heavy`. */
 export type PlannerMessage = PlannerTask & { readonly isLight: boolean };
@@ -21,6 +23,7 @@ export type PlannerReply =
 export type PlannerResult =
   | { readonly kind: 'prepared'; readonly prepared: Prepared }
   | { readonly kind: 'introspected'; readonly results: IntrospectionResults }
+  | { readonly kind: 'described'; readonly operations: readonly OperationDescription[] }
   | { readonly kind: 'invalid'; readonly error: PreparedError }
   | { readonly kind: 'heavy' }
   | { readonly kind: 'failed'; readonly reason: string };

@@ -7,6 +7,7 @@ import { createBufferRelease } from '@trestle/service/garbage-collection';
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { IntrospectionResults } from '../program/program.ts';
+import type { OperationDescription } from '../request/operation-description.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { type LaneOptions, PlannerLane } from './planner-lane.ts';
 import { type PlannerResult, type PlannerTask, buffersOf } from './planner-messages.ts';
@@ -34,6 +35,8 @@ export interface PlannerThread {
    */
   prepare(request: PrepareRequest, client?: string): Promise<Prepared>;
   introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, client?: string): Promise<IntrospectionResults>;
+  /** Describes the operations of a document for agents. Throws VALIDATION_ERROR for a document that is not valid. */
+  describe(query: string): Promise<readonly OperationDescription[]>;
   /** Stops the threads when every task is done. */
   retire(): void;
   stop(): Promise<void>;
@@ -61,6 +64,11 @@ export async function startPlannerThread(sdl: string, limits: Limits, { timeoutM
     async introspect(request, variables, client) {
       const result = await threads.run({ kind: 'introspect', request, variables }, client);
       return result.kind === 'introspected' ? result.results : {};
+    },
+    async describe(query) {
+      const request = { query, operationName: undefined, labels: [] };
+      const result = await threads.run({ kind: 'describe', request });
+      return result.kind === 'described' ? result.operations : [];
     },
     retire() {
       threads.retire();

@@ -32,6 +32,7 @@ try {
     const maxWeight = message.isLight ? LIGHT_WEIGHT : Infinity;
     try {
       if (message.kind === 'prepare') reply({ kind: 'prepared', prepared: planner.prepare(request, maxWeight) });
+      else if (message.kind === 'describe') reply({ kind: 'described', operations: planner.describe(request.query) });
       else reply({ kind: 'introspected', results: planner.introspect(request, message.variables, maxWeight) });
     } catch (error) {
       if (error instanceof TooHeavy) reply({ kind: 'heavy' });

@@ -7,8 +7,10 @@ import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import type { AccessRule } from '../access/access-rule.ts';
 import type { IntrospectionResults, Location, Program } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { OperationDescription } from '../request/operation-description.ts';
 import { createProgramCompiler } from './compile-program.ts';
 import { Uncovered } from './cover.ts';
+import { describeOperations } from './describe-operations.ts';
 import { loadSupergraph } from './load-supergraph.ts';
 import { createFindProtection } from './protection.ts';
 import { type DocumentSource, InvalidDocument, createOperationReader } from './read-operation.ts';
@@ -45,6 +47,8 @@ export interface Planner {
    * Resolves introspection fields that depend on variables. Throws TooHeavy as `prepare` does, and a GraphQLError when introspection fails.
    */
   introspect(request: PrepareRequest, variables: Readonly<Record<string, unknown>>, maxWeight?: number): IntrospectionResults;
+  /** Describes the operations of a document for agents. Throws GraphQLError for a document that is not valid. */
+  describe(query: string): OperationDescription[];
 }
 
 /** Creates the planner of a supergraph. Throws what `loadSupergraph` throws. */
@@ -74,6 +78,7 @@ export function createPlanner(sdl: string, limits: Limits): Planner {
     },
     introspect: (request, variables, maxWeight = Infinity) =>
       read(request, maxWeight).introspection?.answer(variables, limits.maxResponseBytes) ?? {},
+    describe: (query) => describeOperations(query, { schema: loaded.schema, maxTokens: limits.maxTokens }),
   };
 }
 

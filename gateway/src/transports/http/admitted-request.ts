@@ -5,14 +5,14 @@ import { fail } from '@trestle/schema/errors';
 import { type Admission, type AdmitOptions, admit } from '../../request/admission.ts';
 import { type IdentifyOptions, readClientApplication } from '../../request/caller.ts';
 import type { MutationHeaderOptions } from '../../request/mutation-headers.ts';
-import type { OperationResult, Reports, RunOperation } from '../../request/operation.ts';
+import type { ClientApplication, OperationResult, Reports, RunOperation } from '../../request/operation.ts';
 import type { Parameters } from '../../request/parameters.ts';
 import { readResume } from '../../request/position.ts';
 import type { Subscriber } from '../../request/subscriber.ts';
 import type { Upload } from '../../request/upload.ts';
 import type { StreamedResponses } from '../delivery/streamed-responses.ts';
 import type { ReservedStreams } from '../sse/reserved-streams.ts';
-import type { ExchangeOptions, HttpExchange } from './exchange.ts';
+import type { ExchangeOptions, HttpExchange, ServedPath } from './exchange.ts';
 import { type MediaType, chooseMediaType, chooseStreamFormat } from './negotiation.ts';
 
 /** nginx's status for a client that disconnected before the response; in logs and metrics only. */
@@ -29,6 +29,14 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly cacheVary: string;
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
+  /** What is served besides `/graphql`. */
+  readonly endpoint?: Endpoint | undefined;
+}
+
+/** Serves another path than `/graphql`, to requests that are counted and whose caller is known. */
+export interface Endpoint extends ServedPath {
+  /** Throws, and responds with, the faults of a request. */
+  readonly handle: (exchange: HttpExchange, arrived: ArrivedRequest, options: HttpTransportOptions) => void;
 }
 
 /** A request that the rate limit has counted. */
@@ -46,17 +54,20 @@ const ACCEPTABLE =
   'No acceptable media type. Accept application/graphql-response+json or application/json, and text/event-stream or ' +
   'multipart/mixed;subscriptionSpec=1.0 for subscriptions.';
 
-/** Cancels the operation when the client disconnects. Throws NOT_ACCEPTABLE, and what {@link admit} throws. */
+/**
+ * Cancels the operation when the client disconnects. Throws NOT_ACCEPTABLE, and what {@link admit} throws. With `hasOwnFormat` the response is not
+ * that of a GraphQL request: `Accept` does not matter here, and an invalid credential is refused before the operation is known.
+ */
 export function admitRequest(
   exchange: HttpExchange,
-  { isReserved, options, identification, quota }: ArrivedRequest & { isReserved: boolean; options: HttpTransportOptions },
+  { hasOwnFormat, options, identification, quota }: ArrivedRequest & { hasOwnFormat: boolean; options: HttpTransportOptions },
 ): AdmittedRequest {
   const { request, response, requestId, trace } = exchange;
   const { forwardMutationHeaders, isAllowedOrigin } = options;
   const mediaType = chooseMediaType(request.headers.accept);
-  if (!mediaType && !isReserved && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
+  if (!mediaType && !hasOwnFormat && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
   const { context, rejection } = admit(request, { identification, quota, forwardMutationHeaders, isAllowedOrigin, requestId, trace });
-  if (isReserved && rejection) throw rejection;
+  if (hasOwnFormat && rejection) throw rejection;
   response.once('close', () => {
     if (response.writableFinished) return;
     context.cancellation.cancel();
@@ -75,17 +86,18 @@ export interface HttpOperation {
   readonly parameters: Parameters;
   readonly upload?: Upload | undefined;
   readonly subscriber?: Subscriber | undefined;
+  /** Default: what the headers of the request name. */
+  readonly client?: ClientApplication | undefined;
 }
 
 /** Passes an operation on to the pipeline. Throws what the pipeline throws. */
 export function runOperation(
   { exchange: { request }, context, rejection, options }: AdmittedRequest,
-  { parameters, upload, subscriber }: HttpOperation,
+  { parameters, upload, subscriber, client = readClientApplication(request) }: HttpOperation,
   done: (result: OperationResult) => void,
 ): void {
   const { run, verifier } = options;
   const reports = readReports(request, { caller: context.caller, isOpen: verifier === undefined });
-  const client = readClientApplication(request);
   const resume = toResume(parameters, request);
   run(
     {

@@ -7,13 +7,19 @@ import type { Scope, Tracing } from '@trestle/telemetry';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
 import type { OperationResult } from '../../request/operation.ts';
-import { sendRefusal } from './refusal.ts';
+import { type RefusalFormat, sendRefusal } from './refusal.ts';
 import { type Head, sendBytes, sendText } from './send.ts';
 
 export interface ExchangeOptions {
   readonly log: Log;
   readonly metrics: RequestMetrics;
   readonly tracing: Tracing;
+}
+
+/** What is served at another path than `/graphql`. */
+export interface ServedPath {
+  readonly path: string;
+  readonly refusals: RefusalFormat;
 }
 
 export class HttpExchange {
@@ -26,8 +32,11 @@ export class HttpExchange {
   /** The API keys that were in the URL, which no longer contains them. */
   readonly urlKeys: readonly string[];
   readonly #log: Log;
+  readonly #refusals: RefusalFormat | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse, { log, metrics, tracing }: ExchangeOptions) {
+  /** `served` is undefined for `/graphql`. */
+  constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions & { readonly served?: ServedPath | undefined }) {
+    const { log, metrics, tracing, served } = options;
     this.urlKeys = takeUrlKeys(request);
     // A page that links elsewhere must not pass on the URL that the browser shows.
     if (this.urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
@@ -36,8 +45,9 @@ export class HttpExchange {
     this.requestId = toRequestId(request.headers['x-request-id']);
     this.trace = tracing.begin(request.headers);
     const { requestId, trace } = this;
-    this.record = new RequestRecord({ method: request.method ?? '', requestId, trace }, { metrics, log });
+    this.record = new RequestRecord({ method: request.method ?? '', route: served?.path, requestId, trace }, { metrics, log });
     this.#log = log;
+    this.#refusals = served?.refusals;
   }
 
   /** Runs a step of the request. An exception becomes the response: it ends the request, not the process. */
@@ -72,7 +82,7 @@ export class HttpExchange {
   }
 
   #refuse(error: unknown): void {
-    sendRefusal(this, { error, log: this.#log });
+    sendRefusal(this, { error, log: this.#log, format: this.#refusals });
     this.end();
   }
 }

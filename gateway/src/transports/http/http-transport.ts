@@ -21,6 +21,7 @@ import {
 import { runBatch } from './batch.ts';
 import { readBody } from './body.ts';
 import { chooseCacheControl } from './cache-control.ts';
+import { rejectCrossSite } from './cross-site.ts';
 import { HttpExchange } from './exchange.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { type MediaType, chooseStreamFormat } from './negotiation.ts';
@@ -32,7 +33,9 @@ import { readUpload } from './upload.ts';
 /** Creates the handler of all requests that are not probes. */
 export function createHttpTransport(options: HttpTransportOptions): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    const exchange = new HttpExchange(request, response, options);
+    const { endpoint } = options;
+    const served = endpoint && isAt(request, endpoint.path) ? endpoint : undefined;
+    const exchange = new HttpExchange(request, response, served ? { ...options, served } : options);
     const identification = tryIdentify(request, options, { urlKeys: exchange.urlKeys });
     if (identification instanceof Promise)
       exchange.guardAsync(
@@ -57,6 +60,8 @@ function arrive(exchange: HttpExchange, identification: Identification, options:
       if (fault) throw fault;
       // The client may have disconnected while its API key was checked.
       if (response.destroyed) abandon(exchange);
+      else if (options.endpoint && isAt(request, options.endpoint.path))
+        options.endpoint.handle(exchange, { identification, quota }, options);
       else route(exchange, { identification, quota }, options);
     });
   });
@@ -79,10 +84,14 @@ function route(exchange: HttpExchange, arrived: ArrivedRequest, options: HttpTra
   rejectCrossSite(request);
   rejectForeignStream(request, options);
   const { identification, quota } = arrived;
-  const admitted = admitRequest(exchange, { identification, quota, isReserved, options });
+  const admitted = admitRequest(exchange, { identification, quota, hasOwnFormat: isReserved, options });
   if (isReserved) handleReserved(admitted, search);
   else if (isGet(request)) runSingle(admitted, { parameters: readSearchParameters(search) });
   else readOperations(admitted);
+}
+
+function isAt({ url = '/' }: IncomingMessage, path: string): boolean {
+  return url === path || url.startsWith(`${path}?`);
 }
 
 /** Returns the query string of a request to `/graphql`. */
@@ -91,17 +100,6 @@ function readSearch({ url = '/' }: IncomingMessage): string {
   const mark = url.indexOf('?');
   if ((mark < 0 ? url : url.slice(0, mark)) !== '/graphql') throw fail('NOT_FOUND', 'The path does not exist. Use /graphql.');
   return mark < 0 ? '' : url.slice(mark);
-}
-
-/**
- * Rejects what browsers send across sites without a preflight request (forms, images, links), so that another site cannot use a visitor's network
- * access. A POST needs `application/json`, which requires a preflight, or another header that does (`upload.ts`); clients that are no browsers do not
- * send these headers.
- */
-function rejectCrossSite({ headers }: IncomingMessage): void {
-  const site = headers['sec-fetch-site'];
-  const isCrossSite = site === 'cross-site' || site === 'same-site';
-  if (isCrossSite && headers['sec-fetch-mode'] !== 'cors') throw fail('FORBIDDEN', 'Requests from other sites must use CORS.');
 }
 
 /**

@@ -11,6 +11,14 @@ import { type Head, sendText } from './send.ts';
 
 export const ALLOW = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
 
+/** The form of refusals where it is not that of `/graphql`. */
+export interface RefusalFormat {
+  /** The value of `Allow`. */
+  readonly allow: string;
+  /** Returns the body of a response in JSON. */
+  readonly format: (fault: Fault, requestId: string) => object;
+}
+
 interface RefusedExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -18,7 +26,10 @@ interface RefusedExchange {
 }
 
 /** Sends an error. An error that is not a Fault is logged and masked. */
-export function sendRefusal(exchange: RefusedExchange, { error, log }: { error: unknown; log: Log }): void {
+export function sendRefusal(
+  exchange: RefusedExchange,
+  { error, log, format }: { error: unknown; log: Log; format?: RefusalFormat | undefined },
+): void {
   const { request, response, requestId } = exchange;
   if (!(error instanceof Fault)) log.error('request failed', { requestId, error });
   if (response.headersSent) {
@@ -27,11 +38,12 @@ export function sendRefusal(exchange: RefusedExchange, { error, log }: { error: 
   }
   const fault = toFault(error);
   const heads: Partial<Record<ErrorCode, Head>> = {
-    METHOD_NOT_ALLOWED: { allow: ALLOW },
-    UNSUPPORTED_MEDIA_TYPE: { 'accept-post': 'application/json, multipart/form-data' },
+    METHOD_NOT_ALLOWED: { allow: format?.allow ?? ALLOW },
+    UNSUPPORTED_MEDIA_TYPE: { 'accept-post': format ? 'application/json' : 'application/json, multipart/form-data' },
   };
   const challenge = toChallenge(fault);
-  const contentType = chooseMediaType(request.headers.accept)?.contentType ?? 'application/json; charset=utf-8';
+  const mediaType = format ? undefined : chooseMediaType(request.headers.accept);
+  const contentType = mediaType?.contentType ?? 'application/json; charset=utf-8';
   sendText(exchange, {
     // Clients of automatic persisted queries expect 200 and send the text then.
     status: fault instanceof PersistedQueryNotFound ? 200 : ERRORS[fault.code].status,
@@ -43,7 +55,7 @@ export function sendRefusal(exchange: RefusedExchange, { error, log }: { error: 
       ...(fault.retryAfterSeconds !== undefined && { 'retry-after': String(fault.retryAfterSeconds) }),
       ...(!request.complete && { connection: 'close' }),
     },
-    text: JSON.stringify({ errors: [formatFault(fault, requestId)] }),
+    text: JSON.stringify(format?.format(fault, requestId) ?? { errors: [formatFault(fault, requestId)] }),
   });
 }
 
