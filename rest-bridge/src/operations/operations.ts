@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import {
   type DocumentNode,
   type FieldNode,
+  type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -34,6 +35,9 @@ export type CompileOperation = (selection: FieldSelection) => CompiledOperation;
 /** Maximum number of field selections of one route that are cached; others are compiled for each request. */
 const MAX_CACHED_SELECTIONS = 200;
 
+/** The requests of the default fields of routes, by the schema that they are valid against: versions and routes share most of them. */
+const validDefaults = new WeakMap<GraphQLSchema, Set<string>>();
+
 /** Reads the `.graphql` files beside this module. Returns the operations by name. */
 export function readOperations(): Map<string, OperationDefinitionNode> {
   const directory = fileURLToPath(new URL('../../src/operations/', import.meta.url));
@@ -53,20 +57,22 @@ export function readOperations(): Map<string, OperationDefinitionNode> {
 export function createOperationCompiler(context: ReaderContext, operation: OperationDefinitionNode, resource: Resource): CompileOperation {
   const resultPath = findResultPath(operation);
   const cache = new Map<string, CompiledOperation>();
+  const defaults = validDefaults.get(context.schema) ?? new Set<string>();
+  validDefaults.set(context.schema, defaults);
   const compile: CompileOperation = (selection) => {
     const key = `${selection.fields?.join(',') ?? '*'}|${selection.include.join(',')}`;
     const known = cache.get(key);
     if (known) return known;
     const projection = createProjection(resource, selection, context.version);
     const document = toDocument(operation, projection.selectionSet);
-    const [error] = validate(context.schema, document);
+    const bodyStart = `{"query":${JSON.stringify(stripIgnoredCharacters(print(document)))},"variables":`;
+    const [error] = defaults.has(bodyStart) ? [] : validate(context.schema, document);
     if (error) throw new Error(`Operation ${operation.name?.value ?? ''} is not valid against the schema: ${error.message}`);
-    const query = JSON.stringify(stripIgnoredCharacters(print(document)));
-    const compiled = { bodyStart: `{"query":${query},"variables":`, resultPath, projection };
+    const compiled = { bodyStart, resultPath, projection };
     if (cache.size < MAX_CACHED_SELECTIONS) cache.set(key, compiled);
     return compiled;
   };
-  compile({ fields: undefined, include: [] });
+  defaults.add(compile({ fields: undefined, include: [] }).bodyStart);
   return compile;
 }
 

@@ -54,6 +54,18 @@ describe('compileRoutes', () => {
     expect(() => compileRoutes([{ ...route, operation: 'Nothing' }], { schema, version: 1 })).toThrow('Operation Nothing does not exist');
   });
 
+  it('throws for a route whose resource has fields that the type lacks, though the operation is valid with another resource', () => {
+    const find = (wanted: string) => {
+      const found = routes.find(({ method, path }) => method === 'GET' && path === wanted);
+      if (!found || !('operation' in found)) throw new Error(`no route ${wanted}`);
+      return found;
+    };
+    const route = find('/users/{id}');
+    expect(() => compileRoutes([route], { schema, version: 1 })).not.toThrow();
+    const { resource } = find('/products/{id}');
+    expect(() => compileRoutes([{ ...route, resource }], { schema, version: 1 })).toThrow('is not valid against the schema');
+  });
+
   it.each([1, 2])('compiles every field and every inclusion that a client may name in version %i', (version) => {
     for (const route of routes) {
       if (!('operation' in route)) continue;
