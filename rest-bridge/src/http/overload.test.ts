@@ -45,7 +45,7 @@ describe('createLoadGuard', () => {
     while (!isOpen() && performance.now() < deadline) await next();
     expect(isOpen()).toBe(true);
     guard.close();
-  }, 30_000);
+  });
 
   // spec §7.3: 503 means overload, and requests with incomplete bodies use no capacity.
   it('does not count requests whose bodies are incomplete', () => {

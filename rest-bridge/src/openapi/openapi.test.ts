@@ -29,7 +29,7 @@ describe.each([1, 2])('the OpenAPI document of version %i', (version) => {
       config: await createConfig({ extends: ['recommended'] }),
     });
     expect(problems).toEqual([]);
-  }, 60_000);
+  });
 
   it('contains exactly the routes of the table', () => {
     const { paths } = create(version);

@@ -73,7 +73,7 @@ describe('a durable consumer', () => {
     await until(async () => (await effectsOf('once').catch(() => [])).length >= ids.length);
     await Promise.all(consumers.map((consumer) => consumer.stop()));
     expect(await effectsOf('once')).toEqual(ids);
-  }, 60_000);
+  });
 
   it('makes no part of an effect that fails, and tries again', async () => {
     let failures = 3;

@@ -102,11 +102,11 @@ describe.each(Object.keys(TRANSPORTS))('a feed from %s', (transport) => {
   let fixture: Fixture;
   beforeAll(async () => {
     if (transport !== 'NATS' || nats) fixture = await open(transport);
-  }, 30_000);
+  });
   afterAll(() => (fixture as Fixture | undefined)?.close());
   /** Runs a test unless its server is missing, which `startTestNats` has reported. */
   const promise = (title: string, test: () => Promise<void>) => {
-    it(title, () => (transport === 'NATS' && !nats ? Promise.resolve() : test()), 30_000);
+    it(title, () => (transport === 'NATS' && !nats ? Promise.resolve() : test()));
   };
 
   promise('returns events from the oldest, page by page, with all their attributes', async () => {
@@ -194,5 +194,5 @@ describe('NATS JetStream', () => {
     }
     expect(subjectsOf(await take(fixture.feed, 150))).toEqual([...named('before', 50), ...named('crash', 50), ...named('loss', 50)]);
     await fixture.close();
-  }, 60_000);
+  });
 });

@@ -105,7 +105,7 @@ describe('several publishers of one outbox', () => {
     expect(errors).toEqual([]);
     await stopAll(publishers);
     await outbox.close();
-  }, 60_000);
+  });
 
   it('begin the stream again with all events of a database that does not continue it', async () => {
     if (!nats) return;
@@ -119,7 +119,7 @@ describe('several publishers of one outbox', () => {
       await outbox.close();
     }
     expect(errors.filter((error) => !error.includes('it begins again with the oldest'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('begin the stream again with all events of a backup that was restored, also those that the bus has just seen', async () => {
     if (!nats) return;
@@ -153,5 +153,5 @@ describe('several publishers of one outbox', () => {
     expect((await anew.read(undefined, 100, AbortSignal.timeout(30_000))).map(({ subject }) => subject)).toEqual([...kept, ...written]);
     await stopAll(publishers);
     await outbox.close();
-  }, 60_000);
+  });
 });
