@@ -21,7 +21,7 @@ rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 const { metafile } = await build({
   absWorkingDir: gateway,
-  entryPoints: ['dist/main.js', 'dist/plan/planner-worker.js'],
+  entryPoints: ['dist/main.js', 'dist/plan/planner-worker.js', 'dist/extensions/extension.js'],
   outbase: 'dist',
   outdir: join(target, 'dist'),
   bundle: true,
@@ -38,6 +38,7 @@ const { metafile } = await build({
 });
 for (const [from, to] of Object.entries({
   'dist/graphiql': 'dist/graphiql',
+  'dist/extensions/extension.d.ts': 'dist/extensions/extension.d.ts',
   bin: 'bin',
   '../packages/service/node.env': 'node.env',
   'README.md': 'README.md',

@@ -24,6 +24,8 @@ export interface Received {
   readonly subgraph: string;
   readonly query: string;
   readonly variables: Record<string, unknown>;
+  /** The request body as it was received; empty for a subscription. */
+  readonly body: string;
   /** For a subscription, what came with `connection_init`. */
   readonly headers: IncomingMessage['headers'];
 }
@@ -165,12 +167,13 @@ function serve({ name, source: { sdl, resolvers }, received, federation }: Servi
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<string> => {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
     const {
       query,
       variables = {},
       operationName,
-    } = JSON.parse(Buffer.concat(chunks).toString()) as { query: string; variables?: Record<string, unknown>; operationName?: string };
-    const one: Received = { subgraph: name, query, variables, headers: incoming.headers };
+    } = JSON.parse(body) as { query: string; variables?: Record<string, unknown>; operationName?: string };
+    const one: Received = { subgraph: name, query, variables, body, headers: incoming.headers };
     received.push(one);
     const instead = await federation.intercept?.(one, incoming, response);
     return JSON.stringify(instead ?? (await execute({ schema, document: parse(query), variableValues: variables, operationName })));
@@ -189,7 +192,13 @@ function serve({ name, source: { sdl, resolvers }, received, federation }: Servi
     {
       schema,
       onSubscribe: ({ connectionParams = {} }, _, { query, variables }) => {
-        received.push({ subgraph: name, query, variables: variables ?? {}, headers: connectionParams as IncomingMessage['headers'] });
+        received.push({
+          subgraph: name,
+          query,
+          variables: variables ?? {},
+          body: '',
+          headers: connectionParams as IncomingMessage['headers'],
+        });
       },
       context: ({ connectionParams }) => connectionParams,
     },

@@ -9,6 +9,7 @@ import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { settings } from './configuration/settings.ts';
+import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 
@@ -97,10 +98,20 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
     if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', MCP_NEEDS_TRESTLE);
   }
+  findExtensionFaults(values, addFault);
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
   return { ...toConfig(values, env), tls, subgraphErrorsByName, configuration, headerRules: configuration.headerRules, env, supergraph };
+}
+
+function findExtensionFaults(
+  { GATEWAY_ENGINE: engine, EXTENSIONS_FILE: file, COPROCESSOR_URL: url, COPROCESSOR_STAGES: stages }: SettingValues,
+  addFault: (name: string, message: string) => void,
+): void {
+  if (engine === 'apollo' && (file !== undefined || url !== undefined)) addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
+  if (url !== undefined && stages.length === 0) addFault('COPROCESSOR_STAGES', 'must name a stage');
+  if (url === undefined && stages.length > 0) addFault('COPROCESSOR_URL', 'must be set, because stages are named');
 }
 
 function describeGraphFault(
@@ -131,6 +142,7 @@ function describeFault({ name, message }: Fault, { configuration, given }: Fault
   return isInFile ? configuration.describe(ENTRIES[name as FileSettingName].path, message) : `${name}: ${message}`;
 }
 
+type SettingValues = ReturnType<typeof readSettings<typeof settings>>;
 type Values = Readonly<Record<string, string | undefined>>;
 
 function omitEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
@@ -138,7 +150,7 @@ function omitEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
 }
 
 /** Puts the settings in the form in which the parts of the gateway take them. */
-function toConfig(values: ReturnType<typeof readSettings<typeof settings>>, env: Values) {
+function toConfig(values: SettingValues, env: Values) {
   return {
     ...values,
     // Without credentials there are addresses only, and the gateway may not be the one that clients reach.
@@ -153,6 +165,18 @@ function toConfig(values: ReturnType<typeof readSettings<typeof settings>>, env:
     forwardMutationHeaders: values.FORWARD_MUTATION_HEADERS.map(toLowerCase),
     forwardResponseHeaders: values.FORWARD_RESPONSE_HEADERS.map(toLowerCase),
     labels: values.OVERRIDE_LABELS,
+    extensions: {
+      file: values.EXTENSIONS_FILE,
+      coprocessor:
+        values.COPROCESSOR_URL === undefined
+          ? undefined
+          : {
+              url: values.COPROCESSOR_URL,
+              stages: values.COPROCESSOR_STAGES as CoprocessorStage[],
+              headers: values.COPROCESSOR_HEADERS.map(toLowerCase),
+            },
+      timeoutMs: values.EXTENSION_TIMEOUT_MS,
+    },
     sockets: {
       maxSockets: values.MAX_SOCKETS,
       maxOperations: values.MAX_OPERATIONS_PER_SOCKET,

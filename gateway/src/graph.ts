@@ -19,6 +19,8 @@ import { createDocuments } from './documents/documents.ts';
 import type { Engine, RuntimeSettings } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import { createSubgraphErrors } from './errors/format-error.ts';
+import type { Hooks } from './extensions/compile-hooks.ts';
+import { loadHooks } from './extensions/load-extensions.ts';
 import { findPropagated } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
@@ -77,7 +79,9 @@ export async function startGraph(
   { place, config }: GraphConfig,
   { log, metrics, shared }: { readonly log: Log; readonly metrics: Registry; readonly shared: SharedParts },
 ): Promise<Graph> {
-  const createEngine = prepareEngine(config, { log, metrics, admission: shared.admission });
+  const measure = createMeasure(shared.admission);
+  const hooks = await loadHooks(config.extensions, { measure, log, metrics });
+  const createEngine = prepareEngine(config, { log, metrics, measure, hooks });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
@@ -85,9 +89,9 @@ export async function startGraph(
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
-  const run = createPipeline({ documents, engine, signInFields: config.signInFields });
+  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks });
   const endpoint = await createMcp(config, { engine, readTrusted: trusted.read, edge: shared.edge, log });
-  const transports = createTransports(config, { ...shared, endpoint, run, verifier: verification.verifier, apiKeys, metrics, log });
+  const transports = createTransports(config, { ...shared, endpoint, run, hooks, verifier: verification.verifier, apiKeys, metrics, log });
   const { reconfigure } = engine;
   return {
     place,
@@ -103,6 +107,7 @@ export async function startGraph(
     drain: transports.drain,
     stop: async () => {
       await Promise.all([engine.stop(), apiKeys?.close()]);
+      await hooks.stop();
     },
   };
 }
@@ -122,15 +127,18 @@ interface Observers {
   readonly metrics: Registry;
 }
 
+function createMeasure(admission: Admission): Measure {
+  return (client = '', act) => {
+    admission.measure(client, act);
+  };
+}
+
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
 function prepareEngine(
   config: Config,
-  { log, metrics, admission }: Observers & Pick<SharedParts, 'admission'>,
+  { log, metrics, measure, hooks }: Observers & { readonly measure: Measure; readonly hooks: Hooks },
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
-  const measure: Measure = (client = '', act) => {
-    admission.measure(client, act);
-  };
   const upstreams = createUpstreams({
     client: config.UPSTREAM_CLIENT,
     hasCompression: config.UPSTREAM_COMPRESSION,
@@ -152,6 +160,7 @@ function prepareEngine(
         isOverwriting: config.OVERWRITE_MEMORY,
         subscriptions: config.subscriptions,
         metrics,
+        hooks,
       });
     silenceVendorTelemetry();
     const { createApolloEngine } = await import('./engines/apollo.ts');
@@ -208,6 +217,7 @@ async function createMcp(config: Config, { engine, readTrusted, edge, log }: Mcp
 }
 
 interface TransportParts extends SharedParts, Observers {
+  readonly hooks: Hooks;
   readonly run: RunOperation;
   readonly verifier: TokenVerifier | undefined;
   readonly apiKeys: ApiKeyExchange | undefined;

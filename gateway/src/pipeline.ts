@@ -23,6 +23,8 @@
  */
 import type { Documents } from './documents/documents.ts';
 import type { Engine } from './engines/engine.ts';
+import type { Hooks } from './extensions/compile-hooks.ts';
+import { extendExecution } from './extensions/extend-execution.ts';
 import { requireCredential } from './request/admission.ts';
 import type { RunOperation } from './request/operation.ts';
 
@@ -31,15 +33,19 @@ export interface PipelineOptions {
   readonly engine: Engine;
   /** Mutation fields that sign a client in: with these alone an invalid credential is ignored. */
   readonly signInFields: ReadonlySet<string>;
+  readonly hooks: Hooks;
 }
 
 /** Creates the function that transports call for each operation. It throws the faults of its own stages; those of the engine are in the result. */
-export function createPipeline({ documents, engine, signInFields }: PipelineOptions): RunOperation {
+export function createPipeline({ documents, engine, signInFields, hooks }: PipelineOptions): RunOperation {
+  const execute = extendExecution((request, done) => {
+    engine.execute(request, done);
+  }, hooks);
   return (incoming, done) => {
     const query = documents.resolve(incoming.parameters, incoming.client);
     const { operationName, variables } = incoming.parameters;
     requireCredential(incoming.rejection, { query, operationName }, signInFields);
     const { context, isReadOnly, reports, subscriber, resume } = incoming;
-    engine.execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume }, done);
+    execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume }, done);
   };
 }

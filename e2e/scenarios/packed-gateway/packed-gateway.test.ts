@@ -71,6 +71,14 @@ async function link(from: string, to: string): Promise<void> {
   await symlink(from, to);
 }
 
+it('has the interface of extensions, with its types', async () => {
+  const script =
+    "const { defineExtension } = await import('@trestle/gateway/extension'); console.log(defineExtension({ name: 'own' }).name);";
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: folder });
+  expect(stdout).toBe('own\n');
+  expect(existsSync(join(folder, 'node_modules/@trestle/gateway/dist/extensions/extension.d.ts'))).toBe(true);
+});
+
 describe('the package @trestle/gateway, installed from its tarball', () => {
   it('depends on the versions that the repository uses, and on none of its packages', async () => {
     const { dependencies } = await readManifest(join(folder, 'node_modules/@trestle/gateway'));

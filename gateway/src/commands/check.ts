@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { SettingsError } from '@trestle/env';
 import type { SourceSettings } from '../configuration/choose-source.ts';
 import { suggest } from '../configuration/suggest.ts';
+import { loadModule } from '../extensions/load-extensions.ts';
 import type { Limits } from '../limits/limits.ts';
 import { startPlannerThread } from '../plan/planner-thread.ts';
 import { openSource } from '../sources/open-source.ts';
@@ -20,6 +21,7 @@ export interface CheckedConfiguration {
 export interface CheckedGraph {
   readonly supergraph: SourceSettings;
   readonly limits: Limits;
+  readonly extensions: { readonly file: string | undefined };
   readonly configuration: {
     readonly file: string | undefined;
     /** The subgraphs that the file has settings of, as written there. */
@@ -53,7 +55,7 @@ export async function check({ readConfig, print, printFault }: CheckOptions): Pr
 
 /** Checks the supergraph of a graph, and its settings against it. */
 async function checkGraph(
-  { configuration, supergraph, limits }: CheckedGraph,
+  { configuration, supergraph, limits, extensions }: CheckedGraph,
   { print, printFault }: Pick<CheckOptions, 'print' | 'printFault'>,
 ): Promise<number> {
   const { place, sdl } = await readSupergraph(supergraph, printFault);
@@ -65,6 +67,7 @@ async function checkGraph(
           return undefined;
         });
   const faults = names ? findUnknownSubgraphs(configuration, names) : [];
+  faults.push(...(await findExtensionFaults(extensions.file)));
   for (const fault of faults) printFault(fault);
   if (faults.length > 0) return EXIT.badConfiguration;
   print(configuration.file === undefined ? 'The settings are valid; there is no configuration file.' : `${configuration.file} is valid.`);
@@ -97,6 +100,14 @@ async function loadSubgraphNames(sdl: string, limits: Limits): Promise<string[]>
   const names = planner.facts.subgraphs.map(({ name }) => name);
   await planner.stop();
   return names;
+}
+
+async function findExtensionFaults(file: string | undefined): Promise<string[]> {
+  if (file === undefined) return [];
+  return loadModule(file).then(
+    () => [],
+    (error: unknown) => [(error as Error).message],
+  );
 }
 
 function findUnknownSubgraphs({ subgraphs, describe }: CheckedGraph['configuration'], names: readonly string[]): string[] {

@@ -51,6 +51,7 @@ export const SECTIONS = {
   documents: 'Documents that clients send by id.',
   mcp: 'Trusted documents as tools for agents, by the Model Context Protocol.',
   subscriptions: 'WebSockets, event streams, and slow clients.',
+  extensions: 'Code of your own at set stages of a request.',
   graphs: 'Several graphs in one process, by name, each with a configuration file of its own.',
 } as const;
 
@@ -197,6 +198,14 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'subscriptions.reconnectMs',
     'How long a lost connection to a subgraph is tried again before its subscriptions end.',
   ),
+  EXTENSIONS_FILE: atStart('extensions.file', 'A JavaScript module with extensions.'),
+  EXTENSION_TIMEOUT_MS: atStart(
+    'extensions.timeoutMs',
+    'The time limit of each hook of an extension, and of each call of the coprocessor.',
+  ),
+  COPROCESSOR_URL: atStart('extensions.coprocessor.url', 'The address of a coprocessor, which is called over HTTP.'),
+  COPROCESSOR_STAGES: atStart('extensions.coprocessor.stages', 'The stages at which it is called.'),
+  COPROCESSOR_HEADERS: atStart('extensions.coprocessor.headers', 'The request headers that it gets.'),
 };
 
 /** What the settings of one subgraph mean, by their key. All take effect at once. */

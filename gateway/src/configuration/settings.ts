@@ -7,6 +7,7 @@ import { edgeSettings } from '@trestle/service/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
 import { readPolicies } from '../access/policies.ts';
 import { readTrustedDocuments } from '../documents/trusted.ts';
+import { COPROCESSOR_STAGES, type CoprocessorStage } from '../extensions/coprocessor-settings.ts';
 import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
 import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
@@ -23,6 +24,10 @@ const UPLINK_ENDPOINTS = ['https://uplink.api.apollographql.com/', 'https://aws.
 
 /** Reads the names of headers, which have no case. */
 const headerNames = () => setting.list(mayForward, 'must be names of headers that may be forwarded').default([]);
+
+function isStage(item: string): item is CoprocessorStage {
+  return (COPROCESSOR_STAGES as readonly string[]).includes(item);
+}
 
 /** Reads addresses. */
 const urls = () => setting.list(isHttpUrl, 'must be URLs that start with http:// or https://');
@@ -108,6 +113,11 @@ export const settings = {
   REQUEST_DRAIN_MS: setting.integer(0, 600_000).default(1500),
   SUBSCRIPTION_DRAIN_MS: setting.integer(0, 600_000).default(1000),
   OVERRIDE_LABELS: setting.list().default([]),
+  EXTENSIONS_FILE: setting.path().optional(),
+  EXTENSION_TIMEOUT_MS: setting.integer(1, 60_000).default(1000),
+  COPROCESSOR_URL: setting.url('http:', 'https:').optional(),
+  COPROCESSOR_STAGES: setting.list(isStage, `must be among ${COPROCESSOR_STAGES.join(', ')}`).default([]),
+  COPROCESSOR_HEADERS: setting.list((name) => /^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name), 'must be names of headers').default([]),
   GRAPHIQL: setting.onOff().default(true),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
   TLS_CERT_FILE: setting.file().optional(),

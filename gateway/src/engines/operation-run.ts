@@ -1,10 +1,9 @@
 /** One operation in the engine `trestle`: plan → coerce → limit → execute or subscribe → write. `pipeline.ts` shows the stages around it. */
-import { toChallenge } from '@trestle/identity/challenge';
-import { ERRORS, fail, toFault } from '@trestle/schema/errors';
+import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import { toDenialFault } from '../access/denial.ts';
 import { toRefusedResult } from '../errors/format-error.ts';
-import { formatFault } from '../errors/format-fault.ts';
+import { toDocumentRefusal, toRefusalResult } from '../errors/refusal-result.ts';
 import { checkFiles } from '../execute/check-files.ts';
 import type { Executed } from '../execute/execute.ts';
 import { type Assembled, type Executor, OBJECT_EXECUTOR } from '../execute/executor.ts';
@@ -12,10 +11,11 @@ import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
 import { createSendFetch } from '../execute/send-fetch.ts';
 import { addAliases } from '../execute/variables.ts';
 import { type Writing, type WrittenResult, writeAssembled, writeResult } from '../execute/write-result.ts';
+import type { Hooks } from '../extensions/compile-hooks.ts';
+import { toOperationEvent, toPlanEvent } from '../extensions/events.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import { toOperationAttributes } from '../observability/tracing.ts';
 import { toPlannedPolicy } from '../program/cache-rule.ts';
-import { LocatedFault } from '../program/located-fault.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
@@ -25,6 +25,7 @@ import type { SubscriptionRegistry } from '../subscriptions/subscription-registr
 import type { Executable } from '../supergraph/prepared-operations.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import { checkOperation } from './check-operation.ts';
+import { writeReports } from './write-reports.ts';
 
 export interface RunOptions {
   readonly request: OperationRequest;
@@ -34,6 +35,7 @@ export interface RunOptions {
   readonly executor: Executor;
   readonly writing: Writing;
   readonly measure: Measure;
+  readonly hooks: Hooks;
 }
 
 /** An operation with its variables, within the limits. */
@@ -98,15 +100,31 @@ export class OperationRun {
       }
       this.#operation = ready.operation;
       const checked = this.#check(ready.operation);
-      const { quota } = this.#options.request.context;
+      const { quota, extended } = this.#options.request.context;
+      const { onPlan } = this.#options.hooks;
       quota.take(toUnits(checked.cost), (fault) => {
-        this.#guard(() => {
-          if (fault) throw fault;
-          if (ready.operation.program.kind === 'subscription') this.#subscribe(checked);
-          else this.#introspect(checked);
+        this.#proceed(fault, () => {
+          if (extended && onPlan)
+            onPlan(toPlanEvent(extended, ready.operation.program, checked.cost), (refusal) => {
+              this.#proceed(refusal, () => {
+                this.#begin(checked);
+              });
+            });
+          else this.#begin(checked);
         });
       });
     });
+  }
+
+  #begin(checked: CheckedOperation): void {
+    if (checked.operation.program.kind === 'subscription') this.#subscribe(checked);
+    else this.#introspect(checked);
+  }
+
+  /** Goes on, unless a fault ends the run. */
+  #proceed(fault: Fault | undefined, act: () => void): void {
+    if (fault) this.#refuse(fault);
+    else this.#guard(act);
   }
 
   /** Coerces the variables and checks the limits that depend on them. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR. */
@@ -131,7 +149,17 @@ export class OperationRun {
     // A subscription has one root field (GraphQL §5.2.3): without it there is no source stream.
     const [denial] = operation.program.denials;
     if (!operation.program.source && denial) throw toDenialFault(denial, request.context.caller);
-    registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, request.subscriber);
+    const { subscriber } = request;
+    const subscribe = () => {
+      registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, subscriber);
+    };
+    const { extended } = request.context;
+    const { onSubscribe } = this.#options.hooks;
+    if (extended && onSubscribe)
+      onSubscribe(toOperationEvent(extended, request), (refusal) => {
+        this.#proceed(refusal, subscribe);
+      });
+    else subscribe();
   }
 
   /** Gets the results of introspection fields, if there are any, and executes. Those that depend on variables come from the planner's thread. */
@@ -160,7 +188,7 @@ export class OperationRun {
     const report = request.reports.plan ? createPlanReport() : undefined;
     this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
-    const send = createSendFetch(snapshot.upstream, this.#guard);
+    const send = createSendFetch(snapshot.upstream, this.#guard, this.#options.hooks);
     const { plan, cost } = request.reports;
     const { operation, variables, conditions } = checked;
     const executor = context.upload ? OBJECT_EXECUTOR : this.#options.executor;
@@ -177,7 +205,9 @@ export class OperationRun {
     { introspection, report }: { introspection: IntrospectionResults; report: PlanReport | undefined },
   ): void {
     const { writing } = this.#options;
-    const extensions = this.#report(checked, result, report);
+    const { request, snapshot } = this.#options;
+    const { operation, conditions, cost } = checked;
+    const extensions = writeReports(request.reports, { operation, conditions, cost, result, plan: report, hash: snapshot.hash });
     const { bytes, length, errors, isNull }: WrittenResult =
       'assembled' in result
         ? writeAssembled(result, extensions, writing.buffers.maxBytes)
@@ -192,28 +222,6 @@ export class OperationRun {
     });
   }
 
-  /** Returns the reports that the client asked for. */
-  #report(
-    { operation: { program, compiled }, conditions, cost: estimated }: CheckedOperation,
-    result: Executed | Assembled,
-    plan: PlanReport | undefined,
-  ): object | undefined {
-    const { cost } = this.#options.request.reports;
-    const supergraph = this.#reportSupergraph();
-    if (!plan && !cost) return supergraph;
-    const actualCost = () => ('assembled' in result ? result.cost : compiled.actualCost(result.data, conditions));
-    return {
-      ...(cost && { cost: { estimated, actual: actualCost() } }),
-      ...supergraph,
-      ...(plan && { plan: plan.write(program.plan) }),
-    };
-  }
-
-  #reportSupergraph(): object | undefined {
-    const { request, snapshot } = this.#options;
-    return request.reports.supergraph ? { supergraph: { hash: snapshot.hash } } : undefined;
-  }
-
   /** An exception in a callback must end its request, not the process. */
   readonly #guard = (act: () => void): void => {
     try {
@@ -224,18 +232,11 @@ export class OperationRun {
   };
 
   /** Ends the run with the errors of an invalid document, or of one that cannot be planned. */
-  #refuseDocument({ errors, isPlanned, reason }: Extract<Executable, { errors: unknown }>): void {
+  #refuseDocument(refused: Extract<Executable, { errors: unknown }>): void {
     const { request, writing } = this.#options;
     const { requestId } = request.context;
-    if (reason !== undefined) writing.log.error('cannot plan an operation', { requestId, error: new Error(reason) });
-    const code = isPlanned ? 'UPSTREAM_ERROR' : 'VALIDATION_ERROR';
-    const formatted = errors.map(({ message, locations }) => ({
-      message,
-      ...(locations && { locations }),
-      extensions: { code, requestId },
-    }));
-    const bytes = Buffer.from(JSON.stringify(isPlanned ? { data: null, errors: formatted } : { errors: formatted }));
-    this.#finish({ outcome: isPlanned ? 'failed' : 'refused', status: undefined, challenge: undefined, bytes, length: bytes.length });
+    if (refused.reason !== undefined) writing.log.error('cannot plan an operation', { requestId, error: new Error(refused.reason) });
+    this.#finish(toDocumentRefusal(refused, requestId));
   }
 
   /** Ends the run with a fault, before the execution or during it. */
@@ -245,10 +246,7 @@ export class OperationRun {
     const fault = toFault(error);
     const { code } = fault;
     if (code === 'INTERNAL_ERROR') writing.log.error('request failed', { requestId, code, error: fault.cause });
-    const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
-    const bytes = Buffer.from(JSON.stringify({ errors: [formatFault(fault, requestId, locations)] }));
-    const status = code === 'VALIDATION_ERROR' ? undefined : ERRORS[code].status;
-    this.#finish({ outcome: 'refused', status, challenge: toChallenge(fault), bytes, length: bytes.length });
+    this.#finish(toRefusalResult(fault, requestId));
   }
 
   #finish({ outcome, status, challenge, bytes, length }: Ending): void {

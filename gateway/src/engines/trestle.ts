@@ -5,6 +5,7 @@ import { createBufferPool } from '../execute/buffer-pool.ts';
 import { ArenaPool } from '../execute/bytes/arena.ts';
 import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
 import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
+import type { Hooks } from '../extensions/compile-hooks.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
@@ -26,6 +27,7 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly subscriptions: Pick<RegistryOptions, 'maxSubscriptions' | 'reconnectMs'>;
   readonly log: Log;
   readonly metrics: Registry;
+  readonly hooks: Hooks;
 }
 
 /** The most used operations, which are planned before a new supergraph is served. */
@@ -33,7 +35,7 @@ const WARM_OPERATIONS = 200;
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { upstreams, measure, log, metrics, isOverwriting } = options;
+  const { upstreams, measure, log, metrics, hooks, isOverwriting } = options;
   const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) =>
     createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams: upstreams.at(addresses), measure, labels, accessOf });
   let settings: RuntimeSettings = options;
@@ -45,7 +47,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
     options.executor === 'bytes'
       ? createBytesExecutor({ buffers, arenas: new ArenaPool({ isOverwriting }), count: createExecutionCounter(metrics) })
       : OBJECT_EXECUTOR;
-  const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, observeLag: createLagMetric(metrics) });
+  const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, hooks, observeLag: createLagMetric(metrics) });
   registry.swap(current);
   registerOperationCache(metrics, () => current.counts);
   registerStreams(metrics, () => registry.counts);
@@ -60,7 +62,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
   const inOrder = createQueue();
   return {
     execute(request, done) {
-      new OperationRun({ request, snapshot: current, limits: settings.limits, registry, executor, writing, measure }, done).start();
+      new OperationRun({ request, snapshot: current, limits: settings.limits, registry, executor, writing, measure, hooks }, done).start();
     },
     swap: (sdl) => inOrder(() => replace(sdl, settings)),
     reconfigure: (next) => inOrder(() => replace(supergraphSdl, next)),

@@ -1,13 +1,25 @@
 /** Sends the fetches of an operation to their subgraphs, each within a span. */
 import { toPostAttributes } from '@trestle/telemetry/http';
+import type { UpstreamRequest } from '../upstream/fetch-attempt.ts';
 import type { Upstream } from '../upstream/upstream.ts';
-import type { SendFetch } from './execute.ts';
+import type { Hooks } from '../extensions/compile-hooks.ts';
+import { type ReceivedResponse, toSubgraphRequestEvent, toSubgraphResponseEvent } from '../extensions/events.ts';
+import type { FetchDone } from '../program/result.ts';
+import type { FetchRequest, SendFetch } from './execute.ts';
 
 /** Returns the subgraph of a name; undefined for one without an address. */
 export type FindUpstream = (service: string) => Upstream | undefined;
 
+/** The hooks of fetches. */
+export type FetchHooks = Pick<Hooks, 'onSubgraphRequest' | 'onSubgraphResponse'>;
+
 /** `guard` calls the callbacks of fetches: an exception in a callback must end its request, not the process. */
-export function createSendFetch(findUpstream: FindUpstream, guard: (act: () => void) => void): SendFetch {
+export function createSendFetch(findUpstream: FindUpstream, guard: (act: () => void) => void, hooks: FetchHooks): SendFetch {
+  const send = createSend(findUpstream, guard);
+  return hooks.onSubgraphRequest || hooks.onSubgraphResponse ? extend(send, { findUpstream, guard, hooks }) : send;
+}
+
+function createSend(findUpstream: FindUpstream, guard: (act: () => void) => void): SendExtended {
   return (fetch, done) => {
     const upstream = findUpstream(fetch.service);
     if (!upstream) {
@@ -25,5 +37,49 @@ export function createSendFetch(findUpstream: FindUpstream, guard: (act: () => v
         });
       },
     );
+  };
+}
+
+/** Sends a fetch with what extensions add to it. */
+type SendExtended = (fetch: FetchRequest & Pick<UpstreamRequest, 'headers' | 'onResponse'>, done: FetchDone) => void;
+
+interface ExtendOptions {
+  readonly findUpstream: FindUpstream;
+  readonly guard: (act: () => void) => void;
+  readonly hooks: FetchHooks;
+}
+
+/** Returns the same with the hooks around each fetch. */
+function extend(send: SendExtended, { findUpstream, guard, hooks }: ExtendOptions): SendFetch {
+  const { onSubgraphRequest, onSubgraphResponse } = hooks;
+  const sendObserved: SendExtended = (fetch, done) => {
+    if (!onSubgraphResponse) {
+      send(fetch, done);
+      return;
+    }
+    const startedAt = performance.now();
+    let isAnswered = false;
+    const onResponse = (response: ReceivedResponse) => {
+      isAnswered = true;
+      onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, response));
+    };
+    send({ ...fetch, onResponse }, (failure, result) => {
+      if (failure && !isAnswered) onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, failure));
+      done(failure, result);
+    });
+  };
+  return (fetch, done) => {
+    const upstream = findUpstream(fetch.service);
+    if (!onSubgraphRequest || !upstream) {
+      sendObserved(fetch, done);
+      return;
+    }
+    const added: string[] = [];
+    onSubgraphRequest(toSubgraphRequestEvent(fetch, upstream.url, added), (fault) => {
+      guard(() => {
+        if (fault) done({ code: fault.code, message: fault.message, cause: fault.cause }, {});
+        else sendObserved(added.length === 0 ? fetch : { ...fetch, headers: added }, done);
+      });
+    });
   };
 }

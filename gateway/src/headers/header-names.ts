@@ -28,6 +28,11 @@ export function mayRequest(name: string): boolean {
   return TOKEN.test(name) && !name.includes('_') && !OF_MESSAGE.includes(lower) && !['accept-encoding', 'if-none-match'].includes(lower);
 }
 
+/** Returns whether an extension may set the header of a fetch: any that does not belong to the message or the connection. */
+export function mayInsert(name: string): boolean {
+  return TOKEN.test(name) && !OF_MESSAGE.includes(name.toLowerCase());
+}
+
 /** Returns whether a request header may be left out of fetches. */
 export function mayRemove(name: string): boolean {
   return TOKEN.test(name) && !NEVER_REMOVED.has(name.toLowerCase());

@@ -91,6 +91,13 @@ function replace(fields: Fields, name: string, value: string): string[] {
   return [...remove(fields, (each) => each === name), name, value];
 }
 
+/** Returns the headers with others, each in place of those of the same name. */
+export function replaceFields(fields: Fields, others: Fields): readonly string[] {
+  let replaced = fields;
+  for (let i = 0; i + 1 < others.length; i += 2) replaced = replace(replaced, others[i] as string, others[i + 1] as string);
+  return replaced;
+}
+
 function remove(fields: Fields, isRemoved: (name: string) => boolean): string[] {
   return fields.filter((_, i) => !isRemoved(fields[i - (i % 2)] ?? ''));
 }

@@ -3,6 +3,7 @@ import type { Caller } from '@trestle/identity';
 import type { Quota } from '@trestle/limits/quota';
 import type { Scope } from '@trestle/telemetry';
 import { Cancellation } from '@trestle/service/cancellation';
+import type { ExtendedRequest } from './extended-request.ts';
 import { FetchLog } from './fetch-log.ts';
 import type { Upload } from './upload.ts';
 
@@ -27,6 +28,8 @@ export interface RequestContext {
   readonly trace: Scope | undefined;
   /** The files of a multipart request, which the variables have placeholders for. */
   readonly upload?: Upload;
+  /** Undefined without extensions, and for events that subscribers of several callers share. */
+  readonly extended?: ExtendedRequest;
 }
 
 /** Calls `act`, and counts its time as time that the client has used of the event loop. */

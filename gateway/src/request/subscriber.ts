@@ -25,6 +25,8 @@ export interface SubscriptionEvent {
   readonly receivedAt: number;
   /** Where a client continues after this event; also in the bytes. Undefined unless the client asked for positions and the subgraph gives them. */
   readonly position?: string | undefined;
+  /** Whether it has a position and no result. */
+  readonly isPositionOnly?: true;
 }
 
 /** Why a stream ended: completed, refused by its subgraph, or ended by a failure or a change in between. */

@@ -1,7 +1,7 @@
 /** Executes a subscription for one event of its source stream (GraphQL §6.2.3.2): merges the event, executes the rest of the plan, writes the result. */
 import { INTERNAL_ERROR_MESSAGE } from '@trestle/schema/errors';
 import { executeEvent as runPlan } from '../execute/execute.ts';
-import { createSendFetch } from '../execute/send-fetch.ts';
+import { type FetchHooks, createSendFetch } from '../execute/send-fetch.ts';
 import { type Writing, NO_EXTRAS, writeResult } from '../execute/write-result.ts';
 import type { Operation } from '../program/operation.ts';
 import type { SubgraphResult } from '../program/result.ts';
@@ -27,7 +27,7 @@ export interface EventRequest {
 /** Calls back with the result as JSON. A failure becomes a result with an error. */
 export function executeEvent(
   { planned, event, variables, conditions, context, extensions }: EventRequest,
-  writing: Writing,
+  { hooks, ...writing }: Writing & { readonly hooks: FetchHooks },
   done: (bytes: Buffer) => void,
 ): void {
   const { snapshot, operation } = planned;
@@ -41,7 +41,7 @@ export function executeEvent(
     }
   };
   guard(() => {
-    const send = createSendFetch(snapshot.upstream, guard);
+    const send = createSendFetch(snapshot.upstream, guard, hooks);
     runPlan({ operation, variables, conditions, context: renewContext(context), send }, event, (executed) => {
       const { bytes, length } = writeResult(executed, extensions ? { ...NO_EXTRAS, extensions } : NO_EXTRAS, writing);
       // A copy, since a slow client may keep the result for long and the buffer returns to the pool.

@@ -2,7 +2,9 @@
  * One response stream with its subscribers (GraphQL §6.2.3.2): each event of the source stream is completed by the rest of the plan, written once,
  * and sent to every subscriber. Events are completed concurrently and sent in the order of their arrival.
  */
+import type { FetchHooks } from '../execute/send-fetch.ts';
 import type { Writing } from '../execute/write-result.ts';
+import type { Hooks } from '../extensions/compile-hooks.ts';
 import type { FetchStep } from '../program/program.ts';
 import type { SubgraphResult } from '../program/result.ts';
 import { toClientPosition } from '../request/position.ts';
@@ -23,7 +25,11 @@ const MAX_CONCURRENT = 16;
 const MAX_WAITING = 1000;
 const FEW_WAITING = 50;
 
+/** The hooks of fetches and of events. */
+export type StreamHooks = FetchHooks & Pick<Hooks, 'onEvent'>;
+
 export interface ResponseStreamOptions extends Writing {
+  readonly hooks: StreamHooks;
   readonly request: StreamRequest;
   readonly reconnectMs: number;
   readonly counts: StreamCounts;
@@ -107,7 +113,7 @@ export class ResponseStream {
     this.#subscribers.add(subscriber, this.#planned.operation.program.name);
     const position = this.#position;
     if (position === undefined) return;
-    subscriber.next({ bytes: toPositionResult(position), receivedAt: performance.now(), position });
+    subscriber.next({ bytes: toPositionResult(position), receivedAt: performance.now(), position, isPositionOnly: true });
   }
 
   /**
@@ -193,7 +199,7 @@ export class ResponseStream {
 
   #complete({ event, receivedAt, position, planned }: Arrival, done: (event: SubscriptionEvent) => void): void {
     if (!event) {
-      done({ bytes: toPositionResult(position), receivedAt, position });
+      done({ bytes: toPositionResult(position), receivedAt, position, isPositionOnly: true });
       return;
     }
     const extensions = position === undefined ? undefined : { position };
@@ -206,6 +212,11 @@ export class ResponseStream {
     if (this.#isClosed) return;
     this.#options.backlog.remove();
     this.#position = event.position ?? this.#position;
+    const { onEvent } = this.#options.hooks;
+    if (onEvent && !event.isPositionOnly) {
+      const { name: operationName } = this.#planned.operation.program;
+      onEvent({ operationName, subscribers: this.size, readBody: () => event.bytes.toString() });
+    }
     this.#subscribers.send(event);
     // The last subscriber may have left with this event.
     if (this.#isClosed as boolean) return;

@@ -10,10 +10,11 @@ import type { Subscriber } from '../request/subscriber.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import { Backlog } from './backlog.ts';
 import type { PlannedOperation } from './execute-event.ts';
-import { ResponseStream, type StreamCounts } from './response-stream.ts';
+import { ResponseStream, type StreamCounts, type StreamHooks } from './response-stream.ts';
 import type { EndReason } from './stream-end.ts';
 
 export interface RegistryOptions extends Writing {
+  readonly hooks: StreamHooks;
   /** The most subscribers of this process. */
   readonly maxSubscriptions: number;
   /** How long a lost source stream is retried. */

@@ -1,7 +1,7 @@
 /** One fetch from a subgraph: the attempt, at most one retry where that is safe, and the circuit breaker. */
 import { Readable } from 'node:stream';
 import { Fault, fail } from '@trestle/schema/errors';
-import type { ReturnedHeader } from '../headers/header-rules.ts';
+import { type ReturnedHeader, replaceFields } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { Measure, RequestContext } from '../request/context.ts';
 import { type FileMap, ONE_FETCH } from '../request/upload.ts';
@@ -28,6 +28,10 @@ export interface UpstreamRequest {
   readonly context: UpstreamContext;
   /** The files that go with the body. */
   readonly files?: FileMap | undefined;
+  /** Headers that replace others of the same name, after the rules: names and values in turn. */
+  readonly headers?: readonly string[] | undefined;
+  /** Called for each response, which is lent until it returns. Must not throw. */
+  readonly onResponse?: ((response: ClientResponse) => void) | undefined;
   /**
    * Gets the body of a JSON response with status 200, which is lent until it returns. Returns whether it has taken the response: then the result
    * is empty. Must not throw.
@@ -97,7 +101,7 @@ class FetchAttempt implements ResponseHandler {
 
   start(): void {
     const { client, path, headers: own, rewrite, breaker, retries } = this.#target;
-    const { context, isMutation, body, files } = this.#request;
+    const { context, isMutation, body, files, headers: last } = this.#request;
     const { mutationHeaders, cancellation, upload } = context;
     if (this.#isCancelled()) {
       this.#fail(new Error('The client disconnected'));
@@ -110,7 +114,8 @@ class FetchAttempt implements ResponseHandler {
     retries.earn();
     const hasMore = own.length > 0 || (isMutation && mutationHeaders.length > 0);
     const all = hasMore ? [...context.headers, ...own, ...(isMutation ? mutationHeaders : [])] : context.headers;
-    const headers = rewrite ? rewrite(all) : all;
+    const ruled = rewrite ? rewrite(all) : all;
+    const headers = last ? replaceFields(ruled, last) : ruled;
     if (files && upload) {
       this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);
       return;
@@ -135,6 +140,7 @@ class FetchAttempt implements ResponseHandler {
   #respond(response: ClientResponse): void {
     const { breaker, maxResponseBytes } = this.#target;
     breaker.succeed();
+    this.#request.onResponse?.(response);
     if (response.header('idempotent-replayed') === 'true') this.#request.context.fetchLog.markReplayed();
     if (this.#request.isMutation) this.#forward(response);
     if (this.#target.returned.length > 0) this.#return(response);

@@ -23,6 +23,9 @@ export interface LogFields {
   readonly subgraph?: string;
   /** The name of a graph, when a process serves several. */
   readonly graph?: string;
+  /** The name of an extension of the gateway, and that of its hook. */
+  readonly extension?: string;
+  readonly hook?: string;
   readonly port?: number;
   readonly count?: number;
   readonly signal?: string;

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type Caller, hasRole } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
+import type { Hooks } from '../../extensions/compile-hooks.ts';
 import { type Admission, type AdmitOptions, admit } from '../../request/admission.ts';
 import { type IdentifyOptions, readClientApplication } from '../../request/caller.ts';
 import type { MutationHeaderOptions } from '../../request/mutation-headers.ts';
@@ -25,6 +26,7 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   /** The most bytes of the files of one request. */
   readonly maxUploadBytes: number;
   readonly hasGraphiql: boolean;
+  readonly hooks: Pick<Hooks, 'areUsed' | 'onRequest' | 'onContext'>;
   /** `Vary` of responses that caches may keep. */
   readonly cacheVary: string;
   readonly responses: StreamedResponses;

@@ -14,7 +14,6 @@ import {
   type HttpOperation,
   type HttpTransportOptions,
   abandon,
-  admitRequest,
   isGet,
   runOperation,
 } from './admitted-request.ts';
@@ -23,6 +22,7 @@ import { readBody } from './body.ts';
 import { chooseCacheControl } from './cache-control.ts';
 import { rejectCrossSite } from './cross-site.ts';
 import { HttpExchange } from './exchange.ts';
+import { admitExtended } from './extended-admission.ts';
 import { serveGraphiql } from './graphiql.ts';
 import { type MediaType, chooseStreamFormat } from './negotiation.ts';
 import { ALLOW } from './refusal.ts';
@@ -84,10 +84,11 @@ function route(exchange: HttpExchange, arrived: ArrivedRequest, options: HttpTra
   rejectCrossSite(request);
   rejectForeignStream(request, options);
   const { identification, quota } = arrived;
-  const admitted = admitRequest(exchange, { identification, quota, hasOwnFormat: isReserved, options });
-  if (isReserved) handleReserved(admitted, search);
-  else if (isGet(request)) runSingle(admitted, { parameters: readSearchParameters(search) });
-  else readOperations(admitted);
+  admitExtended(exchange, { identification, quota, hasOwnFormat: isReserved, options }, (admitted) => {
+    if (isReserved) handleReserved(admitted, search);
+    else if (isGet(request)) runSingle(admitted, { parameters: readSearchParameters(search) });
+    else readOperations(admitted);
+  });
 }
 
 function isAt({ url = '/' }: IncomingMessage, path: string): boolean {

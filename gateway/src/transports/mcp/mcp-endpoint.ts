@@ -10,9 +10,10 @@ import { formatFault } from '../../errors/format-fault.ts';
 import { readClientApplication } from '../../request/caller.ts';
 import type { ClientApplication, OperationResult } from '../../request/operation.ts';
 import { readParameters } from '../../request/parameters.ts';
-import { type AdmittedRequest, type Endpoint, admitRequest, runOperation } from '../http/admitted-request.ts';
+import { type AdmittedRequest, type Endpoint, runOperation } from '../http/admitted-request.ts';
 import { readBody } from '../http/body.ts';
 import { rejectCrossSite } from '../http/cross-site.ts';
+import { admitExtended } from '../http/extended-admission.ts';
 import { readPage } from './page.ts';
 import type { respond } from './protocol.ts';
 import { type CallResult, toCallResult, toFaultResult } from './call-result.ts';
@@ -47,12 +48,13 @@ export async function createMcpEndpoint(options: McpOptions): Promise<Endpoint> 
       if (request.method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use POST: this server keeps no sessions and opens no streams.');
       rejectCrossSite(request);
       rejectForeignOrigin(request, options);
-      const admitted = admitRequest(exchange, { ...arrived, hasOwnFormat: true, options: transport });
-      readBody(request, (error, body) => {
-        exchange.guard(() => {
-          if (error) throw error;
-          if (Array.isArray(body)) throw fail('VALIDATION_ERROR', 'Batches are not supported. Send one message.');
-          exchange.guardAsync(answer(admitted, body, { ...options, respond: protocol.respond }));
+      admitExtended(exchange, { ...arrived, hasOwnFormat: true, options: transport }, (admitted) => {
+        readBody(request, (error, body) => {
+          exchange.guard(() => {
+            if (error) throw error;
+            if (Array.isArray(body)) throw fail('VALIDATION_ERROR', 'Batches are not supported. Send one message.');
+            exchange.guardAsync(answer(admitted, body, { ...options, respond: protocol.respond }));
+          });
         });
       });
     },

@@ -10,11 +10,13 @@ import type { Tracing } from '@trestle/telemetry';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import type { Hooks } from '../../extensions/compile-hooks.ts';
 import { readClient, readClientApplication } from '../../request/caller.ts';
-import { createContext } from '../../request/context.ts';
+import { type RequestContext, createContext } from '../../request/context.ts';
 import { NO_REPORTS, type RunOperation } from '../../request/operation.ts';
 import { readParameters } from '../../request/parameters.ts';
 import type { ConnectionOptions, SubscribeMessage } from './connection-options.ts';
+import { extendOperation } from './extend-operation.ts';
 import type { OperationWatch } from './socket-operation.ts';
 
 export interface SocketRunOptions {
@@ -26,18 +28,12 @@ export interface SocketRunOptions {
   /** Operations take turns with HTTP requests. */
   readonly admission: Admission;
   readonly rateLimits: RateLimits;
+  readonly hooks: Pick<Hooks, 'areUsed' | 'onRequest' | 'onContext'>;
 }
 
 /** Creates the function that connections call for each `subscribe` message. */
-export function createSocketRun({
-  run,
-  log,
-  requests,
-  metrics,
-  tracing,
-  admission,
-  rateLimits,
-}: SocketRunOptions): ConnectionOptions['run'] {
+export function createSocketRun(options: SocketRunOptions): ConnectionOptions['run'] {
+  const { run, log, requests, metrics, tracing, admission, rateLimits, hooks } = options;
   const begin: ConnectionOptions['run'] = (operation, { payload, identity, request }) => {
     const requestId = randomUUID();
     const trace = tracing.begin({});
@@ -54,9 +50,15 @@ export function createSocketRun({
         operation.refuse(toFault(error));
       }
     };
-    const start = () => {
+    const start = (extended: RequestContext) => {
       const parameters = readParameters(payload);
-      const incoming = { parameters, context, client: readClientApplication(request), subscriber: operation, resume: parameters.resume };
+      const incoming = {
+        parameters,
+        context: extended,
+        client: readClientApplication(request),
+        subscriber: operation,
+        resume: parameters.resume,
+      };
       run({ ...incoming, rejection: undefined, isReadOnly: false, reports: NO_REPORTS }, (result) => {
         guard(() => {
           record.setOperation(result.operationName, result.operationKind);
@@ -68,15 +70,22 @@ export function createSocketRun({
       const isTaken =
         fault === undefined &&
         turn.take(() => {
-          guard(start);
+          guard(() => {
+            extendOperation({ context, request, hooks }, (refusal, extended) => {
+              guard(() => {
+                if (refusal) throw refusal;
+                start(extended);
+              });
+            });
+          });
         });
       if (!isTaken) operation.refuse(fault ?? tooManyWaiting());
     });
   };
-  return (operation, options) => {
+  return (operation, message) => {
     // What waits has taken time, too.
-    admission.measure(clientOf(options.request), () => {
-      begin(operation, options);
+    admission.measure(clientOf(message.request), () => {
+      begin(operation, message);
     });
   };
 }

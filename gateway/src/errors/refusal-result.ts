@@ -1,0 +1,44 @@
+/** The result of an operation that is refused before its execution, or that cannot be executed. No I/O. */
+import { toChallenge } from '@trestle/identity/challenge';
+import { ERRORS, type Fault } from '@trestle/schema/errors';
+import type { GraphQLFormattedError } from 'graphql';
+import type { OperationResult, Outcome } from '../request/operation.ts';
+import { LocatedFault } from '../program/located-fault.ts';
+import { formatFault } from './format-fault.ts';
+
+/** Returns the result with the fault as its only error. */
+export function toRefusalResult(fault: Fault, requestId: string): OperationResult {
+  const locations = fault instanceof LocatedFault && fault.locations.length > 0 ? fault.locations : undefined;
+  const bytes = Buffer.from(JSON.stringify({ errors: [formatFault(fault, requestId, locations)] }));
+  // The media type decides the status of an operation that is not valid (GraphQL over HTTP, "Status Codes").
+  const status = fault.code === 'VALIDATION_ERROR' ? undefined : ERRORS[fault.code].status;
+  return toResult(bytes, { outcome: 'refused', status, challenge: toChallenge(fault) });
+}
+
+/** The errors of a document. `isPlanned` when it is valid and cannot be planned. */
+export interface RefusedDocument {
+  readonly errors: readonly { readonly message: string; readonly locations?: GraphQLFormattedError['locations'] | undefined }[];
+  readonly isPlanned: boolean;
+}
+
+/** Returns the result with the errors of an invalid document, or of one that cannot be planned. */
+export function toDocumentRefusal({ errors, isPlanned }: RefusedDocument, requestId: string): OperationResult {
+  const code = isPlanned ? 'UPSTREAM_ERROR' : 'VALIDATION_ERROR';
+  const formatted = errors.map(({ message, locations }) => ({
+    message,
+    ...(locations && { locations }),
+    extensions: { code, requestId },
+  }));
+  const bytes = Buffer.from(JSON.stringify(isPlanned ? { data: null, errors: formatted } : { errors: formatted }));
+  return toResult(bytes, { outcome: isPlanned ? 'failed' : 'refused', status: undefined, challenge: undefined });
+}
+
+interface Ending {
+  readonly outcome: Outcome;
+  readonly status: number | undefined;
+  readonly challenge: string | undefined;
+}
+
+function toResult(bytes: Buffer, ending: Ending): OperationResult {
+  return { ...ending, operationKind: undefined, operationName: undefined, bytes, length: bytes.length, release: undefined };
+}

@@ -1,0 +1,120 @@
+/** The coprocessor: an extension in a process of its own, in any language, that is called over HTTP with JSON (docs/gateway/extensions.md). */
+import { Agent, request as sendRequest } from 'undici';
+import { HookUnavailable } from './compile-hooks.ts';
+import type { CoprocessorSettings, CoprocessorStage } from './coprocessor-settings.ts';
+import type { Extension, ExtensionRequest } from './extension.ts';
+
+const MAX_CONNECTIONS = 64;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+const VERSION = 1;
+
+/** What it answers with; nothing about it is certain. */
+interface Answer {
+  readonly refuse?: unknown;
+  readonly responseHeaders?: unknown;
+  readonly subgraphHeaders?: unknown;
+  readonly context?: unknown;
+}
+
+/** An event of any stage. */
+interface StageEvent {
+  readonly request?: ExtensionRequest | undefined;
+  readonly refuse: (code: string, message: string) => never;
+  readonly setResponseHeader?: SetHeader;
+  readonly setSubgraphHeader?: SetHeader;
+  readonly setHeader?: SetHeader;
+  readonly readBody?: () => string;
+  readonly listFetches?: () => unknown;
+}
+
+type SetHeader = (name: string, value: string) => void;
+
+/** Returns the extension that calls the coprocessor. Each call takes at most `timeoutMs`. */
+export function createCoprocessor({ url, stages, headers }: CoprocessorSettings, timeoutMs: number): Extension {
+  const dispatcher = new Agent({
+    connections: MAX_CONNECTIONS,
+    pipelining: 1,
+    connectTimeout: timeoutMs,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize: MAX_RESPONSE_BYTES,
+  });
+  const call = async (stage: CoprocessorStage, event: StageEvent) => {
+    const body = JSON.stringify({ ...writeFacts(event), version: VERSION, stage, ...writeRequest(event.request, headers) });
+    const answer = await exchange({ url, body, timeoutMs, dispatcher });
+    if (answer) apply(answer, event);
+  };
+  const hooks = Object.fromEntries(stages.map((stage) => [stage, (event: StageEvent) => call(stage, event)]));
+  return { name: 'coprocessor', ...hooks, onStop: () => dispatcher.destroy() };
+}
+
+/** What extensions keep of a request, for the coprocessor. */
+const CONTEXT = Symbol('context of the coprocessor');
+
+function writeRequest(request: ExtensionRequest | undefined, names: readonly string[]): object {
+  if (!request) return { request: null };
+  const { id, transport, method, url, caller } = request;
+  const headers = Object.fromEntries(names.flatMap((name) => (request.headers[name] === undefined ? [] : [[name, request.headers[name]]])));
+  return {
+    request: { id, transport, method, url, headers },
+    ...(caller !== undefined && { caller: caller && toPlainCaller(caller) }),
+    context: request.state.get(CONTEXT) ?? {},
+  };
+}
+
+/** Sets are no JSON, and a coprocessor needs no more of a token than an extension. */
+function toPlainCaller({ userId, role, scopes, clientId }: NonNullable<ExtensionRequest['caller']>): object {
+  return { userId, role, scopes: [...scopes], clientId };
+}
+
+/** Functions are left out of JSON. */
+function writeFacts(event: StageEvent): object {
+  return {
+    ...event,
+    ...(event.readBody && { body: event.readBody() }),
+    ...(event.listFetches && { fetches: event.listFetches() }),
+  };
+}
+
+interface Exchange {
+  readonly url: string;
+  readonly body: string;
+  readonly timeoutMs: number;
+  readonly dispatcher: Agent;
+}
+
+/** Returns what the coprocessor answers; undefined for 204. Rejects with HookUnavailable when it does not answer. */
+async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise<Answer | undefined> {
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await sendRequest(url, { method: 'POST', headers, body, signal, dispatcher });
+    const text = await response.body.text();
+    if (response.statusCode === 204) return undefined;
+    if (response.statusCode !== 200) throw new Error(`status ${String(response.statusCode)}`);
+    const answer = JSON.parse(text) as unknown;
+    if (!isObject(answer)) throw new Error('the response is no JSON object');
+    return answer;
+  } catch (error) {
+    throw new HookUnavailable('the coprocessor gave no usable response', { cause: error });
+  }
+}
+
+/** Throws the refusal, and a TypeError for a header that may not be set. */
+function apply({ refuse, responseHeaders, subgraphHeaders, context }: Answer, event: StageEvent): void {
+  if (isObject(context)) event.request?.state.set(CONTEXT, context);
+  setEach(responseHeaders, event.setResponseHeader);
+  setEach(subgraphHeaders, event.setSubgraphHeader ?? event.setHeader);
+  if (!isObject(refuse)) return;
+  event.refuse(String(refuse['code']), typeof refuse['message'] === 'string' ? refuse['message'] : 'The request was refused.');
+}
+
+function setEach(headers: unknown, set: SetHeader | undefined): void {
+  if (headers === undefined || headers === null) return;
+  if (!isObject(headers) || !set) throw new TypeError('The coprocessor set headers that this stage does not have');
+  for (const [name, value] of Object.entries(headers)) set(name, value as string);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

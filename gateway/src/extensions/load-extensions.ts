@@ -1,0 +1,72 @@
+/** Loads the extensions of a graph: the module that EXTENSIONS_FILE names, and the coprocessor. */
+import { pathToFileURL } from 'node:url';
+import type { Log } from '@trestle/log';
+import { Counter, type Registry } from 'prom-client';
+import type { Measure } from '../request/context.ts';
+import { type Hooks, NO_HOOKS, compileHooks } from './compile-hooks.ts';
+import type { CoprocessorSettings } from './coprocessor-settings.ts';
+import type { Extension } from './extension.ts';
+
+export interface ExtensionSettings {
+  /** A module; undefined for none. */
+  readonly file: string | undefined;
+  /** Undefined for none. */
+  readonly coprocessor: CoprocessorSettings | undefined;
+  readonly timeoutMs: number;
+}
+
+const NAME = /^[\w-]{1,64}$/;
+const MAX_EXTENSIONS = 100;
+/** Every key of an extension that the gateway reads, so that a hook with a misspelled name is noticed. */
+const HOOKS: ReadonlySet<string> = new Set<keyof Extension>([
+  ...(['onRequest', 'onContext', 'onOperation', 'onPlan', 'onSubscribe', 'onSubgraphRequest', 'onSubgraphResponse'] as const),
+  ...(['onResponse', 'onEvent', 'onStop'] as const),
+]);
+
+/** Loads and compiles the extensions. Rejects with the reason when one cannot be loaded. */
+export async function loadHooks(
+  { file, coprocessor, timeoutMs }: ExtensionSettings,
+  { measure, log, metrics }: { readonly measure: Measure; readonly log: Log; readonly metrics: Registry },
+): Promise<Hooks> {
+  if (file === undefined && !coprocessor) return NO_HOOKS;
+  const extensions = file === undefined ? [] : await loadModule(file);
+  if (coprocessor) {
+    const { createCoprocessor } = await import('./coprocessor.ts');
+    extensions.push(createCoprocessor(coprocessor, timeoutMs));
+  }
+  const failures = new Counter({
+    name: 'trestle_extension_failures_total',
+    help: 'Hooks of extensions that threw something other than a refusal, or took too long.',
+    labelNames: ['extension', 'hook'],
+    registers: [metrics],
+  });
+  const countFailure = (extension: string, hook: string) => {
+    failures.inc({ extension, hook });
+  };
+  return compileHooks(extensions, { timeoutMs, measure, log, countFailure });
+}
+
+/** Returns the extensions of a module. Rejects with an Error that names the file. */
+export async function loadModule(file: string): Promise<Extension[]> {
+  try {
+    const { default: exported } = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    const value: unknown = typeof exported === 'function' ? await (exported as () => unknown)() : exported;
+    const extensions = Array.isArray(value) ? (value as unknown[]) : [value];
+    if (extensions.length > MAX_EXTENSIONS) throw new Error(`must export at most ${String(MAX_EXTENSIONS)} extensions`);
+    return extensions.map(checkExtension);
+  } catch (error) {
+    throw new Error(`EXTENSIONS_FILE: ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+function checkExtension(value: unknown): Extension {
+  if (typeof value !== 'object' || value === null) throw new Error('must have extensions as its default export');
+  const { name } = value as { name?: unknown };
+  if (typeof name !== 'string' || !NAME.test(name)) throw new Error('each extension must have a name of 1 to 64 letters, digits, - and _');
+  for (const [key, hook] of Object.entries(value)) {
+    if (!/^on[A-Z]/.test(key)) continue;
+    if (!HOOKS.has(key)) throw new Error(`${name}.${key} is no hook; there are ${[...HOOKS].join(', ')}`);
+    if (typeof hook !== 'function' && hook !== undefined) throw new Error(`${name}.${key} must be a function`);
+  }
+  return value as Extension;
+}
