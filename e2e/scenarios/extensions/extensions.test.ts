@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readMetric, until } from '../../stack/client.ts';
+import { readMetric, request, until } from '../../stack/client.ts';
 import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';
 
@@ -78,7 +78,14 @@ const act = (what: string, query = '{ book { title } }') => federation.ask(query
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trestle-extensions-'));
   await writeFile(file('extensions.mjs'), MODULE);
-  federation = await startFederation(SOURCES, { env: { EXTENSIONS_FILE: file('extensions.mjs'), EXTENSION_TIMEOUT_MS: '200' } });
+  await writeFile(file('documents.json'), JSON.stringify({ clients: [{ documents: { title: 'query Title { book { title } }' } }] }));
+  const env = {
+    EXTENSIONS_FILE: file('extensions.mjs'),
+    EXTENSION_TIMEOUT_MS: '200',
+    MCP: 'on',
+    TRUSTED_DOCUMENTS_FILE: file('documents.json'),
+  };
+  federation = await startFederation(SOURCES, { env });
 });
 afterAll(async () => {
   await federation.stop();
@@ -201,6 +208,27 @@ describe('the hooks of a WebSocket', () => {
     });
     expect(await subscriber.end()).toEqual({ codes: ['FORBIDDEN'] });
     await subscriber.stop();
+  });
+});
+
+describe('the hooks of a tool call at /mcp', () => {
+  const callTool = (what: string) => {
+    const { origin } = new URL(federation.url);
+    const headers = { accept: 'application/json, text/event-stream', 'x-do': what };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'Title', arguments: {} } };
+    return request(`${origin}/mcp`, { method: 'POST', headers, body });
+  };
+
+  it('are those of the same operation', async () => {
+    expect((await callTool('')).status).toBe(200);
+    const fetch = ['onSubgraphRequest', 'onSubgraphResponse'];
+    expect(hooksOf(await readCalls())).toEqual(['onRequest', 'second', 'onContext', 'onOperation', 'onPlan', ...fetch, 'onResponse']);
+  });
+
+  it.each(['onRequest', 'onContext', 'onOperation', 'onPlan', 'onResponse'])('%s refuses it', async (hook) => {
+    const { text } = await callTool(`${hook} refuse`);
+    expect(text).toContain('FORBIDDEN');
+    expect(text).not.toContain('Emma');
   });
 });
 
