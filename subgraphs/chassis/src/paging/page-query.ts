@@ -21,6 +21,8 @@ export interface Search {
   readonly score?: Sql;
   /** Returns a statement that selects the column `id` of all rows that meet the condition, or of any so many when there are more. */
   readonly selectMatches?: (most: number) => Sql;
+  /** The same, but the newest when there are more: by `createdAt` and `id`, both descending. */
+  readonly selectNewest?: (most: number) => Sql;
 }
 
 /** A window on the rows of a list. */
@@ -37,6 +39,9 @@ export interface Parents {
 /** Up to this many matches of a search are found first and then sorted; with more, a scan in sort order soon meets some. */
 const FEW = 1000;
 
+const IS_FEW = sql`(SELECT count(*) FROM few) <= ${FEW}::int`;
+const IN_FEW = sql`t."id" IN (SELECT "id" FROM few)`;
+
 /**
  * Returns the statement that reads the rows of the window and one more, which shows whether there is a further page (see connection.ts).
  * Behind a cursor the rows lie in several ranges of the index, such as "the same role and a greater id" and "a greater role". Each
@@ -49,18 +54,34 @@ export function selectPage({ search, window, ...rows }: PageQuery): Sql {
   const {
     condition,
     score,
+    selectNewest,
     selectMatches = (most) => sql`SELECT t."id" FROM ${name(table)} t WHERE ${condition} LIMIT ${most}::int`,
   } = search;
   const isRanked = score !== undefined && window.order.some(({ column }) => column === RELEVANCE);
-  const parts = [
-    { found: sql`t."id" IN (SELECT "id" FROM few) AND (SELECT count(*) FROM few) <= ${FEW}::int`, relevance: score },
-    { found: sql`${condition} AND (SELECT count(*) FROM few) > ${FEW}::int`, relevance: sql`0` },
-  ];
-  const pages = parts.map(({ found, relevance }) => {
+  const selectPart = (found: Sql, relevance: Sql | undefined) => {
     const source = isRanked && relevance ? { source: withRelevance(rows, found, relevance) } : {};
-    return sql`(SELECT * FROM (${selectWindow({ ...rows, ...source, where: isRanked ? where : [found, ...where], window })}) t)`;
-  });
-  return sql`WITH few AS MATERIALIZED (${selectMatches(FEW + 1)}) SELECT t.* FROM (${join(pages, ' UNION ALL ')}) t ORDER BY ${orderBy(window)}`;
+    return sql`SELECT * FROM (${selectWindow({ ...rows, ...source, where: isRanked ? where : [found, ...where], window })}) t`;
+  };
+  const ranked = selectPart(sql`${IN_FEW} AND ${IS_FEW}`, score);
+  const scanned = (unless: Sql) => selectPart(sql`${condition} AND NOT ${IS_FEW} AND NOT ${unless}`, sql`0`);
+  if (!selectNewest || !isNewestFirst(window))
+    return sql`WITH few AS MATERIALIZED (${selectMatches(FEW + 1)}) ${union([ranked, scanned(sql`false`)], window)}`;
+  // A scan would compare all that is newer than the matches.
+  const isPage = sql`(SELECT count(*) FROM newest) > ${window.limit}::int`;
+  const parts = [ranked, sql`SELECT * FROM newest WHERE ${isPage}`, scanned(isPage)];
+  return sql`
+    WITH few AS MATERIALIZED (${selectNewest(FEW + 1)}), newest AS MATERIALIZED (${selectPart(sql`${IN_FEW} AND NOT ${IS_FEW}`, sql`0`)})
+    ${union(parts, window)}`;
+}
+
+function union(parts: readonly Sql[], window: Window): Sql {
+  const all = parts.map((part) => sql`(${part})`);
+  return sql`SELECT t.* FROM (${join(all, ' UNION ALL ')}) t ORDER BY ${orderBy(window)}`;
+}
+
+function isNewestFirst({ order, backward }: Window): boolean {
+  const columns = order.filter(({ column }) => column !== RELEVANCE).map(({ column, descending }) => descending && column);
+  return !backward && columns.join() === 'createdAt,id';
 }
 
 function withRelevance(rows: RowSet, found: Sql, relevance: Sql): Sql {

@@ -3,7 +3,7 @@
  * are neighbours, is compared only in rows that it finds, and a query for the index is made so that it finds few others.
  */
 import { type Sql, join, name, sql } from '../database/sql.ts';
-import type { SearchQuery, SearchTerm } from './query.ts';
+import { type SearchQuery, type SearchTerm, termsOf } from './query.ts';
 import { languageOf, toAlternative, toTsquery } from './tsquery.ts';
 
 /** As many words of documents are read from the index in place of an incomplete word that begins them. */
@@ -21,6 +21,8 @@ export interface CandidateOptions {
   readonly weights?: string | undefined;
   /** Whether the table `search_words` has all words of the rows. */
   readonly isInWords?: boolean | undefined;
+  /** Whether that table has the words of most rows, such as of all but the newest and those that are not public. */
+  readonly isMostlyInWords?: boolean | undefined;
   /** As many of the matches are in each set. */
   readonly most: number;
   /** Whether these are the newest; by default they may be any. */
@@ -33,7 +35,9 @@ const FIRST = 8192;
 
 /** Returns the statement that selects the ids of the candidates, as strings. */
 export function selectCandidates(query: SearchQuery, options: CandidateOptions): Sql {
-  const { table, fields, also, weights = '', isInWords = false, most, isSorted = false, first = FIRST } = options;
+  const { table, fields, also, weights = '', isInWords = false, isMostlyInWords = false } = options;
+  const { most, isSorted = false, first = FIRST } = options;
+  const isGuessed = isMostlyInWords && termsOf(query).some(({ isPrefix }) => isPrefix);
   // A query without words finds nothing, whatever else is required.
   const within = (column: string) => {
     const matching = sql`q.${name(column)}`;
@@ -41,36 +45,41 @@ export function selectCandidates(query: SearchQuery, options: CandidateOptions):
   };
   const newest = (searched: readonly string[]) => sql`
     SELECT search_candidates(
-      ${table}::text, ${[...searched]}::text[], ${within('matching')}, ${within('indexed')}, ${within('complete')}, q."pairs",
-      ${most}::int, ${first}::int, ${isSorted}::boolean) AS "id"
+      ${table}::text, ${[...searched]}::text[], ${within('matching')}, ${within('indexed')}, ${within('complete')}, ${within('likely')},
+      q."pairs", ${most}::int, ${first}::int, ${isSorted}::boolean) AS "id"
     FROM "queries" q`;
   // Without its weight an excluded word would exclude rows that have it elsewhere.
-  const indexed = (isComplete: boolean) => toIndexed(query, { isExcluding: weights === '', isInWords, isComplete });
+  const indexed = (prefixes: Prefixes) => toIndexed(query, { isExcluding: weights === '', isInWords, prefixes });
   return sql`
     WITH "queries" AS MATERIALIZED (
-      SELECT ${toTsquery(query, { weights })} AS "matching", ${indexed(false)} AS "indexed", ${indexed(true)} AS "complete",
-        ${toPairs(query)} AS "pairs")
+      SELECT ${toTsquery(query, { weights })} AS "matching", ${indexed('left out')} AS "indexed", ${indexed('read')} AS "complete",
+        ${isGuessed ? indexed('completed') : sql`NULL::tsquery`} AS "likely", ${toPairs(query)} AS "pairs")
     ${join(fields.map(newest), ' UNION ')}`;
 }
+
+/**
+ * What becomes of an incomplete word. It is left out if it begins too many words and others remain; or it is completed by the words of public
+ * documents, of which rows may have others; or the index reads whatever begins with it.
+ */
+type Prefixes = 'left out' | 'completed' | 'read';
 
 interface IndexedOptions {
   /** Whether the query excludes words. */
   readonly isExcluding: boolean;
   readonly isInWords: boolean;
-  /** Whether the query has words of which the index reads much. */
-  readonly isComplete: boolean;
+  readonly prefixes: Prefixes;
 }
 
 /**
- * Returns the expression of a query that an index answers without a look at documents: all that match are among its results. It is NULL when
- * it would have to read too much, unless it is to be complete: an incomplete word that begins too many others is left out, if others remain.
+ * Returns the expression of a query that an index answers without a look at documents: all that match are among its results, unless incomplete
+ * words are completed. It is NULL when nothing is left of the query, or when an incomplete word has too many completions.
  */
 function toIndexed(query: SearchQuery, options: IndexedOptions): Sql {
   const language = languageOf(query);
-  const { isComplete } = options;
+  const isLeftOut = options.prefixes === 'left out';
   const alternatives = query.map((terms) => {
-    const rest = terms.filter(({ isPrefix }) => isComplete || !isPrefix).map((term) => toIndexedTerm(term, language, options));
-    const [prefix] = terms.filter(({ isPrefix }) => isPrefix && !isComplete).map((term) => toIndexedTerm(term, language, options));
+    const rest = terms.filter(({ isPrefix }) => !isLeftOut || !isPrefix).map((term) => toIndexedTerm(term, language, options));
+    const [prefix] = terms.filter(({ isPrefix }) => isPrefix && isLeftOut).map((term) => toIndexedTerm(term, language, options));
     // An index of single words cannot exclude a phrase. What is left may be nothing, although most documents match.
     const others = terms.some(({ isPrefix, isExcluded }) => !isPrefix && !isExcluded) ? sql`(${join(rest, ' && ')})` : sql`NULL`;
     if (prefix) return sql`search_both(${prefix}, ${others})`;
@@ -84,8 +93,12 @@ function toIndexed(query: SearchQuery, options: IndexedOptions): Sql {
 function toIndexedTerm({ written, isExcluded, isPrefix, corrections }: SearchTerm, language: Sql, options: IndexedOptions): Sql {
   const words = [written, ...corrections].map((word) => sql`search_term(${word}::text, ${language})`);
   if (isExcluded) return options.isExcluding ? sql`search_without(${join(words, ' || ')})` : sql`''::tsquery`;
-  const completions = options.isInWords ? sql`search_completions(${written}::text, ${MAX_COMPLETIONS}::int)` : sql`NULL::tsquery`;
-  const prefix = options.isComplete ? sql`coalesce(${completions}, search_loosened(search_prefix(${written}::text)))` : completions;
+  const completions =
+    options.isInWords || options.prefixes === 'completed'
+      ? sql`search_completions(${written}::text, ${MAX_COMPLETIONS}::int)`
+      : sql`NULL::tsquery`;
+  const prefix =
+    options.prefixes === 'read' ? sql`coalesce(${completions}, search_loosened(search_prefix(${written}::text)))` : completions;
   return sql`(search_loosened(${join(words, ' || ')})${isPrefix ? sql` || ${prefix}` : sql``})`;
 }
 

@@ -114,9 +114,11 @@ export const SEARCHED = {
 function toSearch(query: SearchQuery, searchIn: ReadonlySet<'TITLE' | 'BODY'>): Search {
   const [only] = searchIn.size === 1 ? searchIn : [];
   const { field, weights } = SEARCHED[only ?? 'ALL'];
+  const matches = { table: 'posts', fields: [[field]], weights, isMostlyInWords: true };
   return {
     condition: sql`${raw(field)} @@ ${toTsquery(query, { weights })}`,
     score: toScore(query),
-    selectMatches: (most) => selectCandidates(query, { table: 'posts', fields: [[field]], weights, most }),
+    selectMatches: (most) => selectCandidates(query, { ...matches, most }),
+    selectNewest: (most) => selectCandidates(query, { ...matches, most, isSorted: true }),
   };
 }

@@ -115,6 +115,18 @@ describe('a build of the index', () => {
     expect(few).toMatchObject({ isVisible: true });
   });
 
+  it('creates indexes by one process of the server, so that searches have the others', async () => {
+    await insertPosts(1, 1);
+    publish('pst_000001');
+    let workers: object[] = [];
+    const project: Project = async (...args) => {
+      workers = await args[1]('SHOW max_parallel_maintenance_workers');
+      await createProjection(accounts)(...args);
+    };
+    await build({ project });
+    expect(workers).toEqual([{ max_parallel_maintenance_workers: '0' }]);
+  });
+
   it('has the comments of published posts and no others', async () => {
     await insertPosts(1, 1200);
     await run(`UPDATE "posts" SET "status" = 'DRAFT' WHERE "id" = 'pst_000002'`);

@@ -74,6 +74,8 @@ async function configure(query: Query): Promise<void> {
     `SELECT set_config('maintenance_work_mem', $1 || 'MB', false) WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes($1 || 'MB')`,
     [String(INDEX_MEMORY_MB)],
   );
+  // One processor is enough for a build: several for one index leave none to searches, and a small machine has no more.
+  await query('SET max_parallel_maintenance_workers = 0');
   // A statement ends soon after its process, and with it the lock of the build. Not every platform has this setting.
   await query(`SET client_connection_check_interval = '1s'`).catch(() => undefined);
 }

@@ -124,7 +124,7 @@ describe('the candidates of a list of posts', () => {
     fc.assert(
       fc.asyncProperty(searchQueries, fc.constantFrom(...Object.values(SEARCHED)), most, async (written, { field, weights }, count) => {
         const query = parseTestQuery(written);
-        const options = { table: POSTS_KEYS.table, fields: [[field]], weights, most: count, first };
+        const options = { table: POSTS_KEYS.table, fields: [[field]], weights, isMostlyInWords: true, most: count, first };
         const expected = await read(selectNewest(toTsquery(query, { weights }), { ...options, most: DOCUMENTS.length }, sql`true`));
         const found = idsOf(await read(selectCandidates(query, options)));
         expect(new Set(found).size).toBe(Math.min(count, expected.length));
