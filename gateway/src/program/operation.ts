@@ -1,4 +1,5 @@
 /** Makes a program executable in the serving thread. */
+import { compileFunction } from 'node:vm';
 import type { Compiled, Program } from './program.ts';
 
 /** An operation that can be executed any number of times, also concurrently. */
@@ -9,12 +10,18 @@ export interface Operation {
 
 /** Compiles the code of a program. */
 export function link(program: Program): Operation {
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- the planner writes this code from names of the validated schema and escaped literals only (plan/literals.ts)
-  return { program, compiled: new Function(program.code)() as Compiled };
+  return { program, compiled: compile(program.code) as Compiled };
 }
 
 /** Compiles the expression of an estimated cost alone. */
 export function compileCost(expression: string): Compiled['cost'] {
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval, @typescript-eslint/no-unsafe-call -- as above
-  return new Function(`return ${expression};`)() as Compiled['cost'];
+  return compile(`return ${expression};`) as Compiled['cost'];
+}
+
+/**
+ * Returns the result of a function body. The planner writes this code from names of the validated schema and escaped literals only
+ * (plan/literals.ts). With `new Function`, V8 keeps the code of bodies above 16 KB in a cache that no collection empties, 40 KB of each.
+ */
+function compile(body: string): unknown {
+  return (compileFunction(body) as () => unknown)();
 }
