@@ -120,7 +120,7 @@ class FetchAttempt implements ResponseHandler {
       this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);
       return;
     }
-    const sent = client.send({ path, headers, body }, this);
+    const sent = client.send({ path, headers, body, client: context.client }, this);
     if (!isMutation) cancellation.add(sent);
   }
 

@@ -7,6 +7,8 @@ export interface ClientRequest<Body = string> {
   /** Names and values in turn. Content-Length and Host are added; fields that concern the connection are not allowed. */
   readonly headers: readonly string[];
   readonly body: Body;
+  /** For whom it is sent. Requests of a client that wait for a connection do not delay those of others. */
+  readonly client?: string | undefined;
 }
 
 /** A complete response. All of it is lent: it may be read until the handler returns, and is overwritten then. */

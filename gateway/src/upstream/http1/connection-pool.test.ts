@@ -100,6 +100,24 @@ describe('a request', () => {
     expect(await failPost(resetting)).toMatch(/^CONNECTION_LOST, (?:sent|responding)$/);
   });
 
+  it('waits for a connection in turn with those of other clients', async () => {
+    const order: string[] = [];
+    const server = await fixtures.listen((socket, { body }) => {
+      order.push(body);
+      socket.write(respond('ok'));
+    });
+    const client = fixtures.connect(server, { maxConnections: 1 });
+    const send = (name: string) =>
+      new Promise<void>((resolve, reject) => {
+        const onResponse = () => {
+          resolve();
+        };
+        client.send({ path: '/', headers: [], body: name, client: name.slice(0, 1) }, { onResponse, onFailure: reject });
+      });
+    await Promise.all(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map(send));
+    expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+  });
+
   it('fails with ABORTED when it is aborted: in flight, waiting, and not after its end', async () => {
     const server = await fixtures.listen(() => undefined);
     const client = fixtures.connect(server, { maxConnections: 1 });

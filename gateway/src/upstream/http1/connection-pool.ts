@@ -71,7 +71,8 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     let pending: PendingRequest;
     try {
       if (this.#isClosed) throw new ClientError('ABORTED', 'The client is closed.');
-      pending = new PendingRequest(toRequestBytes(this.#host, request), handler, { deadline: now + this.#options.timeoutMs, owner: this });
+      const options = { client: request.client, deadline: now + this.#options.timeoutMs, owner: this };
+      pending = new PendingRequest(toRequestBytes(this.#host, request), handler, options);
     } catch (error) {
       handler.onFailure(error as ClientError);
       return ABORTED;
@@ -140,7 +141,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     return connection;
   }
 
-  /** Waiting requests stand in the order of their deadlines, because all have the same time. */
+  /** The first of the waiting requests has the earliest deadline, because all have the same time. */
   #checkTimes(): void {
     const now = performance.now();
     for (let request = this.#waiting.first(); request && now > request.deadline; request = this.#waiting.first()) {

@@ -3,22 +3,27 @@ import type { Abortable } from '@trestle/service/cancellation';
 import { ClientError, type ClientErrorCode, type ResponseHandler } from '../upstream-client.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
+export interface PendingOptions {
+  readonly client: string | undefined;
+  readonly deadline: number;
+  readonly owner: { abort(request: PendingRequest, reason: Error): void };
+}
+
 export class PendingRequest implements Abortable {
   readonly bytes: RequestBytes;
   readonly handler: ResponseHandler;
+  /** The client that it is sent for. */
+  readonly client: string | undefined;
   /** On the clock of `performance.now`. */
   readonly deadline: number;
   /** The connection that has the request. */
   connection: { fail(code: ClientErrorCode, message: string, cause?: unknown): void } | undefined;
-  readonly #owner: { abort(request: PendingRequest, reason: Error): void };
+  readonly #owner: PendingOptions['owner'];
 
-  constructor(
-    bytes: RequestBytes,
-    handler: ResponseHandler,
-    { deadline, owner }: { deadline: number; owner: { abort(request: PendingRequest, reason: Error): void } },
-  ) {
+  constructor(bytes: RequestBytes, handler: ResponseHandler, { client, deadline, owner }: PendingOptions) {
     this.bytes = bytes;
     this.handler = handler;
+    this.client = client;
     this.deadline = deadline;
     this.#owner = owner;
   }
