@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Admission, type AdmissionOptions, type Slot, type Task, createAdmission } from './admission.ts';
 import { Turn } from './turn.ts';
@@ -107,6 +107,29 @@ describe('admission', () => {
     // What ends is replaced by more than one each time: nothing waits in the end, though nothing ends.
     enter(...many('a', 100));
     await until(() => names().length === 201);
+  });
+
+  it('begins waiting requests for a few milliseconds in each iteration of the event loop', async () => {
+    let clock = 0;
+    let iteration = 0;
+    const begunIn = new Map<number, number>();
+    const all = create({ now: () => clock });
+    all.enter('b', ...many('a', 40));
+    for (const name of many('a', 100)) {
+      const begin = () => {
+        clock += 3;
+        begunIn.set(iteration, (begunIn.get(iteration) ?? 0) + 1);
+      };
+      admission.enter({ ...all.toTask(name), begin });
+    }
+    // Those in flight no longer count, so that many places are free at the same time.
+    clock += 2500;
+    const count = () => [...begunIn.values()].reduce((sum, each) => sum + each, 0);
+    while (count() < 30) {
+      await setImmediate();
+      iteration++;
+    }
+    expect(Math.max(...begunIn.values())).toBeLessThanOrEqual(2);
   });
 
   it('does not count requests that have been in flight for two seconds', async () => {

@@ -83,6 +83,8 @@ const LIGHT_BESIDE_LIMIT = 16;
 const PRESENCE_MS = 1000;
 /** A request in flight for longer waits for something other than this process: a slow subgraph, or its own client. */
 const HELD_MS = 2000;
+/** How long waiting requests begin in one iteration of the event loop. A longer iteration delays the requests that need not wait. */
+const BEGINNING_MS = 4;
 
 /** Creates an admission. Its timer runs only while several clients are present. */
 export function createAdmission(options: AdmissionOptions = {}): Admission {
@@ -105,6 +107,7 @@ class FairAdmission implements Admission {
   #latestAt = 0;
   #sharedUntil = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isFilling = false;
 
   constructor({
     maxWaiting = MAX_WAITING,
@@ -156,7 +159,9 @@ class FairAdmission implements Admission {
   #remove(client: Client, task: Task): void {
     if (!client.waiting.delete(task)) return;
     client.bytes -= task.bytes;
-    if (client.waiting.size === 0) this.#turns.delete(task.client);
+    if (client.waiting.size > 0) return;
+    this.#turns.delete(task.client);
+    if (client.inFlight === 0) this.#clients.delete(task.client);
   }
 
   #hold(client: Client, task: Task): Slot {
@@ -172,13 +177,19 @@ class FairAdmission implements Admission {
   }
 
   #release(held: Held): void {
-    const client = this.#clients.get(held.client);
-    if (!this.#held.delete(held) || !client) return;
-    client.inFlight--;
-    const [own] = client.waiting;
-    if (own && this.#mayBegin(held.client, client)) this.#beginNext(client, own);
-    else if (client.inFlight === 0) this.#clients.delete(held.client);
+    const client = this.#drop(held);
+    const own = client?.waiting.values().next().value;
+    if (client && own && this.#mayBegin(held.client, client)) this.#beginNext(client, own);
     this.#fill();
+  }
+
+  /** Ends the count of a request as in flight. Returns its client, and undefined for a request that no longer counted. */
+  #drop(held: Held): Client | undefined {
+    const client = this.#clients.get(held.client);
+    if (!this.#held.delete(held) || !client) return undefined;
+    client.inFlight--;
+    if (client.inFlight === 0 && client.waiting.size === 0) this.#clients.delete(held.client);
+    return client;
   }
 
   /**
@@ -199,19 +210,35 @@ class FairAdmission implements Admission {
     });
   }
 
-  /** Begins waiting requests up to the limit, of each client in turn. */
+  /** Begins waiting requests up to the limit, some in each iteration of the event loop: hundreds at once would stop it for hundreds of milliseconds. */
   #fill(): void {
-    while (this.#held.size < this.#limit) {
-      const [turn] = this.#turns;
-      if (!turn) return;
-      const [name, client] = turn;
-      const [task] = client.waiting;
-      // A Map keeps the order of insertion: this puts the client last.
-      this.#turns.delete(name);
-      this.#turns.set(name, client);
-      if (!task) return;
-      this.#beginNext(client, task);
-    }
+    if (this.#isFilling || this.#turns.size === 0 || this.#held.size >= this.#limit) return;
+    this.#isFilling = true;
+    setImmediate(() => {
+      this.#isFilling = false;
+      const { now } = this.#options;
+      const until = now() + BEGINNING_MS;
+      try {
+        while (this.#held.size < this.#limit && this.#beginTurn() && now() < until);
+      } finally {
+        this.#fill();
+      }
+    });
+  }
+
+  /** Begins a request of the client whose turn it is. Returns false when none waits. */
+  #beginTurn(): boolean {
+    const [turn] = this.#turns;
+    if (!turn) return false;
+    const [name, client] = turn;
+    const [task] = client.waiting;
+    // A Map keeps the order of insertion: this puts the client last.
+    this.#turns.delete(name);
+    if (!task) return false;
+    this.#turns.set(name, client);
+    this.#remove(client, task);
+    task.begin(this.#hold(client, task));
+    return true;
   }
 
   /** Records the client, and starts to share the process when another one was recorded shortly before. */
@@ -239,7 +266,7 @@ class FairAdmission implements Admission {
     const now = this.#options.now();
     for (const held of this.#held) {
       if (now - held.since < HELD_MS) break;
-      this.#release(held);
+      this.#drop(held);
     }
     this.#use.decay(now - this.#tickedAt);
     this.#tickedAt = now;
