@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
 import { afterEach, expect, it } from '@jest/globals';
 import { createGrowthLimit, watchHeap } from './heap-watch.ts';
@@ -27,6 +27,22 @@ it('watchHeap collects the garbage of a heap that has stayed grown', async () =>
   while (usedBytes() > before + 24 * MIB) await setTimeout(20);
   expect(kept).toHaveLength(1);
 });
+
+it('watchHeap collects in an idle thread what was in use at the last collection while it was busy', async () => {
+  stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 100 });
+  const before = usedBytes();
+  const used = Array.from({ length: 1_000_000 }, (_, n) => ({ n, text: [n] }));
+  const garbage = new WeakRef({});
+  // A full collection alone clears it, and nothing else that is done here makes V8 collect anything.
+  while (garbage.deref()) {
+    for (const since = performance.now(); performance.now() < since + 15;);
+    await setImmediate();
+  }
+  expect(usedBytes()).toBeGreaterThan(before + 24 * MIB);
+  expect(used).toHaveLength(1_000_000);
+  used.length = 0;
+  while (usedBytes() > before + 16 * MIB) await setTimeout(20);
+}, 15_000);
 
 it('watchHeap shrinks the young generation of an idle thread', async () => {
   stop = watchHeap({ checkMs: 20, grownBytes: 16 * MIB, idleMs: 100, busyMs: 60_000, shrinkIntervalMs: 0 });

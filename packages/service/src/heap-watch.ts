@@ -7,7 +7,10 @@ import { findCollector, shrinkHeap } from './garbage-collection.ts';
 export interface HeapWatchOptions {
   /** The interval of the checks. */
   readonly checkMs?: number;
-  /** The heap counts as grown when it has this many bytes more than its minimum, or than after its last collection by this watch. */
+  /**
+   * The heap counts as grown when it has this many bytes more than its minimum, or than after its last collection by this watch. While the thread is
+   * idle, collections of the busy thread do not count: what it used then may be garbage since.
+   */
   readonly grownBytes?: number;
   /** How long the heap may stay grown while its thread is idle, and while it is busy. */
   readonly idleMs?: number;
@@ -43,6 +46,7 @@ export function watchHeap({
   // A collection leaves the young generation as large as it is, so what is left afterwards may still have to be shrunk.
   const shrunk = createLevel(grownBytes);
   const collected = createLevel(grownBytes);
+  const collectedIdle = createLevel(grownBytes);
   let shrunkAt = performance.now();
   let last = performance.eventLoopUtilization();
   const check = () => {
@@ -50,17 +54,17 @@ export function watchHeap({
     const since = last;
     last = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(last, since);
-    const patienceMs = utilization < BUSY ? idleMs : busyMs;
+    const isIdle = utilization < BUSY;
     const mayShrink = utilization < QUIET && now - shrunkAt >= shrinkIntervalMs;
-    const [shrunkForMs, collectedForMs] = [shrunk.measure(now), collected.measure(now)];
-    if (mayShrink && shrunkForMs >= patienceMs) {
+    const [shrunkForMs, busyForMs, idleForMs] = [shrunk.measure(now), collected.measure(now), collectedIdle.measure(now)];
+    if (mayShrink && shrunkForMs >= idleMs) {
       shrinkHeap();
       shrunkAt = performance.now();
-      shrunk.reset();
-      collected.reset();
-    } else if (collectedForMs >= patienceMs) {
+      for (const level of [shrunk, collected, collectedIdle]) level.reset();
+    } else if (isIdle ? idleForMs >= idleMs : busyForMs >= busyMs) {
       collect();
       collected.reset();
+      if (isIdle) collectedIdle.reset();
     }
   };
   const timer = setInterval(check, checkMs).unref();
