@@ -156,6 +156,7 @@ function prepareEngine(
     if (config.GATEWAY_ENGINE === 'trestle')
       return createTrestleEngine({
         ...options,
+        isShared: () => admission.hasSeveralClients(),
         executor: config.EXECUTOR,
         isOverwriting: config.OVERWRITE_MEMORY,
         subscriptions: config.subscriptions,

@@ -9,7 +9,7 @@ import type { Hooks } from '../extensions/compile-hooks.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
-import { startPlannerThread } from '../plan/planner-thread.ts';
+import { THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
 import type { Measure } from '../request/context.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import { type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
@@ -21,6 +21,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly supergraphSdl: string;
   readonly upstreams: Upstreams;
   readonly measure: Measure;
+  /** Returns whether several clients are present, which then share the time of planning. By default it never does. */
+  readonly isShared?: (() => boolean) | undefined;
   readonly executor: ExecutorName;
   /** Whether the memory of a request is overwritten when it is released: for development and tests. */
   readonly isOverwriting: boolean;
@@ -35,9 +37,11 @@ const WARM_OPERATIONS = 200;
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { upstreams, measure, log, metrics, hooks, isOverwriting } = options;
-  const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) =>
-    createSnapshot({ planner: await startPlannerThread(sdl, limits), upstreams: upstreams.at(addresses), measure, labels, accessOf });
+  const { upstreams, measure, log, metrics, hooks, isOverwriting, isShared = () => false } = options;
+  const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
+    const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared });
+    return createSnapshot({ planner, upstreams: upstreams.at(addresses), measure, labels, accessOf });
+  };
   let settings: RuntimeSettings = options;
   let { supergraphSdl } = options;
   let current = await load(supergraphSdl, settings);

@@ -14,6 +14,15 @@ describe('FairQueue', () => {
     expect(queue.isEmpty).toBe(true);
   });
 
+  it('leaves out clients that may not run, which keep their turns', () => {
+    const queue = new FairQueue<ReturnType<typeof task>>({ maxBytes: 100, maxPerClient: 10 });
+    for (const client of ['a', 'b', 'c']) queue.push(task(client, 1));
+    expect(queue.shift((client) => client !== 'a')?.client).toBe('b');
+    expect(queue.shift(() => false)).toBeUndefined();
+    expect([...queue.clients]).toEqual(['a', 'c']);
+    expect(queue.shift()?.client).toBe('a');
+  });
+
   it('refuses a task beyond the share of its client or beyond the bytes of all, and takes tasks again when there is room', () => {
     const queue = new FairQueue<ReturnType<typeof task>>({ maxBytes: 10, maxPerClient: 2 });
     expect([1, 2, 3].map((n) => queue.push(task('a', n)))).toEqual([true, true, false]);

@@ -34,11 +34,18 @@ export class FairQueue<T extends Queued> {
     return true;
   }
 
-  /** Removes and returns the next task of the client whose turn it is. */
-  shift(): T | undefined {
-    const [entry] = this.#byClient;
-    if (!entry) return undefined;
-    const [client, waiting] = entry;
+  /** The clients that have tasks, in the order of their turns. */
+  get clients(): Iterable<string> {
+    return this.#byClient.keys();
+  }
+
+  /** Removes and returns the next task of the first client in turn that may have one. */
+  shift(mayRun: (client: string) => boolean = () => true): T | undefined {
+    for (const [client, waiting] of this.#byClient) if (mayRun(client)) return this.#take(client, waiting);
+    return undefined;
+  }
+
+  #take(client: string, waiting: T[]): T | undefined {
     const task = waiting.shift();
     // A Map keeps the order of insertion, so this moves the client to the end.
     this.#byClient.delete(client);

@@ -5,7 +5,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
-import { type PlannerThread, startPlannerThread } from './planner-thread.ts';
+import { type PlannerThread, THREAD_LIMITS, startPlannerThread } from './planner-thread.ts';
 import { PlannerUnavailable } from './planner-unavailable.ts';
 
 const { supergraphSdl = '' } = composeServices([
@@ -21,7 +21,8 @@ const MODEST = ['{ a }', '{ b { c } }', '{ b(n: 1) { thing { c } } }'];
 
 /** Apollo's planner takes twice the time for each level of a literal. */
 const DEEP = `${'{ f: '.repeat(9)}{}${' }'.repeat(9)}`;
-const HARD = `{ ${Array.from({ length: 20_000 }, (_, i) => `a${String(i)}: b(f: ${DEEP}) { c }`).join(' ')} }`;
+const repeatDeep = (count: number) => `{ ${Array.from({ length: count }, (_, i) => `a${String(i)}: b(f: ${DEEP}) { c }`).join(' ')} }`;
+const HARD = repeatDeep(20_000);
 
 let thread: PlannerThread;
 afterEach(() => thread.stop());
@@ -125,4 +126,19 @@ it('refuses documents beyond the number of one client that may wait, and plans t
   expect(settled.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(200);
   expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { code: 'SERVICE_UNAVAILABLE' } });
   expect(await other).toHaveProperty('program');
+});
+
+it.each([
+  [true, ['second of a', 'first of b']],
+  [false, ['first of b', 'second of a']],
+])('lets a client wait that has used its share while several are present: %s', async (isShared, last) => {
+  thread = await startPlannerThread(supergraphSdl, limits, { ...THREAD_LIMITS, isShared: () => isShared });
+  await thread.prepare(request(repeatDeep(100)), 'a');
+  const order: string[] = [];
+  const prepare = async (name: string) => {
+    await thread.prepare(request(`query ${name.replaceAll(' ', '_')} { a b { c } }`), name.at(-1));
+    order.unshift(name);
+  };
+  await Promise.all(['second of a', 'first of b'].map(prepare));
+  expect(order).toEqual(last);
 });

@@ -10,11 +10,15 @@ import type { IntrospectionResults } from '../program/program.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
 import { type LaneOptions, PlannerLane } from './planner-lane.ts';
+import { PlanningTime } from './planning-time.ts';
 import { type PlannerResult, type PlannerTask, buffersOf } from './planner-messages.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 import { RefusedDocuments, TooMuchWork } from './refused-documents.ts';
 
-export type PlannerThreadLimits = Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb'>;
+export interface PlannerThreadLimits extends Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb'> {
+  /** Returns whether several clients are present: then each gets at most a share of the time of planning. By default it never does. */
+  readonly isShared?: () => boolean;
+}
 
 export const THREAD_LIMITS: PlannerThreadLimits = { timeoutMs: 10_000, maxHeapMb: 2048 };
 
@@ -24,6 +28,8 @@ const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
 const PATIENCE_MS = 200;
 /** The second thread exits after this time without a task, to free its memory. */
 const IDLE_MS = 5000;
+/** While several clients are present, each gets at most this share of the time. */
+const SHARED_TIME = { share: 0.5, burstMs: 100, maxPauseMs: 1000 };
 /** The young generation is collected after so many bytes of introspection results, each of some hundred KB and sent once. */
 const RELEASE_BYTES = 8 * 1024 * 1024;
 
@@ -52,8 +58,8 @@ interface Waiting extends Queued {
 }
 
 /** Starts a thread for the supergraph. Rejects with the reason when the supergraph can not be served. */
-export async function startPlannerThread(sdl: string, limits: Limits, { timeoutMs, maxHeapMb } = THREAD_LIMITS): Promise<PlannerThread> {
-  const threads = new PlannerThreads({ sdl, limits, timeoutMs, maxHeapMb });
+export async function startPlannerThread(sdl: string, limits: Limits, threadLimits = THREAD_LIMITS): Promise<PlannerThread> {
+  const threads = new PlannerThreads({ sdl, limits, isShared: () => false, ...threadLimits });
   const facts = await threads.start();
   return {
     facts,
@@ -77,8 +83,10 @@ export async function startPlannerThread(sdl: string, limits: Limits, { timeoutM
   };
 }
 
+type PlannerThreadsOptions = Omit<LaneOptions, 'onFree' | 'onEnd'> & Required<PlannerThreadLimits>;
+
 class PlannerThreads {
-  readonly #options: Omit<LaneOptions, 'onFree' | 'onEnd'>;
+  readonly #options: PlannerThreadsOptions;
   readonly #light: PlannerLane;
   /** Started when it is first needed. */
   #heavy: PlannerLane | undefined;
@@ -86,14 +94,18 @@ class PlannerThreads {
   readonly #heavyQueue = new FairQueue<Waiting>(QUEUE);
   readonly #refused = new RefusedDocuments();
   readonly #release = createBufferRelease(RELEASE_BYTES);
+  readonly #time = new PlanningTime(SHARED_TIME);
+  /** What each thread was given last, until its time is counted. */
+  readonly #running = new Map<PlannerLane, { readonly client: string; readonly startedAt: number }>();
   #patience: NodeJS.Timeout | undefined;
+  #pause: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #open = 0;
   #isRetired = false;
   /** Why no more tasks are done. */
   #ended: unknown;
 
-  constructor(options: Omit<LaneOptions, 'onFree' | 'onEnd'>) {
+  constructor(options: PlannerThreadsOptions) {
     this.#options = options;
     this.#light = this.#createLane((reason) => {
       this.#end(reason, fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: reason }));
@@ -155,15 +167,15 @@ class PlannerThreads {
 
   #dispatch(): void {
     if (this.#ended) return;
+    this.#countTime();
     if (this.#light.isFree) this.#run(this.#light, this.#lightQueue, true);
     // Light documents come first when one that takes longer than estimated delays them.
     const isHeldUp = !this.#lightQueue.isEmpty && this.#light.isBusyFor(PATIENCE_MS);
     if (!this.#heavyQueue.isEmpty || isHeldUp) this.#startHeavy();
-    if (this.#heavy?.isFree) {
-      if (isHeldUp) this.#run(this.#heavy, this.#lightQueue, true);
-      else this.#run(this.#heavy, this.#heavyQueue, false);
-    }
+    if (this.#heavy?.isFree && !(isHeldUp && this.#run(this.#heavy, this.#lightQueue, true)))
+      this.#run(this.#heavy, this.#heavyQueue, false);
     if (!this.#lightQueue.isEmpty) this.#lookAgain();
+    this.#endPauses();
     if (this.#heavy?.isFree) this.#endWhenIdle(this.#heavy);
   }
 
@@ -176,9 +188,40 @@ class PlannerThreads {
     }, IDLE_MS).unref();
   }
 
-  #run(lane: PlannerLane, queue: FairQueue<Waiting>, isLight: boolean): void {
-    const next = queue.shift();
-    if (next) lane.run({ ...next.task, isLight }).then(next.resolve, next.reject);
+  /** Runs a task in a free thread. Returns false when no client with a task may have one now. */
+  #run(lane: PlannerLane, queue: FairQueue<Waiting>, isLight: boolean): boolean {
+    const next = queue.shift((client) => this.#pauseOf(client) === 0);
+    if (!next) return false;
+    this.#running.set(lane, { client: next.client, startedAt: performance.now() });
+    lane.run({ ...next.task, isLight }).then(next.resolve, next.reject);
+    return true;
+  }
+
+  /** Counts the time of tasks that have ended. */
+  #countTime(): void {
+    for (const [lane, { client, startedAt }] of this.#running) {
+      if (!lane.isFree) continue;
+      this.#running.delete(lane);
+      if (client !== OWN_TASKS && this.#options.isShared()) this.#time.spend(client, performance.now() - startedAt);
+    }
+  }
+
+  #pauseOf(client: string): number {
+    return this.#options.isShared() ? this.#time.pauseOf(client) : 0;
+  }
+
+  /** Runs tasks of clients that have used their share once one of them may have more. */
+  #endPauses(): void {
+    const queues = [...(this.#light.isFree ? [this.#lightQueue] : []), ...(this.#heavy?.isFree ? [this.#heavyQueue] : [])];
+    const pauses = queues.flatMap((queue) => Array.from(queue.clients, (client) => this.#pauseOf(client)));
+    if (this.#pause || pauses.length === 0) return;
+    this.#pause = setTimeout(
+      () => {
+        this.#pause = undefined;
+        this.#dispatch();
+      },
+      Math.min(...pauses),
+    ).unref();
   }
 
   #lookAgain(): void {
@@ -193,6 +236,7 @@ class PlannerThreads {
     if (this.#heavy) return;
     // Light documents are planned without it; the next heavy document starts it again.
     const onEnd = (reason: unknown) => {
+      if (this.#heavy) this.#running.delete(this.#heavy);
       this.#heavy = undefined;
       rejectAll(this.#heavyQueue, fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: reason }));
     };
@@ -209,6 +253,7 @@ class PlannerThreads {
   #end(reason: unknown, rejection: Error): void {
     this.#ended ??= reason;
     clearTimeout(this.#patience);
+    clearTimeout(this.#pause);
     clearTimeout(this.#idle);
     for (const queue of [this.#lightQueue, this.#heavyQueue]) rejectAll(queue, rejection);
   }

@@ -25,6 +25,8 @@ export interface Slot {
 export interface Admission {
   /** Records a request of this client. Returns whether other clients are present: only then are requests counted, and may have to wait. */
   isShared(client: string): boolean;
+  /** Returns whether several clients are present. */
+  hasSeveralClients(): boolean;
   /** Admits a request, or queues it. Returns false, and never begins it, when its client has reached the limits for waiting requests. */
   enter(task: Task): boolean;
   /** Removes a waiting request. Does nothing for any other. */
@@ -120,6 +122,10 @@ class FairAdmission implements Admission {
 
   isShared(client: string): boolean {
     this.#record(client);
+    return this.hasSeveralClients();
+  }
+
+  hasSeveralClients(): boolean {
     return this.#timer !== undefined;
   }
 
