@@ -81,7 +81,7 @@ export async function startGraph(
 ): Promise<Graph> {
   const measure = createMeasure(shared.admission);
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
-  const createEngine = prepareEngine(config, { log, metrics, measure, hooks });
+  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, admission: shared.admission });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
@@ -136,7 +136,13 @@ function createMeasure(admission: Admission): Measure {
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
 function prepareEngine(
   config: Config,
-  { log, metrics, measure, hooks }: Observers & { readonly measure: Measure; readonly hooks: Hooks },
+  {
+    log,
+    metrics,
+    measure,
+    hooks,
+    admission,
+  }: Observers & Pick<SharedParts, 'admission'> & { readonly measure: Measure; readonly hooks: Hooks },
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
   const upstreams = createUpstreams({
