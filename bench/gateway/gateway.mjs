@@ -41,6 +41,11 @@ try {
     { name: 'trestle, objects', ...(await startTrestle(['--auth', 'off'], { ...env, EXECUTOR: 'objects' })) },
     ...(beside ? [{ name: 'trestle beside', ...(await startTrestle(['--auth', 'off'], env, beside)) }] : []),
     {
+      name: 'trestle, empty hooks',
+      only: ['a', 'b'],
+      ...(await startTrestle(['--auth', 'off'], { ...env, EXECUTOR: 'bytes', EXTENSIONS_FILE: here('empty-hooks.mjs') })),
+    },
+    {
       name: 'trestle, token checked',
       only: ['a', 'b'],
       headers: { authorization: `Bearer ${token}` },
