@@ -50,7 +50,7 @@ export class UpstreamFixture {
     return `${origin}/graphql`;
   }
 
-  /** Opens the subgraph. A fetch takes at most 300 ms unless the options say otherwise. */
+  /** Opens the subgraph. A fetch takes at most 30 s unless the options say otherwise. */
   open(url: string, options: Partial<UpstreamOptions> = {}) {
     const metrics = new Registry();
     const upstreams = createUpstreams({
@@ -58,7 +58,7 @@ export class UpstreamFixture {
       subscriptionUrls: new Map(),
       pingIntervalMs: 10_000,
       urls: new Map(),
-      timeoutMs: 300,
+      timeoutMs: 30_000,
       metrics,
       ...options,
     });
