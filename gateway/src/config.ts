@@ -17,6 +17,7 @@ const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens th
 
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
+const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
 /** The settings of a graph, with those of its process. */
 export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
@@ -97,6 +98,9 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   if (values.MCP && role !== 'process') {
     if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
     if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', MCP_NEEDS_TRESTLE);
+    if (values.MCP_REQUIRE_CREDENTIAL && !values.AUTH) addFault('MCP_REQUIRE_CREDENTIAL', 'needs auth, which is off');
+    if (values.MCP_AUTHORIZATION_SERVERS.length > 0 && values.PUBLIC_URL === undefined)
+      addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL);
   }
   findExtensionFaults(values, addFault);
   if (role === 'process') refuseGraphSettings(env, addFault);

@@ -36,6 +36,7 @@ import type { Endpoint } from './transports/http/admitted-request.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
 import { createMcpEndpoint } from './transports/mcp/mcp-endpoint.ts';
 import { createMcpOrigins } from './transports/mcp/mcp-origins.ts';
+import { createResourceMetadata } from './transports/mcp/resource-metadata.ts';
 import { createTools } from './transports/mcp/tools.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
@@ -90,8 +91,8 @@ export async function startGraph(
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
   const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks });
-  const endpoint = await createMcp(config, { engine, readTrusted: trusted.read, edge: shared.edge, log });
-  const transports = createTransports(config, { ...shared, endpoint, run, hooks, verifier: verification.verifier, apiKeys, metrics, log });
+  const endpoints = await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log });
+  const transports = createTransports(config, { ...shared, endpoints, run, hooks, verifier: verification.verifier, apiKeys, metrics, log });
   const { reconfigure } = engine;
   return {
     place,
@@ -206,21 +207,25 @@ interface McpParts extends Pick<SharedParts, 'edge'>, Pick<Observers, 'log'> {
   readonly readTrusted: TrustedDocumentsWatch['read'];
 }
 
-/** Creates the endpoint for agents; undefined where it is off. */
-async function createMcp(config: Config, { engine, readTrusted, edge, log }: McpParts): Promise<Endpoint | undefined> {
+/** Creates what agents are served: nothing where it is off. */
+async function createMcp({ place, config }: GraphConfig, { engine, readTrusted, edge, log }: McpParts): Promise<Endpoint[]> {
   const { describe } = engine;
-  if (!config.MCP || !describe) return undefined;
-  return createMcpEndpoint({
+  const { PUBLIC_URL: publicUrl, MCP_AUTHORIZATION_SERVERS: authorizationServers } = config;
+  if (!config.MCP || !describe) return [];
+  const metadata =
+    publicUrl === undefined || authorizationServers.length === 0
+      ? undefined
+      : createResourceMetadata({ graphUrl: publicUrl.replace(/\/$/, '') + place.path, authorizationServers });
+  const mcp = await createMcpEndpoint({
     tools: createTools({ readTrusted, describe, readHash: () => engine.hash, hasMutations: config.MCP_MUTATIONS, log }),
     client: config.MCP_CLIENT,
-    isAllowedOrigin: createMcpOrigins({
-      publicUrl: config.PUBLIC_URL,
-      origins: config.CORS_ORIGINS,
-      isAllowedOrigin: edge.isAllowedOrigin,
-    }),
+    isAllowedOrigin: createMcpOrigins({ publicUrl, origins: config.CORS_ORIGINS, isAllowedOrigin: edge.isAllowedOrigin }),
+    needsCredential: config.MCP_REQUIRE_CREDENTIAL,
+    challengeParameters: metadata?.challengeParameters,
     version: readVersion(),
     log,
   });
+  return metadata ? [mcp, metadata.endpoint] : [mcp];
 }
 
 interface TransportParts extends SharedParts, Observers {
@@ -228,7 +233,7 @@ interface TransportParts extends SharedParts, Observers {
   readonly run: RunOperation;
   readonly verifier: TokenVerifier | undefined;
   readonly apiKeys: ApiKeyExchange | undefined;
-  readonly endpoint: Endpoint | undefined;
+  readonly endpoints: readonly Endpoint[];
 }
 
 function createTransports(config: Config, { buffers, metrics: registry, edge, ...parts }: TransportParts) {

@@ -1,17 +1,28 @@
 /** An agent: the client of MCP's own SDK, and requests that it would not send. */
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { type Reply, request } from '../../stack/client.ts';
+
+export interface AgentOptions {
+  readonly token?: string;
+  readonly headers?: Record<string, string>;
+  readonly path?: string;
+  /** Gets tokens when the server demands one. */
+  readonly authProvider?: OAuthClientProvider;
+}
 
 /** Connects an agent to the gateway at `url`, which has no path of its own, and gives it to `act`. */
 export async function withAgent<Result>(
   url: string,
   act: (agent: Client) => Promise<Result>,
-  { token, headers = {}, path = '/mcp' }: { token?: string; headers?: Record<string, string>; path?: string } = {},
+  { token, headers = {}, path = '/mcp', authProvider }: AgentOptions = {},
 ): Promise<Result> {
   const agent = new Client({ name: 'scenario', version: '1' });
   const all = { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  await agent.connect(new StreamableHTTPClientTransport(new URL(path, url), { requestInit: { headers: all } }));
+  await agent.connect(
+    new StreamableHTTPClientTransport(new URL(path, url), { requestInit: { headers: all }, ...(authProvider && { authProvider }) }),
+  );
   try {
     return await act(agent);
   } finally {
@@ -29,7 +40,7 @@ export const toMessage = (method: string, params?: object, id = 1) => ({ jsonrpc
 export function send(
   url: string,
   body: unknown,
-  { headers = {}, token }: { headers?: Record<string, string>; token?: string } = {},
+  { headers = {}, token }: { headers?: Record<string, string>; token?: string | undefined } = {},
 ): Promise<Reply> {
   return request(`${url}/mcp`, { method: 'POST', body, token, headers: { ...AGENT_HEADERS, ...headers } });
 }

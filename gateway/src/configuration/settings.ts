@@ -98,6 +98,8 @@ export const settings = {
   MCP: setting.onOff().default(false),
   MCP_CLIENT: setting.string().optional(),
   MCP_MUTATIONS: setting.onOff().default(false),
+  MCP_REQUIRE_CREDENTIAL: setting.onOff().default(false),
+  MCP_AUTHORIZATION_SERVERS: urls().default([]),
   MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
   MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
   MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),

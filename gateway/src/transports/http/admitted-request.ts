@@ -32,7 +32,7 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
   /** What is served besides `/graphql`. */
-  readonly endpoint?: Endpoint | undefined;
+  readonly endpoints: readonly Endpoint[];
 }
 
 /** Serves another path than `/graphql`, to requests that are counted and whose caller is known. */

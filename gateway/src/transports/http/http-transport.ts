@@ -11,6 +11,7 @@ import { MAX_URL_BYTES } from '../../request/url.ts';
 import {
   type AdmittedRequest,
   type ArrivedRequest,
+  type Endpoint,
   type HttpOperation,
   type HttpTransportOptions,
   abandon,
@@ -33,25 +34,30 @@ import { readUpload } from './upload.ts';
 /** Creates the handler of all requests that are not probes. */
 export function createHttpTransport(options: HttpTransportOptions): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    const { endpoint } = options;
-    const served = endpoint && isAt(request, endpoint.path) ? endpoint : undefined;
+    const served = options.endpoints.find(({ path }) => isAt(request, path));
     const exchange = new HttpExchange(request, response, served ? { ...options, served } : options);
     const identification = tryIdentify(request, options, { urlKeys: exchange.urlKeys });
     if (identification instanceof Promise)
       exchange.guardAsync(
         identification.then((found) => {
-          arrive(exchange, found, options);
+          arrive(exchange, { identification: found, served }, options);
         }),
       );
     else
       exchange.guard(() => {
-        arrive(exchange, identification, options);
+        arrive(exchange, { identification, served }, options);
       });
   };
 }
 
+interface IdentifiedRequest {
+  readonly identification: Identification;
+  /** Undefined for `/graphql`. */
+  readonly served: Endpoint | undefined;
+}
+
 /** Counts a request whose caller is known, and routes it. Throws RATE_LIMIT_EXCEEDED, and what {@link route} throws. */
-function arrive(exchange: HttpExchange, identification: Identification, options: HttpTransportOptions): void {
+function arrive(exchange: HttpExchange, { identification, served }: IdentifiedRequest, options: HttpTransportOptions): void {
   const { request, response } = exchange;
   const quota = options.rateLimits.open(request, identification.identity.caller);
   setLateHeaders(response, (status) => quota.headersFor(status));
@@ -60,8 +66,7 @@ function arrive(exchange: HttpExchange, identification: Identification, options:
       if (fault) throw fault;
       // The client may have disconnected while its API key was checked.
       if (response.destroyed) abandon(exchange);
-      else if (options.endpoint && isAt(request, options.endpoint.path))
-        options.endpoint.handle(exchange, { identification, quota }, options);
+      else if (served) served.handle(exchange, { identification, quota }, options);
       else route(exchange, { identification, quota }, options);
     });
   });

@@ -17,6 +17,8 @@ export interface RefusalFormat {
   readonly allow: string;
   /** Returns the body of a response in JSON. */
   readonly format: (fault: Fault, requestId: string) => object;
+  /** Added to the value of `WWW-Authenticate`. */
+  readonly challengeParameters?: string | undefined;
 }
 
 interface RefusedExchange {
@@ -51,7 +53,7 @@ export function sendRefusal(
     head: {
       'content-type': contentType,
       ...heads[fault.code],
-      ...(challenge !== undefined && { 'www-authenticate': challenge }),
+      ...(challenge !== undefined && { 'www-authenticate': challenge + (format?.challengeParameters ?? '') }),
       ...(fault.retryAfterSeconds !== undefined && { 'retry-after': String(fault.retryAfterSeconds) }),
       ...(!request.complete && { connection: 'close' }),
     },

@@ -10,7 +10,7 @@ import { formatFault } from '../../errors/format-fault.ts';
 import { readClientApplication } from '../../request/caller.ts';
 import type { ClientApplication, OperationResult } from '../../request/operation.ts';
 import { readParameters } from '../../request/parameters.ts';
-import { type AdmittedRequest, type Endpoint, runOperation } from '../http/admitted-request.ts';
+import { type AdmittedRequest, type ArrivedRequest, type Endpoint, runOperation } from '../http/admitted-request.ts';
 import { readBody } from '../http/body.ts';
 import { rejectCrossSite } from '../http/cross-site.ts';
 import { admitExtended } from '../http/extended-admission.ts';
@@ -25,6 +25,10 @@ export interface McpOptions {
   readonly client: string | undefined;
   /** Origins of browsers that may call tools. */
   readonly isAllowedOrigin: IsAllowedOrigin;
+  /** Whether a request without a credential is refused. */
+  readonly needsCredential: boolean;
+  /** Added to the value of `WWW-Authenticate`: where the metadata of this resource is. */
+  readonly challengeParameters: string | undefined;
   readonly version: string;
   readonly log: Log;
 }
@@ -38,7 +42,7 @@ export async function createMcpEndpoint(options: McpOptions): Promise<Endpoint> 
   const protocol = await import('./protocol.ts');
   return {
     path: '/mcp',
-    refusals: { allow: ALLOW, format: formatRefusal },
+    refusals: { allow: ALLOW, format: formatRefusal, challengeParameters: options.challengeParameters },
     handle(exchange, arrived, transport) {
       const { request } = exchange;
       if (request.method === 'OPTIONS') {
@@ -48,6 +52,7 @@ export async function createMcpEndpoint(options: McpOptions): Promise<Endpoint> 
       if (request.method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use POST: this server keeps no sessions and opens no streams.');
       rejectCrossSite(request);
       rejectForeignOrigin(request, options);
+      if (options.needsCredential && isAnonymous(arrived)) throw fail('UNAUTHORIZED', 'Agents must send a token.');
       admitExtended(exchange, { ...arrived, hasOwnFormat: true, options: transport }, (admitted) => {
         readBody(request, (error, body) => {
           exchange.guard(() => {
@@ -65,6 +70,11 @@ export async function createMcpEndpoint(options: McpOptions): Promise<Endpoint> 
 function rejectForeignOrigin(request: IncomingMessage, { isAllowedOrigin }: McpOptions): void {
   if (request.headers.origin !== undefined && !isAllowedOrigin(request))
     throw fail('FORBIDDEN', 'The origin may not call tools. The operator of the API must add it to CORS_ORIGINS.');
+}
+
+/** An invalid credential is refused by the admission, which says why. */
+function isAnonymous({ identification: { identity, fault } }: ArrivedRequest): boolean {
+  return identity.caller === null && fault === undefined;
 }
 
 /** Returns the error of a message that was not read, or not admitted. */
