@@ -6,6 +6,7 @@ import { readApiSdl } from '@trestle/schema/sdl';
 import { buildSchema } from 'graphql';
 import { createAddresses } from '../http/addresses.ts';
 import { withDocumentRoutes } from './document-routes.ts';
+import { checkRoutes } from '../pipeline/compile.ts';
 import { routes } from '../routes/route-table.ts';
 import { CHANGELOG } from '../versions/changelog.ts';
 import { createAsyncApi } from '../asyncapi/document.ts';
@@ -33,6 +34,7 @@ for (const [name, document] of files) {
 }
 
 function describe(version: number): object {
+  checkRoutes(routes, { schema, version });
   const routesOfAll = withDocumentRoutes(routes, { schema, addresses: createAddresses({}), publicKeys: () => [] });
   return createOpenApi(routesOfAll, { schema, version });
 }

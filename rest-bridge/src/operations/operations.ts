@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import {
   type DocumentNode,
   type FieldNode,
-  type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
@@ -32,11 +31,9 @@ export interface CompiledOperation {
 /** Returns the operation for a field selection. */
 export type CompileOperation = (selection: FieldSelection) => CompiledOperation;
 
-/** Maximum number of field selections of one route that are cached; others are compiled for each request. */
+/** Maximum number of field selections of one route that are cached besides the default fields; others are compiled for each request. */
 const MAX_CACHED_SELECTIONS = 200;
-
-/** The requests of the default fields of routes, by the schema that they are valid against: versions and routes share most of them. */
-const validDefaults = new WeakMap<GraphQLSchema, Set<string>>();
+const DEFAULT_FIELDS = '*|';
 
 /** Reads the `.graphql` files beside this module. Returns the operations by name. */
 export function readOperations(): Map<string, OperationDefinitionNode> {
@@ -51,29 +48,25 @@ export function readOperations(): Map<string, OperationDefinitionNode> {
 }
 
 /**
- * Creates the compiler of an operation for a resource. Throws an Error when the operation, with the default fields of the resource, is
- * not valid against the schema.
+ * Creates the compiler of an operation for a resource. The compiler throws an Error when the operation, with the selected fields of the
+ * resource, is not valid against the schema.
  */
 export function createOperationCompiler(context: ReaderContext, operation: OperationDefinitionNode, resource: Resource): CompileOperation {
   const resultPath = findResultPath(operation);
   const cache = new Map<string, CompiledOperation>();
-  const defaults = validDefaults.get(context.schema) ?? new Set<string>();
-  validDefaults.set(context.schema, defaults);
-  const compile: CompileOperation = (selection) => {
+  return (selection) => {
     const key = `${selection.fields?.join(',') ?? '*'}|${selection.include.join(',')}`;
     const known = cache.get(key);
     if (known) return known;
     const projection = createProjection(resource, selection, context.version);
     const document = toDocument(operation, projection.selectionSet);
-    const bodyStart = `{"query":${JSON.stringify(stripIgnoredCharacters(print(document)))},"variables":`;
-    const [error] = defaults.has(bodyStart) ? [] : validate(context.schema, document);
+    const [error] = validate(context.schema, document);
     if (error) throw new Error(`Operation ${operation.name?.value ?? ''} is not valid against the schema: ${error.message}`);
+    const bodyStart = `{"query":${JSON.stringify(stripIgnoredCharacters(print(document)))},"variables":`;
     const compiled = { bodyStart, resultPath, projection };
-    if (cache.size < MAX_CACHED_SELECTIONS) cache.set(key, compiled);
+    if (key === DEFAULT_FIELDS || cache.size < MAX_CACHED_SELECTIONS) cache.set(key, compiled);
     return compiled;
   };
-  defaults.add(compile({ fields: undefined, include: [] }).bodyStart);
-  return compile;
 }
 
 /** Returns the operation as a document, with `selectionSet` in the field that `@resource` marks. */

@@ -5,7 +5,7 @@ import { createOperationCompiler, readOperations } from '../operations/operation
 import { createRequiredScopes } from '../operations/required-scopes.ts';
 import { resourceAtVersion } from '../resources/resource-at-version.ts';
 import { routes } from '../routes/route-table.ts';
-import { compileRoutes } from './compile.ts';
+import { checkRoutes, compileRoutes } from './compile.ts';
 
 const schema = buildSchema(readApiSdl());
 const operations = readOperations();
@@ -44,8 +44,10 @@ const REQUIRED = `
   GET /videos/{id}/content`;
 
 describe('compileRoutes', () => {
-  it.each([1, 2])('compiles every route against the schema in version %i', (version) => {
-    expect(() => compileRoutes(routes, { schema, version })).not.toThrow();
+  it.each([1, 2])('compiles every route, and each of its operations is valid against the schema, in version %i', (version) => {
+    expect(() => {
+      checkRoutes(routes, { schema, version });
+    }).not.toThrow();
   });
 
   it('throws for a route whose operation does not exist', () => {
@@ -61,9 +63,12 @@ describe('compileRoutes', () => {
       return found;
     };
     const route = find('/users/{id}');
-    expect(() => compileRoutes([route], { schema, version: 1 })).not.toThrow();
     const { resource } = find('/products/{id}');
-    expect(() => compileRoutes([{ ...route, resource }], { schema, version: 1 })).toThrow('is not valid against the schema');
+    const check = (checked: typeof route) => () => {
+      checkRoutes([checked], { schema, version: 1 });
+    };
+    expect(check(route)).not.toThrow();
+    expect(check({ ...route, resource })).toThrow('is not valid against the schema');
   });
 
   it.each([1, 2])('compiles every field and every inclusion that a client may name in version %i', (version) => {

@@ -1,4 +1,7 @@
-/** Compiles routes for the pipeline, once for each version. Every mistake in a route table throws here, at the start of the process. */
+/**
+ * Compiles routes for the pipeline, once for each version. Operations are compiled at the first request that needs them: to compile and validate
+ * them all would take a third of a start. Tests and `npm run openapi` check them instead.
+ */
 import type { Alternatives } from '@trestle/identity/required-scopes';
 import { type OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import { type CompileOperation, createOperationCompiler, readOperations } from '../operations/operations.ts';
@@ -50,8 +53,22 @@ export interface CompiledStream {
   readonly operation: CompileOperation;
 }
 
-/** Compiles routes into a table. Throws an Error when a route names an operation or a type that does not exist or does not fit. */
+/** Compiles routes into a table. Throws an Error when a route names an operation or a type that does not exist. */
 export function compileRoutes(routes: readonly Route[], context: ReaderContext): RouteTable<CompiledRoute> {
+  return createRouteTable(compileEach(routes, context));
+}
+
+/** Throws an Error when a route cannot be compiled, or the default fields of its resource do not fit its operations. */
+export function checkRoutes(routes: readonly Route[], context: ReaderContext): void {
+  for (const compiled of compileEach(routes, context)) {
+    if (!('operation' in compiled)) continue;
+    const { operation, alternatives, stream, stateQuery } = compiled;
+    for (const compile of [operation, ...alternatives.map((each) => each.operation), stream?.operation, stateQuery])
+      compile?.({ fields: undefined, include: [] });
+  }
+}
+
+function compileEach(routes: readonly Route[], context: ReaderContext): CompiledRoute[] {
   const operations = readOperations();
   const findOperation = (name: string): OperationDefinitionNode => {
     const operation = operations.get(name);
@@ -59,34 +76,32 @@ export function compileRoutes(routes: readonly Route[], context: ReaderContext):
     return operation;
   };
   const requiredScopesOf = createRequiredScopes(context.schema, operations);
-  return createRouteTable(
-    routes.map((route): CompiledRoute => {
-      const { method, path } = route;
-      const requiredScopes = requiredScopesOf(route);
-      if (!('operation' in route)) return { route, method, path, hasBody: false, requiredScopes };
-      const operation = findOperation(route.operation);
-      const reading = findReadingRoute(routes, route);
-      return {
-        route,
-        method,
-        path,
-        hasBody: hasBody(route),
-        requiredScopes,
-        isMutation: operation.operation === OperationTypeNode.MUTATION,
-        read: createReader(route, context),
-        operation: createOperationCompiler(context, operation, route.resource),
-        alternatives: (route.alternatives ?? []).map(({ type, write, resource }) => ({
-          type,
-          write,
-          operation: createOperationCompiler(context, operation, resource),
-        })),
-        ...(route.stream && {
-          stream: { operation: createOperationCompiler(context, findOperation(route.stream.operation), route.resource) },
-        }),
-        ...(reading && { stateQuery: createOperationCompiler(context, findOperation(reading.operation), reading.resource) }),
-      };
-    }),
-  );
+  return routes.map((route): CompiledRoute => {
+    const { method, path } = route;
+    const requiredScopes = requiredScopesOf(route);
+    if (!('operation' in route)) return { route, method, path, hasBody: false, requiredScopes };
+    const operation = findOperation(route.operation);
+    const reading = findReadingRoute(routes, route);
+    return {
+      route,
+      method,
+      path,
+      hasBody: hasBody(route),
+      requiredScopes,
+      isMutation: operation.operation === OperationTypeNode.MUTATION,
+      read: createReader(route, context),
+      operation: createOperationCompiler(context, operation, route.resource),
+      alternatives: (route.alternatives ?? []).map(({ type, write, resource }) => ({
+        type,
+        write,
+        operation: createOperationCompiler(context, operation, resource),
+      })),
+      ...(route.stream && {
+        stream: { operation: createOperationCompiler(context, findOperation(route.stream.operation), route.resource) },
+      }),
+      ...(reading && { stateQuery: createOperationCompiler(context, findOperation(reading.operation), reading.resource) }),
+    };
+  });
 }
 
 function createReader({ input }: OperationRoute, context: ReaderContext): RequestReader {
