@@ -16,6 +16,7 @@ import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/form
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
+const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
 const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
@@ -103,6 +104,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL);
   }
   findExtensionFaults(values, addFault);
+  if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
@@ -181,6 +183,7 @@ function toConfig(values: SettingValues, env: Values) {
             },
       timeoutMs: values.EXTENSION_TIMEOUT_MS,
     },
+    responseCache: { store: values.RESPONSE_CACHE, maxBytes: values.RESPONSE_CACHE_BYTES, sharing: values.RESPONSE_CACHE_SHARING },
     sockets: {
       maxSockets: values.MAX_SOCKETS,
       maxOperations: values.MAX_OPERATIONS_PER_SOCKET,

@@ -14,6 +14,8 @@ import type { Tracing } from '@trestle/telemetry';
 import type { Registry } from 'prom-client';
 import { createAccessOf } from './access/callers.ts';
 import { NO_POLICIES } from './access/policies.ts';
+import { type CacheSettings, createCache } from './cache/create-cache.ts';
+import type { ResponseCache } from './cache/response-cache.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
 import type { Engine, RuntimeSettings } from './engines/engine.ts';
@@ -21,7 +23,7 @@ import { createTrestleEngine } from './engines/trestle.ts';
 import { createSubgraphErrors } from './errors/format-error.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
-import { findPropagated } from './headers/header-rules.ts';
+import { findPropagated, hasClaims } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
 import { createPipeline } from './pipeline.ts';
@@ -82,7 +84,8 @@ export async function startGraph(
 ): Promise<Graph> {
   const measure = createMeasure(shared.admission);
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
-  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, admission: shared.admission });
+  const cache = createCache(toCacheSettings(config), { metrics });
+  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, admission: shared.admission });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
@@ -108,6 +111,7 @@ export async function startGraph(
     drain: transports.drain,
     stop: async () => {
       await Promise.all([engine.stop(), apiKeys?.close()]);
+      cache?.close();
       await hooks.stop();
     },
   };
@@ -123,6 +127,11 @@ function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO_POLICI
   };
 }
 
+/** Values that rules take from tokens differ by caller, so that callers share no results then. */
+function toCacheSettings({ responseCache, headerRules }: Config): CacheSettings {
+  return hasClaims(headerRules) ? { ...responseCache, sharing: 'anonymous' } : responseCache;
+}
+
 interface Observers {
   readonly log: Log;
   readonly metrics: Registry;
@@ -134,16 +143,16 @@ function createMeasure(admission: Admission): Measure {
   };
 }
 
+interface EngineParts extends Pick<SharedParts, 'admission'> {
+  readonly measure: Measure;
+  readonly hooks: Hooks;
+  readonly cache: ResponseCache | undefined;
+}
+
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
 function prepareEngine(
   config: Config,
-  {
-    log,
-    metrics,
-    measure,
-    hooks,
-    admission,
-  }: Observers & Pick<SharedParts, 'admission'> & { readonly measure: Measure; readonly hooks: Hooks },
+  { log, metrics, measure, hooks, cache, admission }: Observers & EngineParts,
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
   const upstreams = createUpstreams({
@@ -169,6 +178,7 @@ function prepareEngine(
         subscriptions: config.subscriptions,
         metrics,
         hooks,
+        cache,
       });
     silenceVendorTelemetry();
     const { createApolloEngine } = await import('./engines/apollo.ts');

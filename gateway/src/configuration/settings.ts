@@ -6,6 +6,7 @@ import { LOG_LEVELS } from '@trestle/log';
 import { edgeSettings } from '@trestle/service/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
 import { readPolicies } from '../access/policies.ts';
+import { SHARING_MODES } from '../cache/response-cache.ts';
 import { readTrustedDocuments } from '../documents/trusted.ts';
 import { COPROCESSOR_STAGES, type CoprocessorStage } from '../extensions/coprocessor-settings.ts';
 import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
@@ -100,6 +101,9 @@ export const settings = {
   MCP_MUTATIONS: setting.onOff().default(false),
   MCP_REQUIRE_CREDENTIAL: setting.onOff().default(false),
   MCP_AUTHORIZATION_SERVERS: urls().default([]),
+  RESPONSE_CACHE: setting.choice('off', 'memory').default('off'),
+  RESPONSE_CACHE_BYTES: setting.integer(65_536, 17_179_869_184).default(67_108_864),
+  RESPONSE_CACHE_SHARING: setting.choice(...SHARING_MODES).default('anonymous'),
   MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
   MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
   MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),

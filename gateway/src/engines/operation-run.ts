@@ -2,6 +2,8 @@
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import { toDenialFault } from '../access/denial.ts';
+import { CachedRun } from '../cache/cached-run.ts';
+import type { ResponseCache } from '../cache/response-cache.ts';
 import { toRefusedResult } from '../errors/format-error.ts';
 import { toDocumentRefusal, toRefusalResult } from '../errors/refusal-result.ts';
 import { checkFiles } from '../execute/check-files.ts';
@@ -36,6 +38,8 @@ export interface RunOptions {
   readonly writing: Writing;
   readonly measure: Measure;
   readonly hooks: Hooks;
+  /** Undefined where no results are kept. */
+  readonly cache: ResponseCache | undefined;
 }
 
 /** An operation with its variables, within the limits. */
@@ -59,6 +63,7 @@ export class OperationRun {
   readonly #done: (result: OperationResult) => void;
   #operation: Operation | undefined;
   #caching: CachePolicy | undefined;
+  #cached: CachedRun | undefined;
   /** The span of the execution, up to the result. */
   #span: Scope | undefined;
   #isDone = false;
@@ -117,8 +122,39 @@ export class OperationRun {
   }
 
   #begin(checked: CheckedOperation): void {
+    const { cache } = this.#options;
     if (checked.operation.program.kind === 'subscription') this.#subscribe(checked);
+    else if (cache) this.#findCached(cache, checked);
     else this.#introspect(checked);
+  }
+
+  /** Ends a query with the result that the cache has of it, and executes every other operation. */
+  #findCached(cache: ResponseCache, checked: CheckedOperation): void {
+    const { request, snapshot, measure } = this.#options;
+    const { operation, conditions: variables } = checked;
+    const policy = this.#caching;
+    const { plan, cost, supergraph } = request.reports;
+    const isMutation = operation.program.kind === 'mutation';
+    // A report is about this execution.
+    if (isMutation || (policy && !plan && !cost && !supergraph))
+      this.#cached = new CachedRun({ cache, request, program: operation.program, hash: snapshot.hash });
+    if (!this.#cached || isMutation || !policy) {
+      this.#introspect(checked);
+      return;
+    }
+    let isLater = false;
+    this.#cached.find({ policy, variables }, (result) => {
+      const proceed = () => {
+        if (result) this.#end(result);
+        else
+          this.#guard(() => {
+            this.#introspect(checked);
+          });
+      };
+      if (isLater) measure(request.context.client, proceed);
+      else proceed();
+    });
+    isLater = true;
   }
 
   /** Goes on, unless a fault ends the run. */
@@ -188,7 +224,8 @@ export class OperationRun {
     const report = request.reports.plan ? createPlanReport() : undefined;
     this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
-    const send = createSendFetch(snapshot.upstream, this.#guard, this.#options.hooks);
+    const { hooks } = this.#options;
+    const send = createSendFetch(snapshot.upstream, this.#guard, this.#cached ? this.#cached.observe(hooks) : hooks);
     const { plan, cost } = request.reports;
     const { operation, variables, conditions } = checked;
     const executor = context.upload ? OBJECT_EXECUTOR : this.#options.executor;
@@ -249,6 +286,11 @@ export class OperationRun {
     this.#finish(toRefusalResult(fault, requestId));
   }
 
+  #end(result: OperationResult): void {
+    this.#isDone = true;
+    this.#done(result);
+  }
+
   #finish({ outcome, status, challenge, bytes, length }: Ending): void {
     // After a fault the callbacks of fetches in flight still arrive.
     if (this.#isDone) return;
@@ -262,6 +304,8 @@ export class OperationRun {
         }
       : undefined;
     const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching };
-    this.#done({ outcome, status, challenge, bytes, length, release, ...facts });
+    const result = { outcome, status, challenge, bytes, length, release, ...facts };
+    if (this.#cached) this.#cached.end(result, this.#done);
+    else this.#done(result);
   }
 }

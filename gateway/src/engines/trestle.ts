@@ -2,6 +2,7 @@
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import { createBufferPool } from '../execute/buffer-pool.ts';
+import type { ResponseCache } from '../cache/response-cache.ts';
 import { ArenaPool } from '../execute/bytes/arena.ts';
 import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
 import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
@@ -30,6 +31,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly log: Log;
   readonly metrics: Registry;
   readonly hooks: Hooks;
+  /** Keeps results; undefined for none. */
+  readonly cache?: ResponseCache | undefined;
 }
 
 /** The most used operations, which are planned before a new supergraph is served. */
@@ -37,7 +40,7 @@ const WARM_OPERATIONS = 200;
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { upstreams, measure, log, metrics, hooks, isOverwriting, isShared = () => false } = options;
+  const { upstreams, measure, log, metrics, hooks, cache, isOverwriting, isShared = () => false } = options;
   const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
     const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared });
     return createSnapshot({ planner, upstreams: upstreams.at(addresses), measure, labels, accessOf });
@@ -66,7 +69,8 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
   const inOrder = createQueue();
   return {
     execute(request, done) {
-      new OperationRun({ request, snapshot: current, limits: settings.limits, registry, executor, writing, measure, hooks }, done).start();
+      const { limits } = settings;
+      new OperationRun({ request, snapshot: current, limits, registry, executor, writing, measure, hooks, cache }, done).start();
     },
     swap: (sdl) => inOrder(() => replace(sdl, settings)),
     reconfigure: (next) => inOrder(() => replace(supergraphSdl, next)),

@@ -18,6 +18,7 @@ import { createPublicTest } from './public.ts';
 import type { ReadOperation } from './read-operation.ts';
 import { renameReserved } from './reserved-variables.ts';
 import { describeShape } from './shape.ts';
+import { findResultTypes } from './result-types.ts';
 import { createFindSliced } from './slicing.ts';
 import { splitByType } from './split-by-type.ts';
 import { generateWriter } from './writer-code.ts';
@@ -82,6 +83,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       isPublic: isSubscription && rules.length === 0 && isPublic(document),
       sliced: findSliced(expanded),
       caching: findCacheRule(read),
+      types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials,
     };
   };

@@ -31,6 +31,8 @@ export interface Program {
   readonly sliced: readonly SlicedField[];
   /** How long the result may be cached by `@cacheControl`; undefined when it must not be. */
   readonly caching: CacheRule | undefined;
+  /** The types of which the result may have objects. */
+  readonly types: readonly string[];
   /** The fields that the callers of this program may not read, which no fetch asks for. */
   readonly denials: readonly Denial[];
 }

@@ -62,6 +62,11 @@ export function toStrictest(one: CachePolicy, other: CachePolicy): CachePolicy {
   };
 }
 
+/** Returns the seconds for which a cache of the gateway may keep a result: one for all its clients, or for the caller alone if it is private. */
+export function lifetimeOf({ maxAge, sharedMaxAge, isPrivate }: CachePolicy): number {
+  return isPrivate ? maxAge : sharedMaxAge;
+}
+
 /** Returns the value of `Cache-Control`. */
 export function writeCachePolicy({ maxAge, sharedMaxAge, isPrivate }: CachePolicy): string {
   const shared = isPrivate ? 0 : sharedMaxAge;

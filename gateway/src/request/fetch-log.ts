@@ -59,6 +59,11 @@ export class FetchLog {
     return this.#forwarded?.['set-cookie'] === undefined ? this.#policy : NO_STORE;
   }
 
+  /** Whether headers of subgraphs go back to the client. */
+  get hasForwarded(): boolean {
+    return this.#forwarded !== undefined;
+  }
+
   /** Returns the forwarded headers, `Idempotent-Replayed` for every caller, and `Server-Timing` for administrators only: durations reveal what is inside. */
   toHeaders(caller: Caller | null): ReportedHeaders {
     const timings = hasRole(caller, 'ADMIN') ? Array.from(this.#sum(), ([name, duration]) => `${name};dur=${duration.toFixed(1)}`) : [];

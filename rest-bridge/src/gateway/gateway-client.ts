@@ -130,7 +130,7 @@ function toFault(cause: unknown, timeoutMs: number): Fault {
   return fail('UPSTREAM_ERROR', 'The gateway is unavailable. Retry later.', { cause });
 }
 
-function toResult({ text, replayed, timing, cacheControl, cookies }: HttpResult): GraphQLResult {
+function toResult({ text, replayed, timing, cacheControl, age, cookies }: HttpResult): GraphQLResult {
   const { data, errors: failures } = JSON.parse(text) as Pick<GraphQLResult, 'data' | 'errors'>;
   return {
     ...(data !== undefined && { data }),
@@ -138,6 +138,7 @@ function toResult({ text, replayed, timing, cacheControl, cookies }: HttpResult)
     isReplayed: replayed === 'true',
     serverTiming: timing,
     cacheControl,
+    age,
     cookies,
   };
 }
@@ -165,6 +166,7 @@ interface HttpResult {
   readonly replayed: string | undefined;
   readonly timing: string | undefined;
   readonly cacheControl: string | undefined;
+  readonly age: string | undefined;
   readonly cookies: readonly string[];
 }
 
@@ -201,6 +203,7 @@ function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<str
     let replayed: string | undefined;
     let timing: string | undefined;
     let cacheControl: string | undefined;
+    let age: string | undefined;
     let cookies = NO_COOKIES;
     pool.dispatch(
       { method: 'POST', path, headers, body },
@@ -212,6 +215,7 @@ function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<str
           replayed = received['idempotent-replayed'] as string | undefined;
           timing = received['server-timing'] as string | undefined;
           cacheControl = received['cache-control'] as string | undefined;
+          age = received['age'] as string | undefined;
           const cookie = received['set-cookie'];
           if (cookie !== undefined) cookies = typeof cookie === 'string' ? [cookie] : cookie;
         },
@@ -221,7 +225,7 @@ function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<str
         onResponseEnd() {
           const [only, ...others] = chunks;
           const text = only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString();
-          resolve({ text, replayed, timing, cacheControl, cookies });
+          resolve({ text, replayed, timing, cacheControl, age, cookies });
         },
         onResponseError(_, error) {
           reject(error);

@@ -20,6 +20,8 @@ export interface GraphQLResult {
   readonly serverTiming: string | undefined;
   /** `Cache-Control` of the response, for a request with {@link CACHE_HEADER}. */
   readonly cacheControl: string | undefined;
+  /** `Age` of a result that the gateway has kept, in seconds. */
+  readonly age: string | undefined;
   /** The values of `Set-Cookie` of a mutation. */
   readonly cookies: readonly string[];
 }

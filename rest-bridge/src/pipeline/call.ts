@@ -25,6 +25,8 @@ export interface GatewayResult {
   readonly serverTiming: string | undefined;
   /** How long the gateway lets the result be cached, for an anonymous read. */
   readonly cacheControl: string | undefined;
+  /** How old the result is, in seconds, if the gateway has kept it. */
+  readonly age: string | undefined;
   /** The values of `Set-Cookie`, which only routes of sessions send to the client. */
   readonly cookies: readonly string[];
 }
@@ -42,9 +44,9 @@ export async function call(gateway: GatewayClient, request: GatewayRequest): Pro
   const value = resultPath.reduce<unknown>((data, key) => (data as Record<string, unknown> | null | undefined)?.[key], result.data);
   const errors = result.errors ? result.errors.filter(({ extensions }) => extensions?.masked !== true) : [];
   if (value !== null && value !== undefined) {
-    const { isReplayed, serverTiming, cacheControl, cookies } = result;
+    const { isReplayed, serverTiming, cacheControl, age, cookies } = result;
     const failures = errors.map((error) => toPartialError(error, resultPath));
-    return { value, compiled, isReplayed, serverTiming, cacheControl, cookies, errors: failures };
+    return { value, compiled, isReplayed, serverTiming, cacheControl, age, cookies, errors: failures };
   }
   const failed = isMutation || selection.include.length === 0 ? [] : await findFailedInclusions(gateway, request, errors);
   if (failed.length === 0) throw toFault(result, errors);

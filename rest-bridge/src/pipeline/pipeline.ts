@@ -179,7 +179,7 @@ interface ResponseOptions {
 
 async function toRouteResponse(
   { target, compiled }: OperationRequest,
-  { value, compiled: { projection }, errors, isReplayed, serverTiming, cacheControl: gatewayPolicy, cookies }: GatewayResult,
+  { value, compiled: { projection }, errors, isReplayed, serverTiming, cacheControl: gatewayPolicy, age, cookies }: GatewayResult,
   { paging, alternative }: ResponseOptions,
 ): Promise<PartialResponse> {
   const represent = (data: unknown) => projection.represent(data, target.prefix);
@@ -188,6 +188,7 @@ async function toRouteResponse(
     ...response.headers,
     ...(isReplayed && { 'idempotent-replayed': 'true' }),
     ...(serverTiming !== undefined && { 'server-timing': serverTiming }),
+    ...(age !== undefined && { age }),
   };
   if (!alternative) return { ...response, headers, errors, gatewayPolicy, ...(compiled.route.isOfSession && { cookies }) };
   const bytes = await alternative.write(response.body as Record<string, unknown>);

@@ -1,0 +1,78 @@
+/** What the response cache does around one execution: before it for a query, and after it for a query and a mutation. */
+import type { Hooks } from '../extensions/compile-hooks.ts';
+import type { Program } from '../program/program.ts';
+import type { CachePolicy } from '../request/cache-policy.ts';
+import type { OperationRequest, OperationResult } from '../request/operation.ts';
+import type { PendingResult } from './pending-result.ts';
+import { ReceivedTags } from './received-tags.ts';
+import type { CachedResult, ResponseCache } from './response-cache.ts';
+
+export interface CachedRunOptions {
+  readonly cache: ResponseCache;
+  readonly request: OperationRequest;
+  readonly program: Pick<Program, 'kind' | 'name' | 'types'>;
+  /** The hash of the supergraph. */
+  readonly hash: string;
+}
+
+export class CachedRun {
+  readonly #options: CachedRunOptions;
+  readonly #tags = new ReceivedTags();
+  #pending: PendingResult | undefined;
+
+  constructor(options: CachedRunOptions) {
+    this.#options = options;
+  }
+
+  /** Calls back once, with the result of the cache; undefined when the query must be executed. `variables` are those with the operation's defaults. */
+  find(
+    { policy, variables }: { readonly policy: CachePolicy; readonly variables: Readonly<Record<string, unknown>> },
+    done: (result: OperationResult | undefined) => void,
+  ): void {
+    const { cache, request, program, hash } = this.#options;
+    cache.find({ request, hash, variables, policy, types: program.types }, (outcome) => {
+      if ('bytes' in outcome) {
+        done(this.#toResult(outcome));
+        return;
+      }
+      this.#pending = outcome.pending;
+      done(undefined);
+    });
+  }
+
+  #toResult({ bytes, policy, report }: CachedResult): OperationResult {
+    const { kind, name } = this.#options.program;
+    const facts = { operationKind: kind, operationName: name, caching: policy, cached: report };
+    return { outcome: 'complete', status: undefined, challenge: undefined, bytes, length: bytes.length, release: undefined, ...facts };
+  }
+
+  /** Returns the hooks of fetches that collect the tags of responses, too. */
+  observe<Observed extends Pick<Hooks, 'onSubgraphResponse'>>(hooks: Observed): Observed {
+    const { onSubgraphResponse } = hooks;
+    return {
+      ...hooks,
+      onSubgraphResponse: (event) => {
+        this.#tags.add(event.header);
+        onSubgraphResponse?.(event);
+      },
+    };
+  }
+
+  /** Calls back once, when the client may get the result: after a mutation, when no later request of the client gets an older result. */
+  end(result: OperationResult, done: (result: OperationResult) => void): void {
+    const { cache, request, program } = this.#options;
+    const { context } = request;
+    const { outcome } = result;
+    if (program.kind === 'mutation') {
+      const isDone = outcome === 'complete' || outcome === 'partial';
+      cache.noteMutation(context, isDone ? { types: program.types, tags: this.#tags.all } : undefined, () => {
+        done(result);
+      });
+      return;
+    }
+    const { restriction, hasForwarded: hasHeaders } = context.fetchLog;
+    const { bytes, length } = result;
+    const report = this.#pending?.settle({ outcome, bytes, length, restriction, hasHeaders, tags: this.#tags.all });
+    done({ ...result, cached: report ?? { kind: 'bypass' } });
+  }
+}

@@ -1,0 +1,77 @@
+/** Keeps results in the memory of the process, bounded in bytes; the least recently used are removed first. */
+import { LRUCache } from 'lru-cache';
+import { type FoundResult, type Lookup, MAX_RESULT_BYTES, type ResultStore, type StoredResult, type Wanted } from './result-store.ts';
+import { TagVersions } from './tag-versions.ts';
+
+/** What an entry takes beside its bytes and tags: its key, objects, and its place in the list. */
+const ENTRY_BYTES = 512;
+const BYTES_PER_CHARACTER = 2;
+
+interface Entry extends Omit<StoredResult, 'ageMs' | 'keptMs'> {
+  /** By the clock of {@link MemoryStoreOptions.now}. */
+  readonly bornAt: number;
+  readonly expiresAt: number;
+}
+
+export interface MemoryStoreOptions {
+  readonly maxBytes: number;
+  /** Returns milliseconds; by default those of the process. */
+  readonly now?: () => number;
+}
+
+export class MemoryStore implements ResultStore {
+  readonly #entries: LRUCache<string, Entry>;
+  readonly #versions = new TagVersions();
+  readonly #now: () => number;
+
+  constructor({ maxBytes, now = () => performance.now() }: MemoryStoreOptions) {
+    this.#now = now;
+    this.#entries = new LRUCache<string, Entry>({
+      maxSize: maxBytes,
+      maxEntrySize: Math.min(maxBytes, MAX_RESULT_BYTES + ENTRY_BYTES * 100),
+      sizeCalculation: sizeOf,
+    });
+  }
+
+  /** Bytes of all results, with what their entries take. */
+  get bytes(): number {
+    return this.#entries.calculatedSize;
+  }
+
+  find({ key, tags }: Wanted, done: (lookup: Lookup) => void): void {
+    done({ version: this.#versions.current, found: this.#find(key, tags) });
+  }
+
+  #find(key: string, tags: readonly string[]): FoundResult | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    const now = this.#now();
+    if (now >= entry.expiresAt || !this.#versions.isValid(entry.version, entry.tags)) {
+      this.#entries.delete(key);
+      return undefined;
+    }
+    const { bytes, policy, version, bornAt } = entry;
+    return this.#versions.isValid(version, tags) ? { bytes, policy, ageMs: now - bornAt } : undefined;
+  }
+
+  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): void {
+    if (bytes.length > MAX_RESULT_BYTES || !this.#versions.isValid(version, tags)) return;
+    const known = this.#entries.peek(key);
+    if (known && known.version > version) return;
+    const bornAt = this.#now() - ageMs;
+    this.#entries.set(key, { bytes, policy, tags, version, bornAt, expiresAt: bornAt + keptMs });
+  }
+
+  invalidate(tags: readonly string[], done: () => void): void {
+    this.#versions.invalidate(tags);
+    done();
+  }
+
+  close(): void {
+    this.#entries.clear();
+  }
+}
+
+function sizeOf({ bytes, tags }: Entry): number {
+  return tags.reduce((sum, tag) => sum + tag.length * BYTES_PER_CHARACTER, ENTRY_BYTES + bytes.length);
+}

@@ -1,0 +1,75 @@
+/** The result of a query that is being executed: it is kept when it may be, and given to the clients that wait for it. */
+import { type CachePolicy, lifetimeOf, toStrictest } from '../request/cache-policy.ts';
+import type { CacheReport } from '../request/cache-report.ts';
+import type { OperationResult } from '../request/operation.ts';
+import { MAX_RESULT_BYTES, type ResultStore, type StoredResult } from './result-store.ts';
+
+export interface PendingResultOptions {
+  readonly key: string;
+  readonly store: Pick<ResultStore, 'put'>;
+  /** Of the lookup before the execution. */
+  readonly version: number;
+  /** What the schema allows. */
+  readonly policy: CachePolicy;
+  /** Those that the result is invalidated by in any case. */
+  readonly tags: readonly string[];
+  readonly onEnd?: (ended: PendingResult) => void;
+}
+
+/** How an execution has ended. */
+export interface Ending extends Pick<OperationResult, 'outcome' | 'bytes' | 'length'> {
+  /** What subgraphs add to the policy; undefined when they say nothing. */
+  readonly restriction: CachePolicy | undefined;
+  /** Whether the response has headers of subgraphs, which are not kept. */
+  readonly hasHeaders: boolean;
+  /** Tags that subgraphs have sent; undefined when it is not known which. */
+  readonly tags: readonly string[] | undefined;
+}
+
+/** A result that was just kept. */
+export type KeptResult = Pick<StoredResult, 'bytes' | 'policy'>;
+
+export class PendingResult {
+  readonly #options: PendingResultOptions;
+  readonly #startedAt = performance.now();
+  readonly #waiting: ((kept: KeptResult | undefined) => void)[] = [];
+
+  constructor(options: PendingResultOptions) {
+    this.#options = options;
+  }
+
+  get version(): number {
+    return this.#options.version;
+  }
+
+  /** Calls back when the execution has ended, with its result if that may be kept. */
+  join(done: (kept: KeptResult | undefined) => void): void {
+    this.#waiting.push(done);
+  }
+
+  /** Must be called once, when the execution has ended. Keeps a copy of the bytes. */
+  settle(ending: Ending): CacheReport {
+    const { key, store, version, onEnd } = this.#options;
+    const kept = this.#toKept(ending);
+    onEnd?.(this);
+    if (kept) {
+      const { bytes, policy, tags } = kept;
+      store.put(key, { bytes, policy, tags, version, ageMs: performance.now() - this.#startedAt, keptMs: lifetimeOf(policy) * 1000 });
+    }
+    // Later: what they do is not part of this request.
+    for (const each of this.#waiting) process.nextTick(each, kept);
+    return { kind: 'miss', isStored: kept !== undefined, isCollapsed: false };
+  }
+
+  #toKept({ outcome, bytes, length, restriction, hasHeaders, tags: sent }: Ending): (KeptResult & Pick<StoredResult, 'tags'>) | undefined {
+    const { policy: allowed, tags: own } = this.#options;
+    const policy = restriction ? toStrictest(allowed, restriction) : allowed;
+    // Under this key all clients would get a result that turned out to be private.
+    const isKept = outcome === 'complete' && !hasHeaders && policy.isPrivate === allowed.isPrivate && lifetimeOf(policy) > 0;
+    if (!isKept || !sent || length > MAX_RESULT_BYTES) return undefined;
+    // With memory of its own: a part of a shared one would keep the whole in use.
+    const copy = Buffer.allocUnsafeSlow(length);
+    bytes.copy(copy, 0, 0, length);
+    return { bytes: copy, policy, tags: [...own, ...sent] };
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Keeps whole results of queries for as long as `@cacheControl` allows (ADR 35). A mutation of a client invalidates what was kept for that client before,
+ * and for all clients what contains the types of its result.
+ */
+import { type CachePolicy, lifetimeOf } from '../request/cache-policy.ts';
+import type { CacheReport } from '../request/cache-report.ts';
+import type { OperationRequest } from '../request/operation.ts';
+import { type CallerSource, toCacheKey, toClientTags, withoutCredential } from './cache-key.ts';
+import { PendingResult, type PendingResultOptions } from './pending-result.ts';
+import { ALL_TAG, toTypeTag } from './received-tags.ts';
+import type { FoundResult, ResultStore } from './result-store.ts';
+
+/** Which clients share results with PUBLIC fields only: those without a credential, or all. */
+export const SHARING_MODES = ['anonymous', 'all'] as const;
+export type Sharing = (typeof SHARING_MODES)[number];
+
+export interface ResponseCacheOptions {
+  readonly store: ResultStore;
+  readonly sharing: Sharing;
+  readonly count: CountOutcome;
+}
+
+/** Called once for each query that may be cached. */
+export type CountOutcome = (outcome: CacheReport['kind']) => void;
+
+/** A query whose result may be cached. */
+export interface CacheableQuery {
+  readonly request: OperationRequest;
+  /** The hash of the supergraph. */
+  readonly hash: string;
+  /** The variables with the operation's defaults. */
+  readonly variables: Readonly<Record<string, unknown>>;
+  readonly policy: CachePolicy;
+  /** The types of which the result has objects. */
+  readonly types: readonly string[];
+}
+
+/** A result of the cache, or what the result of the execution is passed to. */
+export type CacheOutcome = CachedResult | { readonly pending: PendingResult | undefined };
+
+export interface CachedResult extends Pick<FoundResult, 'bytes' | 'policy'> {
+  readonly report: CacheReport;
+}
+
+/** What a mutation has changed. */
+export interface Change {
+  readonly types: readonly string[];
+  /** Tags that subgraphs have sent; undefined when it is not known which: then everything is invalidated. */
+  readonly tags: readonly string[] | undefined;
+}
+
+export class ResponseCache {
+  readonly #options: ResponseCacheOptions;
+  readonly #inFlight = new Map<string, PendingResult>();
+
+  constructor(options: ResponseCacheOptions) {
+    this.#options = options;
+  }
+
+  /** Calls back once. Of clients that ask for the same at once, one executes, and the others get its result if it may be kept. */
+  find(query: CacheableQuery, done: (outcome: CacheOutcome) => void): void {
+    const { store, sharing, count } = this.#options;
+    const { policy, request, hash, types } = query;
+    const { context } = request;
+    // Nothing tells the callers of a private result from each other.
+    if (policy.isPrivate && context.identity.length === 0) {
+      count('bypass');
+      done({ pending: undefined });
+      return;
+    }
+    const identity = sharing === 'all' && !policy.isPrivate ? withoutCredential(context.identity) : context.identity;
+    const key = toCacheKey({ hash, query: request.query, operationName: request.operationName, variables: query.variables, identity });
+    store.find({ key, tags: toClientTags(context) }, (lookup) => {
+      if (!lookup) {
+        count('bypass');
+        done({ pending: undefined });
+        return;
+      }
+      const { version, found } = lookup;
+      count(found ? 'hit' : 'miss');
+      if (found) done({ ...found, report: toHit(found) });
+      else this.#await(key, { version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] }, done);
+    });
+  }
+
+  /** Waits for an execution in flight that began after the last invalidation, else lets this one be waited for. */
+  #await(key: string, source: Pick<PendingResultOptions, 'version' | 'policy' | 'tags'>, done: (outcome: CacheOutcome) => void): void {
+    const { store } = this.#options;
+    const known = this.#inFlight.get(key);
+    if (known?.version === source.version) {
+      known.join((kept) => {
+        done(kept ? { ...kept, report: COLLAPSED } : { pending: new PendingResult({ ...source, key, store }) });
+      });
+      return;
+    }
+    const onEnd = (ended: PendingResult) => {
+      if (this.#inFlight.get(key) === ended) this.#inFlight.delete(key);
+    };
+    const pending = new PendingResult({ ...source, key, store, onEnd });
+    this.#inFlight.set(key, pending);
+    done({ pending });
+  }
+
+  /**
+   * Notes that a client's mutation has ended, and calls back once, before the client may know it. `change` is undefined for one that has failed: it
+   * may have changed something, which concerns its client only.
+   */
+  noteMutation(client: CallerSource, change: Change | undefined, done: () => void): void {
+    const own = toClientTags(client).slice(0, 1);
+    const changed = change ? [...change.types.map(toTypeTag), ...(change.tags ?? [ALL_TAG])] : [];
+    this.#options.store.invalidate([...own, ...changed], done);
+  }
+
+  close(): void {
+    this.#options.store.close();
+  }
+}
+
+const COLLAPSED: CacheReport = { kind: 'miss', isStored: false, isCollapsed: true };
+
+function toHit({ policy, ageMs }: FoundResult): CacheReport {
+  const ageSeconds = Math.floor(ageMs / 1000);
+  return { kind: 'hit', ageSeconds, ttlSeconds: lifetimeOf(policy) - ageSeconds };
+}

@@ -1,0 +1,127 @@
+/** The contract of stores, for each of them. */
+import { describe, expect, it } from '@jest/globals';
+import { MemoryStore } from './memory-store.ts';
+import { type Lookup, MAX_REMEMBERED_TAGS, MAX_RESULT_BYTES, type ResultStore, type StoredResult } from './result-store.ts';
+
+const POLICY = { maxAge: 60, sharedMaxAge: 60, isPrivate: false };
+
+const find = (store: ResultStore, key: string, tags: readonly string[] = []) =>
+  new Promise<Lookup | undefined>((resolve) => {
+    store.find({ key, tags }, resolve);
+  });
+const invalidate = (store: ResultStore, ...tags: string[]) =>
+  new Promise<void>((resolve) => {
+    store.invalidate(tags, resolve);
+  });
+const toResult = (text: string, version: number, other: Partial<StoredResult> = {}): StoredResult => ({
+  bytes: Buffer.from(text),
+  policy: POLICY,
+  tags: ['a'],
+  version,
+  ageMs: 0,
+  keptMs: 600_000,
+  ...other,
+});
+
+let keys = 0;
+
+describe.each([{ kind: 'memory', create: () => Promise.resolve(new MemoryStore({ maxBytes: 10_000_000 })) }])(
+  'the store $kind',
+  ({ create }) => {
+    const start = async () => {
+      const store: ResultStore = await create();
+      const key = `key ${String(keys++)}`;
+      const versionOf = async () => (await find(store, key))?.version ?? NaN;
+      const textOf = async (...tags: string[]) => (await find(store, key, tags))?.found?.bytes.toString();
+      return { store, key, versionOf, textOf };
+    };
+
+    it('returns what was kept, with its policy and its age', async () => {
+      const { store, key, versionOf } = await start();
+      const policy = { maxAge: 7, sharedMaxAge: 0, isPrivate: true };
+      store.put(key, toResult('{"é":"\u{1f600}"}', await versionOf(), { policy, ageMs: 5000 }));
+      const { found } = (await find(store, key)) ?? {};
+      expect([found?.bytes.toString(), found?.policy]).toEqual(['{"é":"\u{1f600}"}', policy]);
+      expect(found?.ageMs).toBeGreaterThanOrEqual(5000);
+      expect(found?.ageMs).toBeLessThan(200_000);
+      expect((await find(store, `${key} of another`))?.found).toBeUndefined();
+      store.close();
+    });
+
+    it('returns nothing whose time is over', async () => {
+      const { store, key, versionOf, textOf } = await start();
+      store.put(key, toResult('old', await versionOf(), { ageMs: 600_000 }));
+      expect(await textOf()).toBeUndefined();
+      store.close();
+    });
+
+    it('returns nothing with a tag that was invalidated after the lookup before its execution', async () => {
+      const { store, key, versionOf, textOf } = await start();
+      const before = await versionOf();
+      store.put(key, toResult('one', before, { tags: ['a', 'b'] }));
+      await invalidate(store, 'c');
+      expect(await textOf()).toBe('one');
+      await invalidate(store, 'b', 'd');
+      expect(await textOf()).toBeUndefined();
+      store.put(key, toResult('late', before, { tags: ['a', 'b'] }));
+      expect(await textOf()).toBeUndefined();
+      store.put(key, toResult('new', await versionOf(), { tags: ['a', 'b'] }));
+      expect(await textOf()).toBe('new');
+      store.close();
+    });
+
+    it('returns nothing older than an invalidation of a tag of the lookup, and keeps it for other lookups', async () => {
+      const { store, key, versionOf, textOf } = await start();
+      store.put(key, toResult('one', await versionOf()));
+      await invalidate(store, 'client');
+      expect([await textOf('client'), await textOf('other'), await textOf()]).toEqual([undefined, 'one', 'one']);
+      store.put(key, toResult('two', await versionOf()));
+      expect(await textOf('client')).toBe('two');
+      store.close();
+    });
+
+    it('does not replace a result by an older one', async () => {
+      const { store, key, versionOf, textOf } = await start();
+      const before = await versionOf();
+      await invalidate(store, 'client');
+      store.put(key, toResult('new', await versionOf()));
+      store.put(key, toResult('old', before));
+      expect(await textOf()).toBe('new');
+      store.close();
+    });
+
+    it('keeps no result beyond the largest', async () => {
+      const { store, key, versionOf, textOf } = await start();
+      store.put(key, toResult('x'.repeat(MAX_RESULT_BYTES + 1), await versionOf()));
+      expect(await textOf()).toBeUndefined();
+      store.put(key, toResult('x'.repeat(MAX_RESULT_BYTES), await versionOf()));
+      expect((await textOf())?.length).toBe(MAX_RESULT_BYTES);
+      store.close();
+    });
+
+    it('regards everything as invalid that is older than an invalidation that it has forgotten', async () => {
+      const { store, key, versionOf, textOf } = await start();
+      store.put(key, toResult('one', await versionOf()));
+      await invalidate(store, 'forgotten');
+      const tags = Array.from({ length: MAX_REMEMBERED_TAGS - 1 }, (_, i) => `other ${String(i)}`);
+      await invalidate(store, ...tags);
+      expect([await textOf(), await textOf('forgotten')]).toEqual(['one', undefined]);
+      await invalidate(store, 'one more');
+      expect([await textOf(), await textOf('forgotten')]).toEqual([undefined, undefined]);
+      store.put(key, toResult('two', await versionOf()));
+      expect(await textOf('forgotten')).toBe('two');
+      store.close();
+    });
+  },
+);
+
+describe('the memory of a MemoryStore', () => {
+  it('is bounded in bytes, with what an entry takes besides, and keeps what was used last', async () => {
+    const store = new MemoryStore({ maxBytes: 100_000 });
+    for (let i = 0; i < 500; i++) store.put(String(i), toResult('x'.repeat(i % 2 === 0 ? 1 : 5000), 0));
+    expect(store.bytes).toBeGreaterThan(80_000);
+    expect(store.bytes).toBeLessThanOrEqual(100_000);
+    expect((await find(store, '499'))?.found).toBeDefined();
+    expect((await find(store, '0'))?.found).toBeUndefined();
+  });
+});

@@ -1,0 +1,50 @@
+/** Where results of queries are kept, whichever store it is: in the memory of the process or in Redis. Types only. */
+import type { CachePolicy } from '../request/cache-policy.ts';
+
+/** A result that is to be kept. */
+export interface StoredResult {
+  /** The execution result as JSON; nothing changes it. */
+  readonly bytes: Buffer;
+  readonly policy: CachePolicy;
+  /** What it is invalidated by. */
+  readonly tags: readonly string[];
+  /** {@link Lookup.version} of the lookup before its execution. */
+  readonly version: number;
+  /** How old it is already: the time of its execution. */
+  readonly ageMs: number;
+  /** For how long it is kept, counted from its execution. */
+  readonly keptMs: number;
+}
+
+/** A result that was kept. */
+export type FoundResult = Pick<StoredResult, 'bytes' | 'policy' | 'ageMs'>;
+
+export interface Lookup {
+  /** Increases with each invalidation. A result is valid as long as none of its tags is invalidated after the lookup before its execution. */
+  readonly version: number;
+  readonly found: FoundResult | undefined;
+}
+
+/** What is looked for. */
+export interface Wanted {
+  readonly key: string;
+  /** Invalidations of these tags count beside those of the result's own tags. */
+  readonly tags: readonly string[];
+}
+
+/** Keeps results within a bound of bytes. Versions instead of deletions make that a slow execution never stores an older result after an invalidation. */
+export interface ResultStore {
+  /** Calls back once, with undefined when the store cannot be used; then nothing may be stored either. */
+  find(wanted: Wanted, done: (lookup: Lookup | undefined) => void): void;
+  /** Keeps a result, unless a newer one is kept under the key. Does not wait, and reports no failure. */
+  put(key: string, result: StoredResult): void;
+  /** Invalidates every result with one of these tags. Calls back once, when no later lookup of this process finds one. */
+  invalidate(tags: readonly string[], done: () => void): void;
+  close(): void;
+}
+
+/** The largest result that is kept, in bytes. */
+export const MAX_RESULT_BYTES = 1024 * 1024;
+
+/** The most tags whose invalidation is remembered; beyond that, results that are older than the forgotten ones are invalid. */
+export const MAX_REMEMBERED_TAGS = 10_000;

@@ -1,0 +1,27 @@
+/** Prometheus metrics of the response cache. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+/** Registers the metrics and returns the function that counts a query that may be cached. `readBytes` is undefined for a store outside of the process. */
+export function createCacheMetrics(registry: Registry, readBytes: (() => number) | undefined): (outcome: string) => void {
+  const counts = new Map<string, number>();
+  new Counter({
+    name: 'trestle_response_cache_queries_total',
+    help: 'Queries that may be cached: found in the cache (hit), not found (miss), or the cache could not be used (bypass).',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of counts) this.inc({ outcome }, count);
+    },
+  });
+  if (readBytes)
+    new Gauge({
+      name: 'trestle_response_cache_bytes',
+      help: 'Bytes of the results in memory.',
+      registers: [registry],
+      collect() {
+        this.set(readBytes());
+      },
+    });
+  return (outcome) => counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+}

@@ -1,0 +1,18 @@
+/** What a response cache did for a result, as `Cache-Status` (RFC 9211) and `Age` (RFC 9111). No I/O. */
+
+/** `hit`: the result was kept. `miss`: it was executed. `bypass`: it was executed, and the cache was not asked. */
+export type CacheReport =
+  | { readonly kind: 'hit'; readonly ageSeconds: number; readonly ttlSeconds: number }
+  | { readonly kind: 'miss'; readonly isStored: boolean; readonly isCollapsed: boolean }
+  | { readonly kind: 'bypass' };
+
+/** Returns the response headers. */
+export function toCacheHeaders(report: CacheReport): Readonly<Record<string, string>> {
+  if (report.kind === 'hit') {
+    const { ageSeconds, ttlSeconds } = report;
+    return { age: String(ageSeconds), 'cache-status': `Trestle; hit; ttl=${String(ttlSeconds)}` };
+  }
+  if (report.kind === 'bypass') return { 'cache-status': 'Trestle; fwd=bypass' };
+  const { isStored, isCollapsed } = report;
+  return { 'cache-status': `Trestle; fwd=uri-miss${isStored ? '; stored' : ''}${isCollapsed ? '; collapsed' : ''}` };
+}
