@@ -17,6 +17,7 @@ import { compose } from './supergraph.mjs';
 const isQuick = process.argv.includes('--quick');
 const beside = process.argv.find((argument) => argument.startsWith('--beside='))?.slice(9);
 const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice(7);
+const wanted = process.argv.find((argument) => argument.startsWith('--scenes='))?.slice(9);
 const ROUNDS = isQuick ? 2 : 5;
 const SECONDS_PER_ROUND = isQuick ? 1 : 2;
 const CONNECTIONS = 32;
@@ -64,7 +65,6 @@ try {
   pin(load.pid, 1);
 
   const results = [];
-  const wanted = process.argv.find((argument) => argument.startsWith('--scenes='))?.slice(9);
   for (const scene of SCENES.filter(({ chain }) => !wanted || wanted.includes(chain))) {
     const body = JSON.stringify({ query: scene.query, variables: scene.variables });
     const taking = gateways.filter((gateway) => !gateway.only || gateway.only.includes(scene.chain));
@@ -107,7 +107,7 @@ try {
     results.push({ scene: scene.name, bytes: expected, samples });
   }
   const memory = await Promise.all(gateways.map(async ({ name, pid }) => [name, await residentMegabytes(pid)]));
-  await report({ results, memory, isQuick });
+  await report({ results, memory, missing: listMissing() });
 } finally {
   for (const child of children) child.kill('SIGKILL');
   await rm(home, { recursive: true, force: true });
@@ -125,6 +125,12 @@ function startFork(path, env, core) {
     child.once('exit', (code) => reject(new Error(`${path} ended with ${code}`)));
     child.once('message', (message) => resolve({ pid: child.pid, ...message }));
   });
+}
+
+/** Returns what makes this run a part of a whole one. */
+function listMissing() {
+  const options = process.argv.slice(2).filter((argument) => /^--(?:quick|beside=|only=|scenes=)/.test(argument));
+  return [...options, ...(existsSync(join(here('../peers/'), 'node_modules')) ? [] : ['bench/peers is not installed'])];
 }
 
 /** Starts the gateway of this checkout, or of another one. */

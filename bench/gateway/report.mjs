@@ -3,8 +3,8 @@ import { writeSection } from '../results.mjs';
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** Prints the results, and writes those of a whole run to RESULTS.md. */
-export async function report({ results, memory, isQuick }) {
+/** Prints the results. Writes them to RESULTS.md only when `missing` is empty, which lists what the run has left out: a part would replace the figures of a whole run. */
+export async function report({ results, memory, missing }) {
   const lines = [];
   for (const { scene, bytes, samples } of results) {
     const base = median(samples.get('chain').map(({ cpu }) => cpu));
@@ -26,7 +26,10 @@ export async function report({ results, memory, isQuick }) {
   }
   lines.push('', `RSS afterwards: ${memory.map(([name, megabytes]) => `${name} ${megabytes} MB`).join(', ')}.`);
   console.log(lines.join('\n'));
-  if (isQuick) return;
+  if (missing.length > 0) {
+    console.log(`\nRESULTS.md is unchanged: this run is no whole one (${missing.join(', ')}).`);
+    return;
+  }
   const how = 'Medians of interleaved rounds; CPU is user + system of the gateway’s process, all of its threads among them.';
   await writeSection('What the gateway costs', { command: 'npm run bench:gateway', lines: [how, ...lines] });
 }

@@ -29,7 +29,7 @@ export interface FetchRequest {
    * Gets the body of a JSON response with status 200, from `start` to `end`, which is lent until it returns. Returns whether it has taken the
    * response, which is not parsed then: the result is empty. Must not throw.
    */
-  readonly take?: (bytes: Buffer, start: number, end: number) => boolean;
+  readonly take?: ((bytes: Buffer, start: number, end: number) => boolean) | undefined;
 }
 
 export interface ExecutionRequest {

@@ -63,7 +63,9 @@ function extend(send: SendExtended, { findUpstream, guard, hooks }: ExtendOption
       isAnswered = true;
       onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, response));
     };
-    send({ ...fetch, onResponse }, (failure, result) => {
+    const { service, isMutation, body, context, files, headers, take } = fetch;
+    // Names each property, because a copy of an object of unknown shape is slow.
+    send({ service, isMutation, body, context, files, headers, take, onResponse }, (failure, result) => {
       if (failure && !isAnswered) onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, failure));
       done(failure, result);
     });

@@ -31,36 +31,93 @@ function maySetResponseHeader(name: string): boolean {
   return mayReturn(name) && name.toLowerCase() !== 'cache-control';
 }
 
-export function toRequestEvent(request: ExtendedRequest): RequestEvent {
-  return {
-    request,
-    refuse,
-    setResponseHeader: (name, value) => {
+/**
+ * The events are objects of classes, which have one shape each, and make a function when a hook reads it: most hooks read few. Every request with
+ * extensions creates some of each.
+ */
+class ArrivedEvent implements RequestEvent {
+  readonly request: ExtendedRequest;
+
+  constructor(request: ExtendedRequest) {
+    this.request = request;
+  }
+
+  get refuse(): typeof refuse {
+    return refuse;
+  }
+
+  get setResponseHeader(): SetHeader {
+    const { request } = this;
+    return (name, value) => {
       checkHeader(name, value, maySetResponseHeader);
       request.setResponseHeader(name.toLowerCase(), value);
-    },
-  };
+    };
+  }
+}
+
+export function toRequestEvent(request: ExtendedRequest): RequestEvent {
+  return new ArrivedEvent(request);
+}
+
+class AdmittedEvent extends ArrivedEvent implements ContextEvent {
+  readonly #added: string[];
+
+  constructor(request: ExtendedRequest, added: string[]) {
+    super(request);
+    this.#added = added;
+  }
+
+  get setSubgraphHeader(): SetHeader {
+    return createSetHeader(this.#added);
+  }
 }
 
 /** `added` gets the headers of fetches, names and values in turn. */
 export function toContextEvent(request: ExtendedRequest, added: string[]): ContextEvent {
-  return { ...toRequestEvent(request), setSubgraphHeader: createSetHeader(added) };
+  return new AdmittedEvent(request, added);
 }
 
-export function toOperationEvent(request: ExtendedRequest, { query, operationName, variables }: OperationRequest): OperationEvent {
-  return { ...toRequestEvent(request), query, operationName, variables };
+class ReceivedEvent extends ArrivedEvent implements OperationEvent {
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  constructor(request: ExtendedRequest, { query, operationName, variables }: OperationRequest) {
+    super(request);
+    this.query = query;
+    this.operationName = operationName;
+    this.variables = variables;
+  }
+}
+
+export function toOperationEvent(request: ExtendedRequest, operation: OperationRequest): OperationEvent {
+  return new ReceivedEvent(request, operation);
+}
+
+class PlannedEvent extends ArrivedEvent implements PlanEvent {
+  readonly operationKind: Program['kind'];
+  readonly operationName: string | undefined;
+  readonly cost: number;
+  readonly #program: Program;
+
+  constructor(request: ExtendedRequest, program: Program, cost: number) {
+    super(request);
+    this.operationKind = program.kind;
+    this.operationName = program.name;
+    this.cost = cost;
+    this.#program = program;
+  }
+
+  get listFetches(): PlanEvent['listFetches'] {
+    const { source, plan } = this.#program;
+    return () =>
+      [...(source ? [source] : []), ...findFetches(plan)].map(({ service, operation }) => ({ subgraph: service, query: operation }));
+  }
 }
 
 /** `cost` is the estimated cost. */
-export function toPlanEvent(request: ExtendedRequest, { kind, name, source, plan }: Program, cost: number): PlanEvent {
-  return {
-    ...toRequestEvent(request),
-    operationKind: kind,
-    operationName: name,
-    cost,
-    listFetches: () =>
-      [...(source ? [source] : []), ...findFetches(plan)].map(({ service, operation }) => ({ subgraph: service, query: operation })),
-  };
+export function toPlanEvent(request: ExtendedRequest, program: Program, cost: number): PlanEvent {
+  return new PlannedEvent(request, program, cost);
 }
 
 function findFetches(step: PlanStep | undefined): FetchStep[] {
@@ -76,10 +133,35 @@ export interface ExtendedFetch {
   readonly context: { readonly extended?: ExtendedRequest | undefined };
 }
 
+class SentEvent implements SubgraphRequestEvent {
+  readonly request: ExtendedRequest | undefined;
+  readonly subgraph: string;
+  readonly url: string;
+  readonly isMutation: boolean;
+  readonly body: string;
+  readonly #added: string[];
+
+  constructor({ service, isMutation, body, context }: ExtendedFetch, url: URL, added: string[]) {
+    this.request = context.extended;
+    this.subgraph = service;
+    this.url = url.href;
+    this.isMutation = isMutation;
+    this.body = body;
+    this.#added = added;
+  }
+
+  get refuse(): typeof refuse {
+    return refuse;
+  }
+
+  get setHeader(): SetHeader {
+    return createSetHeader(this.#added);
+  }
+}
+
 /** `added` gets the headers of the fetch, names and values in turn. */
 export function toSubgraphRequestEvent(fetch: ExtendedFetch, url: URL, added: string[]): SubgraphRequestEvent {
-  const { service: subgraph, isMutation, body, context } = fetch;
-  return { request: context.extended, refuse, subgraph, url: url.href, isMutation, body, setHeader: createSetHeader(added) };
+  return new SentEvent(fetch, url, added);
 }
 
 export interface ReceivedResponse {
@@ -87,29 +169,64 @@ export interface ReceivedResponse {
   header(name: string): string | undefined;
 }
 
+class AnsweredEvent implements SubgraphResponseEvent {
+  readonly request: ExtendedRequest | undefined;
+  readonly subgraph: string;
+  readonly durationMs: number;
+  readonly status: number | undefined;
+  readonly failure: string | undefined;
+  readonly #response: ReceivedResponse | undefined;
+
+  constructor({ service, context }: ExtendedFetch, startedAt: number, ending: ReceivedResponse | SubgraphFailure) {
+    this.request = context.extended;
+    this.subgraph = service;
+    this.durationMs = performance.now() - startedAt;
+    this.#response = 'status' in ending ? ending : undefined;
+    this.status = this.#response?.status;
+    this.failure = 'code' in ending ? ending.code : undefined;
+  }
+
+  get header(): SubgraphResponseEvent['header'] {
+    const response = this.#response;
+    return (name) => response?.header(name.toLowerCase());
+  }
+}
+
 export function toSubgraphResponseEvent(
-  { service, context }: ExtendedFetch,
+  fetch: ExtendedFetch,
   startedAt: number,
   ending: ReceivedResponse | SubgraphFailure,
 ): SubgraphResponseEvent {
-  const response = 'status' in ending ? ending : undefined;
-  return {
-    request: context.extended,
-    subgraph: service,
-    durationMs: performance.now() - startedAt,
-    status: response?.status,
-    failure: 'code' in ending ? ending.code : undefined,
-    header: (name) => response?.header(name.toLowerCase()),
-  };
+  return new AnsweredEvent(fetch, startedAt, ending);
+}
+
+class WrittenEvent extends ArrivedEvent implements ResponseEvent {
+  readonly operationKind: OperationResult['operationKind'];
+  readonly operationName: string | undefined;
+  readonly outcome: OperationResult['outcome'];
+  readonly #result: OperationResult;
+
+  constructor(request: ExtendedRequest, result: OperationResult) {
+    super(request);
+    this.operationKind = result.operationKind;
+    this.operationName = result.operationName;
+    this.outcome = result.outcome;
+    this.#result = result;
+  }
+
+  get readBody(): () => string {
+    const { bytes, length } = this.#result;
+    return () => bytes.toString('utf8', 0, length);
+  }
 }
 
 export function toResponseEvent(request: ExtendedRequest, result: OperationResult): ResponseEvent {
-  const { operationKind, operationName, outcome, bytes, length } = result;
-  const readBody = () => bytes.toString('utf8', 0, length);
-  return { ...toRequestEvent(request), operationKind, operationName, outcome, readBody };
+  return new WrittenEvent(request, result);
 }
 
-function createSetHeader(added: string[]): (name: string, value: string) => void {
+type SetHeader = (name: string, value: string) => void;
+
+function createSetHeader(added: string[]): SetHeader {
   return (name, value) => {
     checkHeader(name, value, mayInsert);
     if (added.length >= 2 * MAX_HEADERS) throw new TypeError(`More than ${String(MAX_HEADERS)} headers`);

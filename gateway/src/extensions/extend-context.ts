@@ -16,21 +16,21 @@ export function extendRequest(
   else done(undefined);
 }
 
-/** Calls back with the context that the operations of the request have, or with the fault of a hook that refused it. */
+/** Calls back with the context that the operations of the request have, or with the fault of a hook that refused it. Its caller is known. */
 export function extendContext(
-  { context, request }: { readonly context: RequestContext; readonly request: ExtendedRequest },
+  context: RequestContext,
   { onContext }: Pick<Hooks, 'onContext'>,
   done: (fault: Fault | undefined, context: RequestContext) => void,
 ): void {
-  request.caller = context.caller;
-  const extended = { ...context, extended: request };
-  if (!onContext) {
-    done(undefined, extended);
+  const { extended } = context;
+  if (extended) extended.caller = context.caller;
+  if (!extended || !onContext) {
+    done(undefined, context);
     return;
   }
   const added: string[] = [];
-  onContext(toContextEvent(request, added), (fault) => {
-    done(fault, added.length === 0 ? extended : withHeaders(extended, added));
+  onContext(toContextEvent(extended, added), (fault) => {
+    done(fault, added.length === 0 ? context : withHeaders(context, added));
   });
 }
 

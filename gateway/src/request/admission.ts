@@ -6,6 +6,7 @@ import type { Scope } from '@trestle/telemetry';
 import { Kind, OperationTypeNode, parse } from 'graphql';
 import { type Identification, readClient } from './caller.ts';
 import { type RequestContext, createContext } from './context.ts';
+import type { ExtendedRequest } from './extended-request.ts';
 import { type MutationHeaderOptions, readMutationHeaders } from './mutation-headers.ts';
 
 /** Tokens of the longest document that may only sign in. */
@@ -16,6 +17,8 @@ export interface AdmitOptions extends MutationHeaderOptions {
   readonly quota: Quota;
   readonly requestId: string;
   readonly trace: Scope | undefined;
+  /** Undefined without extensions. */
+  readonly extended?: ExtendedRequest | undefined;
 }
 
 /** An admitted request. */
@@ -31,13 +34,14 @@ export interface Admission {
  * {@link requireCredential} knows its operation.
  */
 export function admit(request: IncomingMessage, options: AdmitOptions): Admission {
-  const { identification, quota, requestId, trace } = options;
+  const { identification, quota, requestId, trace, extended } = options;
   const { identity: known, fault: rejection } = identification;
   if (rejection && (request.method !== 'POST' || rejection.code !== 'UNAUTHORIZED')) throw rejection;
   const mutationHeaders = readMutationHeaders(request, options);
   const { caller, identity } = known;
   const { client, clientHeaders } = readClient(request);
-  return { context: createContext({ caller, identity, client, clientHeaders, quota, requestId, trace, mutationHeaders }), rejection };
+  const context = createContext({ caller, identity, client, clientHeaders, quota, requestId, trace, mutationHeaders, extended });
+  return { context, rejection };
 }
 
 interface NamedDocument {

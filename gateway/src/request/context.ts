@@ -29,7 +29,7 @@ export interface RequestContext {
   /** The files of a multipart request, which the variables have placeholders for. */
   readonly upload?: Upload;
   /** Undefined without extensions, and for events that subscribers of several callers share. */
-  readonly extended?: ExtendedRequest;
+  readonly extended?: ExtendedRequest | undefined;
 }
 
 /** Calls `act`, and counts its time as time that the client has used of the event loop. */
@@ -46,16 +46,17 @@ export interface ContextSource extends Pick<
 > {
   /** Headers that name the client to our subgraphs, names and values in turn. */
   readonly clientHeaders?: readonly string[] | undefined;
+  readonly extended?: ExtendedRequest | undefined;
 }
 
 /** Creates the context of one operation of a caller that is identified. */
 export function createContext(source: ContextSource): RequestContext {
-  const { caller, client, clientHeaders = [], identity, requestId, mutationHeaders, quota, trace } = source;
+  const { caller, client, clientHeaders = [], identity, requestId, mutationHeaders, quota, trace, extended } = source;
   const headers = ['content-type', 'application/json', 'accept', 'application/json', 'x-request-id', requestId];
   for (const each of identity) headers.push(each);
   for (const each of clientHeaders) headers.push(each);
   const [cancellation, fetchLog] = [new Cancellation(), new FetchLog()];
-  return { caller, client, requestId, headers, identity, mutationHeaders, quota, cancellation, fetchLog, trace };
+  return { caller, client, requestId, headers, identity, mutationHeaders, quota, cancellation, fetchLog, trace, extended };
 }
 
 /** Returns the context for one more execution of the same operation, with a log and a cancellation of its own. */

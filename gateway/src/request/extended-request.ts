@@ -13,14 +13,32 @@ export interface ExtendedRequestSource {
   readonly setResponseHeader: (name: string, value: string) => void;
 }
 
-export interface ExtendedRequest extends ExtendedRequestSource {
+/** An HTTP request, or an operation over a WebSocket. */
+export class ExtendedRequest implements ExtendedRequestSource {
+  readonly id: string;
+  readonly transport: 'http' | 'websocket';
+  readonly method: string;
+  readonly url: string;
+  readonly headers: ExtendedRequestSource['headers'];
+  readonly client: string | undefined;
+  readonly setResponseHeader: ExtendedRequestSource['setResponseHeader'];
   /** Undefined until the caller is known. */
-  caller: Caller | null | undefined;
-  /** What extensions keep until the end of the request. */
-  readonly state: Map<unknown, unknown>;
-}
+  caller: Caller | null | undefined = undefined;
+  #state: Map<unknown, unknown> | undefined = undefined;
 
-/** Creates the extended request of an HTTP request, or of an operation over a WebSocket. */
-export function createExtendedRequest(source: ExtendedRequestSource): ExtendedRequest {
-  return { ...source, caller: undefined, state: new Map() };
+  constructor({ id, transport, method, url, headers, client, setResponseHeader }: ExtendedRequestSource) {
+    this.id = id;
+    this.transport = transport;
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
+    this.client = client;
+    this.setResponseHeader = setResponseHeader;
+  }
+
+  /** What extensions keep until the end of the request. */
+  get state(): Map<unknown, unknown> {
+    this.#state ??= new Map();
+    return this.#state;
+  }
 }

@@ -166,5 +166,5 @@ function toKey({ query, operationName, variables, resume, context }: OperationRe
 /** Returns the context of a stream, which outlives its first request. Public events are fetched without a caller. */
 function toStreamContext({ context }: OperationRequest, isPublic: boolean): OperationRequest['context'] {
   const lasting = { ...context, trace: undefined };
-  return isPublic ? createContext({ ...lasting, caller: null, identity: [], mutationHeaders: [] }) : lasting;
+  return isPublic ? createContext({ ...lasting, caller: null, identity: [], mutationHeaders: [], extended: undefined }) : lasting;
 }

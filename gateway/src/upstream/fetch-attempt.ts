@@ -36,7 +36,7 @@ export interface UpstreamRequest {
    * Gets the body of a JSON response with status 200, which is lent until it returns. Returns whether it has taken the response: then the result
    * is empty. Must not throw.
    */
-  readonly take?: (bytes: Buffer, start: number, end: number) => boolean;
+  readonly take?: ((bytes: Buffer, start: number, end: number) => boolean) | undefined;
 }
 
 export type UpstreamContext = Partial<Pick<RequestContext, 'client'>> &

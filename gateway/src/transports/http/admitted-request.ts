@@ -42,7 +42,7 @@ export interface Endpoint extends ServedPath {
 }
 
 /** A request that the rate limit has counted. */
-export type ArrivedRequest = Pick<AdmitOptions, 'identification' | 'quota'>;
+export type ArrivedRequest = Pick<AdmitOptions, 'identification' | 'quota' | 'extended'>;
 
 /** A request whose caller is known. */
 export interface AdmittedRequest extends Admission {
@@ -62,13 +62,21 @@ const ACCEPTABLE =
  */
 export function admitRequest(
   exchange: HttpExchange,
-  { hasOwnFormat, options, identification, quota }: ArrivedRequest & { hasOwnFormat: boolean; options: HttpTransportOptions },
+  { hasOwnFormat, options, identification, quota, extended }: ArrivedRequest & { hasOwnFormat: boolean; options: HttpTransportOptions },
 ): AdmittedRequest {
   const { request, response, requestId, trace } = exchange;
   const { forwardMutationHeaders, isAllowedOrigin } = options;
   const mediaType = chooseMediaType(request.headers.accept);
   if (!mediaType && !hasOwnFormat && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
-  const { context, rejection } = admit(request, { identification, quota, forwardMutationHeaders, isAllowedOrigin, requestId, trace });
+  const { context, rejection } = admit(request, {
+    identification,
+    quota,
+    forwardMutationHeaders,
+    isAllowedOrigin,
+    requestId,
+    trace,
+    extended,
+  });
   if (hasOwnFormat && rejection) throw rejection;
   response.once('close', () => {
     if (response.writableFinished) return;

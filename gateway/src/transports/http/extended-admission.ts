@@ -1,7 +1,7 @@
 /** Calls the hooks of an HTTP request: `onRequest` before its admission, `onContext` after it. */
 import { clientOf } from '@trestle/service/client-id';
 import { extendContext, extendRequest } from '../../extensions/extend-context.ts';
-import { type ExtendedRequest, createExtendedRequest } from '../../request/extended-request.ts';
+import { ExtendedRequest } from '../../request/extended-request.ts';
 import { type AdmittedRequest, type ArrivedRequest, type HttpTransportOptions, abandon, admitRequest } from './admitted-request.ts';
 import type { HttpExchange } from './exchange.ts';
 
@@ -18,7 +18,7 @@ export function admitExtended(exchange: HttpExchange, admission: AdmissionOption
     done(admitRequest(exchange, admission));
     return;
   }
-  const request = extend(exchange);
+  const extended = extend(exchange);
   // The client may have disconnected while a hook was waited for.
   const resume = (act: () => void) => {
     exchange.guard(() => {
@@ -26,14 +26,14 @@ export function admitExtended(exchange: HttpExchange, admission: AdmissionOption
       else act();
     });
   };
-  extendRequest(request, hooks, (refusal) => {
+  extendRequest(extended, hooks, (refusal) => {
     resume(() => {
       if (refusal) throw refusal;
-      const admitted = admitRequest(exchange, admission);
-      extendContext({ context: admitted.context, request }, hooks, (fault, context) => {
+      const admitted = admitRequest(exchange, { ...admission, extended });
+      extendContext(admitted.context, hooks, (fault, context) => {
         resume(() => {
           if (fault) throw fault;
-          done({ ...admitted, context });
+          done(context === admitted.context ? admitted : { ...admitted, context });
         });
       });
     });
@@ -45,5 +45,5 @@ function extend({ request, response, requestId }: HttpExchange): ExtendedRequest
   const setResponseHeader = (name: string, value: string) => {
     if (!response.headersSent) response.setHeader(name, value);
   };
-  return createExtendedRequest({ id: requestId, transport: 'http', method, url, headers, client: clientOf(request), setResponseHeader });
+  return new ExtendedRequest({ id: requestId, transport: 'http', method, url, headers, client: clientOf(request), setResponseHeader });
 }

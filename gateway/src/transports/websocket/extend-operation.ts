@@ -4,7 +4,7 @@ import type { Fault } from '@trestle/schema/errors';
 import type { Hooks } from '../../extensions/compile-hooks.ts';
 import { extendContext, extendRequest } from '../../extensions/extend-context.ts';
 import type { RequestContext } from '../../request/context.ts';
-import { createExtendedRequest } from '../../request/extended-request.ts';
+import { ExtendedRequest } from '../../request/extended-request.ts';
 
 /** An operation before its hooks. */
 export interface ExtendableOperation {
@@ -24,9 +24,9 @@ export function extendOperation(
     return;
   }
   const { requestId: id, client } = context;
-  const request = createExtendedRequest({ id, transport: 'websocket', method, url, headers, client, setResponseHeader: () => undefined });
-  extendRequest(request, hooks, (refusal) => {
+  const extended = new ExtendedRequest({ id, transport: 'websocket', method, url, headers, client, setResponseHeader: () => undefined });
+  extendRequest(extended, hooks, (refusal) => {
     if (refusal) done(refusal, context);
-    else extendContext({ context, request }, hooks, done);
+    else extendContext({ ...context, extended }, hooks, done);
   });
 }
