@@ -16,6 +16,7 @@ import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/form
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
+const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
 const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
 const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
@@ -104,6 +105,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL);
   }
   findExtensionFaults(values, addFault);
+  if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
@@ -183,7 +185,13 @@ function toConfig(values: SettingValues, env: Values) {
             },
       timeoutMs: values.EXTENSION_TIMEOUT_MS,
     },
-    responseCache: { store: values.RESPONSE_CACHE, maxBytes: values.RESPONSE_CACHE_BYTES, sharing: values.RESPONSE_CACHE_SHARING },
+    responseCache: {
+      store: values.RESPONSE_CACHE,
+      maxBytes: values.RESPONSE_CACHE_BYTES,
+      sharing: values.RESPONSE_CACHE_SHARING,
+      redisUrl: values.REDIS_URL,
+      timeoutMs: values.RESPONSE_CACHE_TIMEOUT_MS,
+    },
     sockets: {
       maxSockets: values.MAX_SOCKETS,
       maxOperations: values.MAX_OPERATIONS_PER_SOCKET,

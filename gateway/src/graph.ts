@@ -36,6 +36,7 @@ import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
 import { toCacheVary } from './transports/http/cache-control.ts';
 import type { Endpoint } from './transports/http/admitted-request.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
+import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
 import { createMcpEndpoint } from './transports/mcp/mcp-endpoint.ts';
 import { createMcpOrigins } from './transports/mcp/mcp-origins.ts';
 import { createResourceMetadata } from './transports/mcp/resource-metadata.ts';
@@ -84,7 +85,7 @@ export async function startGraph(
 ): Promise<Graph> {
   const measure = createMeasure(shared.admission);
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
-  const cache = createCache(toCacheSettings(config), { metrics });
+  const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
   const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, admission: shared.admission });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
@@ -94,7 +95,10 @@ export async function startGraph(
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
   const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks });
-  const endpoints = await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log });
+  const endpoints = [
+    ...createInvalidation(config, cache),
+    ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
+  ];
   const transports = createTransports(config, { ...shared, endpoints, run, hooks, verifier: verification.verifier, apiKeys, metrics, log });
   const { reconfigure } = engine;
   return {
@@ -125,6 +129,11 @@ function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO_POLICI
     subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName),
     addresses: { urls: next.subgraphUrls, subscriptionUrls: next.subgraphSubscriptionUrls },
   };
+}
+
+/** Creates the endpoint that invalidates results; none without a cache, or without a key. */
+function createInvalidation({ RESPONSE_CACHE_KEY: key }: Config, cache: ResponseCache | undefined): readonly Endpoint[] {
+  return cache && key !== undefined ? [createInvalidationEndpoint(cache, key)] : [];
 }
 
 /** Values that rules take from tokens differ by caller, so that callers share no results then. */

@@ -1,8 +1,10 @@
 /** Results of queries that the gateway keeps: which, for whom, for how long, and what ends that. */
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { startTestRedis } from '@trestle/limits/test-redis';
 import { type Reply, readMetric, request, until } from '../../stack/client.ts';
 import { type Answer, type Federation, startFederation, startGateway } from '../../stack/federation.ts';
 import type { RunningProcess } from '../../stack/process.ts';
@@ -14,7 +16,11 @@ headers:
   response: [{ propagate: Cache-Control }, { propagate: X-Served-By }]
 `;
 const [ADA, BOB] = [{ authorization: 'Basic YWRh' }, { authorization: 'Basic Ym9i' }];
+const KEY = 'k'.repeat(32);
 const MINE = '{ mine { name } }';
+
+// Says loudly when there is no Redis.
+const redis = await startTestRedis();
 
 let folder: string;
 let federation: Federation;
@@ -26,7 +32,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trestle-response-cache-'));
   const rules = join(folder, 'rules.yaml');
   await writeFile(rules, RULES);
-  federation = await startFederation(LAMPS, { args: ['--config', rules], env: { RESPONSE_CACHE: 'memory' } });
+  federation = await startFederation(LAMPS, { args: ['--config', rules], env: { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_KEY: KEY } });
   const file = join(folder, 'supergraph.graphql');
   await writeFile(file, federation.supergraphSdl);
   const env = { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_SHARING: 'all', RESPONSE_CACHE_BYTES: '300000' };
@@ -283,5 +289,133 @@ describe('a response cache that all clients share', () => {
     expect(bytes).toBeLessThanOrEqual(300_000);
     expect(await shared(long(20_039))).toMatch(HIT);
     expect(await shared(long(20_000))).toBe(STORED);
+  });
+});
+
+describe('POST /response-cache', () => {
+  const post = (body: unknown, headers: Headers = { authorization: `Bearer ${KEY}` }) =>
+    request(`${federation.gateway.url}/response-cache`, { method: 'POST', body, headers });
+  const sendTags = (tags: Headers) => {
+    federation.intercept = (_, __, response) => {
+      for (const [name, value] of Object.entries(tags)) response.setHeader(name, value);
+    };
+  };
+
+  it('answers 401 without the key, 405 to other methods, and 404 where no key is set', async () => {
+    for (const headers of [{}, { authorization: `Bearer ${KEY}x` }, { authorization: KEY }, ADA])
+      expect((await post({ all: true }, headers as Headers)).status).toBe(401);
+    const { status, headers } = await request(`${federation.gateway.url}/response-cache`, {
+      method: 'GET',
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+    expect([status, headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    expect((await request(`${sharing.url}/response-cache`, { method: 'POST', body: { all: true } })).status).toBe(404);
+  });
+
+  it('refuses bodies that are malformed or too large', async () => {
+    const bad = [
+      '{',
+      [],
+      {},
+      { tags: 'a' },
+      { tags: ['a,b'] },
+      { tags: [''] },
+      { tags: [1] },
+      { types: ['a b'] },
+      { all: 1 },
+      { other: [] },
+    ];
+    for (const body of [...bad, { tags: Array.from({ length: 1001 }, () => 'a') }])
+      expect([body, (await post(body)).status]).toEqual([body, 400]);
+    expect((await post({ tags: ['x'.repeat(1_100_000)] })).status).toBe(413);
+  });
+
+  it('invalidates results by the tags of Cache-Tag and Surrogate-Key, by type, and all', async () => {
+    sendTags({ 'cache-tag': 'lamp-1, shop', 'surrogate-key': 'north  blue' });
+    const tagged = fresh('{ lamp { name } }');
+    await ask(tagged);
+    federation.intercept = undefined;
+    const other = fresh('{ other { name } }');
+    for (const [body, ofTagged, ofOther] of [
+      [{ tags: ['lamp'] }, 0, 0],
+      [{ tags: ['x', 'shop'] }, 1, 0],
+      [{ types: ['Other'] }, 0, 1],
+      [{ types: ['Lamp'] }, 1, 0],
+      [{ all: true }, 1, 1],
+    ] as const) {
+      sendTags({});
+      await ask(other);
+      sendTags({ 'cache-tag': 'lamp-1, shop', 'surrogate-key': 'north  blue' });
+      await ask(tagged);
+      expect((await post(body)).status).toBe(200);
+      expect([body, await fetchesOf(tagged, {}), await fetchesOf(other, {})]).toEqual([body, [ofTagged], [ofOther]]);
+    }
+    expect((await post({ tags: ['blue'] })).status).toBe(200);
+    expect(await fetchesOf(tagged, {})).toEqual([1]);
+  });
+
+  it('is what a mutation does with the tags that its subgraph sends', async () => {
+    sendTags({ 'cache-tag': 'lamp-7' });
+    const query = fresh('{ lamp { name } }');
+    for (const headers of [ADA, BOB]) await ask(query, headers);
+    await ask('mutation { touch(name: "tagged") }', ADA);
+    expect(await fetchesOf(query, BOB)).toEqual([1]);
+  });
+
+  it('keeps no result with more tags than it may have, or with one that is none', async () => {
+    for (const tags of [Array.from({ length: 201 }, (_, i) => `t${String(i)}`).join(), 'x'.repeat(129)]) {
+      sendTags({ 'cache-tag': tags });
+      expect(statusOf(await ask(fresh('{ lamp { name } }')))).toBe('Trestle; fwd=uri-miss');
+    }
+  });
+});
+
+(redis ? describe : describe.skip)('a cache in Redis', () => {
+  let gateways: RunningProcess[] = [];
+  beforeAll(async () => {
+    const file = join(folder, 'supergraph.graphql');
+    // Results of other runs have other keys.
+    await writeFile(file, `${federation.supergraphSdl}\n# ${randomUUID()}\n`);
+    const env = { RESPONSE_CACHE: 'redis', RESPONSE_CACHE_SHARING: 'all', REDIS_URL: redis?.url ?? '', RESPONSE_CACHE_TIMEOUT_MS: '3000' };
+    const start = (more: Headers = {}) => startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'], { ...env, ...more });
+    gateways = await Promise.all([start(), start({ REDIS_URL: redis?.directUrl ?? '' })]);
+  });
+  afterAll(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.end('SIGTERM')));
+    await redis?.stop();
+  });
+
+  const via = (index: number, query: string, headers: Headers = {}) =>
+    ask(query, headers, { url: `${gateways[index]?.url ?? ''}/graphql` });
+
+  it('is shared by gateways, and no gateway answers a client with a result that is older than its mutation at another', async () => {
+    const query = fresh('{ lamp { name price } }');
+    await until(async () => (statusOf(await via(0, query, ADA)) ?? '').includes('; hit'));
+    await until(async () => (statusOf(await via(1, query, BOB)) ?? '').includes('; hit'));
+    for (let i = 0; i < 20; i++) {
+      const name = `shared ${String(i)}`;
+      await via(i % 2, `mutation { touch(name: "${name}") }`, ADA);
+      expect((await via((i + 1) % 2, query, ADA)).body.data).toEqual({ lamp: { name, price: state.price } });
+      expect((await via(i % 2, query, ADA)).body.data).toEqual({ lamp: { name, price: state.price } });
+    }
+  });
+
+  it('that does not answer, or is gone, fails no request, and is used again when it is back', async () => {
+    const query = fresh('{ lamp { name } }');
+    for (const [lose, bring] of [
+      [() => redis?.hold(), () => redis?.release()],
+      [() => redis?.kill(), () => redis?.revive()],
+    ] as const) {
+      await lose();
+      state.name = `lost ${String(next++)}`;
+      expect((await via(0, query)).body.data).toEqual({ lamp: { name: state.name } });
+      const name = `changed ${String(next++)}`;
+      expect((await via(0, `mutation { touch(name: "${name}") }`)).body.data).toEqual({ touch: true });
+      expect((await via(0, query)).body.data).toEqual({ lamp: { name } });
+      expect(statusOf(await via(0, query))).toBe('Trestle; fwd=bypass');
+      await bring();
+      await until(async () => (statusOf(await via(0, query)) ?? '').includes('; hit'));
+      expect((await via(0, query)).body.data).toEqual({ lamp: { name } });
+    }
   });
 });

@@ -1,23 +1,41 @@
 /** Creates the response cache of a graph by its settings. */
+import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import { createCacheMetrics } from '../observability/cache-metrics.ts';
 import { MemoryStore } from './memory-store.ts';
 import { ResponseCache, type Sharing } from './response-cache.ts';
 
+/** Where results are kept. */
+export const CACHE_STORES = ['off', 'memory', 'redis'] as const;
+
 export interface CacheSettings {
-  readonly store: 'off' | 'memory';
+  readonly store: (typeof CACHE_STORES)[number];
   /** Of the results in memory. */
   readonly maxBytes: number;
   readonly sharing: Sharing;
+  /** Required for the store redis. */
+  readonly redisUrl: string | undefined;
+  /** The time limit of a command of Redis. */
+  readonly timeoutMs: number;
 }
 
-/** Returns undefined where no results are kept. */
-export function createCache(
-  { store: kind, maxBytes, sharing }: CacheSettings,
-  { metrics }: { readonly metrics: Registry },
-): ResponseCache | undefined {
+export interface CacheParts {
+  /** The name of the graph, if there are several. */
+  readonly graph: string | undefined;
+  readonly log: Log;
+  readonly metrics: Registry;
+}
+
+/** Resolves with undefined where no results are kept, else when it turned out whether the store can be used; never rejects. */
+export async function createCache(settings: CacheSettings, { graph = '', log, metrics }: CacheParts): Promise<ResponseCache | undefined> {
+  const { store: kind, maxBytes, sharing, redisUrl: url = '', timeoutMs } = settings;
   if (kind === 'off') return undefined;
-  const store = new MemoryStore({ maxBytes });
-  const count = createCacheMetrics(metrics, () => store.bytes);
-  return new ResponseCache({ store, sharing, count });
+  if (kind === 'memory') {
+    const store = new MemoryStore({ maxBytes });
+    return new ResponseCache({ store, sharing, count: createCacheMetrics(metrics, () => store.bytes) });
+  }
+  const { RedisStore } = await import('./redis-store.ts');
+  const store = new RedisStore({ url, log, keyPrefix: `trestle:cache:${graph}:`, timeoutMs });
+  await store.settled;
+  return new ResponseCache({ store, sharing, count: createCacheMetrics(metrics, undefined) });
 }

@@ -62,9 +62,9 @@ export class MemoryStore implements ResultStore {
     this.#entries.set(key, { bytes, policy, tags, version, bornAt, expiresAt: bornAt + keptMs });
   }
 
-  invalidate(tags: readonly string[], done: () => void): void {
+  invalidate(tags: readonly string[], done: (isShared: boolean) => void): void {
     this.#versions.invalidate(tags);
-    done();
+    done(true);
   }
 
   close(): void {

@@ -111,6 +111,11 @@ export class ResponseCache {
     this.#options.store.invalidate([...own, ...changed], done);
   }
 
+  /** Invalidates every result with one of these tags, for all clients. Calls back once, as the store does. */
+  invalidate(tags: readonly string[], done: (isShared: boolean) => void): void {
+    this.#options.store.invalidate(tags, done);
+  }
+
   close(): void {
     this.#options.store.close();
   }

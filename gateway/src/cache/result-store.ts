@@ -38,8 +38,11 @@ export interface ResultStore {
   find(wanted: Wanted, done: (lookup: Lookup | undefined) => void): void;
   /** Keeps a result, unless a newer one is kept under the key. Does not wait, and reports no failure. */
   put(key: string, result: StoredResult): void;
-  /** Invalidates every result with one of these tags. Calls back once, when no later lookup of this process finds one. */
-  invalidate(tags: readonly string[], done: () => void): void;
+  /**
+   * Invalidates every result with one of these tags. Calls back once, when no later lookup of this process finds one, with whether the same is true of all
+   * processes that share the store. If it is not, the store tries again.
+   */
+  invalidate(tags: readonly string[], done: (isShared: boolean) => void): void;
   close(): void;
 }
 

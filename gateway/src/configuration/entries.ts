@@ -177,11 +177,25 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   MAX_RESPONSE_BYTES: atStart('limits.maxResponseBytes', 'Bytes of a response.'),
   MAX_BATCH: atStart('limits.maxBatch', 'Operations in one request; 1 for no batches.'),
   MAX_UPLOAD_BYTES: atStart('limits.maxUploadBytes', 'Bytes of all files in one request.'),
-  RESPONSE_CACHE: atStart('responseCache.store', 'Where results are kept: in the memory of this process.'),
+  RESPONSE_CACHE: atStart(
+    'responseCache.store',
+    'Where results are kept: in the memory of this process, or in Redis (rateLimits.redisUrl) for all processes.',
+  ),
   RESPONSE_CACHE_BYTES: atStart('responseCache.maxBytes', 'Bytes of all results in memory.'),
   RESPONSE_CACHE_SHARING: atStart(
     'responseCache.sharing',
     'Which clients share results with PUBLIC fields only: those without a credential, or all.',
+  ),
+  RESPONSE_CACHE_TIMEOUT_MS: atStart(
+    'responseCache.timeoutMs',
+    'How long Redis may take for a command. Then the operation goes on without it.',
+  ),
+  RESPONSE_CACHE_KEY: atStart(
+    'responseCache.key',
+    'A key of at least 32 characters, with which clients invalidate results at /response-cache.',
+    {
+      otherwise: 'there is no such endpoint',
+    },
   ),
   TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON). It is watched.'),
   TRUSTED_DOCUMENTS_ONLY: atStart('documents.trustedOnly', 'Whether all other documents are refused.'),

@@ -6,6 +6,7 @@ import { LOG_LEVELS } from '@trestle/log';
 import { edgeSettings } from '@trestle/service/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
 import { readPolicies } from '../access/policies.ts';
+import { CACHE_STORES } from '../cache/create-cache.ts';
 import { SHARING_MODES } from '../cache/response-cache.ts';
 import { readTrustedDocuments } from '../documents/trusted.ts';
 import { COPROCESSOR_STAGES, type CoprocessorStage } from '../extensions/coprocessor-settings.ts';
@@ -42,6 +43,14 @@ const headerValue = () => setting.parsed(readHeaderValue);
 
 function readHeaderValue(value: string): string {
   if (!isHeaderValue(value)) throw new Error('must have 1 to 8192 visible ASCII characters');
+  return value;
+}
+
+/** Reads a key that clients send. */
+const secretKey = () => setting.parsed(readSecretKey);
+
+function readSecretKey(value: string): string {
+  if (value.length < 32 || !isHeaderValue(value)) throw new Error('must have 32 to 8192 visible ASCII characters');
   return value;
 }
 
@@ -101,9 +110,11 @@ export const settings = {
   MCP_MUTATIONS: setting.onOff().default(false),
   MCP_REQUIRE_CREDENTIAL: setting.onOff().default(false),
   MCP_AUTHORIZATION_SERVERS: urls().default([]),
-  RESPONSE_CACHE: setting.choice('off', 'memory').default('off'),
+  RESPONSE_CACHE: setting.choice(...CACHE_STORES).default('off'),
   RESPONSE_CACHE_BYTES: setting.integer(65_536, 17_179_869_184).default(67_108_864),
   RESPONSE_CACHE_SHARING: setting.choice(...SHARING_MODES).default('anonymous'),
+  RESPONSE_CACHE_TIMEOUT_MS: setting.integer(1, 10_000).default(100),
+  RESPONSE_CACHE_KEY: secretKey().optional(),
   MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
   MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
   MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),

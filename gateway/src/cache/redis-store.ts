@@ -1,0 +1,110 @@
+/** Keeps results in Redis, for all processes that use it. Redis bounds their bytes (`maxmemory`). */
+import { RedisLink } from '@trestle/limits/redis-link';
+import type { Log } from '@trestle/log';
+import type { CachePolicy } from '../request/cache-policy.ts';
+import { ALL_TAG } from './received-tags.ts';
+import { FIND_SCRIPT, INVALIDATE_SCRIPT, PUT_SCRIPT } from './redis-store-scripts.ts';
+import { type Lookup, MAX_REMEMBERED_TAGS, MAX_RESULT_BYTES, type ResultStore, type StoredResult, type Wanted } from './result-store.ts';
+
+/** The key of the versions of tags. */
+const VERSIONS = 'versions';
+/** How long to wait before an invalidation that failed is sent again. */
+const RETRY_MS = 500;
+
+const MESSAGES = {
+  lost: 'Redis cannot be used: no results are cached until it can',
+  found: 'Redis is used again: results are cached',
+};
+
+interface Scripts {
+  findResultBuffer(versions: string, result: string, ...tags: readonly string[]): Promise<readonly (Buffer | null)[]>;
+  putResult(result: string, ...values: readonly (string | Buffer)[]): Promise<number>;
+  invalidateTags(versions: string, ...values: readonly string[]): Promise<number>;
+}
+
+export interface RedisStoreOptions {
+  readonly url: string;
+  readonly log: Log;
+  /** Begins the name of every key. */
+  readonly keyPrefix: string;
+  /** How long Redis may take for a command, in milliseconds: no request waits longer. */
+  readonly timeoutMs: number;
+}
+
+export class RedisStore implements ResultStore {
+  readonly #link: RedisLink<Scripts>;
+  /** Tags whose invalidation Redis has not acknowledged, each with the number of its last invalidation. Until it has, this process uses no results. */
+  readonly #unsent = new Map<string, number>();
+  #invalidations = 0;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(options: RedisStoreOptions) {
+    const scripts = {
+      findResult: { lua: FIND_SCRIPT, numberOfKeys: 2 },
+      putResult: { lua: PUT_SCRIPT, numberOfKeys: 1 },
+      invalidateTags: { lua: INVALIDATE_SCRIPT, numberOfKeys: 1 },
+    };
+    this.#link = new RedisLink<Scripts>({ ...options, scripts, messages: MESSAGES });
+  }
+
+  /** Resolves when Redis can be used, or when it turned out that it cannot. */
+  get settled(): Promise<void> {
+    return this.#link.settled;
+  }
+
+  find(wanted: Wanted, done: (lookup: Lookup | undefined) => void): void {
+    if (!this.#link.isUsed) done(undefined);
+    else void this.#find(wanted).then(done);
+  }
+
+  /** Never rejects. */
+  async #find({ key, tags }: Wanted): Promise<Lookup | undefined> {
+    if (this.#unsent.size > 0 && !(await this.#send())) return undefined;
+    const reply = await this.#link.run((client) => client.findResultBuffer(VERSIONS, toKey(key), ...tags));
+    if (!reply) return undefined;
+    const [version, bytes, policy, ageMs] = reply;
+    const found =
+      bytes && policy ? { bytes, policy: JSON.parse(String(policy)) as CachePolicy, ageMs: Math.max(0, Number(ageMs)) } : undefined;
+    return { version: Number(version), found };
+  }
+
+  put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): void {
+    if (bytes.length > MAX_RESULT_BYTES) return;
+    const values = [String(version), bytes, JSON.stringify(policy), JSON.stringify(tags), String(Math.ceil(ageMs)), String(keptMs)];
+    void this.#link.run((client) => client.putResult(toKey(key), ...values));
+  }
+
+  invalidate(tags: readonly string[], done: (isShared: boolean) => void): void {
+    const number = ++this.#invalidations;
+    for (const tag of tags) this.#unsent.set(tag, number);
+    if (this.#unsent.size > MAX_REMEMBERED_TAGS) {
+      this.#unsent.clear();
+      this.#unsent.set(ALL_TAG, number);
+    }
+    void this.#send().then(done);
+  }
+
+  /** Sends the invalidations that Redis has not acknowledged, and resolves with whether it has now. A failure is tried again, also without requests. */
+  async #send(): Promise<boolean> {
+    const last = this.#invalidations;
+    const isSent = await this.#link.run((client) => client.invalidateTags(VERSIONS, String(MAX_REMEMBERED_TAGS), ...this.#unsent.keys()));
+    if (isSent === undefined) {
+      this.#retry ??= setTimeout(() => {
+        this.#retry = undefined;
+        if (this.#unsent.size > 0) void this.#send();
+      }, RETRY_MS).unref();
+      return false;
+    }
+    for (const [tag, number] of this.#unsent) if (number <= last) this.#unsent.delete(tag);
+    return true;
+  }
+
+  close(): void {
+    clearTimeout(this.#retry);
+    this.#link.close();
+  }
+}
+
+function toKey(key: string): string {
+  return `result:${key}`;
+}
