@@ -2,6 +2,7 @@
  * Bundles each process into `dist/bundle/`, so that a start reads and compiles a few files instead of a thousand (bench/README.md has the figures).
  * `npm start`, `trestle-gateway`, the image and the tests run `dist/bundle/main.js`; `npm run dev` and debuggers run the modules, `dist/main.js`.
  */
+import { readFileSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { build } from 'esbuild';
@@ -48,7 +49,10 @@ async function bundle([folder, entryPoints]) {
     external: EXTERNAL,
     // CommonJS packages call require().
     banner: { js: `import { createRequire as toRequire } from 'node:module'; const require = toRequire(import.meta.url);` },
-    plugins: [{ name: 'module-urls', setup: (context) => keepModuleUrls(context, outdir) }],
+    plugins: [
+      { name: 'module-urls', setup: (context) => keepModuleUrls(context, outdir) },
+      { name: 'packages-once', setup: bundlePackagesOnce },
+    ],
   });
   const bundled = join(root, folder, 'dist/bundle');
   await rm(bundled, { recursive: true, force: true });
@@ -63,5 +67,22 @@ function keepModuleUrls({ onLoad }, outdir) {
     const url = `new URL(${JSON.stringify(relative(outdir, path))}, import.meta.url).href`;
     const bundled = [PLANNER, MEDIA].reduce((all, worker) => all.replaceAll(worker, `dist/bundle/${basename(worker)}`), text);
     return { contents: bundled.replaceAll('import.meta.url', url) };
+  });
+}
+
+/** Bundles one of several copies of a package: npm installs the same version in many folders when another version has the place of all. */
+function bundlePackagesOnce({ onResolve, resolve }) {
+  const files = new Map();
+  onResolve({ filter: /^[^./#]/ }, async ({ path, pluginData, ...from }) => {
+    if (pluginData === bundlePackagesOnce || from.kind === 'entry-point') return undefined;
+    const { importer, namespace, resolveDir, kind } = from;
+    const found = await resolve(path, { importer, namespace, resolveDir, kind, pluginData: bundlePackagesOnce });
+    const [, folder, file] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\/(.*)$/.exec(found.path) ?? [];
+    // What cannot be found is not an error where the package does without it.
+    if (found.external || folder === undefined) return undefined;
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const key = `${name}@${version}/${file}`;
+    if (!files.has(key)) files.set(key, found.path);
+    return { ...found, path: files.get(key) };
   });
 }

@@ -7,7 +7,6 @@ import { hasCredential } from '@trestle/service/has-credential';
 import { type Quota, UNCOUNTED, createQuota } from './quota.ts';
 import { toRateLimitHeaders } from './headers.ts';
 import { createRateLimiter } from './rate-limiter.ts';
-import { createRedisWindows } from './redis-windows.ts';
 import { createSlidingWindows } from './sliding-windows.ts';
 import { type LimitedCaller, type Limits, toSubject } from './subjects.ts';
 
@@ -65,7 +64,8 @@ export const NO_RATE_LIMITS: RateLimits = {
 /** Creates the limiter. Resolves when it turned out whether Redis can be used, which takes at most some seconds; never rejects. */
 export async function createRateLimits(settings: RateLimitSettings, log: Log): Promise<RateLimits> {
   const { REDIS_URL: url } = settings;
-  const shared = url === undefined ? undefined : createRedisWindows({ url, log });
+  // Loaded where it is used only.
+  const shared = url === undefined ? undefined : (await import('./redis-windows.ts')).createRedisWindows({ url, log });
   await shared?.settled;
   const limiter = createRateLimiter({ windows: createSlidingWindows(), shared });
   const limits: Limits = {

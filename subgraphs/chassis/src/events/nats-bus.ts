@@ -1,6 +1,6 @@
 /** The connection to NATS JetStream: one stream for the events of each subgraph (ADR 24). */
-import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { type NatsConnection, connect } from '@nats-io/transport-node';
+import type { JetStreamClient, JetStreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { fail } from '@trestle/schema/errors';
 
 const CONNECT_MS = 3000;
@@ -43,7 +43,7 @@ export function createNatsBus({ url, prefix, retentionHours }: NatsOptions): Nat
 
   async function connection(): Promise<NatsConnection> {
     if (isClosed) throw fail('SERVICE_UNAVAILABLE', 'The service is shutting down.');
-    opening ??= connect(toConnectionOptions(url)).catch((cause: unknown) => {
+    opening ??= connectTo(url).catch((cause: unknown) => {
       opening = undefined;
       throw fail('SERVICE_UNAVAILABLE', 'NATS cannot be reached.', { cause });
     });
@@ -55,6 +55,7 @@ export function createNatsBus({ url, prefix, retentionHours }: NatsOptions): Nat
 
   const open = async (): Promise<OpenBus> => {
     const nats = await connection();
+    const { jetstream, jetstreamManager } = await import('./nats-library.ts');
     return { js: jetstream(nats), jsm: await jetstreamManager(nats, { checkAPI: false }) };
   };
   const streamOf = (source: string) => `${prefix}-events-${source}`;
@@ -81,14 +82,15 @@ export function createNatsBus({ url, prefix, retentionHours }: NatsOptions): Nat
   };
 }
 
-/** Credentials are not part of the address that NATS connects to. */
-function toConnectionOptions(url: string) {
+/** Connects with the libraries of NATS, which are loaded where they are used only. Credentials are not part of the address. */
+async function connectTo(url: string): Promise<NatsConnection> {
+  const { connect } = await import('./nats-library.ts');
   const { protocol, host, username, password } = new URL(url);
-  return {
+  return connect({
     servers: `${protocol}//${host}`,
     ...(username !== '' && { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
     timeout: CONNECT_MS,
     reconnectTimeWait: RECONNECT_MS,
     maxReconnectAttempts: -1,
-  };
+  });
 }
