@@ -19,15 +19,13 @@ import {
   parse,
   print,
   printSchema,
-  specifiedRules,
-  validate,
   visit,
   visitWithTypeInfo,
 } from 'graphql';
 import { type Access, decideAll } from '../access/access-rule.ts';
 import type { Denial } from '../access/denial.ts';
-import { limitOperations } from '../limits/limit-operations.ts';
 import type { Limits } from '../limits/limits.ts';
+import { validateOperations } from '../limits/validate-operations.ts';
 import type { AccessRules } from '../plan/access-directives.ts';
 import { type FindProtection, type Protection, createFindProtection } from '../plan/protection.ts';
 import { unusedAlias } from '../plan/unused-alias.ts';
@@ -100,7 +98,7 @@ function readProtection(
 function parseValid(query: string, { schema, limits }: { schema: GraphQLSchema; limits: Limits }): DocumentNode | undefined {
   try {
     const document = parse(query, { maxTokens: limits.maxTokens });
-    return validate(schema, document, [...specifiedRules, limitOperations(limits)], { maxErrors: 1 }).length === 0 ? document : undefined;
+    return validateOperations(document, { schema, limits, maxErrors: 1 }).length === 0 ? document : undefined;
   } catch {
     return undefined;
   }

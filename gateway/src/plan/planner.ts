@@ -3,6 +3,7 @@
  * serving thread has programs only.
  */
 import { createHash } from 'node:crypto';
+import { TOO_MANY_FIELD_PAIRS } from '@trestle/schema/field-pairs';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import type { AccessRule } from '../access/access-rule.ts';
 import type { IntrospectionResults, Location, Program } from '../program/program.ts';
@@ -87,7 +88,7 @@ const ABORTED = 'Validation aborted.';
 
 /** Returns an error as plain data, which can be sent to another thread. */
 export function toPreparedError({ message: given, locations }: GraphQLError): PreparedError {
-  const message = given === ABORTED ? 'The document is too complex to validate; select each field once and spread fewer fragments' : given;
+  const message = given === ABORTED ? TOO_MANY_FIELD_PAIRS : given;
   return { message, ...(locations && { locations: locations.map(({ line, column }) => ({ line, column })) }) };
 }
 

@@ -9,12 +9,10 @@ import {
   Kind,
   type OperationDefinitionNode,
   parse,
-  specifiedRules,
-  validate,
   visit,
 } from 'graphql';
-import { limitOperations } from '../limits/limit-operations.ts';
 import { type Limits, tooExpensive } from '../limits/limits.ts';
+import { validateOperations } from '../limits/validate-operations.ts';
 import { expandOperation } from './expand-operation.ts';
 import { hideValues } from './hide-values.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
@@ -57,6 +55,8 @@ export type OperationReader = (source: DocumentSource, maxWeight: number) => Rea
 
 /** The largest weight of a light document, about its number of selections. The weight is known before the document is planned. */
 export const LIGHT_WEIGHT = 300;
+/** The most errors that a response names. */
+const MAX_ERRORS = 20;
 /** The number of introspected objects that weigh as much as one selection. */
 const OBJECTS_PER_SELECTION = 5;
 
@@ -90,7 +90,7 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     };
     const sent = parseDocument(query, limits);
     weigh(weightOf(sent));
-    const errors = validate(schema, sent, [...specifiedRules, limitOperations(limits)], { maxErrors: 20 });
+    const errors = validateOperations(sent, { schema, limits, maxErrors: MAX_ERRORS });
     if (errors.length > 0) throw new InvalidDocument(errors.map(hideValues));
     const document = renameTypenameAliases(sent);
     const operation = selectOperation(document, operationName);

@@ -1,4 +1,4 @@
-/** Stores parsed documents, so that documents which the gateway sends repeatedly are parsed and validated once. Bounded by their length. */
+/** Stores parsed documents that are valid, so that documents which the gateway sends repeatedly are parsed and validated once. Bounded by their length. */
 import type { DocumentNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
@@ -23,8 +23,11 @@ export interface DocumentCacheLimits {
  */
 const LIMITS: DocumentCacheLimits = { maxCharacters: 128 * 1024, maxDocumentCharacters: 16 * 1024 };
 
-/** Creates the cache. It removes the least recently used documents while all together exceed the limit. */
-export function createDocumentCache({ maxCharacters, maxDocumentCharacters } = LIMITS): DocumentCache {
+/** Creates the cache for valid documents. It removes the least recently used ones while all together exceed the limit. */
+export function createDocumentCache(
+  isValid: (document: DocumentNode) => boolean,
+  { maxCharacters, maxDocumentCharacters } = LIMITS,
+): DocumentCache {
   const documents = new LRUCache<string, DocumentNode>({
     maxSize: maxCharacters,
     maxEntrySize: maxDocumentCharacters,
@@ -33,7 +36,7 @@ export function createDocumentCache({ maxCharacters, maxDocumentCharacters } = L
   return {
     get: (key) => Promise.resolve(documents.get(key)),
     set(key, document) {
-      documents.set(key, document);
+      if (isValid(document)) documents.set(key, document);
       return Promise.resolve();
     },
     delete(key) {

@@ -14,10 +14,11 @@ import { ERRORS, Fault } from '@trestle/schema/errors';
 import express, { type Express, type RequestHandler, type Response } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createDocumentCache } from '../graphql/document-cache.ts';
-import { MAX_TOKENS, limitRootFields } from '../graphql/document-limits.ts';
+import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { createErrorPlugin, formatError } from '../graphql/errors.ts';
 import { replayPlugin } from '../graphql/replay-plugin.ts';
 import { resultLimitPlugin } from '../graphql/result-limits.ts';
+import { findDocumentError, validationPlugin } from '../graphql/validate-document.ts';
 import type { RequestContext } from '../request/context.ts';
 import { toHttpExchange } from '../request/http-exchange.ts';
 import { parseIdempotencyKey } from '../request/idempotency-key.ts';
@@ -42,10 +43,13 @@ export async function startApolloServer({ schema, log, plugin }: ApolloServerOpt
   const server = new ApolloServer<RequestContext>({
     schema,
     formatError,
-    documentStore: createDocumentCache(),
+    // Apollo Server stores a document before its plugins are called.
+    documentStore: createDocumentCache((document) => findDocumentError(schema, document) === undefined),
     parseOptions: { maxLexicalTokens: MAX_TOKENS },
-    validationRules: [limitRootFields],
+    dangerouslyDisableValidation: true,
     plugins: [
+      // In place of the validation that is disabled.
+      validationPlugin,
       plugin,
       createErrorPlugin(log),
       resultLimitPlugin,

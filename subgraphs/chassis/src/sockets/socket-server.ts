@@ -16,8 +16,6 @@ import {
   OperationTypeNode,
   getOperationAST,
   parse,
-  specifiedRules,
-  validate,
 } from 'graphql';
 import {
   CloseCode,
@@ -29,7 +27,8 @@ import {
   makeServer,
 } from 'graphql-ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { MAX_TOKENS, limitRootFields } from '../graphql/document-limits.ts';
+import { MAX_TOKENS } from '../graphql/document-limits.ts';
+import { findDocumentError } from '../graphql/validate-document.ts';
 import { OperationFailure, type Results } from './operation.ts';
 import type { SocketOperations } from './operations.ts';
 import { QueryTurns } from './query-turns.ts';
@@ -69,9 +68,6 @@ interface Peer {
 }
 
 type InitialisedPeer = Peer & { readonly session: Session };
-
-/** The rules that a document has to follow, also over HTTP. */
-const RULES = [...specifiedRules, limitRootFields];
 
 /** What graphql-ws passes on from a message to where it is executed. */
 type Prepared = ExecutionArgs & { readonly run: () => Results };
@@ -222,7 +218,7 @@ function run(args: ExecutionArgs): OperationResult {
 /** Throws GraphQLError for a syntax error, or a document that is not valid for the schema. */
 function parseDocument(schema: GraphQLSchema, query: string): DocumentNode {
   const document = parse(query, { maxLexicalTokens: MAX_TOKENS });
-  const [error] = validate(schema, document, RULES);
+  const error = findDocumentError(schema, document);
   if (error) throw error;
   return document;
 }

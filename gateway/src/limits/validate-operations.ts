@@ -1,0 +1,21 @@
+/** Validates documents of clients: the limits first, so that a document beyond them costs no validation (GraphQL §5, contract §6). */
+import { TOO_MANY_FIELD_PAIRS, hasTooManyFieldPairs } from '@trestle/schema/field-pairs';
+import { type DocumentNode, GraphQLError, type GraphQLSchema, specifiedRules, validate } from 'graphql';
+import { limitOperations } from './limit-operations.ts';
+import type { Limits } from './limits.ts';
+
+export interface ValidationOptions {
+  /** The schema of clients. */
+  readonly schema: GraphQLSchema;
+  readonly limits: Limits;
+  /** After so many errors the validation ends. */
+  readonly maxErrors: number;
+}
+
+/** Returns the errors of a document. Those of the specification are not looked for in a document that exceeds a limit. */
+export function validateOperations(document: DocumentNode, { schema, limits, maxErrors }: ValidationOptions): readonly GraphQLError[] {
+  const exceeded = validate(schema, document, [limitOperations(limits)], { maxErrors });
+  if (exceeded.length > 0) return exceeded;
+  if (hasTooManyFieldPairs(document)) return [new GraphQLError(TOO_MANY_FIELD_PAIRS)];
+  return validate(schema, document, specifiedRules, { maxErrors });
+}
