@@ -189,6 +189,7 @@ function toConfig(values: SettingValues, env: Values) {
       store: values.RESPONSE_CACHE,
       maxBytes: values.RESPONSE_CACHE_BYTES,
       sharing: values.RESPONSE_CACHE_SHARING,
+      staleSeconds: values.RESPONSE_CACHE_STALE_SECONDS,
       redisUrl: values.REDIS_URL,
       timeoutMs: values.RESPONSE_CACHE_TIMEOUT_MS,
     },

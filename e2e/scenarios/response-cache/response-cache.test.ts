@@ -35,7 +35,12 @@ beforeAll(async () => {
   federation = await startFederation(LAMPS, { args: ['--config', rules], env: { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_KEY: KEY } });
   const file = join(folder, 'supergraph.graphql');
   await writeFile(file, federation.supergraphSdl);
-  const env = { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_SHARING: 'all', RESPONSE_CACHE_BYTES: '300000' };
+  const env = {
+    RESPONSE_CACHE: 'memory',
+    RESPONSE_CACHE_SHARING: 'all',
+    RESPONSE_CACHE_BYTES: '300000',
+    RESPONSE_CACHE_STALE_SECONDS: '600',
+  };
   sharing = await startGateway(['--supergraph', file, '--port', '0', '--auth', 'off', '--config', rules], env);
 });
 beforeEach(() => {
@@ -279,6 +284,29 @@ describe('a response cache that all clients share', () => {
     const own = fresh('{ lamp { name } mine { name } }');
     expect([await shared(own, ADA), await shared(own, BOB)]).toEqual([STORED, STORED]);
     expect(await shared(own, ADA)).toMatch(HIT);
+  });
+
+  it('sends a stale result while one execution replaces it, keeps it when that fails, and sends none after a mutation', async () => {
+    const query = fresh('{ brief }');
+    const read = async (headers: Headers = {}) => ask(query, headers, { url: `${sharing.url}/graphql` });
+    state.name = 'old';
+    expect(statusOf(await read())).toBe(STORED);
+    state.name = 'new';
+    federation.intercept = () => ({ errors: [{ message: 'broken' }] });
+    const before = federation.received.length;
+    await until(async () => {
+      const reply = await read();
+      expect([reply.body.data, statusOf(reply)]).toEqual([{ brief: 'old' }, expect.stringMatching(/^Trestle; hit; ttl=/)]);
+      return federation.received.length > before + 1;
+    });
+    federation.intercept = undefined;
+    await until(async () => {
+      const reply = await read();
+      expect(statusOf(reply)).toMatch(/^Trestle; hit; ttl=/);
+      return reply.body.data?.['brief'] === 'new';
+    });
+    await ask('mutation { touch(name: "newest") }', ADA, { url: `${sharing.url}/graphql` });
+    expect((await read(ADA)).body.data).toEqual({ brief: 'newest' });
   });
 
   it('does not exceed its bytes, and keeps what was used last', async () => {

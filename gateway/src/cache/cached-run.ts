@@ -13,6 +13,8 @@ export interface CachedRunOptions {
   readonly program: Pick<Program, 'kind' | 'name' | 'types'>;
   /** The hash of the supergraph. */
   readonly hash: string;
+  /** For a run that only refreshes what the cache has: what its result is passed to. */
+  readonly pending?: PendingResult | undefined;
 }
 
 export class CachedRun {
@@ -22,17 +24,21 @@ export class CachedRun {
 
   constructor(options: CachedRunOptions) {
     this.#options = options;
+    this.#pending = options.pending;
   }
 
-  /** Calls back once, with the result of the cache; undefined when the query must be executed. `variables` are those with the operation's defaults. */
+  /**
+   * Calls back once, with the result of the cache; undefined when the query must be executed. `refresh` is what the result of another execution is passed
+   * to, if this one is stale. `variables` are those with the operation's defaults.
+   */
   find(
     { policy, variables }: { readonly policy: CachePolicy; readonly variables: Readonly<Record<string, unknown>> },
-    done: (result: OperationResult | undefined) => void,
+    done: (result: OperationResult | undefined, refresh?: PendingResult) => void,
   ): void {
     const { cache, request, program, hash } = this.#options;
     cache.find({ request, hash, variables, policy, types: program.types }, (outcome) => {
       if ('bytes' in outcome) {
-        done(this.#toResult(outcome));
+        done(this.#toResult(outcome), outcome.refresh);
         return;
       }
       this.#pending = outcome.pending;

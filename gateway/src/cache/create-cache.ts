@@ -13,6 +13,8 @@ export interface CacheSettings {
   /** Of the results in memory. */
   readonly maxBytes: number;
   readonly sharing: Sharing;
+  /** For how long a result is sent once its time is over, while it is executed again. */
+  readonly staleSeconds: number;
   /** Required for the store redis. */
   readonly redisUrl: string | undefined;
   /** The time limit of a command of Redis. */
@@ -28,14 +30,14 @@ export interface CacheParts {
 
 /** Resolves with undefined where no results are kept, else when it turned out whether the store can be used; never rejects. */
 export async function createCache(settings: CacheSettings, { graph = '', log, metrics }: CacheParts): Promise<ResponseCache | undefined> {
-  const { store: kind, maxBytes, sharing, redisUrl: url = '', timeoutMs } = settings;
+  const { store: kind, maxBytes, sharing, staleSeconds, redisUrl: url = '', timeoutMs } = settings;
   if (kind === 'off') return undefined;
   if (kind === 'memory') {
     const store = new MemoryStore({ maxBytes });
-    return new ResponseCache({ store, sharing, count: createCacheMetrics(metrics, () => store.bytes) });
+    return new ResponseCache({ store, sharing, staleSeconds, count: createCacheMetrics(metrics, () => store.bytes) });
   }
   const { RedisStore } = await import('./redis-store.ts');
   const store = new RedisStore({ url, log, keyPrefix: `trestle:cache:${graph}:`, timeoutMs });
   await store.settled;
-  return new ResponseCache({ store, sharing, count: createCacheMetrics(metrics, undefined) });
+  return new ResponseCache({ store, sharing, staleSeconds, count: createCacheMetrics(metrics, undefined) });
 }

@@ -13,6 +13,8 @@ export interface PendingResultOptions {
   readonly policy: CachePolicy;
   /** Those that the result is invalidated by in any case. */
   readonly tags: readonly string[];
+  /** For how long the result is kept once its time is over. */
+  readonly staleSeconds: number;
   readonly onEnd?: (ended: PendingResult) => void;
 }
 
@@ -49,12 +51,19 @@ export class PendingResult {
 
   /** Must be called once, when the execution has ended. Keeps a copy of the bytes. */
   settle(ending: Ending): CacheReport {
-    const { key, store, version, onEnd } = this.#options;
+    const { key, store, version, staleSeconds, onEnd } = this.#options;
     const kept = this.#toKept(ending);
     onEnd?.(this);
     if (kept) {
       const { bytes, policy, tags } = kept;
-      store.put(key, { bytes, policy, tags, version, ageMs: performance.now() - this.#startedAt, keptMs: lifetimeOf(policy) * 1000 });
+      store.put(key, {
+        bytes,
+        policy,
+        tags,
+        version,
+        ageMs: performance.now() - this.#startedAt,
+        keptMs: (lifetimeOf(policy) + staleSeconds) * 1000,
+      });
     }
     // Later: what they do is not part of this request.
     for (const each of this.#waiting) process.nextTick(each, kept);

@@ -17,6 +17,8 @@ export type Sharing = (typeof SHARING_MODES)[number];
 export interface ResponseCacheOptions {
   readonly store: ResultStore;
   readonly sharing: Sharing;
+  /** For how long a result is sent once its time is over, while it is executed again. */
+  readonly staleSeconds: number;
   readonly count: CountOutcome;
 }
 
@@ -40,6 +42,8 @@ export type CacheOutcome = CachedResult | { readonly pending: PendingResult | un
 
 export interface CachedResult extends Pick<FoundResult, 'bytes' | 'policy'> {
   readonly report: CacheReport;
+  /** What the result of another execution is passed to; undefined unless this one is stale and no other client has it executed again. */
+  readonly refresh?: PendingResult | undefined;
 }
 
 /** What a mutation has changed. */
@@ -78,27 +82,36 @@ export class ResponseCache {
       }
       const { version, found } = lookup;
       count(found ? 'hit' : 'miss');
-      if (found) done({ ...found, report: toHit(found) });
-      else this.#await(key, { version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] }, done);
+      const source = { key, version, policy, tags: [ALL_TAG, ...types.map(toTypeTag)] };
+      if (!found) this.#await(source, done);
+      else if (found.ageMs < lifetimeOf(found.policy) * 1000) done({ ...found, report: toHit(found) });
+      else
+        done({ ...found, report: toHit(found), refresh: this.#inFlight.get(key)?.version === version ? undefined : this.#begin(source) });
     });
   }
 
   /** Waits for an execution in flight that began after the last invalidation, else lets this one be waited for. */
-  #await(key: string, source: Pick<PendingResultOptions, 'version' | 'policy' | 'tags'>, done: (outcome: CacheOutcome) => void): void {
-    const { store } = this.#options;
-    const known = this.#inFlight.get(key);
+  #await(source: Source, done: (outcome: CacheOutcome) => void): void {
+    const { store, staleSeconds } = this.#options;
+    const known = this.#inFlight.get(source.key);
     if (known?.version === source.version) {
       known.join((kept) => {
-        done(kept ? { ...kept, report: COLLAPSED } : { pending: new PendingResult({ ...source, key, store }) });
+        done(kept ? { ...kept, report: COLLAPSED } : { pending: new PendingResult({ ...source, store, staleSeconds }) });
       });
       return;
     }
+    done({ pending: this.#begin(source) });
+  }
+
+  #begin(source: Source): PendingResult {
+    const { store, staleSeconds } = this.#options;
+    const { key } = source;
     const onEnd = (ended: PendingResult) => {
       if (this.#inFlight.get(key) === ended) this.#inFlight.delete(key);
     };
-    const pending = new PendingResult({ ...source, key, store, onEnd });
+    const pending = new PendingResult({ ...source, store, staleSeconds, onEnd });
     this.#inFlight.set(key, pending);
-    done({ pending });
+    return pending;
   }
 
   /**
@@ -120,6 +133,8 @@ export class ResponseCache {
     this.#options.store.close();
   }
 }
+
+type Source = Pick<PendingResultOptions, 'key' | 'version' | 'policy' | 'tags'>;
 
 const COLLAPSED: CacheReport = { kind: 'miss', isStored: false, isCollapsed: true };
 

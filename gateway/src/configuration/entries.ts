@@ -186,6 +186,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'responseCache.sharing',
     'Which clients share results with PUBLIC fields only: those without a credential, or all.',
   ),
+  RESPONSE_CACHE_STALE_SECONDS: atStart(
+    'responseCache.staleSeconds',
+    'For how long a result is sent once its time is over, while it is executed again.',
+  ),
   RESPONSE_CACHE_TIMEOUT_MS: atStart(
     'responseCache.timeoutMs',
     'How long Redis may take for a command. Then the operation goes on without it.',

@@ -113,6 +113,7 @@ export const settings = {
   RESPONSE_CACHE: setting.choice(...CACHE_STORES).default('off'),
   RESPONSE_CACHE_BYTES: setting.integer(65_536, 17_179_869_184).default(67_108_864),
   RESPONSE_CACHE_SHARING: setting.choice(...SHARING_MODES).default('anonymous'),
+  RESPONSE_CACHE_STALE_SECONDS: setting.integer(0, 86_400).default(0),
   RESPONSE_CACHE_TIMEOUT_MS: setting.integer(1, 10_000).default(100),
   RESPONSE_CACHE_KEY: secretKey().optional(),
   MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),

@@ -3,6 +3,7 @@ import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import { toDenialFault } from '../access/denial.ts';
 import { CachedRun } from '../cache/cached-run.ts';
+import type { PendingResult } from '../cache/pending-result.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import { toRefusedResult } from '../errors/format-error.ts';
 import { toDocumentRefusal, toRefusalResult } from '../errors/refusal-result.ts';
@@ -21,7 +22,7 @@ import { toPlannedPolicy } from '../program/cache-rule.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
-import type { Measure } from '../request/context.ts';
+import { type Measure, renewContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
@@ -143,7 +144,7 @@ export class OperationRun {
       return;
     }
     let isLater = false;
-    this.#cached.find({ policy, variables }, (result) => {
+    this.#cached.find({ policy, variables }, (result, refresh) => {
       const proceed = () => {
         if (result) this.#end(result);
         else
@@ -153,6 +154,7 @@ export class OperationRun {
       };
       if (isLater) measure(request.context.client, proceed);
       else proceed();
+      if (refresh) this.#refresh(checked, refresh);
     });
     isLater = true;
   }
@@ -284,6 +286,21 @@ export class OperationRun {
     const { code } = fault;
     if (code === 'INTERNAL_ERROR') writing.log.error('request failed', { requestId, code, error: fault.cause });
     this.#finish(toRefusalResult(fault, requestId));
+  }
+
+  /** Executes a query again, for the cache alone: its client has a stale result already. */
+  #refresh(checked: CheckedOperation, pending: PendingResult): void {
+    const { request, cache, snapshot } = this.#options;
+    if (!cache) return;
+    const renewed = { ...request, context: { ...renewContext(request.context), trace: undefined } };
+    const run = new OperationRun({ ...this.#options, request: renewed }, (result) => {
+      result.release?.();
+    });
+    run.#operation = checked.operation;
+    run.#cached = new CachedRun({ cache, request: renewed, program: checked.operation.program, hash: snapshot.hash, pending });
+    run.#guard(() => {
+      run.#introspect(checked);
+    });
   }
 
   #end(result: OperationResult): void {
