@@ -102,27 +102,27 @@ async function writeByClients({ stack, token, until, written }) {
   await Promise.all(Array.from({ length: CLIENTS }, write));
 }
 
+/** An id that the gateway accepts: 26 characters behind the prefix. */
+const toPostId = (number) => `pst_${String(number).padStart(26, '0')}`;
+
 /**
  * Each tick inserts its share by one statement. A tick that is late does not slow down the rate. Resolves with how long the statements took,
  * in milliseconds.
  */
 export async function insertAtRate({ stack: { sql }, rate, isOver, written }) {
   const began = performance.now();
+  const startedAt = Date.now() * 1000;
   const times = [];
   for (let count = 0; !isOver();) {
     const now = performance.now();
     const due = Math.floor(((now - began) * rate) / 1000) - count;
     if (due > 0) {
       const numbers = Array.from({ length: due }, (_, i) => count + i);
-      const posts = numbers.map((each) => [
-        `pst_${String(rate)}_${String(each)}_${String(Math.floor(began))}`,
-        textOf(each, 5),
-        textOf(each, 40),
-      ]);
+      const posts = numbers.map((each) => [toPostId(startedAt + each), textOf(each, 5), textOf(each, 40)]);
       await sql(
         'content',
         `INSERT INTO posts (id, "authorId", title, body, status)
-         SELECT p.id, 'usr_1', p.title, p.body, 'PUBLISHED' FROM unnest($1::text[], $2::text[], $3::text[]) p(id, title, body)`,
+         SELECT p.id, 'usr_00000000000000000000000001', p.title, p.body, 'PUBLISHED' FROM unnest($1::text[], $2::text[], $3::text[]) p(id, title, body)`,
         [0, 1, 2].map((column) => posts.map((post) => post[column])),
       );
       times.push(performance.now() - now);
