@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry spans: takes OTLP as JSON over HTTP, on a port that the system chooses. */
+/** A collector of OpenTelemetry: takes spans, metrics and log records by OTLP as JSON over HTTP, on a port that the system chooses. */
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -14,28 +14,64 @@ export interface ExportedSpan {
   readonly service: string;
 }
 
+type Attributes = readonly { key: string; value: { stringValue?: string; intValue?: number | string; doubleValue?: number } }[];
+
+export interface ExportedMetric {
+  readonly name: string;
+  readonly unit: string;
+  readonly sum?: { readonly isMonotonic: boolean; readonly dataPoints: readonly { attributes: Attributes }[] };
+  readonly gauge?: { readonly dataPoints: readonly { attributes: Attributes; asDouble?: number; asInt?: number }[] };
+  readonly histogram?: {
+    readonly dataPoints: readonly {
+      readonly attributes: Attributes;
+      readonly count: number;
+      readonly bucketCounts: readonly number[];
+      readonly explicitBounds: readonly number[];
+    }[];
+  };
+  readonly service: string;
+}
+
+export interface ExportedRecord {
+  readonly severityText: string;
+  readonly body: { readonly stringValue: string };
+  readonly attributes: Attributes;
+  readonly traceId?: string;
+  readonly spanId?: string;
+  readonly service: string;
+}
+
 export interface Collector {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string;
   /** All that was exported so far. */
   readonly spans: readonly ExportedSpan[];
+  readonly metrics: readonly ExportedMetric[];
+  readonly records: readonly ExportedRecord[];
   stop(): Promise<void>;
 }
 
-interface Export {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: ExportedSpan['attributes'] };
-    readonly scopeSpans: readonly { readonly spans: readonly Omit<ExportedSpan, 'service'>[] }[];
-  }[];
+interface Resource {
+  readonly resource: { readonly attributes: Attributes };
 }
 
+interface Export {
+  readonly resourceSpans?: readonly (Resource & { readonly scopeSpans: readonly { readonly spans: readonly object[] }[] })[];
+  readonly resourceMetrics?: readonly (Resource & { readonly scopeMetrics: readonly { readonly metrics: readonly object[] }[] })[];
+  readonly resourceLogs?: readonly (Resource & { readonly scopeLogs: readonly { readonly logRecords: readonly object[] }[] })[];
+}
+
+const serviceOf = ({ resource }: Resource) => resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
+
 export async function startCollector(): Promise<Collector> {
-  const spans: ExportedSpan[] = [];
-  const take = ({ resourceSpans }: Export) => {
-    for (const { resource, scopeSpans } of resourceSpans) {
-      const service = resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
-      for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service })));
-    }
+  const [spans, metrics, records]: [ExportedSpan[], ExportedMetric[], ExportedRecord[]] = [[], [], []];
+  const add = <T>(all: T[], from: Resource, found: readonly object[]) => {
+    all.push(...found.map((each) => ({ ...each, service: serviceOf(from) }) as T));
+  };
+  const take = ({ resourceSpans = [], resourceMetrics = [], resourceLogs = [] }: Export) => {
+    for (const each of resourceSpans) for (const scope of each.scopeSpans) add(spans, each, scope.spans);
+    for (const each of resourceMetrics) for (const scope of each.scopeMetrics) add(metrics, each, scope.metrics);
+    for (const each of resourceLogs) for (const scope of each.scopeLogs) add(records, each, scope.logRecords);
   };
   const server: Server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];
@@ -50,6 +86,8 @@ export async function startCollector(): Promise<Collector> {
   return {
     endpoint: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     spans,
+    metrics,
+    records,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

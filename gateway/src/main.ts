@@ -12,6 +12,7 @@ import { refuseUpgrade } from '@trestle/service/refuse-upgrade';
 import { toRequestId } from '@trestle/service/request-id';
 import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
+import { startExports } from '@trestle/telemetry/exports';
 import { Registry } from 'prom-client';
 import { createGraphChooser } from './choose-graph.ts';
 import { readCommandLine } from './command-line.ts';
@@ -53,7 +54,8 @@ async function start() {
   const graphs: Graph[] = [];
   // The process listens once all supergraphs are loaded, so it is always ready.
   const probes = createProbes({ isReady: () => true, readDetails: () => readHashes(graphs) });
-  const tracing = await createTracing({ service: 'gateway', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
+  const tracing = await createTracing({ service: 'gateway', settings: config });
+  const stopExports = await startExports({ service: 'gateway', settings: config, registries: probes.registries, log });
   const admission = createAdmission();
   const hasRateLimits = config.graphs.some((each) => each.config.hasRateLimits);
   const rateLimits = hasRateLimits ? await createRateLimits(config, log) : NO_RATE_LIMITS;
@@ -87,7 +89,7 @@ async function start() {
     await Promise.all([stopped, ...graphs.map((graph) => graph.drain())]);
     rateLimits.close();
     await Promise.all(graphs.map((graph) => graph.stop()));
-    await tracing.stop();
+    await Promise.all([tracing.stop(), stopExports()]);
   };
 }
 

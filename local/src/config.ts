@@ -52,7 +52,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 
 /** Settings that `npm start` passes on from its environment to every process. Processes inherit no other variables; `passed-settings.test.ts` compares. */
 const SERVICE_SETTINGS = [
-  ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'UPLOAD_TIMEOUT_MS', 'KEEP_ALIVE_TIMEOUT_MS'] as const),
+  ...(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG', 'OTEL_METRICS_EXPORTER'] as const),
+  ...([
+    'OTEL_METRIC_EXPORT_INTERVAL',
+    'OTEL_LOGS_EXPORTER',
+    'HEADERS_TIMEOUT_MS',
+    'REQUEST_TIMEOUT_MS',
+    'UPLOAD_TIMEOUT_MS',
+    'KEEP_ALIVE_TIMEOUT_MS',
+  ] as const),
   ...(['MIN_BODY_BYTES_PER_SECOND', 'BODY_GRACE_MS', 'WRITE_TIMEOUT_MS', 'MAX_RECEIVING_BYTES', 'MAX_SENDING_BYTES'] as const),
   ...(['MAX_CONNECTIONS', 'MAX_CONNECTIONS_PER_ADDRESS', 'DRAIN_DELAY_MS', 'TRUSTED_ISSUERS_FILE'] as const),
 ] as const;

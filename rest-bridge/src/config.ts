@@ -6,6 +6,7 @@ import { LOG_LEVELS } from '@trestle/log';
 import { rateLimitSettings } from '@trestle/limits/settings';
 import { edgeSettings } from '@trestle/service/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
+import { telemetrySettings } from '@trestle/telemetry/settings';
 import { type Lifecycle, parseLifecycles } from './versions/versions.ts';
 
 /** Returns the settings. Throws an Error that names every invalid variable. */
@@ -32,7 +33,7 @@ export function readConfig() {
       MAINTENANCE_FILE: setting.string().optional(),
       MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),
       MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).default(500),
-      OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
+      ...telemetrySettings,
       TLS_CERT_FILE: setting.file().optional(),
       TLS_KEY_FILE: setting.file().optional(),
     },

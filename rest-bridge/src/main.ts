@@ -12,6 +12,7 @@ import { type HistogramSeries, createHistogram } from '@trestle/service/histogra
 import { createProbes } from '@trestle/service/probes';
 import { toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
+import { startExports } from '@trestle/telemetry/exports';
 import express from 'express';
 import { buildSchema } from 'graphql';
 import type { Registry } from 'prom-client';
@@ -52,7 +53,8 @@ async function start() {
     timeoutMs: config.GATEWAY_TIMEOUT_MS,
   });
   const probes = createProbes({ isReady: () => gateway.isReady() });
-  const tracing = await createTracing({ service: 'rest-bridge', endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT });
+  const tracing = await createTracing({ service: 'rest-bridge', settings: config });
+  const stopExports = await startExports({ service: 'rest-bridge', settings: config, registries: probes.registries, log });
   const load = createLoadGuard({ maxInFlight: config.MAX_IN_FLIGHT, maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS });
   const maintenance = await watchMaintenance(config.MAINTENANCE_FILE);
   const { verifier, publicKeys, apiKeys, stop: stopAuthentication } = await createAuthentication(probes.metrics);
@@ -95,7 +97,7 @@ async function start() {
     maintenance.close();
     await stopAuthentication();
     await Promise.all([gateway.close(), files.close(), oauth.close()]);
-    await tracing.stop();
+    await Promise.all([tracing.stop(), stopExports()]);
   };
 }
 
@@ -160,10 +162,10 @@ function createObserver(registry: Registry): ReceiverDependencies['observe'] {
     labelNames: ['route', 'method', 'status'],
   });
   const known = new Map<string, HistogramSeries>();
-  return ({ route, method, status, seconds }) => {
+  return ({ route, method, status, seconds, span }) => {
     const key = `${route} ${method} ${String(status)}`;
     const series = known.get(key) ?? openSeries({ route, method, status: String(status) });
     known.set(key, series);
-    series.observe(seconds);
+    series.observe(seconds, span);
   };
 }

@@ -1,4 +1,4 @@
-/** One trace from a REST request to its SQL statements, and what each process reports of a request. */
+/** One trace from a REST request to its SQL statements, what each process reports of a request, and what it exports. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
 import { type Collector, type ExportedSpan, startCollector } from '../../stack/collector.ts';
@@ -11,7 +11,8 @@ let collector: Collector;
 let stack: Stack;
 beforeAll(async () => {
   collector = await startCollector();
-  stack = await startStack({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint } });
+  const env = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '1000', OTEL_LOGS_EXPORTER: 'otlp' };
+  stack = await startStack({ env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint } });
 });
 afterAll(async () => {
   await stack.stop();
@@ -95,4 +96,95 @@ it('counts the requests of a subgraph and writes a line in its log for each', as
   await until(() => Promise.resolve(users.lines.some((line) => line.includes(requestId))));
   const line = JSON.parse(users.lines.find((each) => each.includes(requestId)) ?? '') as Record<string, unknown>;
   expect(line).toMatchObject({ msg: 'request', method: 'POST', route: '/graphql', status: 200, operation: 'Named' });
+});
+
+describe('the sampler of a gateway', () => {
+  it('exports no trace with always_off, and with traceidratio and a share of 0, whatever the client has decided', async () => {
+    const samplers: Record<string, string>[] = [
+      { OTEL_TRACES_SAMPLER: 'always_off' },
+      { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' },
+    ];
+    for (const [i, settings] of samplers.entries()) {
+      const { url } = await stack.startGateway(settings);
+      const send = async (to: string, traceId: string) => {
+        const headers = { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` };
+        const body = { query: '{ productsConnection(first: 1) { edges { node { id } } } }' };
+        expect((await request(`${to}/graphql`, { method: 'POST', body, headers })).status).toBe(200);
+      };
+      const [unsampled, sampled] = [`4af7651916cd43dd8448eb211c80319${String(i)}`, `5af7651916cd43dd8448eb211c80319${String(i)}`];
+      await send(url, unsampled);
+      await send(stack.gateway, sampled);
+      // The subgraph exports in the order of requests.
+      await traceWith(sampled, /^SELECT /);
+      expect(collector.spans.filter(({ traceId }) => traceId === unsampled)).toEqual([]);
+    }
+  });
+
+  it.each(['2', '-1', 'half', '1e-3'])('is refused with a share of %s', async (share) => {
+    await expect(stack.startGateway({ OTEL_TRACES_SAMPLER_ARG: share })).rejects.toThrow(
+      /OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1/,
+    );
+  });
+});
+
+const PROCESSES = ['trestle-rest-bridge', 'trestle-gateway', 'trestle-users', 'trestle-orders', 'trestle-content'];
+
+describe('exported metrics', () => {
+  it('are those of every process, with the names of the HTTP conventions', async () => {
+    await stack.call('GET', '/v1/products');
+    const findDurations = (service: string) =>
+      collector.metrics.filter((each) => each.service === service && each.name === 'http.server.request.duration');
+    for (const [service, method, route] of [
+      ['trestle-rest-bridge', 'GET', '/products'],
+      ['trestle-orders', 'POST', '/graphql'],
+    ] as const) {
+      const findPoint = () =>
+        findDurations(service)
+          .at(-1)
+          ?.histogram?.dataPoints.find(({ attributes }) => attributes.some(({ value }) => value.stringValue === route));
+      await until(() => Promise.resolve(findPoint() !== undefined));
+      const point = findPoint();
+      const values = Object.fromEntries(
+        (point?.attributes ?? []).map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]),
+      );
+      expect(values).toEqual({ 'http.request.method': method, 'http.route': route, 'http.response.status_code': 200 });
+      expect(point?.bucketCounts).toHaveLength((point?.explicitBounds.length ?? 0) + 1);
+      expect(point?.bucketCounts.reduce((sum, each) => sum + Number(each), 0)).toBe(Number(point?.count));
+      expect(findDurations(service)[0]?.unit).toBe('s');
+    }
+    for (const service of PROCESSES)
+      await until(() =>
+        Promise.resolve(collector.metrics.some((each) => each.service === service && each.name === 'process_cpu_seconds_total')),
+      );
+  });
+});
+
+describe('exported log lines', () => {
+  it('name the span of their request, and have no more than standard output', async () => {
+    const { id, token } = await stack.createAccount('Logged Person');
+    const traceId = '6af7651916cd43dd8448eb211c80319e';
+    const headers = { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` };
+    await stack.call('GET', `/v1/users/${id}`, { token, headers });
+    await traceWith(traceId, /^SELECT /);
+    const find = () => collector.records.filter((each) => each.traceId === traceId);
+    await until(() => Promise.resolve(new Set(find().map(({ service }) => service)).size === 3));
+    const spanIds = new Set(collector.spans.filter((span) => span.traceId === traceId).map(({ spanId }) => spanId));
+    for (const record of find()) {
+      expect([record.severityText, record.body.stringValue]).toEqual(['info', 'request']);
+      expect(spanIds).toContain(record.spanId);
+    }
+    const text = JSON.stringify(collector.records);
+    for (const planted of [id, token, 'logged.person@']) expect(text).not.toContain(planted);
+  });
+});
+
+it('shows the trace of a request as an exemplar in /metrics, in the format OpenMetrics', async () => {
+  const traceId = '7af7651916cd43dd8448eb211c80319e';
+  const headers = { traceparent: `00-${traceId}-${CLIENT_SPAN}-01` };
+  await request(`${stack.gateway}/graphql`, { method: 'POST', body: { query: '{ __typename }' }, headers });
+  const accept = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5';
+  const reply = await request(`${stack.gateway}/metrics`, { method: 'GET', headers: { accept } });
+  expect(reply.headers.get('content-type')).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
+  expect(reply.text).toMatch(new RegExp(`_bucket\\{[^}]*\\} \\d+ # \\{trace_id="${traceId}",span_id="[0-9a-f]{16}"\\} [\\d.]+ [\\d.]+\n`));
+  expect(reply.text.endsWith('\n# EOF\n')).toBe(true);
 });

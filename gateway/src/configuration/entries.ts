@@ -98,8 +98,13 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUBSCRIPTION_DRAIN_MS: atStart('server.subscriptionDrainMs', 'The time over which a stopping process closes its sockets and streams.'),
   LOG_LEVEL: atOnce('log.level', 'The lowest level that is logged.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: atStart('telemetry.otlpEndpoint', 'The OpenTelemetry collector (OTLP over HTTP; /v1/traces is appended).', {
-    otherwise: 'no spans are exported',
+    otherwise: 'nothing is exported',
   }),
+  OTEL_TRACES_SAMPLER: atStart('telemetry.traces.sampler', 'Which traces are exported; parentbased_: as the process before has decided.'),
+  OTEL_TRACES_SAMPLER_ARG: atStart('telemetry.traces.ratio', 'The share of traces that traceidratio exports, 0 to 1.'),
+  OTEL_METRICS_EXPORTER: atStart('telemetry.metrics.exporter', 'Whether metrics are exported too; /metrics has them anyway.'),
+  OTEL_METRIC_EXPORT_INTERVAL: atStart('telemetry.metrics.intervalMs', 'The interval of these exports.'),
+  OTEL_LOGS_EXPORTER: atStart('telemetry.logs.exporter', 'Whether the log is exported too; standard output has it anyway.'),
   SUPERGRAPH_FILE: atStart('supergraph.file', 'The supergraph to serve. A changed file is loaded without a restart.', {
     flag: 'supergraph',
     stronger: 'SUPERGRAPH_PATH',

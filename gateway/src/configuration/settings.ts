@@ -5,6 +5,7 @@ import { rateLimitSettings } from '@trestle/limits/settings';
 import { LOG_LEVELS } from '@trestle/log';
 import { edgeSettings } from '@trestle/service/edge-settings';
 import { serviceSettings } from '@trestle/service/settings';
+import { telemetrySettings } from '@trestle/telemetry/settings';
 import { readPolicies } from '../access/policies.ts';
 import { CACHE_STORES } from '../cache/create-cache.ts';
 import { SHARING_MODES } from '../cache/response-cache.ts';
@@ -137,7 +138,7 @@ export const settings = {
   COPROCESSOR_STAGES: setting.list(isStage, `must be among ${COPROCESSOR_STAGES.join(', ')}`).default([]),
   COPROCESSOR_HEADERS: setting.list((name) => /^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name), 'must be names of headers').default([]),
   GRAPHIQL: setting.onOff().default(true),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
+  ...telemetrySettings,
   TLS_CERT_FILE: setting.file().optional(),
   TLS_KEY_FILE: setting.file().optional(),
   TRESTLE_CONFIG: setting.path().optional(),

@@ -1,5 +1,6 @@
 /** Prometheus metrics of requests: by status and operation name, and the cache of prepared operations (contract §1). */
 import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
+import type { SpanIds } from '@trestle/telemetry';
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** Clients choose operation names: at most this many have their own label, the others are `other`. */
@@ -17,6 +18,8 @@ export interface MeasuredRequest {
   readonly status: number;
   readonly seconds: number;
   readonly operation: string | undefined;
+  /** The request's span, when it is exported. */
+  readonly span?: SpanIds | undefined;
 }
 
 /** Registers the metrics of requests and returns the functions that feed them. */
@@ -35,9 +38,9 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     begin() {
       inFlight++;
     },
-    end({ status, seconds, operation = 'anonymous' }) {
+    end({ status, seconds, operation = 'anonymous', span }) {
       inFlight--;
-      durations(operation, status).observe(seconds);
+      durations(operation, status).observe(seconds, span);
     },
   };
 }

@@ -47,7 +47,8 @@ export class RequestRecord {
     this.#isMeasured = true;
     const [operation, kind] = [this.#operation, this.#kind];
     const { method, route = '/graphql', trace } = this.#request;
-    this.#options.metrics.end({ status, seconds: (performance.now() - this.#startedAt) / 1000, operation });
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    this.#options.metrics.end({ status, seconds, operation, span: trace?.ids });
     if (trace) endRequestSpan(trace, { method, route, status, operation, kind });
   }
 
@@ -56,10 +57,10 @@ export class RequestRecord {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.measure(status);
-    const { requestId, method, route = '/graphql' } = this.#request;
+    const { requestId, method, route = '/graphql', trace } = this.#request;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const operation = this.#operation;
-    const fields = { requestId, method, route, status, durationMs };
-    this.#options.log.access(operation === undefined ? fields : { ...fields, operation });
+    const fields = { requestId, method, route, status, durationMs, ...(operation !== undefined && { operation }) };
+    this.#options.log.access(trace ? { ...fields, ...trace.ids } : fields);
   }
 }

@@ -30,6 +30,9 @@ export interface LogFields {
   readonly count?: number;
   readonly signal?: string;
   readonly hash?: string;
+  /** The ids of the request's span, when it is exported. */
+  readonly traceId?: string;
+  readonly spanId?: string;
   readonly error?: unknown;
 }
 
@@ -48,11 +51,18 @@ export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: strin
 export interface ProcessLog extends Log {
   /** Sets the lowest level that is written from now on. */
   setLevel(level: LogLevel): void;
+  /** Sets the function that gets each line too, as it is written: masked, in JSON. It must not throw or wait. */
+  setSink(sink: ((line: string) => void) | undefined): void;
 }
 
 /** Creates the log of a process, which writes to standard output. */
 export function createLog({ service, level }: { service: string; level: LogLevel }): ProcessLog {
   const batch = createBatch();
+  let sink: ((line: string) => void) | undefined;
+  const put = (line: string) => {
+    batch.write(line);
+    sink?.(line);
+  };
   const out = pino(
     {
       level,
@@ -60,7 +70,7 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    batch,
+    { write: put },
   );
   let isInfo = out.isLevelEnabled('info');
   const serviceField = `"service":${JSON.stringify(service)}`;
@@ -86,11 +96,14 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       // Serialized without pino, because this line is on the path of every request.
       let line = `{"level":"info","time":"${now()}",${serviceField}`;
       for (const name in fields) line += `,"${name}":${JSON.stringify(bound(fields[name as keyof typeof fields]))}`;
-      batch.write(`${line},"msg":"request"}\n`);
+      put(`${line},"msg":"request"}\n`);
     },
     setLevel(next) {
       out.level = next;
       isInfo = out.isLevelEnabled('info');
+    },
+    setSink(next) {
+      sink = next;
     },
   };
 }

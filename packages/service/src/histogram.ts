@@ -16,7 +16,22 @@ export interface HistogramOptions<Label extends string> {
 
 /** The histogram of one combination of label values. */
 export interface HistogramSeries {
-  observe(seconds: number): void;
+  /** `span` becomes the exemplar of the value's bucket, in place of an earlier one. */
+  observe(seconds: number, span?: ExemplarSpan): void;
+}
+
+/** The span of an observed request. */
+export interface ExemplarSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** As prom-client writes it (OpenMetrics, "Exemplars"). */
+interface Exemplar {
+  readonly labelSet: { readonly trace_id: string; readonly span_id: string };
+  readonly value: number;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
 }
 
 /** The default of prom-client. */
@@ -51,6 +66,8 @@ class BucketCounts implements HistogramSeries {
   readonly #buckets: readonly number[];
   /** One more than there are buckets: values above the last bound. */
   readonly #counts: Float64Array;
+  /** By bucket; empty while no trace is exported. */
+  readonly #exemplars: (Exemplar | undefined)[] = [];
   #sum = 0;
 
   constructor(labels: Readonly<Record<string, string>>, buckets: readonly number[]) {
@@ -59,12 +76,15 @@ class BucketCounts implements HistogramSeries {
     this.#counts = new Float64Array(buckets.length + 1);
   }
 
-  observe(seconds: number): void {
+  observe(seconds: number, span?: ExemplarSpan): void {
     const buckets = this.#buckets;
     let at = 0;
     while (at < buckets.length && seconds > (buckets[at] as number)) at++;
     this.#counts[at] = (this.#counts[at] as number) + 1;
     this.#sum += seconds;
+    if (!span) return;
+    const labelSet = { trace_id: span.traceId, span_id: span.spanId };
+    this.#exemplars[at] = { labelSet, value: seconds, timestamp: Date.now() / 1000 };
   }
 
   toValues(name: string): object[] {
@@ -72,7 +92,7 @@ class BucketCounts implements HistogramSeries {
     const bounds = [...this.#buckets, '+Inf'];
     const values: object[] = bounds.map((le, at) => {
       count += this.#counts[at] as number;
-      return { metricName: `${name}_bucket`, labels: { ...this.#labels, le }, value: count };
+      return { metricName: `${name}_bucket`, labels: { ...this.#labels, le }, value: count, exemplar: this.#exemplars[at] };
     });
     values.push({ metricName: `${name}_sum`, labels: this.#labels, value: this.#sum });
     values.push({ metricName: `${name}_count`, labels: this.#labels, value: count });

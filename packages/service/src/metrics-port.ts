@@ -1,7 +1,8 @@
 /** Serves `/metrics` on a separate port, which operators keep from the public (contract §1). */
 import { type Server, createServer } from 'node:http';
 import type { Registry } from 'prom-client';
-import { readMetrics, send } from './probes.ts';
+import { send } from './probes.ts';
+import { readMetrics } from './read-metrics.ts';
 
 const MAX_CONNECTIONS = 64;
 const TIMEOUT_MS = 10_000;
@@ -19,7 +20,7 @@ export async function serveMetrics({
   const server = createServer({ headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS }, (request, response) => {
     request.resume();
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && request.url?.split('?', 1)[0] === '/metrics') void send(() => readMetrics(registries), request, response);
+    if (isRead && request.url?.split('?', 1)[0] === '/metrics') void send(() => readMetrics(registries, request), request, response);
     else response.writeHead(404, { 'content-length': '0' }).end();
   });
   server.maxConnections = MAX_CONNECTIONS;

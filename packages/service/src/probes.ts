@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { isLocalRequest } from './local-peer.ts';
+import { readMetrics } from './read-metrics.ts';
 
 /** The probes of a process, and the registry of its metrics. */
 export interface Probes {
@@ -36,9 +37,9 @@ export function createProbes({
   collectDefaultMetrics({ register: metrics });
   let isLeaving = false;
   let hasMetrics = true;
-  const responders: Record<string, (isLocal: boolean) => Promise<ProbeResponse>> = {
+  const responders: Record<string, (request: IncomingMessage) => Promise<ProbeResponse>> = {
     '/livez': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"live"}' }),
-    '/readyz': async (isLocal) => {
+    '/readyz': async (request) => {
       const ready =
         !isLeaving &&
         (await Promise.resolve()
@@ -47,10 +48,10 @@ export function createProbes({
       return {
         status: ready ? 200 : 503,
         type: JSON_TYPE,
-        body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && isLocal && readDetails()) }),
+        body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && isLocalRequest(request) && readDetails()) }),
       };
     },
-    '/metrics': () => readMetrics(registries),
+    '/metrics': (request) => readMetrics(registries, request),
   };
   return {
     metrics,
@@ -68,9 +69,8 @@ export function createProbes({
       const path = request.url?.split('?', 1)[0] ?? '';
       const respond = request.method === 'GET' || request.method === 'HEAD' ? responders[path] : undefined;
       if (!respond) return false;
-      const isLocal = isLocalRequest(request);
-      if (path === '/metrics' && !(hasMetrics && isLocal)) return false;
-      void send(() => respond(isLocal), request, response);
+      if (path === '/metrics' && !(hasMetrics && isLocalRequest(request))) return false;
+      void send(() => respond(request), request, response);
       return true;
     },
   };
@@ -83,21 +83,6 @@ export interface ProbeResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
-}
-
-/** Returns all metrics as Prometheus text. The lines of one name stand together, as the format demands. */
-export async function readMetrics(registries: readonly Registry[]): Promise<ProbeResponse> {
-  const [first] = registries;
-  const type = first?.contentType ?? Registry.PROMETHEUS_CONTENT_TYPE;
-  if (first && registries.length === 1) return { status: 200, type, body: await first.metrics() };
-  const names = new Set(registries.flatMap((each) => each.getMetricsAsArray().map(({ name }) => name)));
-  const texts = Array.from(names, async (name) => {
-    const [head = '', ...more] = await Promise.all(
-      registries.filter((each) => each.getSingleMetric(name)).map((each) => each.getSingleMetricAsString(name)),
-    );
-    return [head, ...more.map((text) => text.replaceAll(/^#.*\n/gm, ''))].join('\n');
-  });
-  return { status: 200, type, body: `${(await Promise.all(texts)).join('\n\n')}\n` };
 }
 
 /** Writes the response, or 503 when `read` rejects. */

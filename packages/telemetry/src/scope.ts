@@ -25,17 +25,34 @@ export interface ScopeOptions {
   readonly attributes?: Attributes;
 }
 
+/** Names a span. */
+export interface SpanIds {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+}
+
 /** Holds a span that has started. Its methods start child spans, propagate its context and end it. */
 export class Scope {
   readonly #source: SpanSource;
   readonly #span: Span;
   readonly #context: Context;
+  readonly #isExported: boolean;
 
   /** Starts a span as a child of the span in `parent`. */
   constructor(source: SpanSource, { name, kind, parent, attributes = {} }: ScopeOptions) {
     this.#source = source;
     this.#span = source.tracer.startSpan(name, { kind, attributes }, parent);
     this.#context = trace.setSpan(parent, this.#span);
+    this.#isExported = this.#span.isRecording();
+  }
+
+  /** The ids of the span; undefined for one that is not exported. */
+  get ids(): SpanIds | undefined {
+    if (!this.#isExported) return undefined;
+    const { traceId, spanId } = this.#span.spanContext();
+    return { traceId, spanId };
   }
 
   /** Starts a child span for work in this process (kind INTERNAL). */

@@ -3,10 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+import { createResource } from './resource.ts';
 import { Scope } from './scope.ts';
+import type { TelemetrySettings } from './settings.ts';
 
-export { Scope } from './scope.ts';
+export { Scope, type SpanIds } from './scope.ts';
 
 /** Traces the requests of a process. */
 export interface Tracing {
@@ -29,19 +30,20 @@ const EXPORT_INTERVAL_MS = 1000;
 const STOP_MS = 1000;
 
 /**
- * Creates the tracing of a process. `trestle-<service>` becomes the attribute `service.name` of the resource; `endpoint` is
- * OTEL_EXPORTER_OTLP_ENDPOINT, to which `/v1/traces` is appended. Without an endpoint no span is exported, and the trace context of a
- * client is forwarded unchanged (W3C Trace Context §3.4).
+ * Creates the tracing of a process. `trestle-<service>` becomes the attribute `service.name` of the resource; `/v1/traces` is appended to
+ * OTEL_EXPORTER_OTLP_ENDPOINT. Without an endpoint no span is exported, and the trace context of a client is forwarded unchanged (W3C Trace
+ * Context §3.4).
  */
 export async function createTracing({
   service,
-  endpoint,
+  settings,
 }: {
   readonly service: string;
-  readonly endpoint: string | undefined;
+  readonly settings: TelemetrySettings;
 }): Promise<Tracing> {
   const propagator = new W3CTraceContextPropagator();
-  const provider = endpoint === undefined ? undefined : await createProvider(service, endpoint);
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = settings;
+  const provider = endpoint === undefined ? undefined : await createProvider(service, { endpoint, settings });
   // Without a provider, spans of the API package are not recorded and carry the context of their parent.
   const tracer = provider?.getTracer(`trestle-${service}`) ?? trace.getTracer('trestle');
   return {
@@ -57,13 +59,17 @@ export async function createTracing({
 }
 
 /** Loads the SDK only when spans are exported, because it is large. */
-async function createProvider(service: string, endpoint: string) {
+async function createProvider(
+  service: string,
+  { endpoint, settings }: { readonly endpoint: string; readonly settings: TelemetrySettings },
+) {
   const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node');
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
-  const { resourceFromAttributes } = await import('@opentelemetry/resources');
+  const { createSampler } = await import('./sampler.ts');
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
   return new NodeTracerProvider({
-    resource: resourceFromAttributes({ [ATTR_SERVICE_NAME]: `trestle-${service}` }),
+    resource: await createResource(service),
+    sampler: createSampler(settings),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: EXPORT_INTERVAL_MS, maxQueueSize: MAX_QUEUED_SPANS })],
   });

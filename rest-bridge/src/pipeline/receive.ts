@@ -10,7 +10,7 @@ import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 import { Cancellation } from '@trestle/service/cancellation';
 import { toRequestId } from '@trestle/service/request-id';
 import { setLateHeaders } from '@trestle/service/response-headers';
-import type { Tracing } from '@trestle/telemetry';
+import type { SpanIds, Tracing } from '@trestle/telemetry';
 import { endServerSpan } from '@trestle/telemetry/http';
 import type { Maintenance } from '../http/maintenance.ts';
 import type { LoadGuard, LoadSlot } from '../http/overload.ts';
@@ -29,6 +29,8 @@ export interface RequestMetrics {
   readonly method: string;
   readonly status: number;
   readonly seconds: number;
+  /** The request's span, when it is exported. */
+  readonly span: SpanIds | undefined;
 }
 
 /** What requests are received with. */
@@ -101,8 +103,9 @@ export function createListener(dependencies: ReceiverDependencies, respond: Resp
     if (failure && ERRORS[failure.code].status >= 500 && !isExpected)
       log.error('request failed', { requestId, route: name, code: failure.code, error: failure.error });
     if (context.trace) endServerSpan(context.trace, { method, route: route && `${prefix}${route}`, status });
-    observe({ route: name, method, status, seconds: milliseconds / 1000 });
-    log.access({ requestId, method, route: name, status, durationMs: Math.round(milliseconds) });
+    const span = context.trace?.ids;
+    observe({ route: name, method, status, seconds: milliseconds / 1000, span });
+    log.access({ requestId, method, route: name, status, durationMs: Math.round(milliseconds), ...span });
   };
 }
 

@@ -4,6 +4,7 @@ import { verificationSettings } from '@trestle/identity/settings';
 import { LOG_LEVELS } from '@trestle/log';
 import { SUBGRAPH_NAMES, type SubgraphName, eventsUrlSettingOf } from '@trestle/schema/subgraphs';
 import { serviceSettings } from '@trestle/service/settings';
+import { telemetrySettings } from '@trestle/telemetry/settings';
 import { DATABASE_LIMITS } from './database/database.ts';
 
 const eventsUrl = () => setting.url('http:', 'https:').optional();
@@ -28,7 +29,7 @@ export const chassisSettings = {
   HOST: setting.string().default('127.0.0.1'),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   ...verificationSettings,
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
+  ...telemetrySettings,
   DATABASE_CONNECTIONS: setting.integer(2, 1000).default(DATABASE_LIMITS.connections),
   DATABASE_CONNECT_TIMEOUT_MS: setting.integer(100, 60_000).default(DATABASE_LIMITS.connectTimeoutMs),
   DATABASE_STATEMENT_TIMEOUT_MS: setting.integer(100, 300_000).default(DATABASE_LIMITS.statementTimeoutMs),

@@ -51,11 +51,13 @@ export function createRequestTelemetry({ metrics, log, tracing }: RequestTelemet
         const { statusCode: status } = response;
         const milliseconds = performance.now() - started;
         const labels = { http_request_method: method, http_route: route ?? '', http_response_status_code: String(status) };
-        openSeries(labels).observe(milliseconds / 1000);
+        const span = scope?.ids;
+        openSeries(labels).observe(milliseconds / 1000, span);
         if (scope) endServerSpan(scope, { method, route, status });
         const { requestId, operation } = report;
         const durationMs = Math.round(milliseconds);
-        log.access({ requestId, method, route: route ?? 'unmatched', status, durationMs, ...(operation !== undefined && { operation }) });
+        const fields = { requestId, method, route: route ?? 'unmatched', status, durationMs, ...span };
+        log.access(operation === undefined ? fields : { ...fields, operation });
       });
       if (scope) runWithin(scope, next);
       else next();

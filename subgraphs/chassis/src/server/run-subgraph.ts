@@ -2,12 +2,14 @@
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
 import { type VerificationSettings, startVerification } from '@trestle/identity/verification';
-import { type Log, type LogLevel, createLog } from '@trestle/log';
+import { type Log, type LogLevel, type ProcessLog, createLog } from '@trestle/log';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { runProcess, startService } from '@trestle/service';
 import { createProbes } from '@trestle/service/probes';
 import { type ServiceSettings, toServiceOptions } from '@trestle/service/settings';
 import { createTracing } from '@trestle/telemetry';
+import { startExports } from '@trestle/telemetry/exports';
+import type { TelemetrySettings } from '@trestle/telemetry/settings';
 import type { Registry } from 'prom-client';
 import { type DatabaseLimits, openDatabase } from '../database/database.ts';
 import { createLateIndexes } from '../database/late-indexes.ts';
@@ -31,10 +33,10 @@ import type { Background, Chassis, OpenSource, Subgraph } from './subgraph.ts';
 /** The settings of every subgraph; see `settings.ts` for their defaults. */
 export type SubgraphSettings = ServiceSettings &
   VerificationSettings &
+  TelemetrySettings &
   FeedSettings & {
     readonly HOST: string;
     readonly LOG_LEVEL: LogLevel;
-    readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
     readonly DATABASE_CONNECTIONS: number;
     readonly DATABASE_CONNECT_TIMEOUT_MS: number;
     readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
@@ -72,7 +74,7 @@ export async function runSubgraph<Context extends RequestContext>(options: Subgr
 /** Starts a subgraph. Resolves with how to stop it. */
 async function start<Context extends RequestContext>(
   { name, port, databaseUrl: url, settings, create }: SubgraphOptions<Context>,
-  log: Log,
+  log: ProcessLog,
 ): Promise<() => Promise<void>> {
   const revocations = createRevocations();
   const verification = await startVerification(settings, { log, revocations });
@@ -82,7 +84,8 @@ async function start<Context extends RequestContext>(
   const probes = createProbes({ isReady: () => database.isReachable() });
   const { metrics } = probes;
   const database = openDatabase({ url, metrics, ...toDatabaseLimits(settings) });
-  const tracing = await createTracing({ service: name, endpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT });
+  const tracing = await createTracing({ service: name, settings });
+  const stopExports = await startExports({ service: name, settings, registries: probes.registries, log });
   const telemetry = createRequestTelemetry({ metrics, log, tracing });
   const { verifier, publicKeys } = verification;
   const subgraph = create({ database, revocations, verifier, publicKeys, log });
@@ -123,7 +126,8 @@ async function start<Context extends RequestContext>(
     await stopFeeds();
     verification.stop();
     await stopped;
-    for (const close of [events.close, () => server.stop(), subgraph.close, database.close, () => tracing.stop()]) await close?.();
+    for (const close of [events.close, () => server.stop(), subgraph.close, database.close, () => tracing.stop(), stopExports])
+      await close?.();
   };
 }
 

@@ -1,0 +1,83 @@
+/** Exports the lines of the log with OTLP over HTTP. Loaded only where that is on. */
+import { type AnyValueMap, SeverityNumber } from '@opentelemetry/api-logs';
+import { ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
+import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
+import type { Resource } from '@opentelemetry/resources';
+import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
+
+/** Where lines go. */
+export interface LogExportOptions {
+  readonly resource: Resource;
+  /** Ends with `/v1/logs`. */
+  readonly url: string;
+}
+
+/** Exports lines. */
+export interface LogExport {
+  /** Adds a line of the log: a JSON object with `level`, `time` and `msg`. Its other members become attributes. */
+  add(line: string): void;
+  /** Exports what was added, and resolves. */
+  stop(): Promise<void>;
+}
+
+interface Line extends AnyValueMap {
+  readonly level: keyof typeof SEVERITIES;
+  readonly time: string;
+  readonly msg: string;
+  readonly service?: string;
+  readonly traceId?: string;
+  readonly spanId?: string;
+}
+
+const SEVERITIES = {
+  debug: SeverityNumber.DEBUG,
+  info: SeverityNumber.INFO,
+  warn: SeverityNumber.WARN,
+  error: SeverityNumber.ERROR,
+} as const;
+
+/** Lines that wait; further ones are dropped. With the next limits this bounds their bytes. */
+const MAX_LINES = 2048;
+const MAX_VALUE_LENGTH = 2048;
+const INTERVAL_MS = 1000;
+
+/** Creates the export. A collector that is away costs the lines of that time; they are on standard output nevertheless. */
+export function createLogExport({ resource, url }: LogExportOptions): LogExport {
+  const provider = new LoggerProvider({
+    resource,
+    logRecordLimits: { attributeValueLengthLimit: MAX_VALUE_LENGTH },
+    processors: [
+      new BatchLogRecordProcessor({
+        exporter: new OTLPLogExporter({ url }),
+        maxQueueSize: MAX_LINES,
+        maxExportBatchSize: MAX_LINES / 4,
+        scheduledDelayMillis: INTERVAL_MS,
+      }),
+    ],
+  });
+  const logger = provider.getLogger('trestle');
+  return {
+    add(text) {
+      const { level, time, msg, service: _, traceId, spanId, error, ...fields } = JSON.parse(text) as Line;
+      logger.emit({
+        timestamp: new Date(time),
+        severityNumber: SEVERITIES[level],
+        severityText: level,
+        body: msg,
+        attributes: { ...fields, ...toExceptionAttributes(error) },
+        context:
+          traceId !== undefined && spanId !== undefined
+            ? trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })
+            : ROOT_CONTEXT,
+      });
+    },
+    stop: () => provider.shutdown(),
+  };
+}
+
+/** The attributes of an exception (OpenTelemetry, "Exceptions in logs"). Causes are on standard output only. */
+function toExceptionAttributes(error: unknown): AnyValueMap {
+  if (typeof error !== 'object' || error === null) return {};
+  const { type, message, stack } = error as Readonly<Record<string, string>>;
+  return { 'exception.type': type, 'exception.message': message, 'exception.stacktrace': stack };
+}
