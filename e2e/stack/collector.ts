@@ -51,27 +51,33 @@ export interface Collector {
   stop(): Promise<void>;
 }
 
+type Unnamed<Exported> = Omit<Exported, 'service'>;
+
 interface Resource {
   readonly resource: { readonly attributes: Attributes };
 }
 
 interface Export {
-  readonly resourceSpans?: readonly (Resource & { readonly scopeSpans: readonly { readonly spans: readonly object[] }[] })[];
-  readonly resourceMetrics?: readonly (Resource & { readonly scopeMetrics: readonly { readonly metrics: readonly object[] }[] })[];
-  readonly resourceLogs?: readonly (Resource & { readonly scopeLogs: readonly { readonly logRecords: readonly object[] }[] })[];
+  readonly resourceSpans?: readonly (Resource & { readonly scopeSpans: readonly { readonly spans: readonly Unnamed<ExportedSpan>[] }[] })[];
+  readonly resourceMetrics?: readonly (Resource & {
+    readonly scopeMetrics: readonly { readonly metrics: readonly Unnamed<ExportedMetric>[] }[];
+  })[];
+  readonly resourceLogs?: readonly (Resource & {
+    readonly scopeLogs: readonly { readonly logRecords: readonly Unnamed<ExportedRecord>[] }[];
+  })[];
 }
 
 const serviceOf = ({ resource }: Resource) => resource.attributes.find(({ key }) => key === 'service.name')?.value.stringValue ?? '';
 
 export async function startCollector(): Promise<Collector> {
   const [spans, metrics, records]: [ExportedSpan[], ExportedMetric[], ExportedRecord[]] = [[], [], []];
-  const add = <T>(all: T[], from: Resource, found: readonly object[]) => {
-    all.push(...found.map((each) => ({ ...each, service: serviceOf(from) }) as T));
-  };
   const take = ({ resourceSpans = [], resourceMetrics = [], resourceLogs = [] }: Export) => {
-    for (const each of resourceSpans) for (const scope of each.scopeSpans) add(spans, each, scope.spans);
-    for (const each of resourceMetrics) for (const scope of each.scopeMetrics) add(metrics, each, scope.metrics);
-    for (const each of resourceLogs) for (const scope of each.scopeLogs) add(records, each, scope.logRecords);
+    for (const each of resourceSpans)
+      for (const scope of each.scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service: serviceOf(each) })));
+    for (const each of resourceMetrics)
+      for (const scope of each.scopeMetrics) metrics.push(...scope.metrics.map((metric) => ({ ...metric, service: serviceOf(each) })));
+    for (const each of resourceLogs)
+      for (const scope of each.scopeLogs) records.push(...scope.logRecords.map((record) => ({ ...record, service: serviceOf(each) })));
   };
   const server: Server = createServer((incoming, response) => {
     const chunks: Buffer[] = [];

@@ -24,7 +24,6 @@ interface Line extends AnyValueMap {
   readonly level: keyof typeof SEVERITIES;
   readonly time: string;
   readonly msg: string;
-  readonly service?: string;
   readonly traceId?: string;
   readonly spanId?: string;
 }
@@ -58,7 +57,7 @@ export function createLogExport({ resource, url }: LogExportOptions): LogExport 
   const logger = provider.getLogger('trestle');
   return {
     add(text) {
-      const { level, time, msg, service: _, traceId, spanId, error, ...fields } = JSON.parse(text) as Line;
+      const { level, time, msg, traceId, spanId, error, ...fields } = JSON.parse(text) as Line;
       logger.emit({
         timestamp: new Date(time),
         severityNumber: SEVERITIES[level],

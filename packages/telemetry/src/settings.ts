@@ -41,6 +41,6 @@ export interface TelemetrySettings {
 /** Throws an Error for anything but a number from 0 to 1. */
 function readRatio(text: string): number {
   const ratio = Number(text);
-  if (!/^\d*\.?\d+$/.test(text) || ratio > 1) throw new Error('must be a number from 0 to 1');
+  if (!/^(?:\d+|\d*\.\d+)$/.test(text) || ratio > 1) throw new Error('must be a number from 0 to 1');
   return ratio;
 }
