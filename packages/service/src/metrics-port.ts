@@ -1,7 +1,7 @@
 /** Serves `/metrics` on a separate port, which operators keep from the public (contract §1). */
 import { type Server, createServer } from 'node:http';
 import type { Registry } from 'prom-client';
-import { send } from './probes.ts';
+import { send } from './probe-response.ts';
 import { readMetrics } from './read-metrics.ts';
 
 const MAX_CONNECTIONS = 64;

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { isLocalRequest } from './local-peer.ts';
+import { type ProbeResponse, send } from './probe-response.ts';
 import { readMetrics } from './read-metrics.ts';
 
 /** The probes of a process, and the registry of its metrics. */
@@ -77,17 +78,3 @@ export function createProbes({
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-
-/** The response to a probe. */
-export interface ProbeResponse {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
-/** Writes the response, or 503 when `read` rejects. */
-export async function send(read: () => Promise<ProbeResponse>, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status, type, body } = await read().catch(() => ({ status: 503, type: 'text/plain', body: '' }));
-  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
-  response.end(request.method === 'HEAD' ? undefined : body);
-}

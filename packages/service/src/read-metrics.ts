@@ -1,7 +1,7 @@
 /** Writes the metrics of a process as text, for Prometheus and everything that reads its formats. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Metric, Registry } from 'prom-client';
-import type { ProbeResponse } from './probes.ts';
+import type { ProbeResponse } from './probe-response.ts';
 
 /** A metric and its values, as `Registry.getMetricsAsJSON` gives them. */
 interface Counted {
