@@ -1,11 +1,13 @@
 /** Systems that test files lease one after another (CONTRIBUTING.md). */
 import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, jest } from '@jest/globals';
 import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
 import { until } from './client.ts';
 import { type LeasedStack, type StackDescription, leaseStack } from './leased-stack.ts';
+import { toWebm } from './multipart.ts';
 
 // These tests start systems themselves, up to two in a test, beside those that other files start.
 jest.setTimeout(180_000);
@@ -14,6 +16,12 @@ const countUsers = async (stack: LeasedStack) => {
   const [row] = await stack.sql<{ count: number }>('users', 'SELECT count(*)::int AS count FROM users');
   return row?.count;
 };
+
+/** Returns the files of all stores. */
+async function listFiles({ files }: LeasedStack): Promise<string[]> {
+  const entries = await readdir(files, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
 
 /** Whether the process at the address accepts connections. */
 const isUp = (url: string) =>
@@ -26,10 +34,13 @@ describe('a leased stack', () => {
   it('is empty, also after other files have written into it, and the ids of its rows begin at 1', async () => {
     for (const round of [1, 2, 3]) {
       const stack = await leaseStack();
-      expect([round, await countUsers(stack)]).toEqual([round, 0]);
+      expect([round, await countUsers(stack), await listFiles(stack)]).toEqual([round, 0, []]);
       const { token } = await stack.createAccount('Root', 'ADMIN');
       const body = { name: 'Rope', category: 'ropes', price: 100, currency: 'EUR', stock: 1 };
       expect((await stack.call('POST', '/v1/products', { token, body })).body).toMatchObject({ id: 1 });
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'video/webm' };
+      await fetch(`${stack.rest}/v1/videos?title=Rope`, { method: 'POST', body: Uint8Array.from(toWebm(100)), headers });
+      expect(await listFiles(stack)).toHaveLength(1);
       await stack.stop();
     }
   });

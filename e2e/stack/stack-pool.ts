@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { type Socket, createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import { emptyDatabases } from './empty-databases.ts';
+import { emptyStack } from './empty-stack.ts';
 import type { LeaseCommand, LeaseReply, StackDescription } from './leased-stack.ts';
 import type { Stack, SubgraphName } from './stack.ts';
 
@@ -148,10 +148,10 @@ function createStacks() {
     },
     giveBack(stack: Stack, env: Settings) {
       taken.delete(stack);
-      const emptied = emptyDatabases(stack).then(
+      const emptied = emptyStack(stack).then(
         () => stack,
         (error: unknown) => {
-          process.stderr.write(`A shared stack is replaced because its databases could not be emptied: ${String(error)}\n`);
+          process.stderr.write(`A shared stack is replaced because it could not be emptied: ${String(error)}\n`);
           discard(stack);
           return undefined;
         },

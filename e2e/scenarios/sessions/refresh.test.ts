@@ -1,16 +1,16 @@
 /** Refresh tokens (spec §5, ADR 19): rotation, races of tabs, reuse, origins and cookies, through real processes. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
-import { type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { codeOf, cookieOf, logIn, refresh } from './browser.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 /** A bridge whose gateway uses another users process on the same database. */
 let otherRest: string;
 const credentials = { email: 'ada@example.org', password: 'Ada-passes-1' };
 
 beforeAll(async () => {
-  stack = await startStack({ env: { CORS_ORIGINS: 'https://app.example.com' } });
+  stack = await leaseStack({ env: { CORS_ORIGINS: 'https://app.example.com' } });
   await stack.createAccount('Ada');
   const users = await stack.startSubgraph('users');
   const gateway = await stack.startGateway({ SUBGRAPH_URL_USERS: `${users.url}/graphql` });

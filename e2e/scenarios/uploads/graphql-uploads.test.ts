@@ -4,17 +4,18 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 import { PNG, type UploadRequest, sendFiles, toWebm } from '../../stack/multipart.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
 const UPLOAD =
   'mutation Upload($title: String!, $file: Upload!) { uploadVideo(title: $title, file: $file) { id status owner { name } content { mediaType size sha256 } } }';
 const AVATAR = 'mutation Picture($file: Upload!) { setAvatar(file: $file) { id version avatar { mediaType size sha256 href } } }';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 beforeAll(async () => {
-  stack = await startStack({ env: { MAX_UPLOAD_BYTES: '3000000' } });
+  stack = await leaseStack({ env: { MAX_UPLOAD_BYTES: '3000000' } });
   ada = await stack.createAccount('Ada');
 });
 afterAll(() => stack.stop());

@@ -14,9 +14,9 @@ import type { RunningProcess } from '../../stack/process.ts';
 import { type Account, type Stack, startStack } from '../../stack/stack.ts';
 import { type Acknowledged, CrashClients } from './crash-clients.ts';
 
-const KILLS = Number(process.env['UPLOAD_CRASH_KILLS'] ?? 6);
 /** One kill in so many is of gateway and bridge; the others are of the subgraph. */
 const EDGE_EVERY = 4;
+const KILLS = Number(process.env['UPLOAD_CRASH_KILLS'] ?? EDGE_EVERY);
 const SWEEP_AFTER_SECONDS = 2;
 
 let stack: Stack;

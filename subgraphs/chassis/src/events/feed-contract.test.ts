@@ -145,7 +145,7 @@ describe.each(Object.keys(TRANSPORTS))('a feed from %s', (transport) => {
   });
 
   // Gaps of positions are the outbox's own: the others only pass on what it reads.
-  const changes = transport === 'the outbox' ? 99 : 29;
+  const changes = transport === 'the outbox' ? 99 : 9;
   promise(
     `returns ${String((changes + 1) * 100)} events of concurrent writers once each, those of one entity in the order of its changes`,
     async () => {

@@ -1,4 +1,7 @@
-/** Empties the databases of a running stack, so that the next test file finds them as a new stack has them. */
+/** Empties the databases and the file stores of a running stack, so that the next test file finds them as a new stack has them. */
+import { existsSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
 import type { Stack } from './stack.ts';
 
@@ -14,9 +17,13 @@ const TABLES = `SELECT table_name AS name FROM information_schema.tables
 /** How often a table is emptied that a process of the stack locks too. */
 const ATTEMPTS = 5;
 
-/** Removes the rows of all other tables, and has their sequences begin again. Fails when a process of the stack does not work. */
-export async function emptyDatabases(stack: Pick<Stack, 'sql' | 'subgraphs' | 'rest' | 'gateway'>): Promise<void> {
+/**
+ * Removes the rows of all other tables, and has their sequences begin again; then removes the files. Fails when a process of the stack does not
+ * work.
+ */
+export async function emptyStack(stack: Pick<Stack, 'sql' | 'files' | 'subgraphs' | 'rest' | 'gateway'>): Promise<void> {
   await Promise.all(SUBGRAPH_NAMES.map((name) => emptyDatabase(stack, name)));
+  await removeFiles(stack.files);
   const urls = [stack.rest, stack.gateway, ...SUBGRAPH_NAMES.map((name) => stack.subgraphs[name].url)];
   await Promise.all(urls.map(checkReady));
 }
@@ -33,6 +40,14 @@ async function emptyDatabase({ sql }: Pick<Stack, 'sql'>, name: SubgraphName): P
       if (left === 1 || !isDeadlock(error)) throw error;
     }
   }
+}
+
+/** The folders remain. There are none before the first upload. */
+async function removeFiles(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  await Promise.all(files.map(({ parentPath, name }) => rm(join(parentPath, name), { force: true })));
 }
 
 /** The processes go on with what the last file has caused, and lock the same tables in another order. */
