@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Admission, type AdmissionOptions, type Slot, type Task, createAdmission } from './admission.ts';
+import { type Admission, type AdmissionOptions, createAdmission } from './admission.ts';
+import type { Slot, Task } from './client-queues.ts';
 import { Turn } from './turn.ts';
 
 let utilization = 1;

@@ -4,22 +4,10 @@
  * client, or the event loop is idle, no request waits.
  */
 import { performance } from 'node:perf_hooks';
+import { type Client, ClientQueues, type Slot, type Task } from './client-queues.ts';
+import { InFlightLimit } from './in-flight-limit.ts';
 import { RecentUse } from './recent-use.ts';
-
-/** A request, or other work, to be admitted. */
-export interface Task {
-  readonly client: string;
-  /** What the request holds in memory while it waits. */
-  readonly bytes: number;
-  /** Called when it is the request's turn, perhaps at once. */
-  readonly begin: (slot: Slot) => void;
-}
-
-/** The place of a request in flight. */
-export interface Slot {
-  /** Gives the place to the next request. Further calls do nothing. */
-  readonly release: () => void;
-}
+import { watchUtilization } from './utilization.ts';
 
 /** Decides when requests begin. */
 export interface Admission {
@@ -50,13 +38,6 @@ export interface AdmissionOptions {
   readonly now?: () => number;
 }
 
-/** A client with requests that are in flight or waiting. */
-interface Client {
-  inFlight: number;
-  readonly waiting: Set<Task>;
-  bytes: number;
-}
-
 /** A request in flight, and when it began. */
 interface Held {
   readonly client: string;
@@ -69,12 +50,6 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 const TICK_MS = 20;
 /** The event loop counts as busy from this share of time on. */
 const BUSY = 0.85;
-/**
- * Requests of all clients that may be in flight: when a second client appears, and at least while the process is busy. There is no maximum:
- * requests that wait for a subgraph that hangs take no time of this process, and must not delay others.
- */
-const INITIAL_LIMIT = 16;
-const MIN_LIMIT = 2;
 /**
  * Requests that a client which has used little time may have in flight beside the limit, and those of all such clients. Otherwise its few cheap
  * requests wait as long as costly ones of others take.
@@ -95,16 +70,13 @@ export function createAdmission(options: AdmissionOptions = {}): Admission {
 
 class FairAdmission implements Admission {
   readonly #options: Required<AdmissionOptions>;
-  readonly #clients = new Map<string, Client>();
-  /** Clients with waiting requests, in the order of their turns. */
-  readonly #turns = new Map<string, Client>();
+  readonly #queues = new ClientQueues();
+  /** Clients below their equal share may exceed it. */
+  readonly #limit = new InFlightLimit();
   /** Requests in flight, in the order in which they began. */
   readonly #held = new Set<Held>();
   readonly #use = new RecentUse();
   #tickedAt = 0;
-  /** How many requests may be in flight. Clients below their equal share may exceed it. */
-  #limit = Infinity;
-  #peak = 0;
   #latest: string | undefined;
   #latestAt = 0;
   #sharedUntil = 0;
@@ -131,22 +103,19 @@ class FairAdmission implements Admission {
 
   enter(task: Task): boolean {
     this.#record(task.client);
-    const client = this.#clients.get(task.client) ?? { inFlight: 0, waiting: new Set(), bytes: 0 };
-    if (this.#mayBegin(task.client, client) || (this.#held.size < this.#limit && this.#turns.size === 0)) {
+    const client = this.#queues.find(task.client);
+    if (this.#mayBegin(task.client, client) || (this.#hasRoom() && !this.#queues.hasWaiting)) {
       task.begin(this.#hold(client, task));
       return true;
     }
     const { maxWaiting, maxWaitingBytes } = this.#options;
     if (client.waiting.size >= maxWaiting || client.bytes + task.bytes > maxWaitingBytes) return false;
-    client.waiting.add(task);
-    client.bytes += task.bytes;
-    this.#turns.set(task.client, client);
+    this.#queues.wait(client, task);
     return true;
   }
 
   leave(task: Task): void {
-    const client = this.#clients.get(task.client);
-    if (client) this.#remove(client, task);
+    this.#queues.remove(task);
   }
 
   measure(client: string, act: () => void): void {
@@ -162,19 +131,11 @@ class FairAdmission implements Admission {
     clearInterval(this.#timer);
   }
 
-  #remove(client: Client, task: Task): void {
-    if (!client.waiting.delete(task)) return;
-    client.bytes -= task.bytes;
-    if (client.waiting.size > 0) return;
-    this.#turns.delete(task.client);
-    if (client.inFlight === 0) this.#clients.delete(task.client);
-  }
-
   #hold(client: Client, task: Task): Slot {
-    if (client.inFlight++ === 0) this.#clients.set(task.client, client);
+    this.#queues.enter(task.client, client);
     const held: Held = { client: task.client, since: this.#options.now() };
     this.#held.add(held);
-    if (this.#held.size > this.#peak) this.#peak = this.#held.size;
+    this.#limit.observe(this.#held.size);
     return {
       release: () => {
         this.#release(held);
@@ -191,11 +152,7 @@ class FairAdmission implements Admission {
 
   /** Ends the count of a request as in flight. Returns its client, and undefined for a request that no longer counted. */
   #drop(held: Held): Client | undefined {
-    const client = this.#clients.get(held.client);
-    if (!this.#held.delete(held) || !client) return undefined;
-    client.inFlight--;
-    if (client.inFlight === 0 && client.waiting.size === 0) this.#clients.delete(held.client);
-    return client;
+    return this.#held.delete(held) ? this.#queues.leave(held.client) : undefined;
   }
 
   /**
@@ -203,13 +160,17 @@ class FairAdmission implements Admission {
    * requests of others, or it has used little time.
    */
   #mayBegin(name: string, { inFlight }: Client): boolean {
-    if (inFlight === 0 || inFlight < Math.floor(this.#limit / (this.#clients.size || 1))) return true;
-    return inFlight < LIGHT_IN_FLIGHT && this.#held.size < this.#limit + LIGHT_BESIDE_LIMIT && this.#use.isLight(name);
+    if (inFlight === 0 || inFlight < Math.floor(this.#limit.value / (this.#queues.size || 1))) return true;
+    return inFlight < LIGHT_IN_FLIGHT && this.#held.size < this.#limit.value + LIGHT_BESIDE_LIMIT && this.#use.isLight(name);
+  }
+
+  #hasRoom(): boolean {
+    return this.#held.size < this.#limit.value;
   }
 
   /** Begins a waiting request after the event loop has polled for I/O, which keeps its iterations short. */
   #beginNext(client: Client, task: Task): void {
-    this.#remove(client, task);
+    this.#queues.remove(task);
     const slot = this.#hold(client, task);
     setImmediate(() => {
       task.begin(slot);
@@ -218,14 +179,14 @@ class FairAdmission implements Admission {
 
   /** Begins waiting requests up to the limit, some in each iteration of the event loop: hundreds at once would stop it for hundreds of milliseconds. */
   #fill(): void {
-    if (this.#isFilling || this.#turns.size === 0 || this.#held.size >= this.#limit) return;
+    if (this.#isFilling || !this.#queues.hasWaiting || !this.#hasRoom()) return;
     this.#isFilling = true;
     setImmediate(() => {
       this.#isFilling = false;
       const { now } = this.#options;
       const until = now() + BEGINNING_MS;
       try {
-        while (this.#held.size < this.#limit && this.#beginTurn() && now() < until);
+        while (this.#hasRoom() && this.#beginTurn() && now() < until);
       } finally {
         this.#fill();
       }
@@ -234,16 +195,9 @@ class FairAdmission implements Admission {
 
   /** Begins a request of the client whose turn it is. Returns false when none waits. */
   #beginTurn(): boolean {
-    const [turn] = this.#turns;
-    if (!turn) return false;
-    const [name, client] = turn;
-    const [task] = client.waiting;
-    // A Map keeps the order of insertion: this puts the client last.
-    this.#turns.delete(name);
-    if (!task) return false;
-    this.#turns.set(name, client);
-    this.#remove(client, task);
-    task.begin(this.#hold(client, task));
+    const next = this.#queues.takeNext();
+    if (!next) return false;
+    next.task.begin(this.#hold(next.client, next.task));
     return true;
   }
 
@@ -260,7 +214,7 @@ class FairAdmission implements Admission {
   #share(now: number): void {
     this.#sharedUntil = now + PRESENCE_MS;
     if (this.#timer) return;
-    this.#limit = INITIAL_LIMIT;
+    this.#limit.begin(this.#held.size);
     this.#tickedAt = now;
     this.#options.readUtilization();
     this.#timer = setInterval(() => {
@@ -277,31 +231,19 @@ class FairAdmission implements Admission {
     this.#use.decay(now - this.#tickedAt);
     this.#tickedAt = now;
     const isBusy = this.#options.readUtilization() >= BUSY;
-    const hasWaiting = this.#turns.size > 0;
-    if (now > this.#sharedUntil && !hasWaiting) {
-      this.#limit = Infinity;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-      // Requests in flight are no longer counted; their later release does nothing.
-      this.#held.clear();
-      this.#clients.clear();
-      this.#use.clear();
-    } else if (now > this.#sharedUntil) this.#limit *= 2;
-    else if (isBusy) this.#limit = Math.max(MIN_LIMIT, Math.floor(Math.min(this.#limit, this.#peak) / 2));
-    else if (hasWaiting) this.#limit += Math.max(1, Math.floor(this.#limit / 4));
-    else this.#limit = INITIAL_LIMIT;
-    this.#peak = this.#held.size;
+    const { hasWaiting } = this.#queues;
+    const isShared = now <= this.#sharedUntil;
+    this.#limit.adapt({ isBusy, hasWaiting, isShared, inFlight: this.#held.size });
+    if (!isShared && !hasWaiting) this.#end();
     this.#fill();
   }
-}
 
-/** Returns a function that returns the event loop's utilization since its last call. */
-function watchUtilization(): () => number {
-  let last = performance.eventLoopUtilization();
-  return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    return utilization;
-  };
+  /** Ends the count: a later release of a request in flight does nothing. */
+  #end(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#held.clear();
+    this.#queues.clear();
+    this.#use.clear();
+  }
 }

@@ -1,5 +1,6 @@
 /** Takes one piece of work through an admission, from its entry to its end. */
-import type { Admission, Slot, Task } from './admission.ts';
+import type { Admission } from './admission.ts';
+import type { Slot, Task } from './client-queues.ts';
 
 /** One piece of work from its entry into the admission to its end. */
 export class Turn {

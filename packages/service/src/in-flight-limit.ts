@@ -1,0 +1,48 @@
+/** How many requests of all clients may be in flight while several clients share a process: few while its event loop is busy. No I/O. */
+
+/**
+ * When a second client appears, and at least while the process is busy. There is no maximum: requests that wait for a subgraph that hangs take no time
+ * of this process, and must not delay others.
+ */
+const INITIAL_LIMIT = 16;
+const MIN_LIMIT = 2;
+
+/** What the limit depends on. */
+export interface Load {
+  readonly isBusy: boolean;
+  readonly hasWaiting: boolean;
+  /** Whether several clients were present a short time ago. */
+  readonly isShared: boolean;
+  readonly inFlight: number;
+}
+
+/** The limit, from one adaptation to the next. */
+export class InFlightLimit {
+  #value = Infinity;
+  /** The most that were in flight since the last adaptation. */
+  #peak = 0;
+
+  get value(): number {
+    return this.#value;
+  }
+
+  /** Begins to limit, with so many in flight. */
+  begin(inFlight: number): void {
+    this.#value = INITIAL_LIMIT;
+    this.#peak = inFlight;
+  }
+
+  /** Records how many requests are in flight. */
+  observe(inFlight: number): void {
+    if (inFlight > this.#peak) this.#peak = inFlight;
+  }
+
+  /** Adapts the limit: it ends when the clients are gone, is halved while the process is busy, and otherwise grows while requests wait. */
+  adapt({ isBusy, hasWaiting, isShared, inFlight }: Load): void {
+    if (!isShared) this.#value = hasWaiting ? this.#value * 2 : Infinity;
+    else if (isBusy) this.#value = Math.max(MIN_LIMIT, Math.floor(Math.min(this.#value, this.#peak) / 2));
+    else if (hasWaiting) this.#value += Math.max(1, Math.floor(this.#value / 4));
+    else this.#value = INITIAL_LIMIT;
+    this.#peak = inFlight;
+  }
+}
