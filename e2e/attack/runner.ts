@@ -3,7 +3,7 @@ import { type Attack, Breach, type Field } from './attack.ts';
 import { startControl } from './honest/control.ts';
 import { type HonestClient, type HonestReport, startHonestClient } from './honest/honest.ts';
 import type { System } from './target/system.ts';
-import { type Damage, watchVitals } from './target/vitals.ts';
+import { type Damage, type OrdinarySizes, readSizes, watchVitals } from './target/vitals.ts';
 import { createConnections, pause } from './wire/connections.ts';
 import { ask, askGraphql, inParallel } from './wire/http.ts';
 import { createRandom } from './wire/random.ts';
@@ -33,6 +33,9 @@ export const MAX_SLOWDOWN = 3;
 /** The short form starts with a colder system, whose heaps have yet to reach their size. */
 const MAX_GROWTH_BYTES = 64 * 1024 * 1024;
 const WARM_UP_REQUESTS = 1500;
+const MAX_WARM_UPS = 8;
+/** A process that grows by less than this has its ordinary size. */
+const SETTLED_BYTES = 8 * 1024 * 1024;
 /** A share of the honest client's requests: as many may fail as lie beyond the 99th percentile. */
 const MAX_FAILED_SHARE = 0.01;
 /** So many that each sends 75 requests in a minute, fewer than the default limit. */
@@ -57,16 +60,30 @@ export async function runAttacks({ system, attacks, seed, scale, onOutcome }: Ru
     clients: system.own?.hasDefaultLimits === true ? LIMITED_CLIENTS : 1,
   });
   try {
-    await warmUp(system.addresses);
-    for (const attack of attacks) onOutcome(await runAttack(attack, { system, honest, seed, scale }));
+    const ordinary = await warmUp(system, scale < 1 ? 1 : MAX_WARM_UPS);
+    for (const attack of attacks) onOutcome(await runAttack(attack, { system, honest, ordinary, seed, scale }));
   } finally {
     await honest.stop();
     await control.stop();
   }
 }
 
-/** Memory that every process takes for ordinary load is no attack's. */
-async function warmUp(addresses: System['addresses']): Promise<void> {
+/**
+ * Sends ordinary load until no process grows any more, at most so many times. Returns the most that each process has taken: a young generation grows
+ * with any load, and takes memory of the system when each half of it is used for the first time.
+ */
+async function warmUp(system: System, times: number): Promise<OrdinarySizes> {
+  let largest = readSizes(system);
+  for (let time = 0; time < times; time++) {
+    await sendOrdinaryLoad(system.addresses);
+    const before = largest;
+    largest = new Map([...readSizes(system)].map(([name, bytes]) => [name, Math.max(bytes, before.get(name) ?? 0)]));
+    if ([...largest].every(([name, bytes]) => bytes - (before.get(name) ?? 0) < SETTLED_BYTES)) break;
+  }
+  return largest;
+}
+
+async function sendOrdinaryLoad(addresses: System['addresses']): Promise<void> {
   const connections = createConnections();
   const paths = [
     '/v1/users?limit=20',
@@ -89,16 +106,17 @@ async function warmUp(addresses: System['addresses']): Promise<void> {
 interface Bench {
   readonly system: System;
   readonly honest: HonestClient;
+  readonly ordinary: OrdinarySizes;
   readonly seed: string;
   readonly scale: number;
 }
 
-async function runAttack(attack: Attack, { system, honest, seed, scale }: Bench): Promise<Outcome> {
+async function runAttack(attack: Attack, { system, honest, ordinary, seed, scale }: Bench): Promise<Outcome> {
   const connections = createConnections();
   const field: Field = { addresses: system.addresses, own: system.own, connections, random: createRandom(seed + attack.name), scale };
   const isMeasured = attack.isLoad === true && scale === 1;
   const before = isMeasured ? await measure(honest, () => pause(BEFORE_MS)) : undefined;
-  const vitals = watchVitals(system, connections, scale < 1 ? 2 * MAX_GROWTH_BYTES : MAX_GROWTH_BYTES);
+  const vitals = watchVitals(system, connections, { maxGrowthBytes: scale < 1 ? 2 * MAX_GROWTH_BYTES : MAX_GROWTH_BYTES, ordinary });
   const startedAt = Date.now();
   let fault: string | undefined;
   let note = '';

@@ -33,10 +33,27 @@ interface Watched {
   grownMs: number;
 }
 
-/** Starts to watch all processes of a system; none may grow by more than `maxGrowthBytes` for longer than 10 s. */
-export function watchVitals(system: System, connections: Connections, maxGrowthBytes: number): Watch {
+/** What the processes may grow by, and what from. */
+export interface GrowthLimit {
+  readonly maxGrowthBytes: number;
+  /** The resident memory of each process under ordinary load. */
+  readonly ordinary: OrdinarySizes;
+}
+
+export type OrdinarySizes = ReadonlyMap<ProcessName, number>;
+
+/** The resident memory of all processes as it is now. */
+export function readSizes(system: System): OrdinarySizes {
+  return new Map(listProcesses(system).map(({ name, pid }) => [name, readResidentBytes(pid) ?? 0]));
+}
+
+/**
+ * Starts to watch all processes of a system; none may grow by more than `maxGrowthBytes` for longer than 10 s. A process that has just given memory back
+ * grows to its ordinary size with any load: that is no growth.
+ */
+export function watchVitals(system: System, connections: Connections, { maxGrowthBytes, ordinary }: GrowthLimit): Watch {
   const watched = listProcesses(system).map(({ name, pid }): Watched => {
-    const baseBytes = readResidentBytes(pid) ?? 0;
+    const baseBytes = Math.max(readResidentBytes(pid) ?? 0, ordinary.get(name) ?? 0);
     return { name, pid, baseBytes, peakBytes: baseBytes, grownSince: undefined, grownMs: 0 };
   });
   const sampler = setInterval(() => {

@@ -74,7 +74,14 @@ type Prepared = ExecutionArgs & { readonly run: () => Results };
 
 /** Creates the server; `upgrade` accepts connections on `/graphql` and answers 404 elsewhere. */
 export function createSocketServer({ schema, operations, verifier, log }: SocketServerOptions): SocketServer {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, handleProtocols, clientTracking: true });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols,
+    clientTracking: true,
+    // Otherwise all messages that have arrived are handled at once, and everything else waits for them.
+    allowSynchronousEvents: false,
+  });
   const inFlight = new Set<Promise<unknown>>();
   const turns = new QueryTurns();
   const runInTurn = (socket: WebSocket, start: () => Results) =>
