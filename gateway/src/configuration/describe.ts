@@ -6,7 +6,8 @@ import type { SettingNode } from './setting-tree.ts';
 export function describeForm(form: SettingForm): string {
   switch (form.kind) {
     case 'integer':
-      return `integer, ${String(form.minimum)} to ${String(form.maximum)}`;
+    case 'number':
+      return `${form.kind}, ${String(form.minimum)} to ${String(form.maximum)}`;
     case 'choice':
       return form.values.map((value) => `\`${value}\``).join(', ');
     case 'boolean':

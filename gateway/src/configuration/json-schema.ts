@@ -63,7 +63,8 @@ function toSettingSchema({ form, about, defaultValue, effect, variables }: Setti
 function toValueSchema(form: SettingForm): Json {
   switch (form.kind) {
     case 'integer':
-      return { anyOf: [{ type: 'integer', minimum: form.minimum, maximum: form.maximum }, VARIABLE] };
+    case 'number':
+      return { anyOf: [{ type: form.kind, minimum: form.minimum, maximum: form.maximum }, VARIABLE] };
     case 'boolean':
       return { anyOf: [{ type: 'boolean' }, VARIABLE] };
     case 'choice':

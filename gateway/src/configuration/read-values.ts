@@ -195,6 +195,7 @@ class ValueReader {
   #readScalar(form: SettingForm, value: unknown): { readonly text: string } | { readonly fault: string } {
     if (value === null) return { fault: 'has no value' };
     if (form.kind === 'boolean' && typeof value === 'boolean') return { text: value ? 'on' : 'off' };
+    if (form.kind === 'number' && typeof value === 'number' && Number.isFinite(value)) return { text: String(value) };
     if (form.kind === 'integer' && typeof value === 'number' && Number.isSafeInteger(value)) return { text: String(value) };
     if (typeof value !== 'string') return { fault: `must be ${EXPECTED[form.kind]}` };
     const substituted = substitute(value, this.#environment);
@@ -227,7 +228,7 @@ class ValueReader {
 }
 
 /** Forms that a string has only by a variable. */
-const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'boolean', 'list']);
+const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean', 'list']);
 
 const SWITCHES: ReadonlyMap<string, string> = new Map([
   ['true', 'on'],
@@ -236,6 +237,7 @@ const SWITCHES: ReadonlyMap<string, string> = new Map([
 
 const EXPECTED: Readonly<Record<SettingForm['kind'], string>> = {
   integer: 'an integer',
+  number: 'a number',
   boolean: 'true or false',
   choice: 'a string',
   url: 'a string',

@@ -50,6 +50,7 @@ function toExample({ form, defaultValue }: SettingNode): unknown {
   if (Array.isArray(defaultValue)) return defaultValue;
   switch (form.kind) {
     case 'integer':
+    case 'number':
       return Math.max(form.minimum, Math.min(9464, form.maximum));
     case 'choice':
       return form.values[0];

@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 /** Describes what a setting accepts, for schemas and documents. A `path` names a file; a `list` holds strings. */
 export type SettingForm =
-  | { readonly kind: 'integer'; readonly minimum: number; readonly maximum: number }
+  | { readonly kind: 'integer' | 'number'; readonly minimum: number; readonly maximum: number }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'url'; readonly protocols: readonly string[] }
   | { readonly kind: 'boolean' | 'string' | 'path' | 'list' };
@@ -35,6 +35,19 @@ export const setting = {
           .max(max, `must be at most ${String(max)}`),
       )
       .register(forms, { kind: 'integer', minimum: min, maximum: max }),
+  /** Reads a decimal number from `min` to `max`, inclusive, such as `0.25`. */
+  number: (min: number, max: number) =>
+    z
+      .string()
+      .regex(/^(?:\d+|\d*\.\d+)$/, 'must be a number')
+      .transform(Number)
+      .pipe(
+        z
+          .number()
+          .min(min, `must be at least ${String(min)}`)
+          .max(max, `must be at most ${String(max)}`),
+      )
+      .register(forms, { kind: 'number', minimum: min, maximum: max }),
   /** Reads an absolute URL with one of these protocols, such as `http:`. */
   url: (...protocols: string[]) =>
     z

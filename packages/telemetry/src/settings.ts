@@ -20,7 +20,7 @@ const EXPORTERS = ['none', 'otlp'] as const;
 export const telemetrySettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
   OTEL_TRACES_SAMPLER: setting.choice(...SAMPLERS).default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: setting.parsed(readRatio).default(1),
+  OTEL_TRACES_SAMPLER_ARG: setting.number(0, 1).default(1),
   OTEL_METRICS_EXPORTER: setting.choice(...EXPORTERS).default('none'),
   OTEL_METRIC_EXPORT_INTERVAL: setting.integer(1000, 3_600_000).default(60_000),
   OTEL_LOGS_EXPORTER: setting.choice(...EXPORTERS).default('none'),
@@ -36,11 +36,4 @@ export interface TelemetrySettings {
   /** In milliseconds. */
   readonly OTEL_METRIC_EXPORT_INTERVAL: number;
   readonly OTEL_LOGS_EXPORTER: (typeof EXPORTERS)[number];
-}
-
-/** Throws an Error for anything but a number from 0 to 1. */
-function readRatio(text: string): number {
-  const ratio = Number(text);
-  if (!/^(?:\d+|\d*\.\d+)$/.test(text) || ratio > 1) throw new Error('must be a number from 0 to 1');
-  return ratio;
 }
