@@ -8,6 +8,7 @@ import { createProbes } from '@trestle/service/probes';
 import { buildSchema } from 'graphql';
 import { createClient, makeServer } from 'graphql-ws';
 import { WebSocket } from 'ws';
+import { MessageTurns } from './message-turns.ts';
 import type { Results } from './operation.ts';
 import type { SocketOperations } from './operations.ts';
 import { type SocketServer, createSocketServer } from './socket-server.ts';
@@ -16,7 +17,7 @@ import { serveSocket } from './transport.ts';
 const log = createLog({ service: 'test', level: 'silent' });
 const verifier = createTokenVerifier({ publicKeyPem: generateTokenKeys().publicKeyPem });
 /** For sockets without operations and without others beside them. */
-const SERVED = { extra: {}, log, isFull: () => false, readBuffered: () => 0 };
+const SERVED = { extra: {}, log, turns: new MessageTurns(), isFull: () => false, readBuffered: () => 0 };
 const schema = buildSchema('type Query { slow: Int } type Subscription { news: Int }');
 
 describe('a socket server that closes', () => {
@@ -143,6 +144,7 @@ it('repeats the payload of a ping up to a length, and answers longer ones withou
     ping: () => undefined,
     close: () => undefined,
     terminate: () => undefined,
+    pause: () => undefined,
     readyState: 1,
     OPEN: 1,
     bufferedAmount: 0,
@@ -154,7 +156,7 @@ it('repeats the payload of a ping up to a length, and answers longer ones withou
   serveSocket(makeServer({ connectionInitWaitTimeout: 0 }), socket as unknown as WebSocket, SERVED);
   const payloads = [undefined, { text: 'short' }, { text: 'x'.repeat(16 * 1024) }, { list: Array.from({ length: 20_000 }, () => 1) }];
   for (const payload of payloads) socket.emit('message', Buffer.from(JSON.stringify({ type: 'ping', payload })));
-  await new Promise((resolve) => setImmediate(resolve));
+  while (sent.length < payloads.length) await new Promise((resolve) => setImmediate(resolve));
   expect(sent).toEqual(['{"type":"pong"}', '{"type":"pong","payload":{"text":"short"}}', '{"type":"pong"}', '{"type":"pong"}']);
   socket.emit('close', 1000, Buffer.alloc(0));
 });

@@ -29,6 +29,7 @@ import {
 import { type WebSocket, WebSocketServer } from 'ws';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { findDocumentError } from '../graphql/validate-document.ts';
+import { MessageTurns } from './message-turns.ts';
 import { OperationFailure, type Results } from './operation.ts';
 import type { SocketOperations } from './operations.ts';
 import { QueryTurns } from './query-turns.ts';
@@ -84,6 +85,7 @@ export function createSocketServer({ schema, operations, verifier, log }: Socket
   });
   const inFlight = new Set<Promise<unknown>>();
   const turns = new QueryTurns();
+  const messageTurns = new MessageTurns();
   const runInTurn = (socket: WebSocket, start: () => Results) =>
     track(
       turns.run(socket, start, () => {
@@ -103,7 +105,8 @@ export function createSocketServer({ schema, operations, verifier, log }: Socket
         return;
       }
       sockets.handleUpgrade(request, socket, head, (peer) => {
-        serveSocket(server, peer, { extra: { socket: peer, request }, log, isFull: () => turns.isFull(peer), readBuffered });
+        const isFull = () => turns.isFull(peer);
+        serveSocket(server, peer, { extra: { socket: peer, request }, log, turns: messageTurns, isFull, readBuffered });
       });
     },
 

@@ -4,6 +4,7 @@ import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, MessageType } from 'graphql-ws';
 import type { Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
+import type { MessageTurns } from './message-turns.ts';
 
 /** RFC 6455 §7.4.1 */
 const NORMAL = 1000;
@@ -23,6 +24,7 @@ export interface TransportOptions<Extra> {
   /** What graphql-ws passes to its handlers. */
   readonly extra: Extra;
   readonly log: Log;
+  readonly turns: MessageTurns;
   /** Returns whether so many operations of the socket wait that its messages must not be read. */
   readonly isFull: () => boolean;
   /** Returns the bytes that are buffered for the peers of all sockets. */
@@ -36,7 +38,7 @@ export function resumeSocket(socket: WebSocket, isFull: () => boolean): void {
 
 /** Serves a socket until it is closed. */
 export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, options: TransportOptions<Extra>): void {
-  const { extra, log, isFull } = options;
+  const { extra, log, turns, isFull } = options;
   const stopPings = startPings(socket);
   const fail = (error: unknown) => {
     log.error('socket failed', { error });
@@ -53,7 +55,7 @@ export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, opt
         closeSocket(socket, code ?? NORMAL, reason ?? '');
       },
       onMessage: (receive) => {
-        socket.on('message', (data: Buffer) => {
+        const handle = (data: Buffer) => {
           receive(data.toString()).catch((error: unknown) => {
             if (isUnexpectedMessage(error)) {
               closeSocket(socket, CloseCode.BadRequest, 'Invalid message received');
@@ -63,7 +65,11 @@ export function serveSocket<Extra>(server: Server<Extra>, socket: WebSocket, opt
             closeSocket(socket, CloseCode.InternalServerError, 'Internal server error');
           });
           if (socket.bufferedAmount > HIGH_WATER_BYTES || isFull()) socket.pause();
-        });
+        };
+        const resume = () => {
+          resumeSocket(socket, isFull);
+        };
+        turns.serve(socket, { handle, resume });
       },
     },
     extra,

@@ -1,0 +1,58 @@
+/**
+ * When the messages of sockets are handled. To read a megabyte of JSON takes milliseconds: a process handles one large message in each iteration of its
+ * event loop, whatever the number of sockets, so that other requests wait for one only.
+ */
+import type { WebSocket } from 'ws';
+
+/** Longer messages wait for their turn. */
+const LARGE_BYTES = 16 * 1024;
+
+/** What becomes of the messages of a socket. */
+export interface Receiver {
+  readonly handle: (data: Buffer) => void;
+  /** Called when no message waits any more: reads the socket again. */
+  readonly resume: () => void;
+}
+
+/** The turns of a process. */
+export class MessageTurns {
+  readonly #waiting: (() => void)[] = [];
+  #isScheduled = false;
+
+  /** Handles the messages of a socket in their order. The socket is not read while one of them waits. */
+  serve(socket: WebSocket, { handle, resume }: Receiver): void {
+    let waiting = 0;
+    socket.on('message', (data: Buffer) => {
+      if (waiting === 0 && data.length <= LARGE_BYTES) {
+        handle(data);
+        return;
+      }
+      waiting++;
+      socket.pause();
+      this.#take(() => {
+        waiting--;
+        if (socket.readyState !== socket.OPEN) return;
+        handle(data);
+        if (waiting === 0) resume();
+      });
+    });
+  }
+
+  #take(act: () => void): void {
+    this.#waiting.push(act);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      try {
+        this.#waiting.shift()?.();
+      } finally {
+        this.#schedule();
+      }
+    });
+  }
+}
