@@ -18,6 +18,7 @@ const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens th
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
 const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
+const CACHE_NEEDS_ONE_WORKER = 'must be off with several workers: a mutation changes the cache of one of them only';
 const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
@@ -107,6 +108,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   findExtensionFaults(values, addFault);
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
+  if (values.RESPONSE_CACHE !== 'off' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });

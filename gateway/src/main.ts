@@ -1,4 +1,5 @@
 /** The process of the gateway; also the command `trestle-gateway`, which serves any Federation 2 supergraph. */
+import cluster from 'node:cluster';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NO_RATE_LIMITS, createRateLimits } from '@trestle/limits/settings';
@@ -24,7 +25,10 @@ import { registerSendBuffers } from './observability/subscription-metrics.ts';
 import { toPackageUrl } from './package-files.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { sendRefusal, toRefusalResponse } from './transports/http/refusal.ts';
+import { shareLimits } from './share-limits.ts';
 import { watchConfigurations } from './watch-configuration.ts';
+import { startWorkers } from './workers/primary.ts';
+import { connectToPrimary } from './workers/worker.ts';
 
 /** How long the engines and the exporters may take to stop once every request has ended. */
 const STOP_MS = 5000;
@@ -41,24 +45,30 @@ if (notice !== undefined) {
   process.exit(0);
 }
 if (command !== 'start') process.exit(await runCommand());
-const config = await readConfig();
-const log = createLog({ service: 'gateway', level: config.LOG_LEVEL });
+const config = shareLimits(await readConfig());
+const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL });
+/** The other side of a worker; undefined for the only process of a gateway, and for the primary of several workers. */
+const primary = cluster.isWorker ? connectToPrimary() : undefined;
+const log = cluster.worker ? withFields(processLog, { worker: cluster.worker.id }) : processLog;
 const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs, DRAIN_DELAY_MS: delayMs } = config;
 const drainMs = subscriptionDrainMs + requestDrainMs;
 /** Subscriptions end in the last part of the time in which the process still serves. */
 const subscriptionDelayMs = Math.max(0, delayMs - subscriptionDrainMs);
 
-await runProcess(log, start, { stopLimitMs: drainMs + STOP_MS, delayMs });
+const stopLimitMs = drainMs + STOP_MS;
+if (config.WORKERS > 1 && cluster.isPrimary)
+  await runProcess(log, () => startWorkers({ count: config.WORKERS, log }), { stopLimitMs: stopLimitMs + STOP_MS, delayMs });
+else await runProcess(log, start, { stopLimitMs, delayMs });
 
 async function start() {
   const graphs: Graph[] = [];
   // The process listens once all supergraphs are loaded, so it is always ready.
-  const probes = createProbes({ isReady: () => true, readDetails: () => readHashes(graphs) });
+  const probes = createProbes({ isReady: () => true, readDetails: () => readHashes(graphs), collectMetrics: primary?.readMetrics });
   const tracing = await createTracing({ service: 'gateway', settings: config });
-  const stopExports = await startExports({ service: 'gateway', settings: config, registries: probes.registries, log });
+  const stopExports = await startExports({ service: 'gateway', settings: config, registries: probes.registries, log: processLog });
   const admission = createAdmission();
   const hasRateLimits = config.graphs.some((each) => each.config.hasRateLimits);
-  const rateLimits = hasRateLimits ? await createRateLimits(config, log) : NO_RATE_LIMITS;
+  const rateLimits = hasRateLimits ? await createRateLimits(config, log, primary?.windows) : NO_RATE_LIMITS;
   const collected = config.graphs.flatMap((each) => [...findCollectedHeaders(each.config), ...(each.config.MCP ? MCP_HEADERS : [])]);
   const requestHeaders = [...new Set(collected)];
   const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS, requestHeaders });
@@ -66,7 +76,7 @@ async function start() {
   registerSendBuffers(probes.metrics, buffers);
   const shared = { tracing, admission, rateLimits, edge, buffers };
   graphs.push(...(await Promise.all(config.graphs.map((each) => startOne(each, { probes, shared })))));
-  const configuration = watchConfigurations({ config, read: () => readConfig(), log, graphs });
+  const configuration = watchConfigurations({ config, read: async () => shareLimits(await readConfig()), log: processLog, graphs });
   const service = await startService({
     log,
     port: config.port,
@@ -81,6 +91,7 @@ async function start() {
     edge,
     rateLimits,
   });
+  primary?.expose(probes.registries);
   return async () => {
     for (const graph of graphs) graph.stopWatching();
     configuration.stop();

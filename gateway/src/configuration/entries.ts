@@ -59,6 +59,7 @@ export const SECTIONS = {
 /** Each setting that a file can hold, by the name of its environment variable. */
 export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   GATEWAY_PORT: atStart('server.port', 'The port to listen on; 0 for any free one.', { flag: 'port', placeholder: 'N', stronger: 'PORT' }),
+  WORKERS: atStart('server.workers', 'Processes that serve the port together, for as many cores.', { flag: 'workers', placeholder: 'N' }),
   HOST: atStart('server.host', 'The address to listen on.', { flag: 'host', placeholder: 'ADDRESS' }),
   TLS_CERT_FILE: atStart('server.tls.certificateFile', 'The certificate (PEM). With it the port serves HTTPS by HTTP/1.1 and HTTP/2.'),
   TLS_KEY_FILE: atStart('server.tls.keyFile', 'The private key of the certificate (PEM).'),

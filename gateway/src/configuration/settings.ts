@@ -63,6 +63,7 @@ export const settings = {
   GATEWAY_PORT: setting.port().default(4000),
   PORT: setting.port().optional(),
   HOST: setting.string().default('127.0.0.1'),
+  WORKERS: setting.integer(1, 64).default(1),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
   EXECUTOR: setting.choice(...EXECUTORS).default('bytes'),

@@ -25,6 +25,8 @@ export function createSourceMetrics(registry: Registry): SourceMetrics {
     name: 'trestle_supergraph_current',
     help: '1 while the supergraph that is served is what the source had when it was read last; 0 after a failure or a refusal.',
     registers: [registry],
+    // With several workers: whether all serve the current one.
+    aggregator: 'min',
   });
   return {
     count: (result) => {

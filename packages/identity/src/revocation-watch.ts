@@ -74,6 +74,8 @@ class RevocationWatcher {
       name: 'trestle_revocations_current',
       help: 'Whether token revocations are received as they happen (1) or only earlier ones are known (0).',
       registers: [options.metrics],
+      // With several workers: whether all receive them.
+      aggregator: 'min',
       collect() {
         this.set(Number(isCurrent()));
       },

@@ -48,11 +48,14 @@ export interface RateLimiter {
   close(): void;
 }
 
+/** Windows that several processes share. */
+export type SharedWindows = Pick<RedisWindows, 'isUsed' | 'take' | 'refund' | 'close'>;
+
 /** Configures a limiter. */
 export interface RateLimiterOptions {
   readonly windows: SlidingWindows;
   /** The windows that all processes share; none by default. */
-  readonly shared?: RedisWindows | undefined;
+  readonly shared?: SharedWindows | undefined;
 }
 
 /**
@@ -60,7 +63,7 @@ export interface RateLimiterOptions {
  * used the count goes on where it was.
  */
 export function createRateLimiter({ windows, shared }: RateLimiterOptions): RateLimiter {
-  const takeShared = async (decision: Decision, redis: RedisWindows): Promise<Decision> => {
+  const takeShared = async (decision: Decision, redis: SharedWindows): Promise<Decision> => {
     const { subject, units, slots, remaining } = decision;
     const count = await redis.take(subject.key, subject.limit, units);
     if (!count) return decision;

@@ -6,7 +6,7 @@ import { clientOf, passedClientOf } from '@trestle/service/client-id';
 import { hasCredential } from '@trestle/service/has-credential';
 import { type Quota, UNCOUNTED, createQuota } from './quota.ts';
 import { toRateLimitHeaders } from './headers.ts';
-import { createRateLimiter } from './rate-limiter.ts';
+import { type SharedWindows, createRateLimiter } from './rate-limiter.ts';
 import { createSlidingWindows } from './sliding-windows.ts';
 import { type LimitedCaller, type Limits, toSubject } from './subjects.ts';
 
@@ -61,12 +61,16 @@ export const NO_RATE_LIMITS: RateLimits = {
   close: NOTHING,
 };
 
-/** Creates the limiter. Resolves when it turned out whether Redis can be used, which takes at most some seconds; never rejects. */
-export async function createRateLimits(settings: RateLimitSettings, log: Log): Promise<RateLimits> {
+/**
+ * Creates the limiter. `nearby` are the windows that the processes of this machine share without Redis. Resolves when it turned out whether Redis can
+ * be used, which takes at most some seconds; never rejects.
+ */
+export async function createRateLimits(settings: RateLimitSettings, log: Log, nearby?: SharedWindows): Promise<RateLimits> {
   const { REDIS_URL: url } = settings;
   // Loaded where it is used only.
-  const shared = url === undefined ? undefined : (await import('./redis-windows.ts')).createRedisWindows({ url, log });
-  await shared?.settled;
+  const redis = url === undefined ? undefined : (await import('./redis-windows.ts')).createRedisWindows({ url, log });
+  await redis?.settled;
+  const shared = redis ?? nearby;
   const limiter = createRateLimiter({ windows: createSlidingWindows(), shared });
   const limits: Limits = {
     anonymous: settings.RATE_LIMIT_ANONYMOUS_PER_MIN,

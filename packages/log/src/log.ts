@@ -27,6 +27,8 @@ export interface LogFields {
   readonly extension?: string;
   readonly hook?: string;
   readonly port?: number;
+  /** The number of a worker, when several processes serve a port. */
+  readonly worker?: number;
   readonly count?: number;
   readonly signal?: string;
   readonly hash?: string;

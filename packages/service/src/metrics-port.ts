@@ -1,8 +1,7 @@
 /** Serves `/metrics` on a separate port, which operators keep from the public (contract §1). */
 import { type Server, createServer } from 'node:http';
-import type { Registry } from 'prom-client';
 import { send } from './probe-response.ts';
-import { readMetrics } from './read-metrics.ts';
+import type { Probes } from './probes.ts';
 
 const MAX_CONNECTIONS = 64;
 const TIMEOUT_MS = 10_000;
@@ -11,16 +10,16 @@ const TIMEOUT_MS = 10_000;
 export async function serveMetrics({
   port,
   host,
-  registries,
+  readMetrics,
 }: {
   port: number;
   host: string;
-  registries: readonly Registry[];
+  readMetrics: Probes['readMetrics'];
 }): Promise<Server> {
   const server = createServer({ headersTimeout: TIMEOUT_MS, requestTimeout: TIMEOUT_MS }, (request, response) => {
     request.resume();
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && request.url?.split('?', 1)[0] === '/metrics') void send(() => readMetrics(registries, request), request, response);
+    if (isRead && request.url?.split('?', 1)[0] === '/metrics') void send(() => readMetrics(request), request, response);
     else response.writeHead(404, { 'content-length': '0' }).end();
   });
   server.maxConnections = MAX_CONNECTIONS;

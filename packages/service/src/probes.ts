@@ -17,6 +17,8 @@ export interface Probes {
   answer(request: IncomingMessage, response: ServerResponse): boolean;
   /** Makes `/readyz` answer 503, so that load balancers send no more requests. */
   leave(): void;
+  /** Returns what `/metrics` responds with. */
+  readonly readMetrics: (request: IncomingMessage) => Promise<ProbeResponse>;
   /** Makes `answer` ignore `/metrics`, because the process serves it on a separate port. */
   moveMetrics(): void;
 }
@@ -28,16 +30,23 @@ export interface Probes {
 export function createProbes({
   isReady,
   readDetails = () => ({}),
+  collectMetrics,
 }: {
   isReady: () => boolean | Promise<boolean>;
   /** Returns further members of the body of `/readyz`, for requests from the machine itself. */
   readDetails?: () => Readonly<Record<string, unknown>>;
+  /** Returns the text of `/metrics`, for a process whose metrics are joined with those of others; default: its own. */
+  collectMetrics?: (() => Promise<string>) | undefined;
 }): Probes {
   const metrics = new Registry();
   const registries = [metrics];
   collectDefaultMetrics({ register: metrics });
   let isLeaving = false;
   let hasMetrics = true;
+  const read = async (request: IncomingMessage): Promise<ProbeResponse> =>
+    collectMetrics
+      ? { status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: await collectMetrics() }
+      : readMetrics(registries, request);
   const responders: Record<string, (request: IncomingMessage) => Promise<ProbeResponse>> = {
     '/livez': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"live"}' }),
     '/readyz': async (request) => {
@@ -52,11 +61,12 @@ export function createProbes({
         body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && isLocalRequest(request) && readDetails()) }),
       };
     },
-    '/metrics': (request) => readMetrics(registries, request),
+    '/metrics': read,
   };
   return {
     metrics,
     registries,
+    readMetrics: read,
     addMetrics(added) {
       registries.push(added);
     },

@@ -39,7 +39,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     server.listen(port, host, resolve);
   });
   const metricsServer =
-    metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, registries: probes.registries });
+    metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, readMetrics: probes.readMetrics });
   if (metricsServer) probes.moveMetrics();
   const address = server.address() as AddressInfo;
   log.info('listening', { port: address.port });

@@ -1,0 +1,119 @@
+/** The primary process of several workers: it starts and replaces them, counts requests for their rate limits, and joins their metrics. */
+import cluster, { type Worker } from 'node:cluster';
+import { createSlidingWindows } from '@trestle/limits/sliding-windows';
+import type { Log } from '@trestle/log';
+import { collectMetrics } from './collect-metrics.ts';
+import { closeLostConnections } from './handed-connections.ts';
+import type { FromPrimary, FromWorker } from './messages.ts';
+
+/** A worker that ended sooner after its start is replaced after a pause, because the next one may end as soon. */
+const STABLE_MS = 5000;
+const PAUSE_MS = 1000;
+
+export interface WorkersOptions {
+  readonly count: number;
+  readonly log: Log;
+}
+
+/**
+ * Starts the workers. Resolves with the function that stops them, once all listen; rejects when one ends before. Later a worker that ends is replaced,
+ * until the stop. The stop rejects when a worker does not stop cleanly.
+ */
+export async function startWorkers({ count, log }: WorkersOptions): Promise<() => Promise<void>> {
+  // Metrics may have values that JSON has not.
+  cluster.setupPrimary({ serialization: 'advanced' });
+  const answer = createAnswer(log);
+  let phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  const fork = () => {
+    const worker = cluster.fork();
+    closeLostConnections(worker);
+    const startedAt = performance.now();
+    worker.on('message', (message: FromWorker) => {
+      answer(worker, message);
+    });
+    worker.on('error', (error) => {
+      log.error('a message to a worker failed', { worker: worker.id, error });
+    });
+    worker.on('exit', (code, signal) => {
+      if (phase !== 'serving') return;
+      log.error('a worker ended, and is replaced', { worker: worker.id, signal: describeExit(code, signal) });
+      const wasStable = performance.now() - startedAt >= STABLE_MS;
+      setTimeout(replace, wasStable ? 0 : PAUSE_MS);
+    });
+    return worker;
+  };
+  const replace = () => {
+    if (phase === 'serving') fork();
+  };
+  await Promise.all(Array.from({ length: count }, () => untilListening(fork())));
+  phase = 'serving';
+  for (let missing = count - listWorkers().length; missing > 0; missing--) fork();
+  log.info('all workers listen', { count });
+  return async () => {
+    phase = 'stopping';
+    await Promise.all(listWorkers().map(stop));
+  };
+}
+
+function describeExit(code: number, signal: string | null): string {
+  return signal ?? `code ${String(code)}`;
+}
+
+function listWorkers(): Worker[] {
+  return Object.values(cluster.workers ?? {}).filter((worker): worker is Worker => worker !== undefined && !worker.isDead());
+}
+
+function untilListening(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('listening', () => {
+      resolve();
+    });
+    worker.once('exit', (code, signal) => {
+      reject(new Error(`A worker ended at its start with ${describeExit(code, signal)}`));
+    });
+  });
+}
+
+/** Resolves when the worker has drained and ended; SIGTERM itself ends one that does not serve yet. Rejects when it ended in another way. */
+function stop(worker: Worker): Promise<void> {
+  return new Promise((resolve, reject) => {
+    worker.once('exit', (code, signal) => {
+      if (code === 0 || signal === 'SIGTERM') resolve();
+      else reject(new Error(`Worker ${String(worker.id)} ended with ${describeExit(code, signal)}`));
+    });
+    worker.process.kill('SIGTERM');
+  });
+}
+
+/** Returns what handles the messages of workers. */
+function createAnswer(log: Log): (worker: Worker, message: FromWorker) => void {
+  const windows = createSlidingWindows();
+  const metrics = collectMetrics(listWorkers, send);
+  return (worker, message) => {
+    switch (message.kind) {
+      case 'take':
+        send(worker, { kind: 'taken', id: message.id, count: windows.take(message.key, message.limit, message.units) });
+        return;
+      case 'refund':
+        windows.refund(message.key, message.units, message.slot);
+        return;
+      case 'read metrics':
+        metrics.read().then(
+          (text) => {
+            send(worker, { kind: 'metrics', id: message.id, text });
+          },
+          (error: unknown) => {
+            log.error('the metrics of the workers could not be joined', { error });
+          },
+        );
+        return;
+      case 'collected':
+        metrics.add(worker, message);
+    }
+  };
+}
+
+/** A worker that has ended meanwhile gets nothing. */
+function send(worker: Worker, message: FromPrimary): void {
+  if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => undefined);
+}

@@ -1,0 +1,78 @@
+/** A worker's side of the channel to the primary: the counts of rate limits, and the metrics of all workers. */
+import type { SharedWindows } from '@trestle/limits/rate-limiter';
+import type { Count } from '@trestle/limits/sliding-windows';
+import type { Registry } from 'prom-client';
+import type { FromPrimary, FromWorker } from './messages.ts';
+
+/** How long the primary may take to reply. Without a reply, this worker counts alone. */
+const REPLY_TIMEOUT_MS = 1000;
+const METRICS_TIMEOUT_MS = 5000;
+
+/** What a worker gets from the primary. */
+export interface Primary {
+  /** Counts requests for all workers together. */
+  readonly windows: SharedWindows;
+  /** Names the registries of this worker, which the primary collects from then on. */
+  readonly expose: (registries: readonly Registry[]) => void;
+  /** Returns the metrics of all workers as text. Rejects when the primary does not reply in time. */
+  readonly readMetrics: () => Promise<string>;
+}
+
+/** Listens to the primary of this worker. */
+export function connectToPrimary(): Primary {
+  const waiting = new Map<number, (reply: FromPrimary | undefined) => void>();
+  let own: readonly Registry[] = [];
+  let last = 0;
+  const ask = (toRequest: (id: number) => FromWorker, timeoutMs: number) =>
+    new Promise<FromPrimary | undefined>((resolve) => {
+      const id = ++last;
+      const settle = (reply: FromPrimary | undefined) => {
+        clearTimeout(timer);
+        waiting.delete(id);
+        resolve(reply);
+      };
+      const timer = setTimeout(() => {
+        settle(undefined);
+      }, timeoutMs);
+      waiting.set(id, settle);
+      send(toRequest(id));
+    });
+  process.on('message', (message: FromPrimary) => {
+    if (message.kind === 'collect')
+      void collect(own).then((metrics) => {
+        send({ kind: 'collected', id: message.id, metrics });
+      });
+    else waiting.get(message.id)?.(message);
+  });
+  return {
+    windows: {
+      isUsed: true,
+      take: async (key, limit, units): Promise<Count | undefined> => {
+        const reply = await ask((id) => ({ kind: 'take', id, key, limit, units }), REPLY_TIMEOUT_MS);
+        return reply?.kind === 'taken' ? reply.count : undefined;
+      },
+      refund: (key, units, slot) => {
+        send({ kind: 'refund', key, units, slot });
+      },
+      close: () => undefined,
+    },
+    expose: (registries) => {
+      own = registries;
+    },
+    readMetrics: async () => {
+      const reply = await ask((id) => ({ kind: 'read metrics', id }), METRICS_TIMEOUT_MS);
+      if (reply?.kind !== 'metrics') throw new Error('The primary process did not send the metrics in time.');
+      return reply.text;
+    },
+  };
+}
+
+/** Failures are left to the end of the channel, with which the process ends. */
+function send(message: FromWorker): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+async function collect(registries: readonly Registry[]): Promise<object[]> {
+  const metrics = await Promise.all(registries.map((registry) => registry.getMetricsAsJSON().catch(() => [])));
+  return metrics.flat();
+}
