@@ -27,7 +27,8 @@ export async function report({ results, memory, missing }) {
   lines.push('', `RSS afterwards: ${memory.map(([name, megabytes]) => `${name} ${megabytes} MB`).join(', ')}.`);
   console.log(lines.join('\n'));
   if (missing.length > 0) {
-    console.log(`\nRESULTS.md is unchanged: this run is no whole one (${missing.join(', ')}).`);
+    console.log('');
+    console.log(`RESULTS.md is unchanged: this run is not a whole one (${missing.join(', ')}).`);
     return;
   }
   const how = 'Medians of interleaved rounds; CPU is user + system of the gateway’s process, all of its threads among them.';
