@@ -147,7 +147,7 @@ describe('the response cache', () => {
     await until(async () => (await ask(query)).body.data?.['brief'] === 'new');
   });
 
-  it('tells variables from each other by value, and not by their order, and knows defaults', async () => {
+  it('compares variables by value, without regard to their order, and fills in defaults', async () => {
     const query = fresh('{ found(filter: $filter, ids: $ids, first: $first) }', '($filter: Filter, $ids: [Int!], $first: Int = 2)');
     const stored = async (variables: object) => statusOf(await ask(query, {}, { variables })) === STORED;
     expect(await stored({ filter: { a: 1, b: 2 }, ids: [1, 2] })).toBe(true);

@@ -23,7 +23,7 @@ export function withoutCredential(identity: readonly string[]): readonly string[
   return identity.filter((_, i) => identity[i - (i % 2)] !== 'authorization');
 }
 
-/** The parts of a context that tell callers from each other. */
+/** The parts of a context that distinguish callers. */
 export type CallerSource = Pick<RequestContext, 'caller' | 'identity' | 'client'>;
 
 /**

@@ -66,7 +66,7 @@ export class ResponseCache {
     const { store, sharing, count } = this.#options;
     const { policy, request, hash, types } = query;
     const { context } = request;
-    // Nothing tells the callers of a private result from each other.
+    // The callers of a private result cannot be distinguished.
     if (policy.isPrivate && context.identity.length === 0) {
       count('bypass');
       done({ pending: undefined });
