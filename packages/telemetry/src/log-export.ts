@@ -14,7 +14,7 @@ export interface LogExportOptions {
 
 /** Exports lines. */
 export interface LogExport {
-  /** Adds a line of the log: a JSON object with `level`, `time` and `msg`. Its other members become attributes. */
+  /** Adds a line of the log: a JSON object with `level`, `time` and `msg`. Its other members become attributes. Leaves out any other line; never throws. */
   add(line: string): void;
   /** Exports what was added, and resolves. */
   stop(): Promise<void>;
@@ -57,7 +57,9 @@ export function createLogExport({ resource, url }: LogExportOptions): LogExport 
   const logger = provider.getLogger('trestle');
   return {
     add(text) {
-      const { level, time, msg, traceId, spanId, error, ...fields } = JSON.parse(text) as Line;
+      const line = parseLine(text);
+      if (!line) return;
+      const { level, time, msg, traceId, spanId, error, ...fields } = line;
       logger.emit({
         timestamp: new Date(time),
         severityNumber: SEVERITIES[level],
@@ -72,6 +74,16 @@ export function createLogExport({ resource, url }: LogExportOptions): LogExport 
     },
     stop: () => provider.shutdown(),
   };
+}
+
+/** Returns undefined for what is no JSON object: a line that cannot be exported must not fail the request that has written it. */
+function parseLine(text: string): Line | undefined {
+  try {
+    const line: unknown = JSON.parse(text);
+    return typeof line === 'object' && line !== null ? (line as Line) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The attributes of an exception (OpenTelemetry, "Exceptions in logs"). Causes are on standard output only. */
