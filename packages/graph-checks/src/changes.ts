@@ -1,0 +1,59 @@
+/**
+ * Lists the changes between two API schemas by `@graphql-inspector/core`, and says for each which uses of the schema it affects. The usage rule
+ * of that library compares prefixes of paths, so that a use of `User.nameX` counts as one of `User.name`; ours compares coordinates.
+ */
+import { type Change, CriticalityLevel, diff } from '@graphql-inspector/core';
+import type { GraphQLSchema } from 'graphql';
+import { CHANGE_RULES, isInputChange, isPossibleTypeChange } from './change-rules.ts';
+
+/** How much a change can harm a client that uses what it changes. */
+export type ChangeLevel = 'breaking' | 'dangerous' | 'safe';
+
+/** Describes one change of the public schema. */
+export interface SchemaChange {
+  /** The library's name of the change, such as `FIELD_REMOVED`. */
+  readonly type: string;
+  readonly level: ChangeLevel;
+  /** Schema coordinate of what changed (GraphQL RFC "Schema Coordinates"), or the name of the schema's root. */
+  readonly coordinate: string;
+  readonly message: string;
+  /** Keys of uses (operation-uses.ts) of which an operation needs one to be affected. */
+  readonly affects: readonly string[];
+  /** Whether it concerns what clients send: input types and arguments. */
+  readonly isInput: boolean;
+  /** Whether it adds a value to an enum, or a type to a union or an interface. */
+  readonly isAddition: boolean;
+}
+
+const LEVELS: Record<CriticalityLevel, ChangeLevel> = {
+  [CriticalityLevel.Breaking]: 'breaking',
+  [CriticalityLevel.Dangerous]: 'dangerous',
+  [CriticalityLevel.NonBreaking]: 'safe',
+};
+const ORDER: Record<ChangeLevel, number> = { breaking: 0, dangerous: 1, safe: 2 };
+
+/** Returns the changes from one schema to the next, breaking ones first. */
+export async function listChanges(from: GraphQLSchema, to: GraphQLSchema): Promise<SchemaChange[]> {
+  const changes = (await diff(from, to)).map((change) => toSchemaChange(change, to));
+  return changes.sort((left, right) => ORDER[left.level] - ORDER[right.level] || compare(left.coordinate, right.coordinate));
+}
+
+function toSchemaChange(change: Change, to: GraphQLSchema): SchemaChange {
+  const rule = CHANGE_RULES[change.type as string];
+  const meta = change.meta as Record<string, unknown>;
+  const coordinate = rule?.coordinate(meta) ?? change.path ?? 'schema';
+  return {
+    type: String(change.type),
+    level: LEVELS[change.criticality.level],
+    coordinate,
+    message: change.message,
+    // An unknown kind of change affects every operation that uses the type.
+    affects: rule?.affects(meta, to) ?? [coordinate.split('.')[0] ?? coordinate],
+    isInput: isInputChange(String(change.type)),
+    isAddition: isPossibleTypeChange(String(change.type)),
+  };
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,41 @@
+/** What is wrong with a schema or a document, and where: the form that all parts of this package report. */
+import type { ASTNode, GraphQLError } from 'graphql';
+
+/** Says whether a fault prevents a publish (`error`), or is only reported. */
+export type Severity = 'error' | 'warning' | 'info';
+
+/** Describes one fault. Lines and columns start at 1 and are null when the fault has no place of its own. */
+export interface GraphFault {
+  readonly code: string;
+  readonly message: string;
+  readonly severity: Severity;
+  /** Name of the subgraph or document whose text has the fault, or null. */
+  readonly subgraph: string | null;
+  readonly line: number | null;
+  readonly column: number | null;
+}
+
+/** Holds what a fault is before its place is known. */
+export type FaultText = Pick<GraphFault, 'code' | 'message' | 'severity'>;
+
+/** Returns a fault without a place. */
+export function faultWithoutPlace(text: FaultText): GraphFault {
+  return { ...text, subgraph: null, line: null, column: null };
+}
+
+/** Returns a fault at the first node that has a location. The name of the node's source becomes `subgraph`. */
+export function faultAtNodes(text: FaultText, nodes: readonly ASTNode[]): GraphFault {
+  const loc = nodes.find((node) => node.loc !== undefined)?.loc;
+  if (loc === undefined) return faultWithoutPlace(text);
+  return { ...text, subgraph: loc.source.name, line: loc.startToken.line, column: loc.startToken.column };
+}
+
+/** Returns the fault that an error of graphql-js or of a composer describes. Its code is that of its extensions, or `fallback`. */
+export function faultOfError(error: GraphQLError, fallback: string): GraphFault {
+  const code = error.extensions['code'];
+  const text: FaultText = { code: typeof code === 'string' ? code : fallback, message: error.message, severity: 'error' };
+  const placed = faultAtNodes(text, error.nodes ?? []);
+  const [first] = error.locations ?? [];
+  if (placed.line !== null || first === undefined) return placed;
+  return { ...text, subgraph: error.source?.name ?? null, line: first.line, column: first.column };
+}
