@@ -1,24 +1,18 @@
 /** One operation in the engine `trestle`: plan → coerce → limit → execute or subscribe → write. `pipeline.ts` shows the stages around it. */
-import { type Fault, fail, toFault } from '@trestle/schema/errors';
+import { type Fault, toFault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
-import { toDenialFault } from '../access/denial.ts';
 import { CachedRun } from '../cache/cached-run.ts';
 import type { PendingResult } from '../cache/pending-result.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
-import { toRefusedResult } from '../errors/format-error.ts';
 import { toDocumentRefusal, toRefusalResult } from '../errors/refusal-result.ts';
-import { checkFiles } from '../execute/check-files.ts';
-import type { Executed } from '../execute/execute.ts';
-import { type Assembled, type Executor, OBJECT_EXECUTOR } from '../execute/executor.ts';
-import { type PlanReport, createPlanReport } from '../execute/plan-report.ts';
+import { type Executor, OBJECT_EXECUTOR } from '../execute/executor.ts';
+import { createPlanReport } from '../execute/plan-report.ts';
 import { createSendFetch } from '../execute/send-fetch.ts';
-import { addAliases } from '../execute/variables.ts';
-import { type Writing, type WrittenResult, writeAssembled, writeResult } from '../execute/write-result.ts';
+import type { Writing } from '../execute/write-result.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
-import { toOperationEvent, toPlanEvent } from '../extensions/events.ts';
+import { toPlanEvent } from '../extensions/events.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import { toOperationAttributes } from '../observability/tracing.ts';
-import { toPlannedPolicy } from '../program/cache-rule.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
@@ -27,8 +21,10 @@ import type { OperationRequest, OperationResult } from '../request/operation.ts'
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { Executable } from '../supergraph/prepared-operations.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
-import { checkOperation } from './check-operation.ts';
-import { writeReports } from './write-reports.ts';
+import { beginSubscription } from './begin-subscription.ts';
+import { type CheckedOperation, checkPlanned } from './check-planned.ts';
+import { findIntrospection } from './find-introspection.ts';
+import { type Ending, writeExecuted } from './write-executed.ts';
 
 export interface RunOptions {
   readonly request: OperationRequest;
@@ -42,21 +38,6 @@ export interface RunOptions {
   /** Undefined where no results are kept. */
   readonly cache: ResponseCache | undefined;
 }
-
-/** An operation with its variables, within the limits. */
-interface CheckedOperation {
-  readonly operation: Operation;
-  readonly variables: Readonly<Record<string, unknown>>;
-  /** The variables with the operation's defaults. */
-  readonly conditions: Readonly<Record<string, unknown>>;
-  /** The estimated cost. */
-  readonly cost: number;
-}
-
-/** How a run ends. */
-type Ending = Pick<OperationResult, 'outcome' | 'status' | 'challenge' | 'bytes' | 'length'>;
-
-const NO_INTROSPECTION: IntrospectionResults = {};
 
 /** Every run ends with one result, except a subscription that its subscriber has begun. */
 export class OperationRun {
@@ -105,8 +86,10 @@ export class OperationRun {
         return;
       }
       this.#operation = ready.operation;
-      const checked = this.#check(ready.operation);
-      const { quota, extended } = this.#options.request.context;
+      const { request, limits } = this.#options;
+      const checked = checkPlanned(ready.operation, request, limits);
+      this.#caching = checked.caching;
+      const { quota, extended } = request.context;
       const { onPlan } = this.#options.hooks;
       quota.take(toUnits(checked.cost), (fault) => {
         this.#proceed(fault, () => {
@@ -124,7 +107,8 @@ export class OperationRun {
 
   #begin(checked: CheckedOperation): void {
     const { cache } = this.#options;
-    if (checked.operation.program.kind === 'subscription') this.#subscribe(checked);
+    const proceed = this.#proceed.bind(this);
+    if (checked.operation.program.kind === 'subscription') beginSubscription(checked, { ...this.#options, proceed });
     else if (cache) this.#findCached(cache, checked);
     else this.#introspect(checked);
   }
@@ -159,60 +143,18 @@ export class OperationRun {
     isLater = true;
   }
 
-  /** Goes on, unless a fault ends the run. */
-  #proceed(fault: Fault | undefined, act: () => void): void {
-    if (fault) this.#refuse(fault);
-    else this.#guard(act);
-  }
-
-  /** Coerces the variables and checks the limits that depend on them. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR. */
-  #check(operation: Operation): CheckedOperation {
-    const { request, limits } = this.#options;
-    const { program, compiled } = operation;
-    const { kind, location, sliced, variables: declared } = program;
-    const { conditions, cost } = checkOperation({ kind, location, sliced, variables: declared, cost: compiled.cost }, request, limits);
-    const variables = addAliases(declared, request.variables);
-    this.#caching = toPlannedPolicy(program.caching, conditions);
-    if (request.context.upload) checkFiles(program, variables);
-    return { operation, variables, conditions, cost };
-  }
-
-  #subscribe({ operation, variables, conditions }: CheckedOperation): void {
-    const { request, snapshot, registry } = this.#options;
-    if (!request.subscriber)
-      throw fail(
-        'NOT_ACCEPTABLE',
-        'Subscriptions need a WebSocket, or `Accept: text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`.',
-      );
-    // A subscription has one root field (GraphQL §5.2.3): without it there is no source stream.
-    const [denial] = operation.program.denials;
-    if (!operation.program.source && denial) throw toDenialFault(denial, request.context.caller);
-    const { subscriber } = request;
-    const subscribe = () => {
-      registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, subscriber);
-    };
-    const { extended } = request.context;
-    const { onSubscribe } = this.#options.hooks;
-    if (extended && onSubscribe)
-      onSubscribe(toOperationEvent(extended, request), (refusal) => {
-        this.#proceed(refusal, subscribe);
-      });
-    else subscribe();
-  }
-
-  /** Gets the results of introspection fields, if there are any, and executes. Those that depend on variables come from the planner's thread. */
+  /** Gets the results of introspection fields, if there are any, and executes. */
   #introspect(checked: CheckedOperation): void {
-    const { introspection } = checked.operation.program;
-    if (!introspection || introspection.fixed) {
-      this.#execute(checked, introspection?.fixed ?? NO_INTROSPECTION);
+    const { request, snapshot } = this.#options;
+    const results = findIntrospection(checked, request, snapshot);
+    if (!(results instanceof Promise)) {
+      this.#execute(checked, results);
       return;
     }
-    const { request, snapshot } = this.#options;
-    const { query, operationName, context } = request;
-    snapshot.planner.introspect({ query, operationName, labels: [] }, checked.conditions, context.client).then(
-      (results) => {
+    results.then(
+      (found) => {
         this.#guard(() => {
-          this.#execute(checked, results);
+          this.#execute(checked, found);
         });
       },
       (error: unknown) => {
@@ -222,43 +164,23 @@ export class OperationRun {
   }
 
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
-    const { request, snapshot } = this.#options;
+    const { request, snapshot, hooks, writing } = this.#options;
     const report = request.reports.plan ? createPlanReport() : undefined;
     this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
-    const { hooks } = this.#options;
     const send = createSendFetch(snapshot.upstream, this.#guard, this.#cached ? this.#cached.observe(hooks) : hooks);
-    const { plan, cost } = request.reports;
+    const { plan: needsObjects, cost: needsCost } = request.reports;
     const { operation, variables, conditions } = checked;
     const executor = context.upload ? OBJECT_EXECUTOR : this.#options.executor;
-    const observe = report?.observe;
-    const needs = { needsObjects: plan, needsCost: cost };
-    executor.execute({ operation, variables, conditions, context, send, observe, ...needs }, (result) => {
-      this.#write(result, checked, { introspection, report });
+    executor.execute({ operation, variables, conditions, context, send, observe: report?.observe, needsObjects, needsCost }, (result) => {
+      this.#finish(writeExecuted(result, { request, checked, writing, introspection, report, hash: snapshot.hash }));
     });
   }
 
-  #write(
-    result: Executed | Assembled,
-    checked: CheckedOperation,
-    { introspection, report }: { introspection: IntrospectionResults; report: PlanReport | undefined },
-  ): void {
-    const { writing } = this.#options;
-    const { request, snapshot } = this.#options;
-    const { operation, conditions, cost } = checked;
-    const extensions = writeReports(request.reports, { operation, conditions, cost, result, plan: report, hash: snapshot.hash });
-    const { bytes, length, errors, isNull }: WrittenResult =
-      'assembled' in result
-        ? writeAssembled(result, extensions, writing.buffers.maxBytes)
-        : writeResult(result, { introspection, extensions }, writing);
-    const refused = isNull ? toRefusedResult(null, errors) : undefined;
-    this.#finish({
-      outcome: isNull ? 'failed' : errors.length > 0 ? 'partial' : 'complete',
-      status: refused?.status,
-      challenge: refused?.challenge,
-      bytes,
-      length,
-    });
+  /** Goes on, unless a fault ends the run. */
+  #proceed(fault: Fault | undefined, act: () => void): void {
+    if (fault) this.#refuse(fault);
+    else this.#guard(act);
   }
 
   /** An exception in a callback must end its request, not the process. */

@@ -1,0 +1,42 @@
+/** Begins a subscription, once extensions allow it. */
+import { type Fault, fail } from '@trestle/schema/errors';
+import { toDenialFault } from '../access/denial.ts';
+import type { Hooks } from '../extensions/compile-hooks.ts';
+import { toOperationEvent } from '../extensions/events.ts';
+import type { OperationRequest } from '../request/operation.ts';
+import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
+import type { Snapshot } from '../supergraph/snapshot.ts';
+import type { CheckedOperation } from './check-planned.ts';
+
+export interface SubscriptionParts {
+  readonly request: OperationRequest;
+  readonly snapshot: Snapshot;
+  readonly registry: SubscriptionRegistry;
+  readonly hooks: Pick<Hooks, 'onSubscribe'>;
+  /** Goes on, unless a fault ends the run. */
+  readonly proceed: (fault: Fault | undefined, act: () => void) => void;
+}
+
+/** Throws NOT_ACCEPTABLE for a request whose client can receive no events, and the denial of its only field. */
+export function beginSubscription({ operation, variables, conditions }: CheckedOperation, parts: SubscriptionParts): void {
+  const { request, snapshot, registry, hooks, proceed } = parts;
+  const { subscriber } = request;
+  if (!subscriber)
+    throw fail(
+      'NOT_ACCEPTABLE',
+      'Subscriptions need a WebSocket, or `Accept: text/event-stream` or `multipart/mixed;subscriptionSpec=1.0`.',
+    );
+  // A subscription has one root field (GraphQL §5.2.3): without it there is no source stream.
+  const [denial] = operation.program.denials;
+  if (!operation.program.source && denial) throw toDenialFault(denial, request.context.caller);
+  const subscribe = () => {
+    registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, subscriber);
+  };
+  const { extended } = request.context;
+  const { onSubscribe } = hooks;
+  if (extended && onSubscribe)
+    onSubscribe(toOperationEvent(extended, request), (refusal) => {
+      proceed(refusal, subscribe);
+    });
+  else subscribe();
+}

@@ -1,0 +1,42 @@
+/** Writes what an executor has returned, with the reports that the client wants. */
+import { toRefusedResult } from '../errors/format-error.ts';
+import type { Executed } from '../execute/execute.ts';
+import type { Assembled } from '../execute/executor.ts';
+import type { PlanReport } from '../execute/plan-report.ts';
+import { type Writing, type WrittenResult, writeAssembled, writeResult } from '../execute/write-result.ts';
+import type { IntrospectionResults } from '../program/program.ts';
+import type { OperationRequest, OperationResult } from '../request/operation.ts';
+import type { CheckedOperation } from './check-planned.ts';
+import { writeReports } from './write-reports.ts';
+
+/** How a run ends. */
+export type Ending = Pick<OperationResult, 'outcome' | 'status' | 'challenge' | 'bytes' | 'length'>;
+
+export interface WritingParts {
+  readonly request: OperationRequest;
+  readonly checked: CheckedOperation;
+  readonly writing: Writing;
+  readonly introspection: IntrospectionResults;
+  readonly report: PlanReport | undefined;
+  /** Of the supergraph. */
+  readonly hash: string;
+}
+
+/** Throws when the response is too large. */
+export function writeExecuted(result: Executed | Assembled, parts: WritingParts): Ending {
+  const { request, checked, writing, introspection, report, hash } = parts;
+  const { operation, conditions, cost } = checked;
+  const extensions = writeReports(request.reports, { operation, conditions, cost, result, plan: report, hash });
+  const { bytes, length, errors, isNull }: WrittenResult =
+    'assembled' in result
+      ? writeAssembled(result, extensions, writing.buffers.maxBytes)
+      : writeResult(result, { introspection, extensions }, writing);
+  const refused = isNull ? toRefusedResult(null, errors) : undefined;
+  return {
+    outcome: isNull ? 'failed' : errors.length > 0 ? 'partial' : 'complete',
+    status: refused?.status,
+    challenge: refused?.challenge,
+    bytes,
+    length,
+  };
+}
