@@ -1,0 +1,59 @@
+/** Tests: results that several gateways share in Redis. */
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../stack/client.ts';
+import { startGateway } from '../../stack/federation.ts';
+import type { RunningProcess } from '../../stack/process.ts';
+import { type Headers, ADA, BOB, ask, federation, folder, fresh, nextNumber, redis, statusOf } from './lamp-system.ts';
+import { state } from './lamps.ts';
+
+(redis ? describe : describe.skip)('a cache in Redis', () => {
+  let gateways: RunningProcess[] = [];
+  beforeAll(async () => {
+    const file = join(folder, 'supergraph.graphql');
+    // Results of other runs have other keys.
+    await writeFile(file, `${federation.supergraphSdl}\n# ${randomUUID()}\n`);
+    const env = { RESPONSE_CACHE: 'redis', RESPONSE_CACHE_SHARING: 'all', REDIS_URL: redis?.url ?? '', RESPONSE_CACHE_TIMEOUT_MS: '3000' };
+    const start = (more: Headers = {}) => startGateway(['--supergraph', file, '--port', '0', '--auth', 'off'], { ...env, ...more });
+    gateways = await Promise.all([start(), start({ REDIS_URL: redis?.directUrl ?? '' })]);
+  });
+  afterAll(async () => {
+    await Promise.all(gateways.map((gateway) => gateway.end('SIGTERM')));
+  });
+
+  const via = (index: number, query: string, headers: Headers = {}) =>
+    ask(query, headers, { url: `${gateways[index]?.url ?? ''}/graphql` });
+
+  it('is shared by gateways, and no gateway answers a client with a result that is older than its mutation at another', async () => {
+    const query = fresh('{ lamp { name price } }');
+    await until(async () => (statusOf(await via(0, query, ADA)) ?? '').includes('; hit'));
+    await until(async () => (statusOf(await via(1, query, BOB)) ?? '').includes('; hit'));
+    for (let i = 0; i < 20; i++) {
+      const name = `shared ${String(i)}`;
+      await via(i % 2, `mutation { touch(name: "${name}") }`, ADA);
+      expect((await via((i + 1) % 2, query, ADA)).body.data).toEqual({ lamp: { name, price: state.price } });
+      expect((await via(i % 2, query, ADA)).body.data).toEqual({ lamp: { name, price: state.price } });
+    }
+  });
+
+  it('that does not answer, or is gone, fails no request, and is used again when it is back', async () => {
+    const query = fresh('{ lamp { name } }');
+    for (const [lose, bring] of [
+      [() => redis?.hold(), () => redis?.release()],
+      [() => redis?.kill(), () => redis?.revive()],
+    ] as const) {
+      await lose();
+      state.name = `lost ${String(nextNumber())}`;
+      expect((await via(0, query)).body.data).toEqual({ lamp: { name: state.name } });
+      const name = `changed ${String(nextNumber())}`;
+      expect((await via(0, `mutation { touch(name: "${name}") }`)).body.data).toEqual({ touch: true });
+      expect((await via(0, query)).body.data).toEqual({ lamp: { name } });
+      expect(statusOf(await via(0, query))).toBe('Trestle; fwd=bypass');
+      await bring();
+      await until(async () => (statusOf(await via(0, query)) ?? '').includes('; hit'));
+      expect((await via(0, query)).body.data).toEqual({ lamp: { name } });
+    }
+  });
+});
