@@ -1,7 +1,22 @@
 /** Tests: what a mutation ends, and what clients share. */
 import { describe, expect, it } from '@jest/globals';
 import { readMetric, until } from '../../stack/client.ts';
-import { type Headers, ADA, BOB, HIT, MINE, STORED, ask, createGate, federation, fetchesOf, fresh, nextNumber, sharing, statusOf } from './lamp-system.ts';
+import {
+  type Headers,
+  ADA,
+  BOB,
+  HIT,
+  MINE,
+  STORED,
+  ask,
+  createGate,
+  federation,
+  fetchesOf,
+  fresh,
+  nextNumber,
+  sharing,
+  statusOf,
+} from './lamp-system.ts';
 import { state } from './lamps.ts';
 
 describe('a mutation', () => {

@@ -99,4 +99,3 @@ export const fetchesOf = async (query: string, ...each: readonly Headers[]) => {
   }
   return counts;
 };
-
