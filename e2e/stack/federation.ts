@@ -55,7 +55,7 @@ export interface Answer {
 }
 
 export const LINK =
-  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag", "@cost", "@listSize", "@authenticated", "@requiresScopes", "@policy", "@composeDirective"])\n';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable", "@external", "@requires", "@provides", "@interfaceObject", "@override", "@inaccessible", "@tag", "@cost", "@listSize", "@authenticated", "@requiresScopes", "@policy", "@composeDirective", "@context", "@fromContext"])\n';
 
 /** How the gateway of a federation is started. */
 export interface FederationOptions {

@@ -48,7 +48,7 @@ export function collectEntities(step: FetchStep, source: EntitySource): EntityBa
 }
 
 /** Entities in the data, with the parent and key of each. */
-interface FoundEntities {
+export interface FoundEntities {
   readonly entities: Data[];
   readonly parents: (Data | unknown[])[];
   readonly keys: (string | number)[];
@@ -91,14 +91,14 @@ function writeRepresentations(step: FetchStep, found: readonly Data[], { compile
   return { representations, indexes, count };
 }
 
-interface FetchedEntities {
+export interface FetchedEntities {
   readonly entities: readonly (Data | null)[];
   readonly found: FoundEntities;
   readonly indexes: Int32Array;
 }
 
 /** Merges the fetched entities into each of their places. */
-function mergeEntities(step: FetchStep, { entities, found, indexes }: FetchedEntities): void {
+export function mergeEntities(step: FetchStep, { entities, found, indexes }: FetchedEntities): void {
   const { key, interfaces, areShared, decides } = step.entities as EntityFetch;
   const { parents, keys } = found;
   const isPlaced = new Uint8Array(entities.length);
@@ -121,7 +121,7 @@ function mergeEntities(step: FetchStep, { entities, found, indexes }: FetchedEnt
 }
 
 /** Groups the paths by the index of the entity. Returns none when the data has changed since, so that they no longer correspond. */
-function groupPlaces(places: readonly (string | number)[][], numbers: Int32Array): Map<number, (string | number)[][]> {
+export function groupPlaces(places: readonly (string | number)[][], numbers: Int32Array): Map<number, (string | number)[][]> {
   const groups = new Map<number, (string | number)[][]>();
   if (places.length !== numbers.length) return groups;
   for (const [i, place] of places.entries()) {
@@ -182,7 +182,7 @@ export function placesOf(place: Place, data: Data): (string | number)[][] {
 }
 
 /** Returns whether an object may have one of the types that a place demands. */
-function isOf(value: unknown, segment: PlaceSegment | undefined): boolean {
+export function isOf(value: unknown, segment: PlaceSegment | undefined): boolean {
   const type = segment?.types && (value as Data)['__typename'];
   return type === undefined || (segment?.types?.includes(type as string) ?? true);
 }

@@ -7,6 +7,7 @@ import type { Data, FetchStep } from '../program/program.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { RequestContext } from '../request/context.ts';
 import { type FileMap, findFiles } from '../request/upload.ts';
+import { type WrittenBatch, collectInContexts } from './contextual-entities.ts';
 import { collectEntities } from './entities.ts';
 import { ExecutionErrors } from './execution-errors.ts';
 import { merge, rename } from './merge.ts';
@@ -110,18 +111,35 @@ class Execution {
   }
 
   #fetchEntities(step: FetchStep, done: () => void): void {
-    const data = this.#data;
     const { operation, conditions } = this.#request;
-    const batch = collectEntities(step, { compiled: operation.compiled, data, conditions });
-    if (batch.representations === '') {
-      done();
+    const source = { compiled: operation.compiled, data: this.#data, conditions };
+    const variables = this.#variables.write(step.variables);
+    if (step.contexts) {
+      const batches = collectInContexts(step, source, variables);
+      let open = batches.length;
+      if (open === 0) done();
+      for (const batch of batches)
+        this.#fetchBatch(step, batch, () => {
+          if (--open === 0) done();
+        });
       return;
     }
-    const variables = this.#variables.write(step.variables);
-    const body = `${step.prefix}${variables}${variables && ','}"representations":[${batch.representations}]}}`;
-    this.#send(step, { body, representations: batch.representations }, (result) => {
+    const batch = collectEntities(step, source);
+    const { representations } = batch;
+    const body = `${step.prefix}${variables}${variables && ','}"representations":[${representations}]}}`;
+    if (representations === '') done();
+    else this.#fetchBatch(step, { ...batch, body }, done);
+  }
+
+  #fetchBatch(step: FetchStep, batch: WrittenBatch, done: () => void): void {
+    const data = this.#data;
+    this.#send(step, batch, (result) => {
       if (result?.errors)
-        this.#errors.addReported(result.errors, { step, placesOf: (i) => batch.placesOf(i, data), isWhole: !result.data });
+        this.#errors.addReported(batch.toEntityErrors?.(result.errors) ?? result.errors, {
+          step,
+          placesOf: (i) => batch.placesOf(i, data),
+          isWhole: !result.data,
+        });
       const fault = result?.data ? batch.merge(result.data) : undefined;
       if (fault !== undefined) this.#addFailure(step, { code: 'UPSTREAM_ERROR', message: fault, cause: undefined });
       done();

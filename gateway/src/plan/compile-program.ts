@@ -10,6 +10,7 @@ import { generateActualCost, generateCost } from './cost.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
 import { describeVariables, locationOf } from './input-types.ts';
 import type { LoadedSupergraph } from './load-supergraph.ts';
+import { orderContexts } from './order-contexts.ts';
 import { findOwners } from './owners.ts';
 import { planPatched } from './patch-operation.ts';
 import { withTypeConditions } from './patch-type-conditions.ts';
@@ -57,13 +58,14 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
     const compiler = new PlanCompiler({ schema: wholeSchema, patch, owners });
     const isSubscription = node?.kind === 'Subscription';
     const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
-    const steps = compiler.compile(isSubscription ? node.rest : node);
+    const compiled = compiler.compile(isSubscription ? node.rest : node);
+    const steps = compiler.hasContexts ? orderContexts(compiled, source) : compiled;
     requireCover({ root, selections, sets, denied, steps: source ? [source] : steps ? [steps] : [] });
     const writer = generateWriter({ schema, root, sets, selections, denied });
     const cost = { schema, supergraph: wholeSchema, root, sets, selections };
-    // Without denied fields, introspection and variables that fetches know by another name.
-    const isPlain =
-      denied.size === 0 && !introspection && renamed.aliases.size === 0 && operation.operation !== OperationTypeNode.SUBSCRIPTION;
+    // Without denied fields, introspection, contextual arguments and variables that fetches know by another name.
+    const isOwn = denied.size === 0 && renamed.aliases.size === 0 && !compiler.hasContexts;
+    const isPlain = isOwn && !introspection && operation.operation !== OperationTypeNode.SUBSCRIPTION;
     const bytes = isPlain ? generateBytes({ schema, wholeSchema, root, sets, selections, sources: compiler.sources }) : undefined;
     return {
       kind: operation.operation,

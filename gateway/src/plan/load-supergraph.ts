@@ -1,5 +1,5 @@
 /** Loads a supergraph: its schemas, and Apollo's planner for it. */
-import { type Schema, Supergraph, buildSchemaFromAST } from '@apollo/federation-internals';
+import { DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, type Schema, Supergraph, buildSchemaFromAST } from '@apollo/federation-internals';
 import { QueryPlanner } from '@apollo/query-planner';
 import { type GraphQLSchema, parse, validateSchema } from 'graphql';
 import { type AccessRules, readAccessRules } from './access-directives.ts';
@@ -23,13 +23,19 @@ export interface LoadedSupergraph {
   readonly rules: AccessRules;
 }
 
-/** Throws for a supergraph that is not valid, or that uses what is not enforced here (`@context`, …). */
+/** The features for security or execution that a supergraph may link: the access directives have been removed before. */
+const FEATURES = new Set([...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, 'https://specs.apollo.dev/context/v0.1']);
+
+/** Throws for a supergraph that is not valid, or that links a feature for security or execution that is not known here. */
 export function loadSupergraph(sdl: string): LoadedSupergraph {
   patchVariableCollector();
   const { document, rules } = readAccessRules(parse(sdl, { noLocation: true }));
   const patch = patchSupergraph(document);
   // A field that no subgraph can resolve is reported when a client selects it (`requireCover`), not when the supergraph is loaded.
-  const supergraph = Supergraph.build(keepOperationDirectives(defineKnownDirectives(patch.document)), { validateSupergraph: false });
+  const supergraph = Supergraph.build(keepOperationDirectives(defineKnownDirectives(patch.document)), {
+    supportedFeatures: FEATURES,
+    validateSupergraph: false,
+  });
   const planner = new QueryPlanner(supergraph, { typeConditionedFetching: true });
   const apiSchema = supergraph.apiSchema();
   const schema = toClientSchema(apiSchema, patch.hasStandIns);

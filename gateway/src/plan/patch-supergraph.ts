@@ -5,6 +5,7 @@
 import { type FieldRequirements, type RequiredSelection, isInterfaceObject, readRequirements, textOf } from './requirements.ts';
 import type { Requirements } from './split-fetch.ts';
 import { type ConstDirectiveNode, type DocumentNode, Kind } from 'graphql';
+import { findContexts } from './contexts.ts';
 import { type FieldsNode, StandIns } from './stand-ins.ts';
 
 export interface SupergraphPatch extends Requirements {
@@ -26,7 +27,7 @@ export interface SupergraphPatch extends Requirements {
 export function patchSupergraph(document: DocumentNode): SupergraphPatch {
   const types = new Map<string, FieldsNode>();
   for (const definition of document.definitions) if (hasFields(definition)) types.set(definition.name.value, definition);
-  const standIns = new StandIns(types);
+  const standIns = new StandIns(types, findContexts(types));
   const interfaceKeys = findInterfaceKeys(types);
   const definitions = document.definitions.map((definition) =>
     hasFields(definition) ? standIns.patchType(putResolvableKeysFirst(definition)) : definition,

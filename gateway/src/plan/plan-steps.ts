@@ -3,6 +3,7 @@ import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planne
 import { type GraphQLSchema, Kind, type SelectionSetNode, isInterfaceType, parse } from 'graphql';
 import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
 import type { FetchSource } from './bytes/asked-fetch.ts';
+import { CONTEXTUAL, compileContexts, requireContexts } from './contextual-fetch.ts';
 import type { SupergraphPatch } from './patch-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
@@ -40,12 +41,19 @@ export class PlanCompiler {
   /** Places that depend on types. */
   readonly #typed: Place[] = [];
   readonly #interfaceNames: readonly string[];
+  /** Whether any fetch has contextual arguments: an entity then has different fields in different places. */
+  #hasContexts = false;
 
   constructor(input: PlanCompilerInput) {
     this.#input = input;
     this.#interfaceNames = Object.values(input.schema.getTypeMap())
       .filter(isInterfaceType)
       .map(({ name }) => name);
+  }
+
+  /** Whether any fetch that was compiled has contextual arguments. */
+  get hasContexts(): boolean {
+    return this.#hasContexts;
   }
 
   compile(node: PlanNode | undefined): PlanStep | undefined {
@@ -95,9 +103,11 @@ export class PlanCompiler {
   }
 
   #compileFetch(node: CompiledFetch, places: readonly Place[]): FetchStep {
-    if (node.contextRewrites?.length) throw new Error('@fromContext is not supported');
     const { schema, patch } = this.#input;
     const operation = patch.restoreOperation(node.operation);
+    const contexts = compileContexts({ node, operation }, schema);
+    requireContexts(node.variableUsages ?? [], contexts);
+    if (contexts) this.#hasContexts = true;
     const prefix = `{"query":${JSON.stringify(operation)},${node.operationName === undefined ? '' : `"operationName":${JSON.stringify(node.operationName)},`}"variables":{`;
     const seen = this.#seen;
     seen.set(`${node.serviceName}${prefix}`, (seen.get(`${node.serviceName}${prefix}`) ?? 0) + 1);
@@ -111,11 +121,12 @@ export class PlanCompiler {
       operation,
       operationName: node.operationName,
       prefix,
-      variables: node.variableUsages ?? [],
+      variables: (node.variableUsages ?? []).filter((name) => !CONTEXTUAL.test(name)),
       path: place.map(({ key }) => key),
       places,
       collect: place.length > 0 ? this.collect.push(generateCollector(places)) - 1 : undefined,
       entities: node.requires && this.#compileEntities(node, places),
+      contexts,
       rewrites: (node.outputRewrites ?? []).map((rewrite) => toRename(schema, rewrite)),
       keys: [
         ...keysOf(operation, node.requires !== undefined),
@@ -146,6 +157,7 @@ export class PlanCompiler {
     const rewrites = node.inputRewrites ?? [];
     const requires = patch.restoreRequires(node.requires ?? []);
     const typed = this.#typed;
+    const hasContexts = () => this.#hasContexts;
     return {
       represent:
         this.represent.push(
@@ -161,7 +173,7 @@ export class PlanCompiler {
       decides: decidedTypes({ schema, owners }, { service: node.serviceName, requires: node.requires ?? [] }),
       // Read when the whole plan has been compiled.
       get areShared() {
-        return !places.some((place) => dependsOnTypes(place, typed));
+        return !hasContexts() && !places.some((place) => dependsOnTypes(place, typed));
       },
     };
   }
@@ -201,9 +213,10 @@ function shapeOf(node: PlanNode): string {
     case 'Condition':
       return `Condition(${node.condition},${node.ifClause ? shapeOf(node.ifClause) : ''},${node.elseClause ? shapeOf(node.elseClause) : ''})`;
     case 'Fetch': {
-      const { serviceName, operation, operationName = '', requires, inputRewrites, outputRewrites, onlyFor } = node as TypedFetch;
+      const { serviceName, operation, operationName = '', requires, onlyFor } = node as TypedFetch;
+      const { inputRewrites, outputRewrites, contextRewrites } = node;
       const text = operationName === '' ? operation : operation.replace(operationName, '');
-      return JSON.stringify([serviceName, text, requires, inputRewrites, outputRewrites, onlyFor && [...onlyFor]]);
+      return JSON.stringify([serviceName, text, requires, inputRewrites, outputRewrites, contextRewrites, onlyFor && [...onlyFor]]);
     }
     case 'Defer':
       return JSON.stringify(node);

@@ -2,7 +2,9 @@
 import { type OperationDefinitionNode, visit } from 'graphql';
 
 /** The variable for the representations of a fetch (Federation subgraph specification, `_entities`). */
-const REPRESENTATIONS = 'representations';
+export const REPRESENTATIONS = 'representations';
+/** That variable, and those of contextual arguments, also with the number of a group of entities. */
+const RESERVED = /^(?:representations(?:_\d+)?|contextualArgument_\d.*)$/;
 
 export interface RenamedOperation {
   readonly operation: OperationDefinitionNode;
@@ -10,16 +12,25 @@ export interface RenamedOperation {
   readonly aliases: ReadonlyMap<string, string>;
 }
 
-/** Returns the operation, which holds no fragment spreads, with another name for a variable `$representations`. */
+/** Returns the operation, which holds no fragment spreads, with other names for reserved variables such as `$representations`. */
 export function renameReserved(operation: OperationDefinitionNode): RenamedOperation {
   const names = new Set(operation.variableDefinitions?.map(({ variable }) => variable.name.value));
-  if (!names.has(REPRESENTATIONS)) return { operation, aliases: new Map() };
-  let alias = `${REPRESENTATIONS}_`;
-  while (names.has(alias)) alias += '_';
+  const aliases = new Map<string, string>();
+  for (const name of names) {
+    if (!RESERVED.test(name)) continue;
+    let alias = `client_${name}`;
+    while (names.has(alias)) alias += '_';
+    aliases.set(name, alias);
+    names.add(alias);
+  }
+  if (aliases.size === 0) return { operation, aliases };
   return {
     operation: visit(operation, {
-      Variable: (node) => (node.name.value === REPRESENTATIONS ? { ...node, name: { ...node.name, value: alias } } : undefined),
+      Variable: (node) => {
+        const alias = aliases.get(node.name.value);
+        return alias === undefined ? undefined : { ...node, name: { ...node.name, value: alias } };
+      },
     }),
-    aliases: new Map([[REPRESENTATIONS, alias]]),
+    aliases,
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Replaces fields with arguments that `@requires` names. Apollo's planner distinguishes fields by name only, and would confuse such a field with the
- * same field and other arguments, of the client or of another `@requires`. So a stand-in, an additional field, is planned in its place.
+ * Replaces fields with arguments that `@requires` names, and fields that `@fromContext` names. Apollo's planner distinguishes such fields by name only,
+ * and would confuse one with the same field and other arguments, of the client or of another `@requires`, or with a client's alias of the same name. So
+ * a stand-in, an additional field, is planned in its place.
  */
 import {
   type ArgumentNode,
@@ -18,6 +19,7 @@ import {
   print,
   visit,
 } from 'graphql';
+import { patchSelections } from './contexts.ts';
 import type { RequiredSelection } from './requirements.ts';
 
 export type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
@@ -40,9 +42,12 @@ export class StandIns {
   readonly #known = new Map<string, string>();
   /** Names of the stand-ins that a field requires, by coordinate. */
   readonly #needs = new Map<string, Set<string>>();
+  /** The types that set a context, by the name of the context. */
+  readonly #contexts: ReadonlyMap<string, readonly FieldsNode[]>;
 
-  constructor(types: ReadonlyMap<string, FieldsNode>) {
+  constructor(types: ReadonlyMap<string, FieldsNode>, contexts: ReadonlyMap<string, readonly FieldsNode[]>) {
     this.#types = types;
+    this.#contexts = contexts;
   }
 
   /** Whether there are none; known once every type has been patched. */
@@ -93,11 +98,14 @@ export class StandIns {
     const standIn = this.#byName.get(field.name.value);
     if (!standIn) return undefined;
     const name = { kind: Kind.NAME, value: standIn.name } as const;
-    return { ...field, alias: field.alias ?? field.name, name, arguments: standIn.arguments };
+    // A field that the planner has given contextual arguments keeps them.
+    return { ...field, alias: field.alias ?? field.name, name, arguments: [...standIn.arguments, ...(field.arguments ?? [])] };
   }
 
   #patchDirective(directive: ConstDirectiveNode, type: FieldsNode, field: string): ConstDirectiveNode {
     const patched = (directive.arguments ?? []).map((argument) => {
+      if (argument.name.value === 'contextArguments')
+        return { ...argument, value: patchSelections(argument.value, (set, context) => this.#patchContext(set, context)) };
       if (argument.name.value !== 'requires' || argument.value.kind !== Kind.STRING) return argument;
       const [operation] = parse(`{${argument.value.value}}`, { noLocation: true }).definitions;
       if (operation?.kind !== Kind.OPERATION_DEFINITION) return argument;
@@ -137,26 +145,59 @@ export class StandIns {
     return { ...set, selections: set.selections.map(patch) };
   }
 
+  /** Returns what is selected of a context with stand-ins, which every type that sets the context gets. */
+  #patchContext(set: SelectionSetNode, context: string): SelectionSetNode {
+    const patch = ({ selections }: SelectionSetNode, types: readonly FieldsNode[]): SelectionSetNode => ({
+      kind: Kind.SELECTION_SET,
+      selections: selections.map((selection) => {
+        if (selection.kind === Kind.FRAGMENT_SPREAD) return selection;
+        if (selection.kind === Kind.INLINE_FRAGMENT) {
+          const on = selection.typeCondition && this.#types.get(selection.typeCondition.name.value);
+          return { ...selection, selectionSet: patch(selection.selectionSet, on ? [on] : types) };
+        }
+        const { arguments: given = [], ...plain } = selection;
+        const own = types.flatMap((type) => (type.fields?.some(({ name }) => name.value === selection.name.value) ? [type] : []));
+        // One name for all types, because all of them have one selection.
+        const name = this.#nameFor(`${context} ${print(selection)}`, { name: selection.name.value, arguments: given });
+        for (const type of own) this.#addTo(type, selection.name.value, name);
+        return { ...plain, name: { kind: Kind.NAME, value: name } };
+      }),
+    });
+    return patch(set, this.#contexts.get(context) ?? []);
+  }
+
   #standInFor(type: FieldsNode, definition: FieldDefinitionNode, field: FieldNode): string {
     const given = field.arguments ?? [];
     const key = `${type.name.value}.${field.name.value}(${given.map(print).sort().join()})`;
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const name = `${field.name.value}${STAND_IN}${String(this.#known.size)}`;
-    this.#known.set(key, name);
-    this.#byName.set(name, { name: field.name.value, arguments: given });
-    this.#addField(type, definition, name);
-    for (const implementation of this.#types.values()) {
-      if (!implementation.interfaces?.some((each) => each.name.value === type.name.value)) continue;
-      const own = implementation.fields?.find((each) => each.name.value === field.name.value);
-      if (own) this.#addField(implementation, own, name);
-    }
+    const name = this.#nameFor(key, { name: field.name.value, arguments: given });
+    this.#addTo(type, definition.name.value, name);
     return name;
   }
 
+  /** Returns the name of the stand-in with this key, which is created when it is new. */
+  #nameFor(key: string, field: { readonly name: string; readonly arguments: readonly ArgumentNode[] }): string {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const name = `${field.name}${STAND_IN}${String(this.#known.size)}`;
+    this.#known.set(key, name);
+    this.#byName.set(name, field);
+    return name;
+  }
+
+  /** Adds a stand-in for a field to a type, and to the types that implement it. */
+  #addTo(type: FieldsNode, field: string, name: string): void {
+    for (const each of this.#types.values()) {
+      if (each !== type && !each.interfaces?.some((implemented) => implemented.name.value === type.name.value)) continue;
+      const own = each.fields?.find((one) => one.name.value === field);
+      if (own) this.#addField(each, own, name);
+    }
+  }
+
   #addField(type: FieldsNode, { kind, type: fieldType, directives = [] }: FieldDefinitionNode, name: string): void {
+    const added = this.#added.get(type.name.value) ?? [];
+    if (added.some((each) => each.name.value === name)) return;
     const field: FieldDefinitionNode = { kind, type: fieldType, directives, name: { kind: Kind.NAME, value: name } };
-    this.#added.set(type.name.value, [...(this.#added.get(type.name.value) ?? []), field]);
+    this.#added.set(type.name.value, [...added, field]);
   }
 }
 

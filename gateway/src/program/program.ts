@@ -118,6 +118,8 @@ export interface FetchStep {
   /** Index into `collect`; undefined at the root. */
   readonly collect: number | undefined;
   readonly entities: EntityFetch | undefined;
+  /** Undefined for a fetch without contextual arguments. */
+  readonly contexts: ContextFetch | undefined;
   readonly rewrites: readonly KeyRename[];
   /** The response keys at the root of its result. */
   readonly keys: readonly string[];
@@ -146,6 +148,33 @@ export interface EntityFetch {
   readonly areShared: boolean;
   /** Types for which this fetch decides whether an entity exists: an entity that its subgraph returns as null is null in the result. */
   readonly decides: readonly string[];
+}
+
+/**
+ * The contextual arguments of a fetch of entities (`@fromContext`). Entities with equal values are a group. A single group is fetched by the document
+ * of the step; for several groups each has a field `_entities` of its own in one document, which is written of these texts with the number of the
+ * group between each two: `start`, the `definitions` of every group, `middle`, the `entities` of every group, and a closing brace.
+ */
+export interface ContextFetch {
+  readonly variables: readonly ContextVariable[];
+  readonly start: string;
+  readonly definitions: readonly string[];
+  readonly middle: string;
+  readonly entities: readonly string[];
+}
+
+/** A variable with a value of an object above the entity, or of the entity itself. */
+export interface ContextVariable {
+  readonly name: string;
+  readonly isNonNull: boolean;
+  /** The first one counts whose type conditions the object meets. */
+  readonly sources: readonly ContextSource[];
+}
+
+export interface ContextSource {
+  /** How many objects above the entity; 0 for the entity itself. */
+  readonly up: number;
+  readonly path: readonly RenameSegment[];
 }
 
 /** Renames a field that was fetched under another response key. */
