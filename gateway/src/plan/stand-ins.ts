@@ -187,7 +187,8 @@ export class StandIns {
   /** Adds a stand-in for a field to a type, and to the types that implement it. */
   #addTo(type: FieldsNode, field: string, name: string): void {
     for (const each of this.#types.values()) {
-      if (each !== type && !each.interfaces?.some((implemented) => implemented.name.value === type.name.value)) continue;
+      if (each.name.value !== type.name.value && !each.interfaces?.some((implemented) => implemented.name.value === type.name.value))
+        continue;
       const own = each.fields?.find((one) => one.name.value === field);
       if (own) this.#addField(each, own, name);
     }
