@@ -1,7 +1,6 @@
 /** Reads `@context` and `@fromContext` (federation 2.8) from a supergraph: `contextArguments` of `@join__field` says what a field gets. */
 import { type ConstValueNode, Kind, type SelectionSetNode, parse, print } from 'graphql';
-import { textOf } from './requirements.ts';
-import type { FieldsNode } from './stand-ins.ts';
+import { type FieldsNode, textOf } from './requirements.ts';
 
 /** Returns the types that set each context, by the name of the context in the supergraph. Fragments name the types that a union has. */
 export function findContexts(types: ReadonlyMap<string, FieldsNode>): Map<string, FieldsNode[]> {

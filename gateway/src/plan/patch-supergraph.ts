@@ -2,11 +2,18 @@
  * Rewrites a supergraph so that @apollo/query-planner plans correctly what it otherwise plans wrong, and restores the original names in its plans
  * (ADR 7).
  */
-import { type FieldRequirements, type RequiredSelection, isInterfaceObject, readRequirements, textOf } from './requirements.ts';
+import {
+  type FieldRequirements,
+  type FieldsNode,
+  type RequiredSelection,
+  isInterfaceObject,
+  readRequirements,
+  textOf,
+} from './requirements.ts';
 import type { Requirements } from './split-fetch.ts';
 import { type ConstDirectiveNode, type DocumentNode, Kind } from 'graphql';
 import { findContexts } from './contexts.ts';
-import { type FieldsNode, StandIns } from './stand-ins.ts';
+import { StandIns } from './stand-ins.ts';
 
 export interface SupergraphPatch extends Requirements {
   readonly document: DocumentNode;

@@ -51,7 +51,8 @@ export interface FieldRequirements {
   isInterfaceObject(service: string, type: string): boolean;
 }
 
-type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
+/** A type with fields. */
+export type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
 
 /** Reads `@join__field(graph:, requires:)` of the whole supergraph. */
 export function readRequirements(document: DocumentNode): FieldRequirements {

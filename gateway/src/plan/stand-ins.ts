@@ -9,9 +9,7 @@ import {
   type DocumentNode,
   type FieldDefinitionNode,
   type FieldNode,
-  type InterfaceTypeDefinitionNode,
   Kind,
-  type ObjectTypeDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
   type TypeNode,
@@ -20,9 +18,7 @@ import {
   visit,
 } from 'graphql';
 import { patchSelections } from './contexts.ts';
-import type { RequiredSelection } from './requirements.ts';
-
-export type FieldsNode = ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode;
+import type { FieldsNode, RequiredSelection } from './requirements.ts';
 
 const STAND_IN = '__standIn';
 const NO_NEEDS: ReadonlySet<string> = new Set();
