@@ -1,6 +1,7 @@
 /** Responses on connections that Node no longer manages: those of a refused request or upgrade. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { runPaced } from './paced.ts';
 import { type HeaderList, mergeHeaders } from './response-headers.ts';
 
 /** A whole response. */
@@ -27,7 +28,9 @@ export function toHttpMessage({ status, headers, body }: Message, added: HeaderL
  */
 export function endBare(socket: Duplex, message: string, onSent?: () => void): void {
   socket.end(message, onSent);
-  const cut = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  const cut = setTimeout(() => {
+    runPaced(() => socket.destroy());
+  }, LINGER_MS).unref();
   socket.once('close', () => {
     clearTimeout(cut);
   });

@@ -1,5 +1,6 @@
 /** HTTP/2 requests and responses with the interface of HTTP/1.1, and their transfer for `traffic.ts`. */
 import { Http2ServerRequest, Http2ServerResponse, type ServerHttp2Stream, constants } from 'node:http2';
+import { clientOf } from './client-id.ts';
 import { addedHeadersOf, mergeHeaders } from './response-headers.ts';
 import { isStreamed, patienceOf } from './streamed-body.ts';
 import type { Transfer } from './traffic.ts';
@@ -107,6 +108,10 @@ export class Http2Transfer implements Transfer {
     this.#response = response;
     this.#stream = request.stream;
     this.refuse = refuse;
+  }
+
+  client(): string {
+    return clientOf(this.#request);
   }
 
   isOver(): boolean {

@@ -4,6 +4,7 @@ import { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream, cons
 import type { TLSSocket } from 'node:tls';
 import { limitFrames } from './http2-floods.ts';
 import { Http2Transfer, Request, Response, isWhole } from './http2-messages.ts';
+import { runPaced } from './paced.ts';
 import { BAD_EXPECTATION, HEADERS_TOO_LARGE, MALFORMED, NO_PROXY, type Reason, TOO_SLOW, UNKNOWN_METHOD } from './refusals.ts';
 import { type RequestHandlers, createRefuser, isHost } from './refusals.ts';
 import type { TrafficLimits } from './settings.ts';
@@ -111,7 +112,10 @@ function createReceiver({ prepare, handle, maxHeaderBytes, traffic }: Http2Optio
       request.destroy();
     };
     traffic.add(new Http2Transfer({ request, response, refuse: refuseSlow }));
-    handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    // A client can begin and reset thousands of streams with one write (CVE-2023-44487): those that are reset by then are not handled at all.
+    runPaced(() => {
+      if (!stream.closed && !stream.destroyed) handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
+    });
   };
 }
 

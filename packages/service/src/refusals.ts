@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 import { type Message, endBare, toHttpMessage } from './bare-responses.ts';
+import { runPaced } from './paced.ts';
 import { toRequestId } from './request-id.ts';
 import { addedHeadersOf } from './response-headers.ts';
 
@@ -72,9 +73,10 @@ export const HEADERS_TOO_LARGE: Reason = {
   code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
   message: 'The request headers are too large. Send fewer or shorter headers.',
 };
+const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 /** By the error codes of Node's parser. Its messages are not used: they quote the request. */
 const REASONS: Readonly<Record<string, Reason>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: TOO_SLOW,
+  [TIMEOUT]: TOO_SLOW,
   HPE_HEADER_OVERFLOW: HEADERS_TOO_LARGE,
   HPE_INVALID_METHOD: UNKNOWN_METHOD,
   // For RTSP's methods, which the parser knows, it reports this text in place of a code of its own.
@@ -147,7 +149,7 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
       else upgrade(request, socket, head);
     });
   }
-  server.on('clientError', (error: ParserError, socket) => {
+  const refuseUnreadable = (error: ParserError, socket: Duplex) => {
     if (refused.has(socket)) return;
     const reason = REASONS[error.code ?? ''] ?? REASONS[error.reason ?? ''] ?? MALFORMED;
     const exchange = latest.get(socket);
@@ -158,6 +160,11 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     // A refusal cannot follow a response that was begun before the request was complete.
     else if (exchange.response.headersSent || exchange.previous?.writableFinished === false) socket.destroy();
     else refuseBare(socket, reason, exchange);
+  };
+  server.on('clientError', (error: ParserError, socket) => {
+    // Node finds all connections that are too slow at once.
+    if (error.code === TIMEOUT) runPaced(refuseUnreadable.bind(undefined, error, socket));
+    else refuseUnreadable(error, socket);
   });
 }
 

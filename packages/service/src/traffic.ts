@@ -1,8 +1,11 @@
 /** Watches all transfers of a server: cuts the ones that are too slow, and bounds the bytes that all of them hold in memory. */
+import { runPaced } from './paced.ts';
 import type { TrafficLimits } from './settings.ts';
 
 /** A request and its response, the successive requests of one connection, or an upgraded connection. */
 export interface Transfer {
+  /** Returns the id of the client that receives the response; an empty string where it is not known. */
+  client(): string;
   /** Grows with each request of the transfer, so that the rate of each is measured alone; 0 where there is only one. */
   readonly exchange: number;
   /** Returns whether the transfer has ended. */
@@ -91,8 +94,11 @@ export function createTraffic(options: TrafficOptions): Traffic {
   const end = (progress: Progress, cause: CutCause) => {
     if (!all.delete(progress)) return;
     onCut(cause);
-    if (cause === 'slow body' || cause === 'too many bytes received') progress.transfer.refuse();
-    else progress.transfer.cut();
+    const { transfer } = progress;
+    runPaced(() => {
+      if (cause === 'slow body' || cause === 'too many bytes received') transfer.refuse();
+      else transfer.cut();
+    });
   };
   const sweep = () => {
     const now = performance.now();
@@ -115,7 +121,10 @@ export function createTraffic(options: TrafficOptions): Traffic {
     }
     for (const progress of pickSlowest(receiving, { limit: options.maxReceivingBytes, now, patienceMs: bodyGraceMs }))
       end(progress, 'too many bytes received');
-    for (const progress of pickSlowest(sending, { limit: options.maxSendingBytes, now, patienceMs: writeTimeoutMs }))
+    for (const own of groupByClient(sending))
+      for (const progress of pickSlowest(own, { limit: options.maxSendingBytes / 2, now, patienceMs: Infinity }))
+        end(progress, 'too many bytes to send');
+    for (const progress of pickSlowest(sending, { limit: options.maxSendingBytes, now, patienceMs: writeTimeoutMs / 2 }))
       end(progress, 'too many bytes to send');
   };
   const timer = setInterval(sweep, Math.min(SWEEP_MS, writeTimeoutMs / 4, bodyGraceMs / 4)).unref();
@@ -180,6 +189,19 @@ function isWriting(progress: Progress, now: number): boolean {
     progress.movedAt = now;
   }
   return true;
+}
+
+/** Returns the transfers of each known client: one alone must not use up what all others need. */
+function groupByClient(transfers: readonly Progress[]): Iterable<readonly Progress[]> {
+  const groups = new Map<string, Progress[]>();
+  for (const progress of transfers) {
+    const client = progress.transfer.client();
+    if (client === '') continue;
+    const own = groups.get(client);
+    if (own) own.push(progress);
+    else groups.set(client, [progress]);
+  }
+  return groups.values();
 }
 
 /**

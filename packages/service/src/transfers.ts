@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { clientOf } from './client-id.ts';
 import { isStreamed, patienceOf } from './streamed-body.ts';
 import type { Traffic, Transfer } from './traffic.ts';
 
@@ -59,6 +60,10 @@ class Http1Transfer implements Transfer {
     this.#beganAt = performance.now();
   }
 
+  client(): string {
+    return this.#request ? clientOf(this.#request) : '';
+  }
+
   isOver(): boolean {
     return this.#socket.destroyed;
   }
@@ -110,6 +115,10 @@ export class UpgradedTransfer implements Transfer {
 
   constructor(socket: Duplex) {
     this.#socket = socket;
+  }
+
+  client(): string {
+    return '';
   }
 
   isOver(): boolean {

@@ -5,17 +5,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, createSecureContext, rootCertificates } from 'node:tls';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { Cancellation } from '@trestle/service/cancellation';
+import { CLIENT_HEADER } from '@trestle/service/client-id';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
-import { Agent, Pool, errors } from 'undici';
+import { Agent, type Dispatcher, Pool, errors } from 'undici';
+import { ConnectionTurns } from './connection-turns.ts';
 import type { GraphQLResult } from './graphql-result.ts';
 import { type StreamedResult, type SubscriptionRequest, subscribe } from './subscription-client.ts';
 
-/**
- * More than a busy gateway works on at once: requests wait in the gateway, which takes those of its clients in turn (ADR 12), rather than here
- * in the order of their arrival.
- */
+/** More than a busy gateway works on at once: requests wait in the gateway rather than here. */
 const CONNECTIONS = 256;
+/** One connection is kept for the readiness of the gateway. */
+const CONNECTIONS_FOR_REQUESTS = CONNECTIONS - 1;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** The largest request body that the gateway accepts (contract §6). */
@@ -82,6 +83,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
+  const gateway: Gateway = { pool, turns: new ConnectionTurns(CONNECTIONS_FOR_REQUESTS) };
   return {
     async execute({ bodyStart, variables, files, headers, trace, cancellation }) {
       const body = `${bodyStart}${JSON.stringify(variables)}}`;
@@ -90,7 +92,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
       try {
         const sentHeaders = span ? { ...headers, ...span.toHeaders() } : headers;
         const request = { path: pathname, headers: sentHeaders, cancellation };
-        const sent = files ? await postFiles(pool, { ...request, body }, files) : await postWhenReachable(pool, { ...request, body });
+        const sent = files ? await postFiles(gateway, { ...request, body }, files) : await postWhenReachable(gateway, { ...request, body });
         span?.end();
         return toResult(sent);
       } catch (cause) {
@@ -154,6 +156,12 @@ function trustOnly(certificate: string): Pick<ConnectionOptions, 'secureContext'
   };
 }
 
+/** The connections to the gateway, and the turns of the clients that wait for one. */
+interface Gateway {
+  readonly pool: Pool;
+  readonly turns: ConnectionTurns;
+}
+
 interface HttpRequest<Body = string> {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -179,25 +187,25 @@ const RETRY_DELAYS_MS = [25, 100, 250, 500];
  * Sends a request again only when it certainly did not arrive: its connection was refused, as during a restart of the gateway
  * (RFC 9110 §9.2.2). A request that may have arrived is never repeated.
  */
-async function postWhenReachable(pool: Pool, request: HttpRequest): Promise<HttpResult> {
+async function postWhenReachable(gateway: Gateway, request: HttpRequest): Promise<HttpResult> {
   for (const delayMs of RETRY_DELAYS_MS) {
     try {
-      return await post(pool, request);
+      return await post(gateway, request);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
       await delay(delayMs);
     }
   }
-  return post(pool, request);
+  return post(gateway, request);
 }
 
 /** Sends a request with files, once: they cannot be read a second time. */
-function postFiles(pool: Pool, { body, headers, ...request }: HttpRequest, files: RequestFiles): Promise<HttpResult> {
-  return post(pool, { ...request, headers: { ...headers, 'content-type': files.contentType }, body: Readable.from(files.toBody(body)) });
+function postFiles(gateway: Gateway, { body, headers, ...request }: HttpRequest, files: RequestFiles): Promise<HttpResult> {
+  return post(gateway, { ...request, headers: { ...headers, 'content-type': files.contentType }, body: Readable.from(files.toBody(body)) });
 }
 
 /** Uses `dispatch`, because a stream between would take a third of the CPU time of a request. */
-function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<string | Readable>): Promise<HttpResult> {
+function post({ pool, turns }: Gateway, { path, headers, body, cancellation }: HttpRequest<string | Readable>): Promise<HttpResult> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let replayed: string | undefined;
@@ -205,32 +213,34 @@ function post(pool: Pool, { path, headers, body, cancellation }: HttpRequest<str
     let cacheControl: string | undefined;
     let age: string | undefined;
     let cookies = NO_COOKIES;
-    pool.dispatch(
-      { method: 'POST', path, headers, body },
-      {
-        onRequestStart(controller) {
-          cancellation?.add(controller);
-        },
-        onResponseStart(_, __, received) {
-          replayed = received['idempotent-replayed'] as string | undefined;
-          timing = received['server-timing'] as string | undefined;
-          cacheControl = received['cache-control'] as string | undefined;
-          age = received['age'] as string | undefined;
-          const cookie = received['set-cookie'];
-          if (cookie !== undefined) cookies = typeof cookie === 'string' ? [cookie] : cookie;
-        },
-        onResponseData(_, chunk) {
-          chunks.push(chunk);
-        },
-        onResponseEnd() {
-          const [only, ...others] = chunks;
-          const text = only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString();
-          resolve({ text, replayed, timing, cacheControl, age, cookies });
-        },
-        onResponseError(_, error) {
-          reject(error);
-        },
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(controller) {
+        cancellation?.add(controller);
       },
-    );
+      onResponseStart(_, __, received) {
+        replayed = received['idempotent-replayed'] as string | undefined;
+        timing = received['server-timing'] as string | undefined;
+        cacheControl = received['cache-control'] as string | undefined;
+        age = received['age'] as string | undefined;
+        const cookie = received['set-cookie'];
+        if (cookie !== undefined) cookies = typeof cookie === 'string' ? [cookie] : cookie;
+      },
+      onResponseData(_, chunk) {
+        chunks.push(chunk);
+      },
+      onResponseEnd() {
+        turns.release();
+        const [only, ...others] = chunks;
+        const text = only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString();
+        resolve({ text, replayed, timing, cacheControl, age, cookies });
+      },
+      onResponseError(_, error) {
+        turns.release();
+        reject(error);
+      },
+    };
+    turns.take(headers[CLIENT_HEADER] ?? '', () => {
+      pool.dispatch({ method: 'POST', path, headers, body }, handler);
+    });
   });
 }
