@@ -1,9 +1,9 @@
 /** Who may import whom (docs: ARCHITECTURE.md "Packages"): schema ← packages ← everything. */
 const rule = (name, comment, { from, to }) => ({ name, comment, severity: 'error', from, to });
-const WORKSPACES = '^(schema|packages|subgraphs|gateway|rest-bridge|local|e2e)/';
+const WORKSPACES = '^(schema|packages|subgraphs|gateway|registry|rest-bridge|local|e2e)/';
 
 /** Folders of these packages do not import each other in cycles, by whichever files. */
-const FOLDERS_WITHOUT_CYCLES = '^(rest-bridge|subgraphs/chassis|gateway)/src/';
+const FOLDERS_WITHOUT_CYCLES = '^(rest-bridge|subgraphs/chassis|gateway|registry)/src/';
 
 export default {
   forbidden: [
@@ -23,8 +23,8 @@ export default {
       from: { path: '^packages/' },
       to: { path: WORKSPACES, pathNot: '^(schema|packages)/' },
     }),
-    rule('chassis-for-subgraphs-only', 'The chassis is what a subgraph is built on.', {
-      from: { pathNot: '^(subgraphs|e2e)/' },
+    rule('chassis-for-graphql-servers', 'The chassis is what subgraphs and the registry are built on.', {
+      from: { pathNot: '^(subgraphs|registry|e2e)/' },
       to: { path: '^subgraphs/chassis/' },
     }),
     rule('chassis-knows-no-subgraph', 'The chassis serves all alike.', {
@@ -37,11 +37,15 @@ export default {
     }),
     rule('gateway-knows-no-subgraph', 'The gateway serves any supergraph.', {
       from: { path: '^gateway/' },
-      to: { path: '^(subgraphs|rest-bridge|local|packages/postgres)/|@prisma/' },
+      to: { path: '^(subgraphs|registry|rest-bridge|local|packages/postgres)/|@prisma/' },
+    }),
+    rule('registry-is-apart', 'The registry composes any subgraphs; gateways speak HTTP to it.', {
+      from: { path: '^registry/' },
+      to: { path: '^(subgraphs/(?!chassis/)|gateway|rest-bridge|local)/|@prisma/' },
     }),
     rule('bridge-knows-operations-only', 'The bridge speaks HTTP to the gateway.', {
       from: { path: '^rest-bridge/' },
-      to: { path: '^(subgraphs|gateway|local|packages/postgres)/|@prisma/' },
+      to: { path: '^(subgraphs|gateway|registry|local|packages/postgres)/|@prisma/' },
     }),
     rule('request-imports-no-folder', 'The vocabulary of a request depends on no other part of the gateway.', {
       from: { path: '^gateway/src/request/' },

@@ -13,7 +13,7 @@ FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY --from=manifests /manifests .
 COPY image-prune.sh .
-RUN npm ci --omit=dev --ignore-scripts --workspace=gateway --workspace=rest-bridge --workspace=subgraphs \
+RUN npm ci --omit=dev --ignore-scripts --workspace=gateway --workspace=registry --workspace=rest-bridge --workspace=subgraphs \
   && sh image-prune.sh . && rm -rf image-prune.sh ~/.npm
 
 FROM ${NODE_IMAGE} AS build

@@ -10,12 +10,14 @@ import { build } from 'esbuild';
 const root = import.meta.dirname;
 const PLANNER = 'dist/plan/planner-worker.js';
 const MEDIA = 'dist/publishing/media-worker.js';
+const COMPOSER = 'dist/composition/compose-worker.js';
 /** The entry points of each package that runs as a process. */
 const PROCESSES = {
   'subgraphs/users': ['dist/main.js'],
   'subgraphs/orders': ['dist/main.js'],
   'subgraphs/content': ['dist/main.js', MEDIA],
   gateway: ['dist/main.js', PLANNER],
+  registry: ['dist/main.js', COMPOSER],
   'rest-bridge': ['dist/main.js'],
 };
 /** Packages that read files beside their own, or load binaries; and CommonJS packages that are loaded on demand, whose names esbuild loses. */
@@ -65,7 +67,7 @@ function keepModuleUrls({ onLoad }, outdir) {
     if (path.includes('/node_modules/')) return undefined;
     const text = await readFile(path, 'utf8');
     const url = `new URL(${JSON.stringify(relative(outdir, path))}, import.meta.url).href`;
-    const bundled = [PLANNER, MEDIA].reduce((all, worker) => all.replaceAll(worker, `dist/bundle/${basename(worker)}`), text);
+    const bundled = [PLANNER, MEDIA, COMPOSER].reduce((all, worker) => all.replaceAll(worker, `dist/bundle/${basename(worker)}`), text);
     return { contents: bundled.replaceAll('import.meta.url', url) };
   });
 }

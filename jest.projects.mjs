@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
-const FOLDERS = ['schema', 'packages', 'subgraphs', 'gateway', 'rest-bridge', 'local'];
+const FOLDERS = ['schema', 'packages', 'subgraphs', 'gateway', 'registry', 'rest-bridge', 'local'];
 const SKIPPED = new Set(['node_modules', 'dist', 'generated']);
 /** The variable that names the database server of a test run, and the modules that start processes and threads. */
 const NEEDS = /TEST_PG_URL|'node:child_process'|'node:worker_threads'|'@trestle\/postgres\/embedded'/;

@@ -16,20 +16,23 @@ onLinux('contains every entry point and the files that it reads, but no source, 
   const target = await mkdtemp(join(tmpdir(), 'trestle-image-'));
   try {
     execFileSync('sh', ['image-files.sh', target], { cwd: root });
-    const rooms = [...SUBGRAPH_NAMES.map((name) => `subgraphs/${name}`), 'gateway', 'rest-bridge'];
+    const rooms = [...SUBGRAPH_NAMES.map((name) => `subgraphs/${name}`), 'gateway', 'registry', 'rest-bridge'];
     const entries = [
       ...rooms.map((room) => `${room}/dist/bundle/main.js`),
       'subgraphs/users/dist/admin/main.js',
       'subgraphs/users/dist/second-factor-reset/main.js',
       'gateway/dist/bundle/planner-worker.js',
+      'registry/dist/bundle/compose-worker.js',
+      'registry/dist/token-create/main.js',
     ];
     const read = [
       'schema/supergraph.graphql',
+      'registry/registry.graphql',
       'gateway/dist/graphiql/manifest.json',
       'packages/service/node.env',
       'rest-bridge/src/operations',
     ];
-    for (const path of [...entries, ...read, ...SUBGRAPH_NAMES.map((name) => `prisma/${name}/migrations`)])
+    for (const path of [...entries, ...read, ...[...SUBGRAPH_NAMES, 'registry'].map((name) => `prisma/${name}/migrations`)])
       expect([path, existsSync(join(target, path))]).toEqual([path, true]);
     const files = await readdir(target, { recursive: true });
     expect(files.filter((file) => /\.ts$|\.test\.|\.map$|tsbuildinfo|(?:^|\/)(?:local|e2e|bench|node_modules)(?:\/|$)/.test(file))).toEqual(

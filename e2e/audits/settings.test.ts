@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
 const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name ?? '');
 
 /** Every file of the processes that declares settings. */
-const READERS = ['local', 'gateway', 'rest-bridge', 'packages', 'subgraphs'].flatMap((folder) =>
+const READERS = ['local', 'gateway', 'registry', 'rest-bridge', 'packages', 'subgraphs'].flatMap((folder) =>
   readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
     .filter((path) => /^(?:[\w-]+\/)?src\/(?:.*\/)?(?:config|(?:[\w-]+-)?settings)\.ts$/.test(path))
     .map((path) => `${folder}/${path}`),
@@ -44,7 +44,9 @@ describe('docker-compose.yml', () => {
   const { services, secrets } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
 
   it('runs PostgreSQL, Redis, NATS and every process of ours, each with a health check', () => {
-    expect(Object.keys(services).sort()).toEqual([...SUBGRAPH_NAMES, 'gateway', 'nats', 'postgres', 'redis', 'rest-bridge'].sort());
+    expect(Object.keys(services).sort()).toEqual(
+      [...SUBGRAPH_NAMES, 'gateway', 'nats', 'postgres', 'redis', 'registry', 'rest-bridge'].sort(),
+    );
     for (const { healthcheck } of Object.values(services)) expect(healthcheck?.test.length).toBeGreaterThan(1);
   });
 
@@ -77,6 +79,11 @@ describe('docker-compose.yml', () => {
       expect(services[name]?.environment?.[databaseSettingOf(name)]).toMatch(new RegExp(`@postgres:5432/trestle_${name}$`));
       expect(services['gateway']?.environment).toHaveProperty(urlSettingOf(name));
     }
+  });
+
+  it('gives the registry a database that PostgreSQL creates at its first start', () => {
+    expect(read('prisma/create-databases.sql')).toContain('CREATE DATABASE trestle_registry;');
+    expect(services['registry']?.environment?.['REGISTRY_DATABASE_URL']).toMatch(/@postgres:5432\/trestle_registry$/);
   });
 
   it('counts the requests per minute of gateway and bridge in one Redis', () => {

@@ -8,7 +8,7 @@ import { HIGH_RATE_LIMITS, PATIENT } from './process.ts';
 import { SUBGRAPH_NAMES, portSettingOf } from '@trestle/schema/subgraphs';
 import { reserveTestPort } from '@trestle/service/test-port';
 
-export const PORT_SETTINGS = ['REST_PORT', 'GATEWAY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf), 'PG_PORT'] as const;
+export const PORT_SETTINGS = ['REST_PORT', 'GATEWAY_PORT', 'REGISTRY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf), 'PG_PORT'] as const;
 export type Ports = Readonly<Record<(typeof PORT_SETTINGS)[number], number>>;
 
 /** Chooses a port for each process. */

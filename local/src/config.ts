@@ -29,10 +29,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     {
       REST_PORT: port().default(3000),
       GATEWAY_PORT: port().default(4000),
+      REGISTRY_PORT: port().default(4005),
       ...subgraphPorts,
       PG_PORT: port().default(54329),
       DATA_DIR: setting.string().default(resolve(ROOT, '.trestle')),
       ...subgraphDatabases,
+      REGISTRY_DATABASE_URL: databaseUrl(),
       DEMO_DATA: setting.onOff().default(true),
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
     },
@@ -75,6 +77,8 @@ export const SUBGRAPH_SETTINGS = [
   ...(['DATABASE_CONNECTIONS', 'DATABASE_CONNECT_TIMEOUT_MS', 'DATABASE_STATEMENT_TIMEOUT_MS', 'DATABASE_LOCK_TIMEOUT_MS'] as const),
   ...(['MUTATION_TIMEOUT_MS', 'EVENTS_RETENTION_HOURS', 'JOB_HEARTBEAT_MS', 'NATS_URL', 'NATS_PREFIX'] as const),
 ] as const;
+/** Names the settings that are passed on to the registry. */
+export const REGISTRY_SETTINGS = [...SERVICE_SETTINGS, 'DATABASE_CONNECTIONS'] as const;
 /** Names the settings that are passed on to the users subgraph besides. */
 export const USERS_SETTINGS = [
   ...(['SECURITY_EVENTS_RETENTION_DAYS', 'REQUIRE_ADMIN_SECOND_FACTOR', 'SMTP_URL', 'MAIL_FROM'] as const),

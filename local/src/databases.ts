@@ -1,14 +1,20 @@
-/** Opens one database per subgraph: on the embedded server, unless a setting names another. Creates and migrates them before any process starts. */
+/** Opens one database per subgraph, and that of the registry: on the embedded server, unless a setting names another. Creates and migrates them before any process starts. */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@trestle/postgres/embedded';
 import { DiskFullError, isDiskFull } from '@trestle/postgres/disk-full';
 import { applyMigrations, ensureDatabase } from '@trestle/postgres/migrate';
-import { SUBGRAPH_NAMES, type SubgraphName, eachSubgraph } from '@trestle/schema/subgraphs';
+import { SUBGRAPH_NAMES, type SubgraphName } from '@trestle/schema/subgraphs';
 import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
 
-/** Maps each subgraph to the URL of its database. A URL may contain a password: it must not be logged. */
-export type DatabaseUrls = Readonly<Record<SubgraphName, string>>;
+/** Names the owner of a database: a subgraph, or the registry. */
+export type DatabaseOwner = SubgraphName | 'registry';
+
+/** Lists all owners. */
+export const DATABASE_OWNERS: readonly DatabaseOwner[] = [...SUBGRAPH_NAMES, 'registry'];
+
+/** Maps each owner to the URL of its database. A URL may contain a password: it must not be logged. */
+export type DatabaseUrls = Readonly<Record<DatabaseOwner, string>>;
 
 /** Interval at which the embedded server is checked; also the first delay before another attempt to restart it. */
 const CHECK_INTERVAL_MS = 250;
@@ -22,7 +28,7 @@ export interface DatabasesOptions {
   readonly dataDir: string;
   /** Port of the embedded server. */
   readonly port: number;
-  /** Folder that contains `<subgraph>/migrations`. */
+  /** Folder that contains `<owner>/migrations`. */
   readonly migrations: string;
   /** Prints a line on the terminal. */
   readonly say: (line: string) => void;
@@ -39,12 +45,13 @@ export interface Databases {
 
 /** Creates and migrates the databases. On failure it stops the embedded server and throws. */
 export async function openDatabases({ given, dataDir, port, migrations, say }: DatabasesOptions): Promise<Databases> {
-  const isEmbedded = SUBGRAPH_NAMES.some((name) => given[name] === undefined);
+  const isEmbedded = DATABASE_OWNERS.some((name) => given[name] === undefined);
   const embedded = isEmbedded ? await startEmbeddedPostgres({ dataDir, port }) : undefined;
   const watch = embedded && keepRunning(embedded, { restart: () => startEmbeddedPostgres({ dataDir, port: embedded.port }), say });
   try {
-    const urls = eachSubgraph((name) => given[name] ?? embedded?.url(`trestle_${name}`) ?? '');
-    await Promise.all(SUBGRAPH_NAMES.map((name) => prepare(name, urls[name], migrations)));
+    const urlOf = (name: DatabaseOwner) => given[name] ?? embedded?.url(`trestle_${name}`) ?? '';
+    const urls = Object.fromEntries(DATABASE_OWNERS.map((name) => [name, urlOf(name)])) as Record<DatabaseOwner, string>;
+    await Promise.all(DATABASE_OWNERS.map((name) => prepare(name, urls[name], migrations)));
     return { urls, embedded, stop: async () => watch?.stop() };
   } catch (error) {
     await watch?.stop();
@@ -52,7 +59,7 @@ export async function openDatabases({ given, dataDir, port, migrations, say }: D
   }
 }
 
-async function prepare(name: SubgraphName, url: string, migrations: string): Promise<void> {
+async function prepare(name: DatabaseOwner, url: string, migrations: string): Promise<void> {
   try {
     await ensureDatabase({ url });
     await applyMigrations({ url, directory: join(migrations, name, 'migrations') });

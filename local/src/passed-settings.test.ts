@@ -20,6 +20,7 @@ describe('npm start', () => {
     ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JWKS_URL', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
     ...['EVENTS_KEY_FILE', 'API_KEY_SECRET_FILE', 'API_KEY_EXCHANGE_URL', 'SECURE_COOKIES', 'WEBHOOK_KEY_FILE'],
     ...['OAUTH_ISSUER', 'OAUTH_KEY_FILE', 'USERS_URL', 'CONTENT_URL'],
+    ...['REGISTRY_PORT', 'REGISTRY_DATABASE_URL', 'REGISTRY_SIGNING_KEY_FILE', 'REGISTRY_SEED'],
     ...['SUPERGRAPH_SOURCE', 'SUPERGRAPH_URL', 'SUPERGRAPH_POLL_INTERVAL_MS', 'SUPERGRAPH_TIMEOUT_MS', 'SUPERGRAPH_MAX_BYTES'],
     ...['SUPERGRAPH_CACHE_FILE', 'HIVE_CDN_ENDPOINT', 'HIVE_CDN_KEY', 'APOLLO_UPLINK_ENDPOINTS', 'APOLLO_GRAPH_REF', 'APOLLO_KEY'],
     ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name), eventsUrlSettingOf(name)]),
@@ -43,7 +44,7 @@ describe('npm start', () => {
   const planWith = (env: Record<string, string>) =>
     planProcesses({
       config: readConfig(env),
-      databaseUrls: eachSubgraph(() => ''),
+      databaseUrls: { ...eachSubgraph(() => ''), registry: '' },
       keys: {
         privateKeyFile: '',
         publicKeyFile: '',
@@ -52,15 +53,22 @@ describe('npm start', () => {
         apiKeySecretFile: '',
         oauthKeyFile: '',
         webhookKeyFile: '',
+        registrySigningKeyFile: '',
+        registryPublicKeyFile: '',
       },
     }).flat();
 
   it('passes each setting on to every process that reads it, and to no other', () => {
-    const folders = { gateway: 'gateway', 'rest-bridge': 'rest-bridge', ...eachSubgraph((name) => `subgraphs/${name}`) };
+    const folders = {
+      gateway: 'gateway',
+      registry: 'registry',
+      'rest-bridge': 'rest-bridge',
+      ...eachSubgraph((name) => `subgraphs/${name}`),
+    };
     const all = new Set(Object.values(folders).flatMap((folder) => [...readBy(folder)]));
     for (const { name, env } of planWith(marked(all))) {
       const expected = marked(readBy(folders[name as keyof typeof folders]));
-      // PUBLIC_URL is the bridge's URL. Subgraphs have no certificate and do not redirect.
+      // PUBLIC_URL is the bridge's URL. Subgraphs and the registry have no certificate and do not redirect.
       if (name !== 'rest-bridge') delete expected['PUBLIC_URL'];
       if (name === 'gateway') expected['PUBLIC_URL'] = 'marked:PUBLIC_GATEWAY_URL';
       // The bridge calls the gateway at 127.0.0.1, which a certificate need not name.

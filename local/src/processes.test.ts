@@ -14,6 +14,7 @@ const portOf = eachSubgraph((name) => 3 + SUBGRAPH_NAMES.indexOf(name));
 const config = {
   REST_PORT: 1,
   GATEWAY_PORT: 2,
+  REGISTRY_PORT: 9,
   ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [portSettingOf(name), portOf[name]])),
   LOG_LEVEL: 'warn',
   DATA_DIR: '/data',
@@ -29,8 +30,10 @@ const keys = {
   apiKeySecretFile: 'api-keys.secret',
   webhookKeyFile: 'webhooks.key',
   oauthKeyFile: 'oauth.key',
+  registrySigningKeyFile: 'registry.key',
+  registryPublicKeyFile: 'registry.public.pem',
 };
-const databaseUrls = eachSubgraph((name) => `pg:${name}`);
+const databaseUrls = { ...eachSubgraph((name) => `pg:${name}`), registry: 'pg:registry' };
 
 describe('planProcesses', () => {
   it('passes to each process only the environment that it needs, and the secrets only to users', () => {
@@ -65,6 +68,13 @@ describe('planProcesses', () => {
     }));
     expect(Object.fromEntries(plans.map(({ name, env }) => [name, env]))).toEqual({
       ...subgraphs,
+      registry: {
+        ...shared,
+        REGISTRY_PORT: '9',
+        REGISTRY_DATABASE_URL: 'pg:registry',
+        REGISTRY_SIGNING_KEY_FILE: 'registry.key',
+        REGISTRY_SEED: 'on',
+      },
       gateway: {
         ...atTheEdge,
         FORWARD_MUTATION_HEADERS: 'cookie,origin,user-agent',
@@ -92,9 +102,9 @@ describe('planProcesses', () => {
     expect(plans.filter(({ env }) => 'TLS_KEY_FILE' in env)).toHaveLength(2);
   });
 
-  it('starts the subgraphs, then the gateway, then the bridge', () => {
+  it('starts the subgraphs and the registry, then the gateway, then the bridge', () => {
     const groups = planProcesses({ config, databaseUrls, keys });
-    expect(groups.map((group) => group.map(({ name }) => name))).toEqual([[...SUBGRAPH_NAMES], ['gateway'], ['rest-bridge']]);
+    expect(groups.map((group) => group.map(({ name }) => name))).toEqual([[...SUBGRAPH_NAMES, 'registry'], ['gateway'], ['rest-bridge']]);
     expect(groups[0]?.[0]?.args).toEqual(['--env-file=/app/packages/service/node.env', '/app/subgraphs/users/dist/bundle/main.js']);
     const [users] = planProcesses({ config: { ...config, isDevelopment: true }, databaseUrls, keys }).flat();
     expect(users?.args[1]).toBe('/app/subgraphs/users/dist/main.js');

@@ -13,6 +13,7 @@ import {
   CONTENT_SETTINGS,
   FILE_SETTINGS,
   GATEWAY_SETTINGS,
+  REGISTRY_SETTINGS,
   SUBGRAPH_SETTINGS,
   USERS_SETTINGS,
   type Config,
@@ -20,6 +21,7 @@ import {
 } from './config.ts';
 import type { DatabaseUrls } from './databases.ts';
 import { toOAuthIssuer } from './oauth-settings.ts';
+import type { RegistryKeyFiles } from './registry-keys.ts';
 import type { SharedKeyFiles } from './shared-keys.ts';
 import type { TokenKeyFiles } from './token-keys.ts';
 
@@ -45,22 +47,13 @@ const SESSION_FORWARDING = { FORWARD_MUTATION_HEADERS: 'cookie,origin,user-agent
 export interface PlanOptions {
   readonly config: Config;
   readonly databaseUrls: DatabaseUrls;
-  readonly keys: TokenKeyFiles & SharedKeyFiles & Readonly<Record<'apiKeySecretFile' | 'oauthKeyFile', string>>;
+  readonly keys: TokenKeyFiles & SharedKeyFiles & RegistryKeyFiles & Readonly<Record<'apiKeySecretFile' | 'oauthKeyFile', string>>;
 }
 
 /** Returns the processes in groups, in start order. A group depends only on the groups before it, and is stopped before them. */
 export function planProcesses({ config, databaseUrls, keys }: PlanOptions): ProcessPlan[][] {
   const inherit = createInherit(config);
-  // No load balancer sends requests to these processes, so a stop need not wait for one.
-  const shared = {
-    DRAIN_DELAY_MS: '0',
-    ...inherit('PATH'),
-    HOST,
-    LOG_LEVEL: config.LOG_LEVEL,
-    TOKEN_PUBLIC_KEY_FILE: keys.publicKeyFile,
-    CLIENT_ID_KEY_FILE: keys.clientIdKeyFile,
-  };
-  const plan = createPlan(config, shared);
+  const plan = createPlan(config, { ...toSharedEnv(config, keys), ...inherit('PATH') });
 
   const { TLS_CERT_FILE: certificate, PUBLIC_URL: publicUrl, PUBLIC_GATEWAY_URL: publicGatewayUrl } = config.inherited;
   const isPublicHttps = certificate !== undefined || publicUrl?.startsWith('https:') === true;
@@ -111,7 +104,16 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...(certificate !== undefined && { GATEWAY_CERT_FILE: certificate }),
     },
   });
-  return [SUBGRAPH_NAMES.map(subgraph), [gateway], [bridge]];
+  const registry = plan('registry', 'registry', {
+    port: config.REGISTRY_PORT,
+    env: { ...inherit(...REGISTRY_SETTINGS), ...toRegistryEnv(config, { databaseUrls, keys }) },
+  });
+  return [[...SUBGRAPH_NAMES.map(subgraph), registry], [gateway], [bridge]];
+}
+
+function toSharedEnv({ LOG_LEVEL }: Config, { publicKeyFile, clientIdKeyFile }: PlanOptions['keys']): Record<string, string> {
+  // No load balancer sends requests to these processes, so a stop need not wait for one.
+  return { DRAIN_DELAY_MS: '0', HOST, LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: publicKeyFile, CLIENT_ID_KEY_FILE: clientIdKeyFile };
 }
 
 /** Returns a function that plans a process of a folder, with an environment of its own beside the shared one. */
@@ -137,6 +139,19 @@ function filesIn({ DATA_DIR }: Config): Record<string, string> {
 
 function addressOf(port: number, path: string): string {
   return `http://${HOST}:${String(port)}${path}`;
+}
+
+/** The registry publishes the subgraphs of `schema/` when its database is new. */
+function toRegistryEnv(
+  { REGISTRY_PORT }: Config,
+  { databaseUrls, keys }: Pick<PlanOptions, 'databaseUrls' | 'keys'>,
+): Record<string, string> {
+  return {
+    REGISTRY_PORT: String(REGISTRY_PORT),
+    REGISTRY_DATABASE_URL: databaseUrls.registry,
+    REGISTRY_SIGNING_KEY_FILE: keys.registrySigningKeyFile,
+    REGISTRY_SEED: 'on',
+  };
 }
 
 /** The users subgraph signs tokens and webhooks, and sends revocations to the other processes. Receivers of the demo run on this machine. */

@@ -29,6 +29,7 @@ export function toSummary({ config, started: { credentials, postgresPort }, seco
     `  REST       ${rest}`,
     `  GraphQL    ${graphql}`,
     `  subgraphs  ${subgraphs.join('  ')}`,
+    `  registry   http://localhost:${String(config.REGISTRY_PORT)}/graphql`,
     ...postgres,
     ...(config.inherited.SMTP_URL === undefined ? [`  mailbox    http://localhost:${String(config.USERS_PORT)}/mailbox`] : []),
     ...(config.inherited.PUBLIC_URL === undefined ? [] : [`  public     ${config.inherited.PUBLIC_URL}`]),

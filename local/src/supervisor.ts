@@ -8,12 +8,13 @@ import { ensureApiKeySecret } from './api-key-secret.ts';
 import type { Config } from './config.ts';
 import { type DemoCredentials, ensureCredentials } from './credentials.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
-import { type DatabaseUrls, openDatabases } from './databases.ts';
+import { DATABASE_OWNERS, type DatabaseUrls, openDatabases } from './databases.ts';
 import { loadDemoData } from './demo/load.ts';
 import { openContentFiles } from './demo/video-files.ts';
 import { ensureOAuthKey } from './oauth-settings.ts';
 import { type WantedPort, findPortFaults } from './ports.ts';
 import { planProcesses } from './processes.ts';
+import { ensureRegistryKeys } from './registry-keys.ts';
 import { ensureSharedKeys } from './shared-keys.ts';
 import { stopInOrder } from './stop-in-order.ts';
 import { type SupervisedProcess, superviseProcess } from './supervised-process.ts';
@@ -57,7 +58,8 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     const { file: apiKeySecretFile, secret: apiKeySecret } = await ensureApiKeySecret(directory.keys);
     const shared = await ensureSharedKeys(directory.keys);
     const oauthKeyFile = await ensureOAuthKey(directory.keys);
-    const keys = { ...(await ensureTokenKeys(directory.keys)), ...shared, apiKeySecretFile, oauthKeyFile };
+    const registry = await ensureRegistryKeys(directory.keys);
+    const keys = { ...(await ensureTokenKeys(directory.keys)), ...shared, ...registry, apiKeySecretFile, oauthKeyFile };
     const credentials = config.DEMO_DATA ? await ensureCredentials(directory.path) : undefined;
     say('Starting PostgreSQL and migrating the databases …');
     const databases = await openDatabases({
@@ -72,7 +74,7 @@ export function createSupervisor(config: Config, say: (line: string) => void): S
     const files = await openContentFiles(config);
     const isDemo = credentials && (await loadDemoData({ urls: databases.urls, credentials, apiKeySecret, files, say }));
     end.signal.throwIfAborted();
-    say(`Starting ${SUBGRAPH_NAMES.join(', ')}, gateway and rest-bridge …`);
+    say(`Starting ${SUBGRAPH_NAMES.join(', ')}, registry, gateway and rest-bridge …`);
     groups = planProcesses({ config, databaseUrls: databases.urls, keys }).map((group) =>
       group.map((plan) => superviseProcess({ plan, logDirectory: directory.logs, say })),
     );
@@ -118,9 +120,9 @@ async function requirePorts(config: Config, directory: DataDirectory, signal: Ab
 }
 
 async function listPorts(config: Config, directory: DataDirectory): Promise<WantedPort[]> {
-  const settings = ['REST_PORT', 'GATEWAY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf)] as const;
+  const settings = ['REST_PORT', 'GATEWAY_PORT', 'REGISTRY_PORT', ...SUBGRAPH_NAMES.map(portSettingOf)] as const;
   const wanted: WantedPort[] = settings.map((setting) => ({ setting, port: config[setting] }));
-  const isEmbedded = Object.keys(toGiven(config)).length < SUBGRAPH_NAMES.length;
+  const isEmbedded = Object.keys(toGiven(config)).length < DATABASE_OWNERS.length;
   const isOurs = isEmbedded && (await isLeftRunning({ dataDir: directory.postgres, port: config.PG_PORT }));
   return isEmbedded && !isOurs ? [...wanted, { setting: 'PG_PORT', port: config.PG_PORT }] : wanted;
 }
@@ -128,7 +130,8 @@ async function listPorts(config: Config, directory: DataDirectory): Promise<Want
 /** Returns the URLs of the databases that the settings name. */
 function toGiven(config: Config): Partial<DatabaseUrls> {
   const urls = SUBGRAPH_NAMES.map((name) => [name, config[databaseSettingOf(name)]] as const);
-  return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
+  const all = [...urls, ['registry', config.REGISTRY_DATABASE_URL] as const];
+  return Object.fromEntries(all.filter(([, url]) => url !== undefined));
 }
 
 /** Rejects when the signal is aborted. */

@@ -16,7 +16,18 @@ import {
 } from '../../stack/supervisor-process.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-const COPIED = ['schema', 'packages', 'subgraphs', 'gateway', 'rest-bridge', 'local', 'prisma', 'package.json', 'tsconfig.json'];
+const COPIED = [
+  'schema',
+  'packages',
+  'subgraphs',
+  'gateway',
+  'registry',
+  'rest-bridge',
+  'local',
+  'prisma',
+  'package.json',
+  'tsconfig.json',
+];
 
 let home: string;
 let root: string;
@@ -28,7 +39,17 @@ async function copyRepository(): Promise<void> {
   for (const name of [...COPIED, 'tsconfig.base.json'])
     await cp(join(REPOSITORY, name), join(root, name), { recursive: true, filter: (source) => basename(source) !== 'node_modules' });
   // npm may install a version that one package alone needs in the folder of that package.
-  for (const folder of ['', 'schema', 'gateway', 'rest-bridge', 'local', 'subgraphs/users', 'subgraphs/orders', 'subgraphs/content']) {
+  for (const folder of [
+    '',
+    'schema',
+    'gateway',
+    'registry',
+    'rest-bridge',
+    'local',
+    'subgraphs/users',
+    'subgraphs/orders',
+    'subgraphs/content',
+  ]) {
     const installed = join(REPOSITORY, folder, 'node_modules');
     if (existsSync(installed)) await symlink(installed, join(root, folder, 'node_modules'));
   }

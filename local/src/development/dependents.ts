@@ -7,6 +7,7 @@ import { SUBGRAPH_NAMES } from '@trestle/schema/subgraphs';
 const PROCESSES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SUBGRAPH_NAMES.map((name) => [name, `subgraphs/${name}`])),
   gateway: 'gateway',
+  registry: 'registry',
   'rest-bridge': 'rest-bridge',
 };
 

@@ -9,8 +9,8 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/(?<![^\s"'<>@:/])[^\s"'<>@:/]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
   [/(?<!\w)(\w+:\/\/[^\s:/@]*):[^\s@/]+@/g, '$1:[password]@'],
   [/\$argon2\w+\$\S+/g, '[hash]'],
-  // API keys, complete or cut.
-  [/(?<!\w)trestle_live_\w*/g, '[key]'],
+  // API keys and tokens of the registry, complete or cut.
+  [/(?<!\w)trestle_(?:live|reg)_\w*/g, '[key]'],
 ];
 
 /** Characters of the input that `mask` reads per byte of its result: secrets are longer than their replacements. */

@@ -30,6 +30,12 @@ export interface RequestContext {
   readonly forgetReads?: () => void;
 }
 
+/** Verifies the bearer token of a request. */
+export interface CallerVerifier {
+  /** Returns the caller, or null in a process whose tokens are not access tokens. Throws UNAUTHORIZED for an invalid token. */
+  readonly verify: (token: string) => Caller | null;
+}
+
 /** What becomes known of a request while it is executed, for its line in the log. */
 export interface RequestReport {
   readonly requestId: string;

@@ -8,7 +8,6 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { expressMiddleware } from '@as-integrations/express5';
 import { readBearerToken } from '@trestle/identity/credential';
-import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault } from '@trestle/schema/errors';
 import express, { type Express, type RequestHandler, type Response } from 'express';
@@ -19,7 +18,7 @@ import { createErrorPlugin, formatError } from '../graphql/errors.ts';
 import { replayPlugin } from '../graphql/replay-plugin.ts';
 import { resultLimitPlugin } from '../graphql/result-limits.ts';
 import { findDocumentError, validationPlugin } from '../graphql/validate-document.ts';
-import type { RequestContext } from '../request/context.ts';
+import type { CallerVerifier, RequestContext } from '../request/context.ts';
 import { toHttpExchange } from '../request/http-exchange.ts';
 import { parseIdempotencyKey } from '../request/idempotency-key.ts';
 import { receiveUploads } from '../uploads/receive-uploads.ts';
@@ -73,7 +72,7 @@ export interface HttpOptions {
   readonly server: ApolloServer<RequestContext>;
   readonly inFlight: InFlight;
   readonly telemetry: RequestTelemetry;
-  readonly verifier: TokenVerifier;
+  readonly verifier: CallerVerifier;
   readonly createContext: (request: RequestContext) => RequestContext;
   /** The subgraph's own endpoints. */
   readonly endpoints?: Subgraph<RequestContext>['endpoints'];
@@ -113,7 +112,7 @@ function routeEndpoints(endpoints: readonly (readonly [string, Endpoint])[]): Re
 /** A subgraph does not trust the gateway's word on the caller: it verifies the caller's token itself (spec §5.3). */
 function toRequestContext(
   request: IncomingMessage,
-  { response, verifier }: { readonly response: Response; readonly verifier: TokenVerifier },
+  { response, verifier }: { readonly response: Response; readonly verifier: CallerVerifier },
 ): RequestContext {
   const report = reportOf(response);
   const { requestId } = report;

@@ -2,11 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBearerToken } from '@trestle/identity/credential';
 import type { Caller } from '@trestle/identity';
-import type { TokenVerifier } from '@trestle/identity/tokens';
 import type { Log } from '@trestle/log';
 import { isMultipart } from '@trestle/multipart/boundary';
 import { fail, toFault } from '@trestle/schema/errors';
 import { markStreamed } from '@trestle/service/streamed-body';
+import type { CallerVerifier } from '../request/context.ts';
 import { sendFault } from '../request/send-fault.ts';
 import { type UploadOptions, readFiles } from './read-files.ts';
 import { createUploadSlots } from './upload-slots.ts';
@@ -16,7 +16,7 @@ import type { UploadedFile } from './uploaded-file.ts';
 export interface ReceiveOptions {
   /** Undefined for a subgraph without files. */
   readonly uploads: UploadOptions | undefined;
-  readonly verifier: TokenVerifier;
+  readonly verifier: CallerVerifier;
   readonly log: Log;
   readonly requestIdOf: (response: ServerResponse) => string;
 }
@@ -50,10 +50,11 @@ export function receiveUploads({ uploads, verifier, log, requestIdOf }: ReceiveO
 }
 
 /** Nobody can send files without a caller. Throws UNAUTHORIZED, before a byte of a file is read. */
-function requireCaller(request: IncomingMessage, verifier: TokenVerifier): Caller {
+function requireCaller(request: IncomingMessage, verifier: CallerVerifier): Caller {
   const token = readBearerToken(request.rawHeaders);
-  if (token === undefined) throw fail('UNAUTHORIZED', 'Authentication is required.');
-  return verifier.verify(token);
+  const caller = token === undefined ? null : verifier.verify(token);
+  if (!caller) throw fail('UNAUTHORIZED', 'Authentication is required.');
+  return caller;
 }
 
 /** Deletes what no mutation has kept. A process that is killed before leaves it to the sweep. */

@@ -1,0 +1,178 @@
+/** The registry's API: publishing, checks, releases and tokens (ADR 40). One process and one database for all. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
+
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
+const USERS = `${LINK}\ntype Query { user: User }\ntype User @key(fields: "id") {\n  id: ID!\n  name: String\n  age: Int\n}`;
+const ORDERS = `${LINK}\ntype Query { order: Order }\ntype Order { id: ID! buyer: User }\ntype User @key(fields: "id") { id: ID! }`;
+
+let registry: TestRegistry;
+beforeAll(async () => {
+  registry = await startRegistry();
+});
+afterAll(() => registry.stop());
+
+const first = <T>(errors: readonly T[]) => errors[0];
+
+describe('publishSubgraphs', () => {
+  it('releases several subgraphs at once, and returns the current release when nothing changes', async () => {
+    const environment = newEnvironment();
+    const published = await publish(registry, environment, { users: USERS, orders: ORDERS });
+    expect(published).toMatchObject({ release: { number: 1 }, isUnchanged: false, problems: [] });
+    const again = await publish(registry, environment, { orders: ORDERS });
+    expect(again).toEqual({ ...published, isUnchanged: true });
+    const { data } = await registry.graphql<{ environment: { subgraphs: object[]; release: { launch: object } } }>(
+      `query ($name: String!) { environment(name: $name) {
+         subgraphs { name sdl } release { action actor launch { composer supergraphSdl apiSdl } } } }`,
+      { name: environment },
+    );
+    expect(data?.environment.subgraphs).toEqual([
+      { name: 'orders', sdl: ORDERS },
+      { name: 'users', sdl: USERS },
+    ]);
+    expect(data?.environment.release).toMatchObject({
+      action: 'PUBLISH',
+      actor: expect.stringMatching(/^test \(tok_/),
+      launch: { composer: '@apollo/composition@2.14.4', supergraphSdl: expect.stringContaining('join__Graph') },
+    });
+  });
+
+  it('writes nothing when one of several subgraphs does not compose, and names subgraph and line', async () => {
+    const environment = newEnvironment();
+    const broken = `${LINK}\ntype Query { b: Thing }\ntype Thing @key(fields: "nope") {\n  id: ID!\n}`;
+    const { release, problems } = await publish(registry, environment, { users: USERS, broken });
+    expect(release).toBeNull();
+    expect(problems[0]).toMatchObject({ code: 'KEY_INVALID_FIELDS', places: [{ subgraph: 'broken', line: 3 }] });
+    const { data } = await registry.graphql(`query ($name: String!) { environment(name: $name) { name } }`, { name: environment });
+    expect(data).toEqual({ environment: null });
+  });
+
+  it('lets one of two conflicting publishes win, and tells the other why', async () => {
+    const environment = newEnvironment();
+    await publish(registry, environment, { base: `${LINK}\ntype Query { base: Int }` });
+    const thing = (type: string) => `${LINK}\ntype Query { ${type}s: Thing }\ntype Thing @shareable { size: ${type} }`;
+    const results = await Promise.all([
+      publish(registry, environment, { one: thing('Int') }),
+      publish(registry, environment, { two: thing('String') }),
+    ]);
+    const [won, lost] = results.toSorted((a, b) => a.problems.length - b.problems.length);
+    expect(won).toMatchObject({ release: { number: 2 }, problems: [] });
+    expect(lost).toMatchObject({ release: null, problems: [{ code: 'FIELD_TYPE_MISMATCH' }] });
+  });
+
+  it('refuses a publish for another release than the current one, and invalid input, with a coded error', async () => {
+    const environment = newEnvironment();
+    const mutation = `mutation ($input: PublishSubgraphsInput!) { publishSubgraphs(input: $input) { isUnchanged } }`;
+    const send = async (input: object) =>
+      first((await registry.graphql(mutation, { input: { environment, ...input } })).errors)?.extensions;
+    const subgraph = { name: 'users', url: 'http://localhost/users', sdl: USERS };
+    expect(await send({ subgraphs: [subgraph], expectedRelease: 7 })).toMatchObject({ code: 'CONFLICT' });
+    expect(await send({ subgraphs: [{ ...subgraph, name: '../x', url: 'file:///etc/passwd' }] })).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ field: 'subgraphs.0.name' }, { field: 'subgraphs.0.url' }],
+    });
+    expect(await send({ subgraphs: [subgraph, subgraph] })).toMatchObject({ code: 'VALIDATION_ERROR' });
+    expect(await send({ subgraphs: [{ ...subgraph, url: null }] })).toMatchObject({ code: 'VALIDATION_ERROR' });
+  });
+});
+
+describe('rollback, promote and deleteSubgraphs', () => {
+  it('serve the same launch in another environment, and earlier launches again', async () => {
+    const [staging, prod] = [newEnvironment(), newEnvironment()];
+    const one = await publish(registry, staging, { users: USERS });
+    const two = await publish(registry, staging, { orders: ORDERS });
+    const promote = `mutation ($input: PromoteInput!) { promote(input: $input) { number promotedFrom launch { id } } }`;
+    const promoted = await registry.graphql(promote, { input: { from: staging, to: prod } });
+    expect(promoted.data).toEqual({ promote: { number: 1, promotedFrom: staging, launch: two.release?.launch } });
+    const elsewhere = await publish(registry, newEnvironment(), { orders: ORDERS, users: USERS });
+    expect(elsewhere.release?.launch).toEqual(two.release?.launch);
+
+    const rollback = `mutation ($input: RollbackInput!) { rollback(input: $input) { number action launch { id } } }`;
+    const back = await registry.graphql(rollback, { input: { environment: staging } });
+    expect(back.data).toEqual({ rollback: { number: 3, action: 'ROLLBACK', launch: one.release?.launch } });
+    expect(first((await registry.graphql(rollback, { input: { environment: staging, to: 1 } })).errors)?.extensions.code).toBe('CONFLICT');
+
+    const remove = `mutation ($input: DeleteSubgraphsInput!) { deleteSubgraphs(input: $input) { release { number launch { subgraphs { name } } } } }`;
+    const deleted = await registry.graphql(remove, { input: { environment: prod, subgraphs: ['orders'] } });
+    expect(deleted.data).toEqual({ deleteSubgraphs: { release: { number: 2, launch: { subgraphs: [{ name: 'users' }] } } } });
+    const last = await registry.graphql(remove, { input: { environment: prod, subgraphs: ['users'] } });
+    expect(first(last.errors)?.extensions.code).toBe('VALIDATION_ERROR');
+  });
+});
+
+describe('checkSubgraphs', () => {
+  interface Checked {
+    id: string;
+    verdict: string;
+    launchId: string | null;
+    changes: { level: string; kind: string; isApproved: boolean }[];
+    brokenOperations: object[];
+    problems: object[];
+  }
+  const check = async (environment: string, users: string): Promise<Checked> => {
+    const { data } = await registry.graphql<{ checkSubgraphs: Checked }>(
+      `mutation ($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
+         id verdict launchId changes { level kind isApproved } brokenOperations { name client messages } problems { code } } }`,
+      { input: { environment, subgraphs: [{ name: 'users', sdl: users }] } },
+    );
+    if (!data) throw new Error('The check was refused');
+    return data.checkSubgraphs;
+  };
+
+  it('fails for a breaking change and a broken operation, and passes for the same change once it is approved', async () => {
+    const environment = newEnvironment();
+    await publish(registry, environment, { users: USERS });
+    const without = USERS.replace('  age: Int\n', '');
+    const failed = await check(environment, without);
+    expect(failed).toMatchObject({ verdict: 'FAILED', changes: [{ level: 'BREAKING', kind: 'FIELD_REMOVED', isApproved: false }] });
+    const approve = `mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict approval { approver reason } } }`;
+    const input = { id: failed.id, approver: 'Ada', reason: 'Nobody reads it' };
+    const approved = await registry.graphql(approve, { input });
+    expect(approved.data).toEqual({ approveCheck: { verdict: 'APPROVED', approval: { approver: 'Ada', reason: 'Nobody reads it' } } });
+    expect(first((await registry.graphql(approve, { input })).errors)?.extensions.code).toBe('CONFLICT');
+    expect(await check(environment, without)).toMatchObject({ verdict: 'PASSED', changes: [{ isApproved: true }] });
+
+    const push = `mutation ($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged } }`;
+    const operations = { environment, client: 'web', documents: ['query Ages { user { age } }'] };
+    expect((await registry.graphql(push, { input: operations })).data).toEqual({ pushOperations: { added: 1, unchanged: 0 } });
+    expect((await registry.graphql(push, { input: operations })).data).toEqual({ pushOperations: { added: 0, unchanged: 1 } });
+    expect(await check(environment, without)).toMatchObject({
+      verdict: 'FAILED',
+      brokenOperations: [{ name: 'Ages', client: 'web', messages: [expect.stringContaining('"age"')] }],
+    });
+    const added = await check(environment, USERS.replace('age: Int', 'age: Int\n  mood: String'));
+    expect(added).toMatchObject({ verdict: 'PASSED', changes: [{ level: 'SAFE', kind: 'FIELD_ADDED' }] });
+    expect(await check(environment, 'type Query {')).toMatchObject({
+      verdict: 'FAILED',
+      launchId: null,
+      problems: [{ code: 'GRAPHQL_PARSE_FAILED' }],
+    });
+  });
+});
+
+describe('tokens', () => {
+  it('allow what their scopes and limits say, and nothing after they are revoked', async () => {
+    const [mine, other] = [newEnvironment(), newEnvironment()];
+    await publish(registry, other, { users: USERS });
+    const { data } = await registry.graphql<{ createToken: { secret: string; token: { id: string } } }>(
+      `mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret token { id } } }`,
+      { input: { name: 'ci', scopes: ['PUBLISH'], subgraphs: ['users'], environments: [mine] } },
+    );
+    const { secret, token } = data?.createToken ?? { secret: '', token: { id: '' } };
+    const limited = { graphql: <D>(query: string, variables?: object) => registry.graphql<D>(query, variables, secret) };
+    expect(await publish(limited, mine, { users: USERS })).toMatchObject({ release: { number: 1 } });
+    await expect(publish(limited, mine, { orders: ORDERS })).rejects.toThrow('not valid for the subgraph `orders`');
+    await expect(publish(limited, other, { users: USERS })).rejects.toThrow(`not valid for the environment \`${other}\``);
+    const rollback = await limited.graphql(`mutation { rollback(input: { environment: "${mine}" }) { number } }`);
+    expect(first(rollback.errors)?.extensions.code).toBe('FORBIDDEN');
+    expect((await limited.graphql<{ environments: object[] }>('{ environments { name } }')).data).toEqual({
+      environments: [{ name: mine }],
+    });
+    const wider = `mutation { createToken(input: { name: "x", scopes: [ADMIN] }) { secret } }`;
+    expect(first((await limited.graphql(wider)).errors)?.extensions.code).toBe('FORBIDDEN');
+
+    await registry.graphql('mutation ($id: ID!) { revokeToken(id: $id) { revokedAt } }', { id: token.id });
+    expect(first((await limited.graphql('{ environments { name } }')).errors)?.extensions.code).toBe('UNAUTHORIZED');
+    expect(first((await registry.graphql('{ environments { name } }', {}, 'trestle_reg_x')).errors)?.extensions.code).toBe('UNAUTHORIZED');
+  });
+});

@@ -1,0 +1,111 @@
+/** Checks a proposed change: what it would do to the graph, to clients and to registered operations; and approves checks. */
+import type { Database } from '@trestle/chassis/database/database';
+import type { CreateId } from '@trestle/chassis/values/ids';
+import { fail } from '@trestle/schema/errors';
+import type { ComposeOutcome } from '../composition/compose-task.ts';
+import type { Composer } from '../composition/composer.ts';
+import { type SubgraphInput, checkEnvironment, checkSubgraphs, checkText } from '../publishing/input-rules.ts';
+import { launchIdOf } from '../publishing/launch-id.ts';
+import { applyChange } from '../publishing/publish.ts';
+import type { Check, CheckResult, Operation } from '../records.ts';
+import { type Store, createStore } from '../store.ts';
+
+/** What checks need. */
+export interface Checking {
+  readonly database: Pick<Database, 'query'>;
+  readonly composer: Composer;
+  readonly createId: CreateId;
+}
+
+/** A proposed change. */
+export interface CheckRequest {
+  readonly environment: string;
+  readonly subgraphs: readonly SubgraphInput[];
+  readonly deleted: readonly string[];
+  readonly actor: string;
+}
+
+/** The most operations that one check validates; the page in which they are read. */
+const MAX_OPERATIONS = 5000;
+const PAGE = 500;
+
+/** Runs a check, and keeps it. Throws as `publish` for invalid input. */
+export async function runCheck(request: CheckRequest, { database, composer, createId }: Checking): Promise<Check> {
+  const { environment, subgraphs, deleted, actor } = request;
+  checkEnvironment(environment);
+  checkSubgraphs(subgraphs, deleted);
+  const store = createStore(database.query);
+  const current = await store.findCurrentRelease(environment);
+  const next = await applyChange(request, current, store);
+  const launch = current && (await store.findLaunch(current.launchId));
+  const operations = await listOperations(environment, store);
+  const proposed = next.map(({ name, url, sdl }) => ({ name, url, sdl }));
+  const outcome = await composer.compose({ subgraphs: proposed, compareWith: { apiSdl: launch?.apiSdl, operations } });
+  const id = createId('chk');
+  await store.insertCheck({
+    id,
+    environment,
+    subgraphs: [...subgraphs.map(({ name }) => name), ...deleted],
+    launchId: outcome.ok ? launchIdOf(next) : null,
+    result: await toResult(outcome, { environment, store }),
+    actor,
+  });
+  return requireCheck(id, store);
+}
+
+async function listOperations(environment: string, store: Store): Promise<Operation[]> {
+  const operations: Operation[] = [];
+  for (;;) {
+    const page = await store.listOperations(environment, { first: PAGE, after: operations.at(-1)?.id ?? null });
+    operations.push(...page);
+    if (page.length < PAGE || operations.length >= MAX_OPERATIONS) return operations;
+  }
+}
+
+async function toResult(outcome: ComposeOutcome, { environment, store }: { environment: string; store: Store }): Promise<CheckResult> {
+  if (!outcome.ok) return { problems: outcome.problems, hints: [], changes: [], brokenOperations: [] };
+  const { hints, changes, brokenOperations } = outcome;
+  const breaking = changes.filter(({ level }) => level === 'BREAKING').map(({ id }) => id);
+  const approved = await store.listApprovedChanges(environment, breaking);
+  return { problems: [], hints, changes: changes.map((change) => ({ ...change, isApproved: approved.has(change.id) })), brokenOperations };
+}
+
+/** Returns the verdict of a check, with its approval. */
+export function verdictOf({ result, approval }: Check): 'PASSED' | 'FAILED' | 'APPROVED' {
+  const { problems, changes, brokenOperations } = result;
+  const isPassed =
+    problems.length === 0 && brokenOperations.length === 0 && changes.every(({ level, isApproved }) => level !== 'BREAKING' || isApproved);
+  return isPassed ? 'PASSED' : approval ? 'APPROVED' : 'FAILED';
+}
+
+/** The approval of a check. */
+export interface ApprovalRequest {
+  readonly id: string;
+  readonly approver: string;
+  readonly reason: string;
+  readonly actor: string;
+}
+
+/**
+ * Approves a check: its breaking changes are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
+ * does not compose or has passed, and CONFLICT for one that is approved already.
+ */
+export async function approveCheck(request: ApprovalRequest, database: Pick<Database, 'query'>): Promise<Check> {
+  const { id, approver, reason, actor } = request;
+  checkText(approver, { field: 'approver', min: 1, max: 200 });
+  checkText(reason, { field: 'reason', min: 1, max: 2000 });
+  const store = createStore(database.query);
+  const check = await requireCheck(id, store);
+  if (check.result.problems.length > 0) throw fail('BUSINESS_RULE_VIOLATION', 'The check cannot be approved: the graph does not compose.');
+  if (verdictOf(check) === 'PASSED') throw fail('BUSINESS_RULE_VIOLATION', 'The check has passed. It needs no approval.');
+  const changes = check.result.changes.filter(({ level }) => level === 'BREAKING').map((change) => change.id);
+  const isNew = await store.insertApproval({ checkId: id, environment: check.environment, changes, approver, reason, actor });
+  if (!isNew) throw fail('CONFLICT', 'The check is approved already.');
+  return requireCheck(id, store);
+}
+
+async function requireCheck(id: string, store: Store): Promise<Check> {
+  const check = await store.findCheck(id);
+  if (!check) throw fail('NOT_FOUND', 'The check does not exist.');
+  return check;
+}

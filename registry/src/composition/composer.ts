@@ -1,0 +1,97 @@
+/** Composes in a thread, so that the process goes on to serve: one task at a time, bounded in time and memory. The thread ends when it is idle. */
+import { Worker } from 'node:worker_threads';
+import { fail } from '@trestle/schema/errors';
+import { createTurns } from './turns.ts';
+import type { ComposeOutcome, ComposeReply, ComposeTask } from './compose-task.ts';
+
+const WORKER = new URL('../../dist/composition/compose-worker.js', import.meta.url);
+const TIMEOUT_MS = 60_000;
+const IDLE_MS = 30_000;
+const MAX_WAITING = 50;
+const LIMITS = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 64, stackSizeMb: 8 };
+
+/** Composes in its thread. */
+export interface Composer {
+  /**
+   * Resolves with the composed graph, or why there is none. Rejects with VALIDATION_ERROR when the task takes too much time or memory, and with
+   * SERVICE_UNAVAILABLE when too many tasks wait.
+   */
+  compose(task: ComposeTask): Promise<ComposeOutcome>;
+  /** Ends the thread. What is being composed rejects. */
+  close(): Promise<void>;
+}
+
+/** Creates the composer. The thread starts with the first task. `timeoutMs`: how long one task may take; default a minute. */
+export function createComposer({ timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?: number } = {}): Composer {
+  let worker: Worker | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  const takeTurn = createTurns(MAX_WAITING);
+
+  const end = async () => {
+    const ended = worker;
+    worker = undefined;
+    clearTimeout(idle);
+    await ended?.terminate();
+  };
+  const run = async (task: ComposeTask): Promise<ComposeOutcome> => {
+    clearTimeout(idle);
+    worker ??= startWorker(() => {
+      worker = undefined;
+    });
+    try {
+      return await ask(worker, task, timeoutMs);
+    } catch (error) {
+      await end();
+      throw error;
+    } finally {
+      idle = setTimeout(() => void end(), IDLE_MS).unref();
+    }
+  };
+  return {
+    compose: (task) => takeTurn(() => run(task)),
+    close: end,
+  };
+}
+
+/** It gets no environment: no addresses, and no secrets. */
+function startWorker(onExit: () => void): Worker {
+  const worker = new Worker(WORKER, { resourceLimits: LIMITS, env: {}, stdout: true, stderr: true });
+  for (const output of [worker.stdout, worker.stderr]) output.resume();
+  // An error without a listener would end the process.
+  worker.on('error', () => undefined).once('exit', onExit);
+  worker.unref();
+  return worker;
+}
+
+function ask(worker: Worker, task: ComposeTask, timeoutMs: number): Promise<ComposeOutcome> {
+  const { promise, resolve, reject } = withResolvers<ComposeOutcome>();
+  const refuse = (reason: string) => {
+    reject(fail('VALIDATION_ERROR', `The schemas cannot be composed: ${reason}.`));
+  };
+  const timer = setTimeout(() => {
+    refuse(`the composition took longer than ${String(timeoutMs / 1000)} s`);
+  }, timeoutMs);
+  const onReply = (reply: ComposeReply) => {
+    if (reply.kind === 'outcome') resolve(reply.outcome);
+    else refuse(`the composer failed with "${reply.reason}"`);
+  };
+  const onEnd = () => {
+    refuse('the composition needs too much memory');
+  };
+  worker.on('message', onReply).on('error', onEnd).on('exit', onEnd);
+  worker.postMessage(task);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    worker.off('message', onReply).off('error', onEnd).off('exit', onEnd);
+  });
+}
+
+/** Promise.withResolvers, which Node.js has from 22 on. */
+function withResolvers<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<T>((onResolve, onReject) => {
+    [resolve, reject] = [onResolve, onReject];
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,31 @@
+/** The settings of the registry process and of its command. */
+import { DATABASE_LIMITS } from '@trestle/chassis/database/database';
+import { databaseSetting } from '@trestle/chassis/settings';
+import { readSettings, setting } from '@trestle/env';
+import { LOG_LEVELS } from '@trestle/log';
+import { parseSigningKey } from '@trestle/schema/artifact';
+import { serviceSettings } from '@trestle/service/settings';
+import { telemetrySettings } from '@trestle/telemetry/settings';
+
+/** Reads the settings of the process. Throws a SettingsError that names every invalid one. */
+export function readConfig() {
+  return readSettings(
+    {
+      ...serviceSettings,
+      ...telemetrySettings,
+      HOST: setting.string().default('127.0.0.1'),
+      LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
+      DATABASE_CONNECTIONS: setting.integer(2, 1000).default(DATABASE_LIMITS.connections),
+      REGISTRY_PORT: setting.port().default(4005),
+      REGISTRY_DATABASE_URL: databaseSetting(),
+      REGISTRY_SIGNING_KEY_FILE: setting.parsedFile(parseSigningKey),
+      REGISTRY_SEED: setting.onOff().default(false),
+    },
+    process.env,
+  );
+}
+
+/** Reads the settings of `npm run registry:token`. Throws a SettingsError. */
+export function readTokenConfig() {
+  return readSettings({ REGISTRY_DATABASE_URL: databaseSetting() }, process.env);
+}

@@ -1,0 +1,123 @@
+/** What the registry keeps, as its store returns it. */
+
+/** How an environment came to serve a launch. */
+export type ReleaseAction = 'PUBLISH' | 'DELETE' | 'ROLLBACK' | 'PROMOTE';
+
+/** What a token may allow. */
+export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'ADMIN'] as const;
+/** One scope of a token. */
+export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+/** A subgraph's schema and address: what a launch is composed of. */
+export interface SubgraphSchema {
+  readonly name: string;
+  readonly url: string;
+  readonly sdl: string;
+}
+
+/** A subgraph's schema that was published. */
+export interface SubgraphVersion extends SubgraphSchema {
+  /** The SHA-256 of name, address and schema, in hexadecimal. */
+  readonly id: string;
+  readonly actor: string;
+  readonly createdAt: Date;
+}
+
+/** A composed graph. */
+export interface Launch {
+  readonly id: string;
+  readonly composer: string;
+  /** The ids of its versions, sorted by the subgraphs' names. */
+  readonly versions: readonly string[];
+  readonly supergraphSdl: string;
+  readonly apiSdl: string;
+  readonly createdAt: Date;
+}
+
+/** That an environment began to serve a launch. */
+export interface Release {
+  readonly environment: string;
+  /** Counts the releases of the environment from 1 on. */
+  readonly number: number;
+  readonly launchId: string;
+  readonly action: ReleaseAction;
+  readonly promotedFrom: string | null;
+  readonly actor: string;
+  readonly message: string | null;
+  readonly createdAt: Date;
+}
+
+/** A reason why subgraphs do not compose, or a hint of the composer. */
+export interface CompositionProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly places: readonly { readonly subgraph: string; readonly line: number; readonly column: number }[];
+}
+
+/** A difference between two schemas that clients see. */
+export interface SchemaChange {
+  readonly id: string;
+  readonly level: 'BREAKING' | 'DANGEROUS' | 'SAFE';
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** A registered operation that would become invalid. */
+export interface BrokenOperation {
+  readonly hash: string;
+  readonly name: string;
+  readonly client: string;
+  readonly messages: readonly string[];
+}
+
+/** What a check has found. */
+export interface CheckResult {
+  readonly problems: readonly CompositionProblem[];
+  readonly hints: readonly CompositionProblem[];
+  /** Breaking changes first. `isApproved`: by an approval before the check. */
+  readonly changes: readonly (SchemaChange & { readonly isApproved: boolean })[];
+  readonly brokenOperations: readonly BrokenOperation[];
+}
+
+/** A check that ran. */
+export interface Check {
+  readonly id: string;
+  readonly environment: string;
+  readonly subgraphs: readonly string[];
+  readonly launchId: string | null;
+  readonly result: CheckResult;
+  readonly actor: string;
+  readonly createdAt: Date;
+  readonly approval: Approval | null;
+}
+
+/** That the breaking changes of a check are accepted. */
+export interface Approval {
+  readonly approver: string;
+  readonly reason: string;
+  readonly actor: string;
+  readonly createdAt: Date;
+}
+
+/** An operation that a client has registered. */
+export interface Operation {
+  readonly id: string;
+  readonly environment: string;
+  readonly client: string;
+  readonly hash: string;
+  readonly name: string;
+  readonly text: string;
+  readonly createdAt: Date;
+}
+
+/** A token, without its secret. */
+export interface Token {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  /** Null: not limited. */
+  readonly subgraphs: readonly string[] | null;
+  readonly environments: readonly string[] | null;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}

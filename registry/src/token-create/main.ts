@@ -1,0 +1,40 @@
+/** `npm run registry:token`: creates a token of the registry, such as the first one. */
+import { openDatabase } from '@trestle/chassis/database/database';
+import { migrate } from '@trestle/chassis/database/migrate';
+import { createIds } from '@trestle/chassis/values/ids';
+import { Fault } from '@trestle/schema/errors';
+import { Registry } from 'prom-client';
+import { readTokenConfig } from '../config.ts';
+import { createStore } from '../store.ts';
+import { type NewToken, createToken } from '../tokens/create-token.ts';
+import { USAGE, parseArguments } from './arguments.ts';
+
+/** Exit codes: 1 when nothing was changed, 2 for invalid arguments. */
+try {
+  const args = parseArguments(process.argv.slice(2));
+  if (args === 'help') process.stdout.write(`${USAGE}\n`);
+  else await run(args);
+} catch (error) {
+  const isUsage = (error as { code?: unknown }).code?.toString().startsWith('ERR_PARSE_ARGS') ?? false;
+  process.stderr.write(`${toMessage(error)}${isUsage ? `\n\n${USAGE}` : ''}\n`);
+  process.exitCode = isUsage ? 2 : 1;
+}
+
+async function run(token: NewToken): Promise<void> {
+  const { REGISTRY_DATABASE_URL: url } = readTokenConfig();
+  // The command may be the first to use a new database.
+  await migrate('registry', url);
+  const database = openDatabase({ url, metrics: new Registry(), connections: 1 });
+  try {
+    const { secret } = await createToken(token, { store: createStore(database.query), createId: createIds({ now: Date.now }) });
+    process.stdout.write(`${secret}\n`);
+  } finally {
+    await database.close();
+  }
+}
+
+function toMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const details = error instanceof Fault ? (error.details ?? []) : [];
+  return [error.message, ...details.map(({ field, message }) => `  ${field}: ${message}`)].join('\n');
+}
