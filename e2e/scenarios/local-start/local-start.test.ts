@@ -229,7 +229,7 @@ describe('npm start, when it stops,', () => {
     const bio = `Crossed a bridge at ${new Date().toISOString()}`;
     await request(`${rest()}/v1/users/${user.id}`, { method: 'PATCH', body: { bio }, token: accessToken });
     const children = findChildren(trestle.child.pid ?? -1, '');
-    expect(children).toHaveLength(6);
+    expect(children).toHaveLength(7);
 
     const began = Date.now();
     expect(await stop()).toBe(0);
