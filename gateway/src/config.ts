@@ -174,7 +174,7 @@ function toConfig(values: SettingValues, env: Values) {
     forwardHeaders: values.FORWARD_HEADERS.map(toLowerCase),
     forwardMutationHeaders: values.FORWARD_MUTATION_HEADERS.map(toLowerCase),
     forwardResponseHeaders: values.FORWARD_RESPONSE_HEADERS.map(toLowerCase),
-    labels: values.OVERRIDE_LABELS,
+    labels: { active: values.OVERRIDE_LABELS, header: values.OVERRIDE_LABELS_HEADER },
     extensions: {
       file: values.EXTENSIONS_FILE,
       coprocessor:

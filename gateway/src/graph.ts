@@ -74,8 +74,8 @@ export interface Graph {
 }
 
 /** Returns the request headers that any subgraph may get. They are part of a caller's identity, because they may change results. */
-export function findCollectedHeaders({ forwardHeaders, headerRules }: Config): string[] {
-  return [...new Set([...forwardHeaders, ...findPropagated(headerRules)])];
+export function findCollectedHeaders({ forwardHeaders, headerRules, labels: { header } }: Config): string[] {
+  return [...new Set([...forwardHeaders, ...findPropagated(headerRules), ...(header === undefined ? [] : [header])])];
 }
 
 /** Loads the supergraph, and starts what serves it. Rejects when there is none that can be served. */

@@ -1,7 +1,11 @@
 /** Progressive `@override(label:)`: fields move from one subgraph to another by a label that is set, or for so many of a hundred requests. */
-import { afterEach, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
-import { type Federation, compose, startFederation } from '../../stack/federation.ts';
+import { type Federation, compose, startFederation, startGateway } from '../../stack/federation.ts';
 
 let federation: Federation;
 afterEach(() => federation.stop());
@@ -98,4 +102,48 @@ it('migrates a field with each new supergraph until the other subgraph owns it, 
   isOver = true;
   await load;
   expect(seen).toEqual(new Set([BEFORE, AFTER].map((each) => JSON.stringify(each))));
+});
+
+describe('labels of one request', () => {
+  const both = createSubgraphs({ price: label('prices'), motto: label('mottos') });
+  const bodyWith = async (headers: Record<string, string>) => (await federation.ask(QUERY, {}, headers)).body;
+
+  it('are those of the header that OVERRIDE_LABELS_HEADER names, also for plans and results that are cached', async () => {
+    federation = await startFederation(both, {
+      env: { OVERRIDE_LABELS_HEADER: 'X-Labels', OVERRIDE_LABELS: 'mottos', RESPONSE_CACHE: 'memory' },
+    });
+    for (let i = 0; i < 2; i++) {
+      expect(await bodyWith({})).toEqual(toAnswer('after', 1));
+      expect(await bodyWith({ 'x-labels': 'none, prices' })).toEqual(AFTER);
+      expect(await bodyWith({ 'x-labels': 'percent(100),,PRICES' })).toEqual(toAnswer('after', 1));
+      expect(await bodyWith({ 'trestle-labels': 'prices', 'override-labels': 'prices' })).toEqual(toAnswer('after', 1));
+    }
+    await expect(startGateway(['--port', '0'], { OVERRIDE_LABELS_HEADER: 'authorization' })).rejects.toThrow(/OVERRIDE_LABELS_HEADER/);
+  });
+
+  it('are those that an extension sets, and one that is no label refuses the request', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'trestle-labels-'));
+    const file = join(home, 'extension.mjs');
+    await writeFile(
+      file,
+      `export default { name: 'labels', onContext({ request, setOverrideLabels }) {
+        const user = request.headers['x-user'];
+        if (user) setOverrideLabels(user === 'bad' ? ['a,b'] : user === 'many' ? Array(51).fill('a') : ['none', user]);
+      } };`,
+    );
+    federation = await startFederation(both, { env: { EXTENSIONS_FILE: file } });
+    expect(await bodyWith({ 'x-user': 'prices' })).toEqual(toAnswer('before', 10));
+    expect(await bodyWith({})).toEqual(BEFORE);
+    expect(await bodyWith({ 'x-user': 'mottos' })).toEqual(toAnswer('after', 1));
+    for (const user of ['bad', 'many']) expect((await federation.ask(QUERY, {}, { 'x-user': user })).status).toBe(500);
+    await rm(home, { recursive: true });
+  });
+
+  it('are the same for equal request ids where a percentage decides', async () => {
+    federation = await startFederation(createSubgraphs({ price: label('percent(50)') }));
+    for (const id of Array.from({ length: 4 }, () => randomUUID())) {
+      const answers = await Promise.all(Array.from({ length: 5 }, () => bodyWith({ 'x-request-id': id })));
+      expect(new Set(answers.map((each) => JSON.stringify(each))).size).toBe(1);
+    }
+  });
 });

@@ -127,6 +127,9 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   APOLLO_GRAPH_REF: atStart('supergraph.uplink.graphRef', 'The graph and its variant, such as my-graph@current.'),
   APOLLO_KEY: atStart('supergraph.uplink.key', 'The API key of the graph.'),
   OVERRIDE_LABELS: atOnce('supergraph.overrideLabels', 'The active labels of progressive @override.'),
+  OVERRIDE_LABELS_HEADER: atStart('supergraph.overrideLabelsHeader', 'The request header that lists active labels for one request.', {
+    otherwise: 'no header counts',
+  }),
   GATEWAY_ENGINE: atStart('engine.name', 'The query engine. `apollo` applies all changes at the next start.', { flag: 'engine' }),
   EXECUTOR: atStart('engine.executor', "How operations are executed: on the bytes of subgraphs' responses, or with parsed objects."),
   OVERWRITE_MEMORY: atStart(

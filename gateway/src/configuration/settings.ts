@@ -55,6 +55,12 @@ function readSecretKey(value: string): string {
   return value;
 }
 
+/** Returns the name of a request header in lower case. Throws an Error for one that may not be forwarded. */
+function readForwardedName(name: string): string {
+  if (!mayForward(name)) throw new Error('must be the name of a header that may be forwarded');
+  return name.toLowerCase();
+}
+
 /** Every setting of the gateway, by the name of its environment variable. `ENTRIES` has what a configuration file adds. */
 export const settings = {
   ...serviceSettings,
@@ -133,6 +139,7 @@ export const settings = {
   REQUEST_DRAIN_MS: setting.integer(0, 600_000).default(1500),
   SUBSCRIPTION_DRAIN_MS: setting.integer(0, 600_000).default(1000),
   OVERRIDE_LABELS: setting.list().default([]),
+  OVERRIDE_LABELS_HEADER: setting.parsed(readForwardedName).optional(),
   EXTENSIONS_FILE: setting.path().optional(),
   EXTENSION_TIMEOUT_MS: setting.integer(1, 60_000).default(1000),
   COPROCESSOR_URL: setting.url('http:', 'https:').optional(),

@@ -4,13 +4,14 @@ import type { SubgraphErrors } from '../errors/format-error.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
+import type { LabelSettings } from '../supergraph/override-labels.ts';
 import type { SubgraphAddresses } from '../upstream/upstream.ts';
 
 /** The settings that can change while the process runs. */
 export interface RuntimeSettings {
   readonly limits: Limits;
-  /** Active labels of progressive `@override`. */
-  readonly labels: readonly string[];
+  /** Of progressive `@override`. */
+  readonly labels: LabelSettings;
   /** Returns the rights of a caller, for `@authenticated`, `@requiresScopes` and `@policy`. */
   readonly accessOf: AccessOf;
   /** What clients see of subgraphs' errors. */

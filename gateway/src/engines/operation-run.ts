@@ -58,14 +58,15 @@ export class OperationRun {
   /** Plans the operation, unless a plan is cached, and runs it. */
   start(): void {
     const { request, snapshot } = this.#options;
-    const ready = snapshot.find(request, request.context.caller);
+    const ready = snapshot.find(request, request.context);
     if (ready) {
       this.#run(ready);
       return;
     }
-    const { trace, client, caller } = request.context;
+    const { context } = request;
+    const { trace, client, caller } = context;
     const span = trace?.start('GraphQL plan');
-    snapshot.prepare(request, { access: snapshot.accessOf(caller), client }).then(
+    snapshot.prepare(request, { access: snapshot.accessOf(caller), client, context }).then(
       (prepared) => {
         span?.end();
         this.#options.measure(client, () => {

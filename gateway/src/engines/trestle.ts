@@ -98,5 +98,6 @@ function createQueue(): (change: () => Promise<void>) => Promise<void> {
 
 /** Plans the most used operations of the last snapshot. One that fails is planned again when it is requested. */
 async function warmUp(next: Snapshot, last: Snapshot): Promise<void> {
-  for (const { request, access } of last.mostUsed(WARM_OPERATIONS)) await next.prepare(request, { access }).catch(() => undefined);
+  for (const { request, access, labels } of last.mostUsed(WARM_OPERATIONS))
+    await next.prepare(request, { access, labels }).catch(() => undefined);
 }

@@ -14,6 +14,7 @@ interface Answer {
   readonly responseHeaders?: unknown;
   readonly subgraphHeaders?: unknown;
   readonly context?: unknown;
+  readonly overrideLabels?: unknown;
 }
 
 /** An event of any stage. */
@@ -23,6 +24,7 @@ interface StageEvent {
   readonly setResponseHeader?: SetHeader;
   readonly setSubgraphHeader?: SetHeader;
   readonly setHeader?: SetHeader;
+  readonly setOverrideLabels?: (labels: readonly string[]) => void;
   readonly readBody?: () => string;
   readonly listFetches?: () => unknown;
 }
@@ -101,10 +103,11 @@ async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise
 }
 
 /** Throws the refusal, and a TypeError for a header that may not be set. */
-function apply({ refuse, responseHeaders, subgraphHeaders, context }: Answer, event: StageEvent): void {
+function apply({ refuse, responseHeaders, subgraphHeaders, context, overrideLabels }: Answer, event: StageEvent): void {
   if (isObject(context)) event.request?.state.set(CONTEXT, context);
   setEach(responseHeaders, event.setResponseHeader);
   setEach(subgraphHeaders, event.setSubgraphHeader ?? event.setHeader);
+  setLabels(overrideLabels, event.setOverrideLabels);
   if (!isObject(refuse)) return;
   event.refuse(String(refuse['code']), typeof refuse['message'] === 'string' ? refuse['message'] : 'The request was refused.');
 }
@@ -113,6 +116,12 @@ function setEach(headers: unknown, set: SetHeader | undefined): void {
   if (headers === undefined || headers === null) return;
   if (!isObject(headers) || !set) throw new TypeError('The coprocessor set headers that this stage does not have');
   for (const [name, value] of Object.entries(headers)) set(name, value as string);
+}
+
+function setLabels(labels: unknown, set: StageEvent['setOverrideLabels']): void {
+  if (labels === undefined || labels === null) return;
+  if (!set) throw new TypeError('The coprocessor set labels of @override, which this stage does not have');
+  set(labels as readonly string[]);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

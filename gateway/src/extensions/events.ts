@@ -59,21 +59,46 @@ export function toRequestEvent(request: ExtendedRequest): RequestEvent {
   return new ArrivedEvent(request);
 }
 
-class AdmittedEvent extends ArrivedEvent implements ContextEvent {
-  readonly #added: string[];
+/** What hooks add to the context of a request. */
+export interface AddedContext {
+  /** Of fetches, names and values in turn. */
+  readonly headers: string[];
+  /** Labels of `@override`. */
+  labels: readonly string[];
+}
 
-  constructor(request: ExtendedRequest, added: string[]) {
+class AdmittedEvent extends ArrivedEvent implements ContextEvent {
+  readonly #added: AddedContext;
+
+  constructor(request: ExtendedRequest, added: AddedContext) {
     super(request);
     this.#added = added;
   }
 
   get setSubgraphHeader(): SetHeader {
-    return createSetHeader(this.#added);
+    return createSetHeader(this.#added.headers);
+  }
+
+  get setOverrideLabels(): ContextEvent['setOverrideLabels'] {
+    const added = this.#added;
+    return (labels) => {
+      added.labels = readLabels(labels);
+    };
   }
 }
 
-/** `added` gets the headers of fetches, names and values in turn. */
-export function toContextEvent(request: ExtendedRequest, added: string[]): ContextEvent {
+const MAX_LABELS = 50;
+/** As composition demands of labels. */
+const LABEL = /^(?:[A-Za-z][\w\-:./]{0,199}|percent\(\d{1,3}(?:\.\d{1,8})?\))$/;
+
+function readLabels(labels: unknown): readonly string[] {
+  if (!Array.isArray(labels) || labels.length > MAX_LABELS || !labels.every((each) => typeof each === 'string' && LABEL.test(each)))
+    throw new TypeError(`Labels of @override must be a list of at most ${String(MAX_LABELS)} labels`);
+  return [...(labels as string[])];
+}
+
+/** `added` gets what the hooks add. */
+export function toContextEvent(request: ExtendedRequest, added: AddedContext): ContextEvent {
   return new AdmittedEvent(request, added);
 }
 

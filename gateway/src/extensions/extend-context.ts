@@ -4,7 +4,8 @@ import { replaceFields } from '../headers/header-rules.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
 import type { Hooks } from './compile-hooks.ts';
-import { toContextEvent, toRequestEvent } from './events.ts';
+import { SET_LABELS } from '../supergraph/override-labels.ts';
+import { type AddedContext, toContextEvent, toRequestEvent } from './events.ts';
 
 /** Calls back, with the fault of a hook that refused the request. */
 export function extendRequest(
@@ -28,13 +29,19 @@ export function extendContext(
     done(undefined, context);
     return;
   }
-  const added: string[] = [];
+  const added: AddedContext = { headers: [], labels: [] };
   onContext(toContextEvent(extended, added), (fault) => {
-    done(fault, added.length === 0 ? context : withHeaders(context, added));
+    done(fault, withLabels(withHeaders(context, added.headers), added.labels));
   });
 }
 
 /** They may change results, so they are part of the identity. */
 function withHeaders(context: RequestContext, added: readonly string[]): RequestContext {
+  if (added.length === 0) return context;
   return { ...context, headers: replaceFields(context.headers, added), identity: replaceFields(context.identity, added) };
+}
+
+/** They choose the subgraphs of a result, so they are part of the identity. */
+function withLabels(context: RequestContext, labels: readonly string[]): RequestContext {
+  return labels.length === 0 ? context : { ...context, identity: [...context.identity, SET_LABELS, [...labels].sort().join()] };
 }

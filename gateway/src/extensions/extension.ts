@@ -84,6 +84,11 @@ export interface ContextEvent extends RequestEvent {
    * a TypeError for a header of the message or the connection.
    */
   readonly setSubgraphHeader: (name: string, value: string) => void;
+  /**
+   * Activates labels of progressive `@override` for this request, besides those of the settings; ones that the supergraph does not have are ignored.
+   * They count as part of the caller's identity. The last call counts. Throws a TypeError for what is not a list of at most 50 labels.
+   */
+  readonly setOverrideLabels: (labels: readonly string[]) => void;
 }
 
 export interface OperationEvent extends RequestEvent {

@@ -130,7 +130,7 @@ export class SubscriptionRegistry {
 
   async #replan(stream: ResponseStream, snapshot: Snapshot): Promise<void> {
     const { document, context } = stream.request;
-    const ready = await snapshot.prepare(document, { access: snapshot.accessOf(context.caller) }).catch(() => undefined);
+    const ready = await snapshot.prepare(document, { access: snapshot.accessOf(context.caller), context }).catch(() => undefined);
     // A newer snapshot has replanned it meanwhile.
     if (snapshot !== this.#snapshot) return;
     const isKept = ready && 'operation' in ready && stream.adopt({ snapshot, operation: ready.operation });

@@ -30,10 +30,11 @@ export interface DocumentRequest {
   readonly operationName: string | undefined;
 }
 
-/** A document and the rights of the caller that it was planned for. */
+/** A document, and the rights of the caller and the labels of `@override` that it was planned for. */
 export interface UsedDocument {
   readonly request: DocumentRequest;
   readonly access: Access;
+  readonly labels: readonly string[];
 }
 
 interface Entry extends UsedDocument {
@@ -80,8 +81,8 @@ export class PreparedOperations {
     this.#misses++;
   }
 
-  set(key: string, { request, access, ready, prepared }: PreparedOperation): void {
-    const entry: Entry = { request, access, ready, bytes: estimateBytes(key, prepared), uses: 0 };
+  set(key: string, { request, access, labels, ready, prepared }: PreparedOperation): void {
+    const entry: Entry = { request, access, labels, ready, bytes: estimateBytes(key, prepared), uses: 0 };
     if (entry.bytes > MAX_FIRST_BYTES && !this.#isPlannedAgain(key)) return;
     this.#bytes += entry.bytes - (this.#entries.get(key)?.bytes ?? 0);
     this.#entries.set(key, entry);
@@ -118,7 +119,7 @@ export class PreparedOperations {
       .filter(({ ready }) => 'operation' in ready)
       .sort((a, b) => b.uses - a.uses)
       .slice(0, count)
-      .map(({ request, access }) => ({ request, access }));
+      .map(({ request, access, labels }) => ({ request, access, labels }));
   }
 }
 

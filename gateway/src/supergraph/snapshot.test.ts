@@ -8,6 +8,8 @@ import { startPlannerThread } from '../plan/planner-thread.ts';
 import { createUpstreams } from '../upstream/upstream.ts';
 import { createSnapshot } from './snapshot.ts';
 
+const NOBODY = { caller: null, identity: [], requestId: 'request' };
+
 it.each([
   // 64 MiB hold 31 results of 2 MiB, and a quarter of that 7.
   { what: 'prepared operations', isUsed: true, expected: 31 },
@@ -22,21 +24,21 @@ it.each([
     const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);
     const urls = new Map<string, string>();
     const upstreams = createUpstreams({ urls, subscriptionUrls: urls, timeoutMs: 1000, pingIntervalMs: 1000, metrics: new Registry() });
-    const snapshot = createSnapshot({ planner, upstreams, labels: [], accessOf: () => NO_ACCESS });
+    const snapshot = createSnapshot({ planner, upstreams, labels: { active: [], header: undefined }, accessOf: () => NO_ACCESS });
     const ask = (n: number) => ({ query: `query Q${String(n)} { __type(name: "Large") { description } }`, operationName: undefined });
     const other = { query: 'query ($f: Filter) { b(f: $f) }', operationName: undefined };
     await snapshot.prepare(other, { access: NO_ACCESS });
     for (let n = 0; n < 40; n++) {
       await snapshot.prepare(ask(n), { access: NO_ACCESS });
       // Results of this size are kept when they are requested again.
-      expect(snapshot.find(ask(n), null)).toBeUndefined();
+      expect(snapshot.find(ask(n), NOBODY)).toBeUndefined();
       await snapshot.prepare(ask(n), { access: NO_ACCESS });
-      if (isUsed) snapshot.find(ask(n), null);
+      if (isUsed) snapshot.find(ask(n), NOBODY);
     }
-    const kept = Array.from({ length: 40 }, (_, n) => snapshot.find(ask(n), null) !== undefined);
+    const kept = Array.from({ length: 40 }, (_, n) => snapshot.find(ask(n), NOBODY) !== undefined);
     expect(kept.filter(Boolean).length).toBe(expected);
     expect(kept.indexOf(true)).toBe(40 - expected);
-    expect(snapshot.find(other, null)).toBeUndefined();
+    expect(snapshot.find(other, NOBODY)).toBeUndefined();
     expect(await snapshot.prepare(other, { access: NO_ACCESS })).toHaveProperty('operation');
     await Promise.all([planner.stop(), upstreams.close()]);
   },

@@ -1,20 +1,19 @@
 /** Everything derived from one supergraph: its planner, its subgraphs, and the operations planned for it. Replaced as a whole. */
-import type { Caller } from '@trestle/identity';
 import { type Access, decideAll } from '../access/access-rule.ts';
 import type { AccessOf } from '../access/callers.ts';
 import { link } from '../program/operation.ts';
 import type { PlannerThread } from '../plan/planner-thread.ts';
 import type { Prepared } from '../plan/planner.ts';
-import { type Measure, NOT_MEASURED } from '../request/context.ts';
+import { type Measure, NOT_MEASURED, type RequestContext } from '../request/context.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
-import { createLabelChoice } from './override-labels.ts';
+import { type LabelSettings, type LabelledRequest, createLabelChoice } from './override-labels.ts';
 import { type DocumentRequest, type Executable, PreparedOperations, type Ready, type UsedDocument } from './prepared-operations.ts';
 
 export interface Snapshot {
   readonly hash: string;
   readonly planner: PlannerThread;
-  /** Returns an operation that is planned already for callers with the same rights, as far as the operation depends on them. */
-  readonly find: (request: DocumentRequest, caller: Caller | null) => Executable | undefined;
+  /** Returns an operation that is planned already for the labels of a request and the rights of its caller, as far as it depends on them. */
+  readonly find: (request: DocumentRequest, context: PlannedFor) => Executable | undefined;
   /** Plans an operation unless it is planned already. Planning time is shared fairly between clients. */
   readonly prepare: (request: DocumentRequest, options: PrepareOptions) => Promise<Executable>;
   /** Returns the rights of a caller. */
@@ -26,9 +25,15 @@ export interface Snapshot {
   readonly counts: { readonly hits: number; readonly misses: number };
 }
 
+/** What a plan may depend on, beside the document. */
+export type PlannedFor = LabelledRequest & Pick<RequestContext, 'caller'>;
+
 export interface PrepareOptions {
   readonly access: Access;
   readonly client?: string | undefined;
+  /** The request that chooses labels of `@override`; without it `labels` do, and without these the settings. */
+  readonly context?: LabelledRequest | undefined;
+  readonly labels?: readonly string[];
 }
 
 export interface SnapshotOptions {
@@ -36,38 +41,30 @@ export interface SnapshotOptions {
   readonly upstreams: Pick<Upstreams, 'open'>;
   /** Measures how much time new plans of each client take outside of the planner's thread; not measured by default. */
   readonly measure?: Measure;
-  /** Active labels of `@override`; labels such as `percent(20)` are decided for each request. */
-  readonly labels: readonly string[];
+  /** Labels such as `percent(20)` are decided for each request. */
+  readonly labels: LabelSettings;
   readonly accessOf: AccessOf;
-  readonly random?: () => number;
 }
 
 /** Creates the snapshot of the planner's supergraph. */
-export function createSnapshot({
-  planner,
-  upstreams,
-  measure = NOT_MEASURED,
-  labels,
-  accessOf,
-  random = Math.random,
-}: SnapshotOptions): Snapshot {
+export function createSnapshot({ planner, upstreams, measure = NOT_MEASURED, labels, accessOf }: SnapshotOptions): Snapshot {
   const { facts } = planner;
   const operations = new PreparedOperations();
   const byName = new Map(facts.subgraphs.map(({ name, url }) => [name, upstreams.open(name, url)]));
-  const chooseLabels = createLabelChoice(facts.labels, labels, random);
+  const chooseLabels = createLabelChoice(facts.labels, labels);
   const prepareOnce = createPreparer({ planner, operations, measure });
   return {
     hash: facts.hash,
     planner,
     accessOf,
-    find(request, caller) {
-      const key = toKey(request, chooseLabels());
+    find(request, context) {
+      const key = toKey(request, chooseLabels(context));
       const ready = operations.get(key);
       if (ready === undefined || !('rules' in ready)) return ready;
-      return operations.get(toVariantKey(key, outcomeOf(ready, accessOf(caller)))) as Executable | undefined;
+      return operations.get(toVariantKey(key, outcomeOf(ready, accessOf(context.caller)))) as Executable | undefined;
     },
-    async prepare(request, { access, client }) {
-      const chosen = chooseLabels();
+    async prepare(request, { access, client, context, labels: wanted }) {
+      const chosen = wanted ? facts.labels.filter((label) => wanted.includes(label)) : chooseLabels(context);
       const key = toKey(request, chosen);
       const preparation = { request, labels: chosen, access, client };
       const known = operations.peek(key);
@@ -85,7 +82,6 @@ export function createSnapshot({
 }
 
 interface Preparation extends UsedDocument {
-  readonly labels: readonly string[];
   readonly client: string | undefined;
   readonly outcome?: string;
 }
@@ -103,7 +99,7 @@ function createPreparer({ planner, operations, measure }: Preparer) {
     let ready: Ready | undefined;
     measure(client, () => {
       ready = toReady(prepared);
-      operations.set(key, { request: { query, operationName }, access, ready, prepared });
+      operations.set(key, { request: { query, operationName }, access, labels, ready, prepared });
     });
     return ready as Ready;
   };
