@@ -4,6 +4,7 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { performance } from 'node:perf_hooks';
 import type { Admission } from './admission.ts';
 import type { ClientIds } from './client-id.ts';
+import { Response as Http2Response } from './http2-messages.ts';
 import { Turn } from './turn.ts';
 
 /** Handles a request. */
@@ -109,12 +110,12 @@ function measureEnd(request: IncomingMessage, charge: Charge): void {
   });
 }
 
-/** Charges for the size of an HTTP/1.1 response. */
+/** Charges for the size of a response when it is complete, whether or not the client reads it. */
 function chargeBytes({ socket, httpVersionMajor }: IncomingMessage, response: ServerResponse, charge: Charge): void {
-  if (httpVersionMajor !== 1) return;
-  const before = socket.bytesWritten;
-  response.once('close', () => {
-    charge((socket.bytesWritten - before) / BYTES_PER_MS);
+  const before = httpVersionMajor === 1 ? socket.bytesWritten : 0;
+  response.once('prefinish', () => {
+    const bytes = response instanceof Http2Response ? response.size : socket.bytesWritten - before;
+    charge(bytes / BYTES_PER_MS);
   });
 }
 

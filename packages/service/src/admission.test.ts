@@ -151,6 +151,24 @@ describe('admission', () => {
     expect([names('a').length, names('b').length]).toEqual([15, 8]);
   });
 
+  it('lets a client that has used little time begin, however far the limit has fallen below the requests of others in flight', async () => {
+    const { begun, enter, names } = create();
+    utilization = 0;
+    enter('b0', ...many('a', 60));
+    await until(() => {
+      enter('c0');
+      return names('a').length === 60;
+    });
+    utilization = 1;
+    for (let n = 1; n <= 20; n++) {
+      admission.charge('a', 100);
+      enter('c0', `b${n}`);
+      expect(names().at(-1)).toBe(`b${n}`);
+      begun.at(-1)?.slot.release();
+      await setTimeout(10);
+    }
+  });
+
   it('lets a client that has used as much time as the others wait', () => {
     const { enter, names } = create();
     enter('b0', ...many('a', 40));

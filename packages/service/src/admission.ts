@@ -42,6 +42,8 @@ export interface AdmissionOptions {
 interface Held {
   readonly client: string;
   readonly since: number;
+  /** Whether it began because its client had used little time. */
+  readonly isLight: boolean;
 }
 
 const MAX_WAITING = 2000;
@@ -76,6 +78,7 @@ class FairAdmission implements Admission {
   /** Requests in flight, in the order in which they began. */
   readonly #held = new Set<Held>();
   readonly #use = new RecentUse();
+  #lightInFlight = 0;
   #tickedAt = 0;
   #latest: string | undefined;
   #latestAt = 0;
@@ -104,8 +107,9 @@ class FairAdmission implements Admission {
   enter(task: Task): boolean {
     this.#record(task.client);
     const client = this.#queues.find(task.client);
-    if (this.#mayBegin(task.client, client) || (this.#hasRoom() && !this.#queues.hasWaiting)) {
-      task.begin(this.#hold(client, task));
+    const isLight = this.#mayExceed(task.client, client);
+    if (isLight || this.#isBelowShare(client) || (this.#hasRoom() && !this.#queues.hasWaiting)) {
+      task.begin(this.#hold(client, task, isLight));
       return true;
     }
     const { maxWaiting, maxWaitingBytes } = this.#options;
@@ -131,10 +135,11 @@ class FairAdmission implements Admission {
     clearInterval(this.#timer);
   }
 
-  #hold(client: Client, task: Task): Slot {
+  #hold(client: Client, task: Task, isLight = false): Slot {
     this.#queues.enter(task.client, client);
-    const held: Held = { client: task.client, since: this.#options.now() };
+    const held: Held = { client: task.client, since: this.#options.now(), isLight };
     this.#held.add(held);
+    if (isLight) this.#lightInFlight++;
     this.#limit.observe(this.#held.size);
     return {
       release: () => {
@@ -146,22 +151,28 @@ class FairAdmission implements Admission {
   #release(held: Held): void {
     const client = this.#drop(held);
     const own = client?.waiting.values().next().value;
-    if (client && own && this.#mayBegin(held.client, client)) this.#beginNext(client, own);
+    if (client && own) {
+      const isLight = this.#mayExceed(held.client, client);
+      if (isLight || this.#isBelowShare(client)) this.#beginNext(client, own, isLight);
+    }
     this.#fill();
   }
 
   /** Ends the count of a request as in flight. Returns its client, and undefined for a request that no longer counted. */
   #drop(held: Held): Client | undefined {
-    return this.#held.delete(held) ? this.#queues.leave(held.client) : undefined;
+    if (!this.#held.delete(held)) return undefined;
+    if (held.isLight) this.#lightInFlight--;
+    return this.#queues.leave(held.client);
   }
 
-  /**
-   * Returns whether the client need not wait: it has fewer requests in flight than an equal share of the limit, so that it does not wait for slow
-   * requests of others, or it has used little time.
-   */
-  #mayBegin(name: string, { inFlight }: Client): boolean {
-    if (inFlight === 0 || inFlight < Math.floor(this.#limit.value / (this.#queues.size || 1))) return true;
-    return inFlight < LIGHT_IN_FLIGHT && this.#held.size < this.#limit.value + LIGHT_BESIDE_LIMIT && this.#use.isLight(name);
+  /** Returns whether the client has fewer requests in flight than an equal share of the limit: it does not wait for slow requests of others. */
+  #isBelowShare({ inFlight }: Client): boolean {
+    return inFlight === 0 || inFlight < Math.floor(this.#limit.value / (this.#queues.size || 1));
+  }
+
+  /** Returns whether the client has used so little time that a request of it may begin beside the limit, however many of others are in flight. */
+  #mayExceed(name: string, { inFlight }: Client): boolean {
+    return inFlight > 0 && inFlight < LIGHT_IN_FLIGHT && this.#lightInFlight < LIGHT_BESIDE_LIMIT && this.#use.isLight(name);
   }
 
   #hasRoom(): boolean {
@@ -169,9 +180,9 @@ class FairAdmission implements Admission {
   }
 
   /** Begins a waiting request after the event loop has polled for I/O, which keeps its iterations short. */
-  #beginNext(client: Client, task: Task): void {
+  #beginNext(client: Client, task: Task, isLight: boolean): void {
     this.#queues.remove(task);
-    const slot = this.#hold(client, task);
+    const slot = this.#hold(client, task, isLight);
     setImmediate(() => {
       task.begin(slot);
     });
@@ -243,6 +254,7 @@ class FairAdmission implements Admission {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#held.clear();
+    this.#lightInFlight = 0;
     this.#queues.clear();
     this.#use.clear();
   }

@@ -42,15 +42,28 @@ export class Response extends Http2ServerResponse<Request> {
     return (this.#rest?.length ?? 0) + this.stream.writableLength;
   }
 
-  /** Writes a large body in pieces, because a stream shows no progress within one write. */
+  /** Bytes of the body that have been written, sent or not. */
+  get size(): number {
+    return this.sent + this.unsentBytes;
+  }
+
+  /** Writes a large body in pieces, because a stream shows no progress within one write. Emits `prefinish` as a response of HTTP/1.1 does. */
   override end(...args: unknown[]): this {
+    this.#end(args);
+    this.emit('prefinish');
+    return this;
+  }
+
+  #end(args: unknown[]): void {
     const [chunk] = args;
     const done = args.at(-1);
     const isLarge = (typeof chunk === 'string' || Buffer.isBuffer(chunk)) && chunk.length > PIECE_BYTES;
-    if (!isLarge || this.req.method === 'HEAD') return (super.end as (...all: unknown[]) => this)(...args);
+    if (!isLarge || this.req.method === 'HEAD') {
+      (super.end as (...all: unknown[]) => this)(...args);
+      return;
+    }
     this.#rest = typeof chunk === 'string' ? Buffer.from(chunk, typeof args[1] === 'string' ? (args[1] as BufferEncoding) : 'utf8') : chunk;
     this.#sendNext(typeof done === 'function' ? (done as () => void) : undefined);
-    return this;
   }
 
   #sendNext(done: (() => void) | undefined): void {
