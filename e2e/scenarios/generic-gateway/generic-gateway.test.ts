@@ -107,7 +107,8 @@ describe('a supergraph', () => {
     ['authenticated', 'v9.1'],
     ['requiresScopes', 'v9.1'],
     ['policy', 'v9.1'],
-    ['context', 'v0.1'],
+    ['context', 'v9.1'],
+    ['connect', 'v0.1'],
   ])('is rejected when it uses @%s %s, which the gateway does not enforce', async (feature, version) => {
     const file = join(home, `${feature}.graphql`);
     const link = `@link(url: "https://specs.apollo.dev/${feature}/${version}", for: SECURITY)`;
