@@ -13,6 +13,8 @@ import { type RunningProcess, startProcess } from '../../stack/process.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
+export const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
+
 /** A result of the API. */
 export interface Answer<Data> {
   readonly data: Data | null | undefined;
@@ -108,7 +110,7 @@ export async function publish(
   environment: string,
   sdls: Readonly<Record<string, string>>,
 ): Promise<Published> {
-  const subgraphs = Object.entries(sdls).map(([name, sdl]) => ({ name, url: `http://localhost/${name}`, sdl }));
+  const subgraphs = Object.entries(sdls).map(([name, sdl]) => ({ name, url: 'http://localhost/graphql', sdl }));
   const { data, errors } = await registry.graphql<{ publishSubgraphs: Published }>(PUBLISH, { input: { environment, subgraphs } });
   if (!data) throw new Error(errors.map(({ message }) => message).join('; '));
   return data.publishSubgraphs;

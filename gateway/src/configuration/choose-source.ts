@@ -1,4 +1,5 @@
 /** Decides where the supergraph comes from, and checks that the settings of this source are complete. */
+import type { KeyObject } from 'node:crypto';
 import { findFault, readFamily } from '@trestle/env';
 import { mayRequest } from '../headers/header-names.ts';
 import { ENTRIES, type FileSettingName } from './entries.ts';
@@ -16,6 +17,14 @@ export interface PollingSettings {
 /** A source that is polled. */
 export type RemoteSource =
   | { readonly kind: 'url'; readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly polling: PollingSettings }
+  | {
+      readonly kind: 'registry';
+      readonly url: string;
+      readonly environment: string;
+      readonly token: string;
+      readonly publicKey: KeyObject;
+      readonly polling: PollingSettings;
+    }
   | { readonly kind: 'hive'; readonly endpoints: readonly string[]; readonly key: string; readonly polling: PollingSettings }
   | {
       readonly kind: 'uplink';
@@ -24,6 +33,9 @@ export type RemoteSource =
       readonly key: string;
       readonly polling: PollingSettings;
     };
+
+/** The pause between two long polls. */
+const LONG_POLL_PAUSE_MS = 1000;
 
 /** Where the supergraph comes from. */
 export type SourceSettings = { readonly kind: 'file'; readonly file: string } | RemoteSource;
@@ -38,6 +50,10 @@ export interface SourceValues {
   readonly SUPERGRAPH_TIMEOUT_MS: number;
   readonly SUPERGRAPH_MAX_BYTES: number;
   readonly SUPERGRAPH_CACHE_FILE?: string | undefined;
+  readonly REGISTRY_URL?: string | undefined;
+  readonly REGISTRY_ENVIRONMENT: string;
+  readonly REGISTRY_TOKEN?: string | undefined;
+  readonly REGISTRY_PUBLIC_KEY_FILE?: KeyObject | undefined;
   readonly HIVE_CDN_ENDPOINT: readonly string[];
   readonly HIVE_CDN_KEY?: string | undefined;
   readonly APOLLO_UPLINK_ENDPOINTS: readonly string[];
@@ -77,6 +93,7 @@ type Kind = (typeof SOURCES)[number];
 const NAMES = {
   file: 'SUPERGRAPH_FILE',
   url: 'SUPERGRAPH_URL',
+  registry: 'REGISTRY_URL',
   hive: 'HIVE_CDN_ENDPOINT',
   uplink: 'APOLLO_GRAPH_REF',
 } as const satisfies Record<Kind, FileSettingName>;
@@ -98,6 +115,14 @@ const READERS: Readonly<Record<Kind, (values: SourceValues, options: ChoiceOptio
     const { SUPERGRAPH_URL: url } = values;
     if (url !== undefined) return { kind: 'url', url, headers: readHeaders(env, addFault), polling: toPolling(values) };
     addMissing(addFault, 'SUPERGRAPH_URL', 'SUPERGRAPH_SOURCE');
+    return undefined;
+  },
+  registry: (values, { addFault }) => {
+    const { REGISTRY_URL: url, REGISTRY_TOKEN: token, REGISTRY_PUBLIC_KEY_FILE: publicKey } = values;
+    if (url === undefined) addMissing(addFault, 'REGISTRY_URL', 'SUPERGRAPH_SOURCE');
+    else if (token === undefined) addMissing(addFault, 'REGISTRY_TOKEN', 'REGISTRY_URL');
+    else if (publicKey === undefined) addMissing(addFault, 'REGISTRY_PUBLIC_KEY_FILE', 'REGISTRY_URL');
+    else return { kind: 'registry', url, environment: values.REGISTRY_ENVIRONMENT, token, publicKey, polling: toLongPolling(values) };
     return undefined;
   },
   hive: (values, { addFault }) => {
@@ -128,6 +153,11 @@ function toPolling(values: SourceValues): PollingSettings {
     maxBytes: values.SUPERGRAPH_MAX_BYTES,
     cacheFile: values.SUPERGRAPH_CACHE_FILE,
   };
+}
+
+/** The registry answers a poll when there is something new, so that the next poll need not wait for the interval. */
+function toLongPolling(values: SourceValues): PollingSettings {
+  return { ...toPolling(values), intervalMs: Math.min(values.SUPERGRAPH_POLL_INTERVAL_MS, LONG_POLL_PAUSE_MS) };
 }
 
 /** Names have no case. The environment is later in `env` than the file, and takes precedence. */

@@ -121,6 +121,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUPERGRAPH_CACHE_FILE: atStart('supergraph.cacheFile', 'Where the last supergraph is kept, for a start while its source is down.', {
     otherwise: 'a start fails while the source is down',
   }),
+  REGISTRY_URL: atStart('supergraph.registry.url', "The address of Trestle's registry, which is polled."),
+  REGISTRY_ENVIRONMENT: atStart('supergraph.registry.environment', 'The environment of the registry.'),
+  REGISTRY_TOKEN: atStart('supergraph.registry.token', 'A token of the registry that may read the environment.'),
+  REGISTRY_PUBLIC_KEY_FILE: atStart('supergraph.registry.publicKeyFile', 'The Ed25519 public key (PEM) of the signatures of the registry.'),
   HIVE_CDN_ENDPOINT: atStart('supergraph.hive.endpoints', 'The endpoint of a target on the CDN of Hive, and those of mirrors.'),
   HIVE_CDN_KEY: atStart('supergraph.hive.key', 'The CDN access token.'),
   APOLLO_UPLINK_ENDPOINTS: atStart('supergraph.uplink.endpoints', 'The endpoints of Apollo Uplink, the preferred one first.'),

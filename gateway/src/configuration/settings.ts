@@ -4,6 +4,7 @@ import { verificationSettings } from '@trestle/identity/settings';
 import { rateLimitSettings } from '@trestle/limits/settings';
 import { LOG_LEVELS } from '@trestle/log';
 import { edgeSettings } from '@trestle/service/edge-settings';
+import { parseVerificationKey } from '@trestle/schema/artifact';
 import { serviceSettings } from '@trestle/service/settings';
 import { telemetrySettings } from '@trestle/telemetry/settings';
 import { readPolicies } from '../access/policies.ts';
@@ -20,7 +21,14 @@ import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
 
 /** Where a supergraph can come from. */
-export const SOURCES = ['file', 'url', 'hive', 'uplink'] as const;
+export const SOURCES = ['file', 'url', 'registry', 'hive', 'uplink'] as const;
+
+/** Reads the name of an environment of the registry. */
+const environmentName = () =>
+  setting.parsed((name) => {
+    if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw new Error('must have 1 to 64 lower-case letters, digits and hyphens');
+    return name;
+  });
 
 /** Both have the same graphs; the first is preferred. */
 const UPLINK_ENDPOINTS = ['https://uplink.api.apollographql.com/', 'https://aws.uplink.api.apollographql.com/'];
@@ -82,6 +90,10 @@ export const settings = {
   SUPERGRAPH_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
   SUPERGRAPH_MAX_BYTES: setting.integer(1024, 268_435_456).default(16_777_216),
   SUPERGRAPH_CACHE_FILE: setting.path().optional(),
+  REGISTRY_URL: setting.url('http:', 'https:').optional(),
+  REGISTRY_ENVIRONMENT: environmentName().default('prod'),
+  REGISTRY_TOKEN: headerValue().optional(),
+  REGISTRY_PUBLIC_KEY_FILE: setting.parsedFile(parseVerificationKey).optional(),
   HIVE_CDN_ENDPOINT: urls().default([]),
   HIVE_CDN_KEY: headerValue().optional(),
   APOLLO_UPLINK_ENDPOINTS: urls().default(UPLINK_ENDPOINTS),

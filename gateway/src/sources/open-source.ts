@@ -1,6 +1,7 @@
 /** Opens the source of supergraphs that the settings name. */
 import type { RemoteSource } from '../configuration/choose-source.ts';
 import { createHiveSource } from './hive-source.ts';
+import { createRegistrySource } from './registry-source.ts';
 import type { SupergraphSource } from './source.ts';
 import { createUplinkSource } from './uplink-source.ts';
 import { createUrlSource } from './url-source.ts';
@@ -11,6 +12,10 @@ export function openSource(settings: RemoteSource): SupergraphSource {
   switch (settings.kind) {
     case 'url':
       return createUrlSource({ urls: [settings.url], headers: settings.headers, timeoutMs, maxBytes });
+    case 'registry': {
+      const { url, environment, token, publicKey } = settings;
+      return createRegistrySource({ url, environment, token, publicKey, timeoutMs, maxBytes });
+    }
     case 'hive':
       return createHiveSource({ endpoints: settings.endpoints, key: settings.key, timeoutMs, maxBytes });
     case 'uplink': {

@@ -6,6 +6,8 @@ export interface SupergraphSource {
   readonly place: string;
   /** Reads the supergraph as it is now. Rejects with SourceError when the source fails, or delivers what is no text. */
   read(signal: AbortSignal): Promise<Reading>;
+  /** Of a source with signatures: throws an Error unless this copy of what the source delivered may be served. Later readings may not be older. */
+  readonly acceptCopy?: (sdl: string) => void;
 }
 
 /** What a source delivered. */

@@ -75,8 +75,9 @@ async function startFromSource(settings: RemoteSource, options: SupergraphOption
   const source = openSource(settings);
   const lastGood = cacheFile === undefined ? undefined : createLastGood({ file: cacheFile, place: source.place, maxBytes });
   const keep = (sdl: string) => keepOnDisk(sdl, { lastGood, log });
+  await noteCopy(source, lastGood);
   const first = await readFirstSupergraph(source, options);
-  const { engine, sdl: served } = 'engine' in first ? first : await startFromDisk(first, { lastGood, options });
+  const { engine, sdl: served } = 'engine' in first ? first : await startFromDisk(first, { source, lastGood, options });
   if ('engine' in first) await keep(served);
   const load = async (sdl: string) => {
     await engine.swap(sdl);
@@ -90,6 +91,16 @@ async function startFromSource(settings: RemoteSource, options: SupergraphOption
       polling.stop();
     },
   };
+}
+
+/** A source with signatures does not deliver what is older than the copy on disk. A copy that is not there, or not valid, says nothing. */
+async function noteCopy({ acceptCopy }: SupergraphSource, lastGood: LastGood | undefined): Promise<void> {
+  if (!acceptCopy || !lastGood) return;
+  try {
+    acceptCopy(await lastGood.read());
+  } catch {
+    // It is reported when it would be served.
+  }
 }
 
 interface Started {
@@ -121,14 +132,16 @@ async function readFirstSupergraph(source: SupergraphSource, { createEngine, met
 }
 
 interface DiskOptions {
+  readonly source: SupergraphSource;
   readonly lastGood: LastGood | undefined;
   readonly options: SupergraphOptions;
 }
 
-async function startFromDisk({ error }: NotStarted, { lastGood, options }: DiskOptions): Promise<Started> {
+async function startFromDisk({ error }: NotStarted, { source, lastGood, options }: DiskOptions): Promise<Started> {
   if (!lastGood) throw error;
   try {
     const sdl = await lastGood.read();
+    source.acceptCopy?.(sdl);
     const engine = await options.createEngine(sdl);
     options.log.warn('serving the supergraph that was kept on disk', { hash: engine.hash, error });
     return { engine, sdl };

@@ -1,0 +1,157 @@
+/** What gateways take from the registry: ours by signed artifacts, others by the protocols of Hive's CDN and Apollo Uplink. */
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { UplinkSupergraphManager } from '@apollo/gateway';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { readMetric, request, until } from '../../stack/client.ts';
+import { startGateway } from '../../stack/federation.ts';
+import type { RunningProcess } from '../../stack/process.ts';
+import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
+
+/** How many publishes follow each other under load. */
+const PUBLISHES = 20;
+const QUIET_LOGGER = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+let registry: TestRegistry;
+let subgraph: Server;
+const sdlWith = (...fields: readonly string[]) => `${LINK}\ntype Query { base: Int ${fields.map((name) => `${name}: Int`).join(' ')} }`;
+/** Publishes a subgraph with these fields. */
+const release = (environment: string, ...fields: readonly string[]) => publish(registry, environment, { base: sdlWith(...fields) });
+beforeAll(async () => {
+  registry = await startRegistry();
+  subgraph = createServer((incoming, response) => {
+    incoming.resume();
+    response.setHeader('content-type', 'application/json').end('{"data":{"base":7}}');
+  });
+  subgraph.listen(0, '127.0.0.1');
+  await once(subgraph, 'listening');
+});
+afterAll(async () => {
+  subgraph.close();
+  await registry.stop();
+});
+
+describe('a gateway with REGISTRY_URL', () => {
+  const gateways: RunningProcess[] = [];
+  afterEach(async () => {
+    for (const gateway of gateways.splice(0)) await gateway.end('SIGKILL');
+  });
+  const start = async (environment: string, env: Readonly<Record<string, string>> = {}) => {
+    const { url, token, publicKeyFile, home } = registry;
+    const gateway = await startGateway(['--port', '0', '--auth', 'off'], {
+      ...{ DRAIN_DELAY_MS: '0', REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: token },
+      ...{ REGISTRY_PUBLIC_KEY_FILE: publicKeyFile, SUPERGRAPH_CACHE_FILE: join(home, `${environment}.graphql`) },
+      SUBGRAPH_URL_BASE: `http://127.0.0.1:${String((subgraph.address() as AddressInfo).port)}/graphql`,
+      ...env,
+    });
+    gateways.push(gateway);
+    return gateway;
+  };
+  const ask = (gateway: RunningProcess, query: string) => request(`${gateway.url}/graphql`, { method: 'POST', body: { query } });
+  const hasField = async (gateway: RunningProcess, name: string) =>
+    !JSON.stringify((await ask(gateway, `{ ${name} }`)).body).includes('Cannot query field');
+
+  it('serves each release within seconds, and drops no request of a load', async () => {
+    const environment = newEnvironment();
+    await release(environment);
+    const gateway = await start(environment);
+    const statuses = new Set<number>();
+    let isOver = false;
+    const load = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (!isOver) statuses.add((await ask(gateway, '{ base }')).status);
+      }),
+    );
+    for (let i = 1; i <= PUBLISHES; i++)
+      expect(await release(environment, `field${String(i)}`)).toMatchObject({ release: { number: i + 1 } });
+    await until(() => hasField(gateway, `field${String(PUBLISHES)}`));
+    isOver = true;
+    await load;
+    expect([...statuses]).toEqual([200]);
+  });
+
+  it('starts from its copy while the registry is down, and takes the next release once it is back', async () => {
+    const environment = newEnvironment();
+    await release(environment, 'one');
+    const first = await start(environment);
+    expect(await hasField(first, 'one')).toBe(true);
+    await first.end('SIGTERM');
+    await registry.process().end('SIGKILL');
+    const second = await start(environment);
+    expect(await hasField(second, 'one')).toBe(true);
+    await registry.start();
+    await release(environment, 'two');
+    await until(() => hasField(second, 'two'));
+  });
+
+  it('refuses an artifact that is older, changed, cut off or not signed, also at its next start', async () => {
+    const environment = newEnvironment();
+    const read = async () => {
+      const headers = { authorization: `Bearer ${registry.token}` };
+      return (await fetch(`${registry.url}/environments/${environment}/artifact`, { headers })).text();
+    };
+    await release(environment, 'one');
+    const old = await read();
+    await release(environment, 'two');
+    const current = await read();
+    let served = current;
+    const relay = createServer((_, response) => response.end(served)).listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const url = `http://127.0.0.1:${String((relay.address() as AddressInfo).port)}`;
+    const settings = { REGISTRY_URL: url, SUPERGRAPH_POLL_INTERVAL_MS: '100' };
+    const gateway = await start(environment, settings);
+    const failures = () => readMetric(gateway.url, 'trestle_supergraph_reads_total{result="failed"}');
+    for (const poison of [old, current.replace('two', 'six'), current.slice(0, -20), sdlWith('three')]) {
+      const before = await failures();
+      served = poison;
+      await until(async () => (await failures()) > before);
+      expect(await hasField(gateway, 'two')).toBe(true);
+    }
+    await gateway.end('SIGTERM');
+    served = old;
+    expect(await hasField(await start(environment, settings), 'two')).toBe(true);
+    relay.closeAllConnections();
+    relay.close();
+  });
+});
+
+describe('the gateways of others', () => {
+  it("read the current launch by the protocol of Hive's CDN, with a key and an ETag", async () => {
+    const environment = newEnvironment();
+    await release(environment);
+    const read = (headers: Record<string, string>, target = environment) =>
+      fetch(`${registry.url}/artifacts/v1/${target}/supergraph`, { headers });
+    const key = { 'x-hive-cdn-key': registry.token };
+    const response = await read(key);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('@join__graph(name: "base"');
+    const etag = response.headers.get('etag') ?? '';
+    expect((await read({ ...key, 'if-none-match': etag })).status).toBe(304);
+    await release(environment, 'more');
+    expect((await read({ ...key, 'if-none-match': etag })).status).toBe(200);
+    expect([(await read({})).status, (await read({ 'x-hive-cdn-key': 'x' })).status, (await read(key, 'unknown')).status]).toEqual([
+      400, 403, 404,
+    ]);
+  });
+
+  it("read it by the protocol of Apollo Uplink: with Apollo's own client, and a key that is refused", async () => {
+    const environment = newEnvironment();
+    await release(environment);
+    const open = (apiKey: string) =>
+      new UplinkSupergraphManager({
+        ...{ apiKey, graphRef: `trestle@${environment}`, uplinkEndpoints: [`${registry.url}/uplink`], logger: QUIET_LOGGER },
+        ...{ initialMaxRetries: 0, maxRetries: 0, shouldRunSubgraphHealthcheck: false },
+      });
+    const options = {
+      update: () => undefined,
+      healthCheck: () => Promise.resolve(),
+      getDataSource: () => ({ process: () => Promise.reject(new Error()) }),
+    };
+    const { supergraphSdl, cleanup } = await open(registry.token).initialize(options);
+    await cleanup();
+    expect(supergraphSdl).toContain('@join__graph(name: "base"');
+    await expect(open('trestle_reg_x').initialize(options)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,59 @@
+/** The supergraph of an environment of Trestle's registry: a signed artifact, read by long polls (ADR 41). */
+import type { KeyObject } from 'node:crypto';
+import { type Artifact, openArtifact } from '@trestle/schema/artifact';
+import { exchange, toPlace } from './exchange.ts';
+import { type Reading, SourceError, type SourceLimits, type SupergraphSource } from './source.ts';
+
+/** How long the registry may wait for a new release. */
+const WAIT_SECONDS = 25;
+
+export interface RegistrySourceOptions extends SourceLimits {
+  /** The address of the registry, without a path of its API. */
+  readonly url: string;
+  readonly environment: string;
+  /** A token that may read the environment. */
+  readonly token: string;
+  /** The key of the registry's signatures. */
+  readonly publicKey: KeyObject;
+}
+
+/**
+ * Creates the source. An artifact is refused when its signature does not fit, when it is of another environment, and when its release is older
+ * than one that was accepted before, the copy on disk included.
+ */
+export function createRegistrySource({ url, environment, token, publicKey, ...limits }: RegistrySourceOptions): SupergraphSource {
+  const address = new URL(`environments/${encodeURIComponent(environment)}/artifact`, url.endsWith('/') ? url : `${url}/`).href;
+  const place = toPlace(address);
+  let accepted: Artifact | undefined;
+  let etag: string | undefined;
+
+  const accept = (text: string): void => {
+    const artifact = openArtifact(text, publicKey);
+    if (artifact.environment !== environment) throw new Error(`is of the environment ${artifact.environment}, not ${environment}`);
+    const { release, launch } = accepted ?? { release: 0, launch: artifact.launch };
+    if (artifact.release < release) throw new Error(`is release ${String(artifact.release)}, older than ${String(release)}`);
+    if (artifact.release === release && artifact.launch !== launch)
+      throw new Error(`is another launch than release ${String(release)} was`);
+    accepted = artifact;
+  };
+  const read = async (signal: AbortSignal): Promise<Reading> => {
+    const condition = etag;
+    const conditions = condition === undefined ? {} : { 'if-none-match': condition, prefer: `wait=${String(WAIT_SECONDS)}` };
+    const timeoutMs = limits.timeoutMs + (condition === undefined ? 0 : WAIT_SECONDS * 1000);
+    const headers = { authorization: `Bearer ${token}` };
+    const sent = { url: address, method: 'GET', headers, conditions, maxRedirects: 0 } as const;
+    const response = await exchange(sent, { ...limits, timeoutMs, statuses: [200, 304], signal });
+    if (response.status === 304) {
+      if (condition === undefined) throw new SourceError(`${place}: responded with 304 to a request without a condition`);
+      return { sdl: undefined };
+    }
+    try {
+      accept(response.text);
+    } catch (error) {
+      throw new SourceError(`${place}: the artifact ${(error as Error).message}`);
+    }
+    etag = response.etag;
+    return { sdl: response.text };
+  };
+  return { place, read, acceptCopy: accept };
+}
