@@ -24,8 +24,3 @@ export function readConfig() {
     process.env,
   );
 }
-
-/** Reads the settings of `npm run registry:token`. Throws a SettingsError. */
-export function readTokenConfig() {
-  return readSettings({ REGISTRY_DATABASE_URL: databaseSetting() }, process.env);
-}

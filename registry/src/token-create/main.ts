@@ -4,10 +4,10 @@ import { migrate } from '@trestle/chassis/database/migrate';
 import { createIds } from '@trestle/chassis/values/ids';
 import { Fault } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
-import { readTokenConfig } from '../config.ts';
 import { createStore } from '../store.ts';
 import { type NewToken, createToken } from '../tokens/create-token.ts';
 import { USAGE, parseArguments } from './arguments.ts';
+import { readTokenConfig } from './config.ts';
 
 /** Exit codes: 1 when nothing was changed, 2 for invalid arguments. */
 try {
@@ -21,7 +21,7 @@ try {
 }
 
 async function run(token: NewToken): Promise<void> {
-  const { REGISTRY_DATABASE_URL: url } = readTokenConfig();
+  const { url } = await readTokenConfig();
   // The command may be the first to use a new database.
   await migrate('registry', url);
   const database = openDatabase({ url, metrics: new Registry(), connections: 1 });
