@@ -9,7 +9,7 @@ const beside = sortTests(import.meta.dirname);
 const shared = {
   rootDir: import.meta.dirname,
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/generated/'],
-  modulePathIgnorePatterns: ['<rootDir>/.trestle/', '<rootDir>/gateway/dist/package/'],
+  modulePathIgnorePatterns: ['<rootDir>/.trestle/', '<rootDir>/gateway/dist/package/', '<rootDir>/packages/cli/dist/package/'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

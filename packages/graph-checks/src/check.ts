@@ -23,6 +23,8 @@ export interface CheckInput {
   readonly lint?: LintRules;
   readonly documents?: readonly TrustedDocument[];
   readonly contracts?: readonly ContractFilter[];
+  /** Whether the second composer runs too. Default true. */
+  readonly secondOpinion?: boolean;
 }
 
 /** Reports one contract of a check. */
@@ -50,7 +52,7 @@ const RANKS: Record<Verdict, number> = { pass: 0, warn: 1, not_enough_data: 2, f
 
 /** Returns the report of a check. Throws only when `currentApiSdl` is not a valid schema. */
 export async function checkGraph(input: CheckInput): Promise<CheckReport> {
-  const composition = composeGraph(input.subgraphs);
+  const composition = composeGraph(input.subgraphs, { secondOpinion: input.secondOpinion ?? true });
   const changed = new Set(input.changed);
   const lint = input.subgraphs.filter(({ name }) => changed.has(name)).flatMap(({ name, sdl }) => lintSdl(name, sdl, input.lint));
   const { hints, disagreements } = composition;

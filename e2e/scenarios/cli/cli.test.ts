@@ -1,0 +1,193 @@
+/** The command trestle as a process of its package, without a registry and with a running one (docs/cli.md, docs/teams.md). */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../../stack/client.ts';
+import { type TestRegistry, newEnvironment, startRegistry } from '../registry/registry-client.ts';
+import { type PackedCommand, installCommand } from './packed-command.ts';
+import { type TestSubgraph, startSubgraph } from './test-subgraph.ts';
+
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])\n';
+const PRODUCTS = `${LINK}type Query {\n  "One."\n  product: Product\n}\n"A product."\ntype Product @key(fields: "id") {\n  "Its id."\n  id: ID!\n}\n`;
+const REVIEWS = `${LINK}type Query {\n  "All."\n  reviews: [Review]\n}\n"A review."\ntype Review {\n  "Stars."\n  rating: Int\n}\n`;
+
+let command: PackedCommand;
+let registry: TestRegistry;
+let subgraph: TestSubgraph;
+beforeAll(async () => {
+  [command, registry, subgraph] = await Promise.all([installCommand(), startRegistry(), startSubgraph(PRODUCTS)]);
+  await write({ 'products.graphql': PRODUCTS, 'reviews.graphql': REVIEWS, 'v2.graphql': REVIEWS.replace('rating: Int', 'stars: Int') });
+  const entry = (name: string) => `${name}: { routing_url: "http://${name}.example", schema: { file: ./${name}.graphql } }`;
+  await write({ 'supergraph.yaml': `subgraphs:\n  ${entry('products')}\n  ${entry('reviews')}\n` });
+}, 120_000);
+afterAll(async () => {
+  await Promise.all([command.remove(), registry.stop(), subgraph.stop()]);
+});
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(command.folder, name), text);
+}
+const run = (line: string, env?: Readonly<Record<string, string>>, input?: string) => command.run(line.split(' '), env, input);
+
+describe('the command trestle without a registry', () => {
+  it('lints with code frames, annotations or JSON, and colours only where they are wanted', async () => {
+    await write({ 'bad.graphql': 'type Query {\n  "Old.\u001b[31m"\n  a: Int @deprecated\n}\n' });
+    const text = await run('subgraph lint bad.graphql');
+    expect(text).toMatchObject({ code: 1, stderr: '' });
+    expect(text.stdout).toContain('  bad.graphql:3:10\n  2 |   "Old.\ufffd[31m"\n  3 |   a: Int @deprecated\n    |          ^\n');
+    const github = await run('subgraph lint bad.graphql --format github');
+    expect(github.stdout).toMatch(/^::error file=bad\.graphql,line=3,col=10,title=require-deprecation-reason::/u);
+    const json = await run('subgraph lint bad=- --json', {}, 'type Query { a: Int @deprecated }');
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      json_version: '1',
+      error: null,
+      data: { faults: [{ line: 1 }, { code: 'require-description' }] },
+    });
+    expect((await run('subgraph lint bad.graphql', { FORCE_COLOR: '1' })).stdout).toContain('\u001b[31merror\u001b[0m');
+  });
+
+  it('composes, compares and checks against a file by recorded operations, with an exit code for each verdict', async () => {
+    expect(await run('supergraph compose --config supergraph.yaml --output supergraph.graphql')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+    const api = await run('supergraph compose --config supergraph.yaml --api');
+    await write({ 'api.graphql': api.stdout });
+    expect(await run('supergraph diff supergraph.graphql api.graphql --fail-on-breaking')).toMatchObject({
+      code: 0,
+      stdout: 'No change.\n',
+    });
+    const check = 'subgraph check reviews=v2.graphql --against supergraph.graphql';
+    expect(await run(check)).toMatchObject({ code: 1, stdout: expect.stringContaining('breaking FIELD_REMOVED') });
+    const record = async (field: string, days: number) => {
+      const clients = [{ name: 'web', version: '1.4', count: 250, lastSeen: '2026-01-30T10:00:00Z' }];
+      const operations = [{ hash: 'h', name: 'Reviews', text: `query Reviews { reviews { ${field} } }`, clients }];
+      await write({ 'operations.json': JSON.stringify({ days, operations }) });
+      return await run(`${check} --operations operations.json`);
+    };
+    const used = await record('rating', 30);
+    expect(used).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('used by Reviews of web 1.4 (250 requests, 100 %, last 2026-01-30'),
+    });
+    expect(await record('__typename', 3)).toMatchObject({ code: 3, stdout: expect.stringContaining('Not enough data') });
+    expect(await record('__typename', 30)).toMatchObject({ code: 0, stdout: expect.stringContaining('(no recorded operation uses it)') });
+    await write({ 'broken.graphql': `${LINK}type Query {\n  reviews: Nothing\n}\n` });
+    const broken = await run('subgraph check reviews=broken.graphql --against supergraph.yaml');
+    expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining('broken.graphql:3:12\n') });
+  });
+
+  it('ends with code 2 for a wrong command line, and 4 when the registry cannot be reached', async () => {
+    for (const line of [
+      'nothing',
+      'subgraph',
+      'subgraph check',
+      'subgraph lint missing.graphql',
+      'subgraph lint --nope',
+      'launch list --environment prod',
+    ])
+      expect({ line, code: (await run(line)).code }).toEqual({ line, code: 2 });
+    const lost = await run('launch list --environment prod --registry http://127.0.0.1:1 --json', { REGISTRY_TOKEN: 'secret' });
+    expect(lost).toMatchObject({ code: 4, stderr: '' });
+    expect(JSON.parse(lost.stdout)).toMatchObject({ data: null, error: { code: 'UNREACHABLE' } });
+  });
+});
+
+describe('the command trestle with a registry', () => {
+  const environmentOf = (REGISTRY_ENVIRONMENT: string) => ({
+    REGISTRY_URL: registry.url,
+    REGISTRY_TOKEN: registry.token,
+    REGISTRY_ENVIRONMENT,
+  });
+
+  it('publishes several subgraphs or none, and reads, promotes and deletes what is published', async () => {
+    const env = environmentOf(newEnvironment());
+    const urls = '--routing-url products=http://p.example --routing-url reviews=http://r.example';
+    await write({ 'broken.graphql': REVIEWS.replace('[Review]', '[Missing]') });
+    const refused = await run(`subgraph publish products.graphql reviews=broken.graphql ${urls}`, env);
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringMatching(/broken\.graphql:4:13\n[\s\S]*Nothing was published/u) });
+    expect(await run('subgraph list', env)).toMatchObject({ code: 4 });
+    expect(await run(`subgraph publish products.graphql reviews.graphql ${urls}`, env)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Published as release 1'),
+    });
+    expect(await run('subgraph fetch reviews', env)).toEqual({ code: 0, stdout: REVIEWS, stderr: '' });
+    expect((await run('subgraph list', env)).stdout).toMatch(/^products {2}http:\/\/p\.example[\s\S]*\nreviews {2}http:\/\/r\.example/u);
+    expect((await run('supergraph fetch', env)).stdout).toContain('join__Graph');
+    const to = newEnvironment();
+    expect(await run(`launch promote --from ${env.REGISTRY_ENVIRONMENT} --to ${to}`, env)).toMatchObject({ code: 0 });
+    expect(await run('subgraph delete reviews', env)).toMatchObject({ code: 2 });
+    expect(await run('subgraph delete reviews --confirm', env)).toMatchObject({ code: 0 });
+    const diff = await run(`supergraph diff ${to} ${env.REGISTRY_ENVIRONMENT} --json`, env);
+    expect(JSON.parse(diff.stdout)).toMatchObject({
+      data: { changes: expect.arrayContaining([expect.objectContaining({ coordinate: 'Query.reviews' })]) },
+    });
+    const { stdout } = await run('launch list --json', env);
+    const { data } = JSON.parse(stdout) as { data: { releases: { launch: { id: string } }[] } };
+    expect((await run(`launch show ${data.releases[0]?.launch.id ?? ''}`, env)).stdout).toContain('products');
+    expect(await run('launch list', { ...env, REGISTRY_TOKEN: 'trestle_reg_wrong' })).toMatchObject({
+      code: 4,
+      stdout: '',
+      stderr: expect.not.stringContaining('trestle_reg_wrong'),
+    });
+  });
+
+  it('waits until a subgraph serves the schema before it publishes, and publishes nothing when the time is over', async () => {
+    const env = environmentOf(newEnvironment());
+    const next = PRODUCTS.replace('  id: ID!', '  id: ID!\n  "Its name."\n  name: String');
+    await write({ 'next.graphql': next });
+    const publish = `subgraph publish products=next.graphql --routing-url http://p.example --wait-for ${subgraph.url}`;
+    expect(await run(`${publish} --wait-seconds 1`, env)).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('serves another schema'),
+    });
+    expect(await run('subgraph list', env)).toMatchObject({ code: 4 });
+    const before = subgraph.count();
+    const waiting = run(publish, env);
+    await until(() => subgraph.count() > before);
+    subgraph.deploy(next);
+    expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('Published as release 1') });
+    expect((await run(`subgraph introspect ${subgraph.url}`)).stdout).toContain('name: String');
+    subgraph.deploy(PRODUCTS);
+  });
+
+  it('does what the tour for teams says', async () => {
+    const tour = await readFile(fileURLToPath(new URL('../../../docs/teams.md', import.meta.url)), 'utf8');
+    const schema = /```graphql\n([\s\S]*?)```/u.exec(tour)?.[1] ?? '';
+    const without = (field: string) => schema.replace(new RegExp(`  "[^"]*"\\n  ${field}: .*\\n`, 'u'), '');
+    const lines = Array.from(tour.matchAll(/^trestle (.*)$/gmu), ([, line = '']) => line);
+    const env = environmentOf(newEnvironment());
+    const before: Record<number, Record<string, string>> = {
+      0: { 'reviews.graphql': schema, 'reviews-page.graphql': 'query ReviewsPage { reviews { id rating } }' },
+      4: { 'reviews.graphql': schema.replace('rating: Int', 'stars: Int') },
+      5: { 'reviews.graphql': without('text') },
+    };
+    const outputs: string[] = [];
+    const codes: (number | null)[] = [];
+    for (const [index, line] of lines.entries()) {
+      await write(before[index] ?? {});
+      const check = /chk_\w+/u.exec(outputs.at(-1) ?? '')?.[0] ?? '';
+      const args = Array.from(
+        line
+          .replace('chk_…', check)
+          .replace('--to staging', `--to ${newEnvironment()}`)
+          .replace('--from prod', `--from ${env.REGISTRY_ENVIRONMENT}`)
+          .matchAll(/"([^"]*)"|(\S+)/gu),
+        ([, quoted, word]) => quoted ?? word ?? '',
+      );
+      const { code, stdout } = await command.run(args, env);
+      codes.push(code);
+      outputs.push(stdout);
+    }
+    expect(lines.map((line, index) => `${line.split(' ').slice(0, 2).join(' ')} ${String(codes[index])}`)).toEqual([
+      ...['subgraph lint 0', 'subgraph check 0', 'subgraph publish 0', 'operations push 0', 'subgraph check 1'],
+      ...['subgraph check 1', 'check approve 0', 'subgraph check 0', 'subgraph publish 0'],
+      ...['launch list 0', 'launch rollback 0', 'launch promote 0'],
+    ]);
+    expect(outputs[4]).toMatch(/Operation "ReviewsPage" of client "web"[\s\S]*breaking FIELD_REMOVED/u);
+    expect((await run('subgraph fetch reviews', env)).stdout).toBe(schema);
+    expect((await run('operations list', env)).stdout).toMatch(/^web {2}ReviewsPage/u);
+  });
+});

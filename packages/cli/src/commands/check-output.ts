@@ -1,0 +1,82 @@
+/** Prints the report of a check, and finds its exit code. */
+import type { GraphFault } from '@trestle/graph-checks/faults';
+import type { AffectedOperation, Verdict } from '@trestle/graph-checks/usage';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Reporter, Sources } from '../report.ts';
+import { stripControl } from '../terminal.ts';
+
+/** A change as it is printed. */
+export interface PrintedChange {
+  readonly level: 'breaking' | 'dangerous' | 'safe';
+  readonly type: string;
+  readonly message: string;
+  readonly verdict: Verdict;
+  readonly affected: readonly AffectedOperation[];
+  readonly affectedCount: number;
+}
+
+/** A report as it is printed, whether the registry or this process has made it. */
+export interface PrintedReport {
+  readonly verdict: Verdict;
+  readonly faults: readonly GraphFault[];
+  readonly changes: readonly PrintedChange[];
+}
+
+const EXITS: Record<Verdict, ExitCode> = {
+  pass: EXIT.success,
+  warn: EXIT.success,
+  fail: EXIT.refused,
+  not_enough_data: EXIT.notEnoughData,
+};
+const RESULT: Record<Verdict, string> = {
+  pass: 'The check passed.',
+  warn: 'The check passed with warnings.',
+  fail: 'The check failed.',
+  not_enough_data: 'Not enough data: too few requests were recorded to say that no client uses what breaks.',
+};
+const ANNOTATION = { pass: 'info', warn: 'warning', fail: 'error', not_enough_data: 'warning' } as const;
+const MAX_SAFE = 20;
+
+/** Prints a report and returns its exit code. */
+export function printReport(report: PrintedReport, reporter: Reporter, sources: Sources): ExitCode {
+  const { paint } = reporter.terminal;
+  for (const fault of report.faults) reporter.fault(fault, sources);
+  const risky = report.changes.filter(({ level }) => level !== 'safe');
+  for (const change of risky) printChange(change, reporter);
+  const safe = report.changes.filter(({ level }) => level === 'safe');
+  if (reporter.format === 'text') {
+    for (const { message } of safe.slice(0, MAX_SAFE)) reporter.line(`${paint.green('safe')} ${stripControl(message)}`);
+    if (safe.length > MAX_SAFE) reporter.line(`… and ${String(safe.length - MAX_SAFE)} more safe changes`);
+    const color = report.verdict === 'fail' ? paint.red : report.verdict === 'pass' ? paint.green : paint.yellow;
+    reporter.line(color(RESULT[report.verdict]));
+  }
+  return EXITS[report.verdict];
+}
+
+function printChange(change: PrintedChange, reporter: Reporter): void {
+  const { paint } = reporter.terminal;
+  const users = change.affected.map((operation) => `  used by ${describeOperation(operation)}`);
+  const more = change.affectedCount - change.affected.length;
+  const lines = [...users, ...(more > 0 ? [`  … and ${String(more)} more operations`] : [])];
+  if (reporter.format === 'github') {
+    const message = [change.message, ...lines].join('\n');
+    reporter.fault(
+      { code: change.type, message, severity: ANNOTATION[change.verdict], subgraph: null, line: null, column: null },
+      new Map(),
+    );
+    return;
+  }
+  const note = change.verdict === 'pass' ? ' (no recorded operation uses it)' : '';
+  const level = change.verdict === 'fail' ? paint.red(change.level) : paint.yellow(change.level);
+  reporter.line(`${level} ${paint.bold(change.type)} ${stripControl(change.message)}${note}`);
+  for (const line of lines) reporter.line(line);
+}
+
+function describeOperation({ name, hash, count, percent, lastSeen, clients }: AffectedOperation): string {
+  const named = clients
+    .slice(0, 3)
+    .map((client) => `${client.name ?? 'an anonymous client'}${client.version === null ? '' : ` ${client.version}`}`);
+  const rest = clients.length > 3 ? ` and ${String(clients.length - 3)} more` : '';
+  const share = `${String(count)} requests, ${String(percent)} %, last ${lastSeen}`;
+  return stripControl(`${name ?? hash.slice(0, 12)} of ${named.join(', ')}${rest} (${share})`);
+}

@@ -1,0 +1,84 @@
+/** `operations push|list` and `check approve`. */
+import type { Command } from '../command.ts';
+import { EXIT, usageError } from '../exit-codes.ts';
+import { readText } from '../files.ts';
+import { stripControl } from '../terminal.ts';
+import { notFound, onePositional } from './subgraph-read.ts';
+
+/** The registry takes so many documents at once. */
+const BATCH = 100;
+
+/** The command `operations push`. */
+export const operationsPush: Command = {
+  words: 'operations push',
+  usage: 'FILE… --client NAME',
+  summary: 'Registers the operations of a client, which later checks validate.',
+  options: { client: { type: 'string' } },
+  async run(context) {
+    const { positionals, reporter } = context;
+    if (positionals.length === 0) throw usageError('Name at least one file with an operation.');
+    const documents = await Promise.all(positionals.map(readText));
+    const mutation = 'mutation Push($input: PushOperationsInput!) { pushOperations(input: $input) { added unchanged } }';
+    const total = { added: 0, unchanged: 0 };
+    for (let at = 0; at < documents.length; at += BATCH) {
+      const input = { environment: context.environment(), client: context.required('client'), documents: documents.slice(at, at + BATCH) };
+      const { pushOperations } = await context.registry().send<{ pushOperations: typeof total }>(mutation, { input });
+      total.added += pushOperations.added;
+      total.unchanged += pushOperations.unchanged;
+      reporter.progress(`${String(Math.min(at + BATCH, documents.length))} of ${String(documents.length)} documents`);
+    }
+    reporter.line(`${String(total.added)} operations added, ${String(total.unchanged)} known before.`);
+    reporter.finish(total);
+    return EXIT.success;
+  },
+};
+
+interface Operation {
+  readonly id: string;
+  readonly hash: string;
+  readonly name: string;
+  readonly client: string;
+  readonly createdAt: string;
+}
+
+/** The command `operations list`. */
+export const operationsList: Command = {
+  words: 'operations list',
+  usage: '',
+  summary: 'Lists the operations that clients have registered.',
+  options: {},
+  async run(context) {
+    const query = `query Operations($name: String!, $after: ID) {
+      environment(name: $name) { operations(first: ${String(BATCH)}, after: $after) { id hash name client createdAt } } }`;
+    const operations: Operation[] = [];
+    for (let page: Operation[] | undefined; page === undefined || page.length === BATCH;) {
+      const variables = { name: context.environment(), after: operations.at(-1)?.id ?? null };
+      const { environment } = await context.registry().send<{ environment: { operations: Operation[] } | null }>(query, variables);
+      if (!environment) throw notFound(`Environment "${variables.name}" has no release.`);
+      page = environment.operations;
+      operations.push(...page);
+    }
+    for (const { client, name, hash, createdAt } of operations)
+      context.reporter.line(stripControl(`${client}  ${name}  ${hash.slice(0, 12)}  ${createdAt}`));
+    context.reporter.finish({ operations });
+    return EXIT.success;
+  },
+};
+
+/** The command `check approve`. */
+export const checkApprove: Command = {
+  words: 'check approve',
+  usage: 'CHECK --approver NAME --reason TEXT',
+  summary: 'Accepts the breaking changes of a check in its environment.',
+  options: { approver: { type: 'string' }, reason: { type: 'string' } },
+  async run(context) {
+    const id = onePositional(context.positionals, 'a check');
+    const input = { id, approver: context.required('approver'), reason: context.required('reason') };
+    const mutation =
+      'mutation Approve($input: ApproveCheckInput!) { approveCheck(input: $input) { id verdict approval { approver reason createdAt } } }';
+    const { approveCheck } = await context.registry().send<{ approveCheck: { id: string; verdict: string } }>(mutation, { input });
+    context.reporter.line(stripControl(`Check ${approveCheck.id} is ${approveCheck.verdict.toLowerCase()}.`));
+    context.reporter.finish({ check: approveCheck });
+    return EXIT.success;
+  },
+};

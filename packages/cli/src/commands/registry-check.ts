@@ -1,0 +1,66 @@
+/** The registry's report of a check, in the form that is printed. */
+import type { GraphFault, Severity } from '@trestle/graph-checks/faults';
+import type { Verdict } from '@trestle/graph-checks/usage';
+import type { PrintedChange, PrintedReport } from './check-output.ts';
+
+/** A problem or hint of the registry. */
+export interface RegistryProblem {
+  readonly code: string;
+  readonly message: string;
+  readonly places: readonly { readonly subgraph: string; readonly line: number; readonly column: number }[];
+}
+
+/** A check of the registry's API. */
+export interface RegistryCheck {
+  readonly id: string;
+  readonly verdict: 'PASSED' | 'FAILED' | 'APPROVED';
+  readonly launchId: string | null;
+  readonly problems: readonly RegistryProblem[];
+  readonly hints: readonly RegistryProblem[];
+  readonly changes: readonly {
+    readonly level: 'BREAKING' | 'DANGEROUS' | 'SAFE';
+    readonly kind: string;
+    readonly message: string;
+    readonly isApproved: boolean;
+  }[];
+  readonly brokenOperations: readonly {
+    readonly name: string;
+    readonly client: string;
+    readonly messages: readonly string[];
+  }[];
+}
+
+/** Returns a problem as a fault, at the first of its places. */
+export function toFault({ code, message, places }: RegistryProblem, severity: Severity): GraphFault {
+  const [place] = places;
+  return { code, message, severity, subgraph: place?.subgraph ?? null, line: place?.line ?? null, column: place?.column ?? null };
+}
+
+/** Returns the report to print, with the faults that this process has found by lint. */
+export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[]): PrintedReport {
+  const broken = check.brokenOperations.map(({ name, client, messages }): GraphFault => {
+    const message = `Operation "${name}" of client "${client}" becomes invalid: ${messages.join(' ')}`;
+    return { code: 'BROKEN_OPERATION', message, severity: 'error', subgraph: null, line: null, column: null };
+  });
+  const changes = check.changes.map(({ level, kind, message, isApproved }): PrintedChange => {
+    const verdict: Verdict = level === 'SAFE' || isApproved ? 'pass' : level === 'BREAKING' ? 'fail' : 'warn';
+    const words = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
+    return {
+      level: words[level],
+      type: kind,
+      message: isApproved ? `${message} (approved)` : message,
+      verdict,
+      affected: [],
+      affectedCount: 0,
+    };
+  });
+  const faults = [
+    ...check.problems.map((each) => toFault(each, 'error')),
+    ...broken,
+    ...lint,
+    ...check.hints.map((each) => toFault(each, 'info')),
+  ];
+  const isLintError = lint.some(({ severity }) => severity === 'error');
+  const passed = changes.some(({ verdict }) => verdict === 'warn') || lint.length > 0 ? 'warn' : 'pass';
+  return { verdict: check.verdict === 'FAILED' || isLintError ? 'fail' : passed, faults, changes };
+}

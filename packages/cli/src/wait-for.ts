@@ -1,0 +1,82 @@
+/** Reads the SDL that a subgraph serves, and waits until every replica of it serves a certain one. */
+import { lookup } from 'node:dns/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sortSDL } from '@theguild/federation-composition';
+import { parse, print } from 'graphql';
+import { CommandError, EXIT, usageError } from './exit-codes.ts';
+import { sendGraphQL } from './http.ts';
+
+/** Configures a wait. */
+export interface Wait {
+  readonly url: string;
+  readonly sdl: string;
+  readonly timeoutMs: number;
+  readonly onProgress: (text: string) => void;
+}
+
+const QUERY = '{ _service { sdl } }';
+const REQUEST_MS = 10_000;
+const PAUSE_MS = 500;
+/** A load balancer shows one replica at a time: so many answers in a row must be right. */
+const ANSWERS = 3;
+
+/** Returns the SDL that a subgraph serves by `_service { sdl }` (Federation subgraph specification). Throws a CommandError with exit code 4. */
+export async function introspect(url: URL, address?: { address: string; family: number }): Promise<string> {
+  const { data, errors } = await sendGraphQL({ url, query: QUERY, timeoutMs: REQUEST_MS, ...(address && { address }) });
+  const sdl = (data as { _service?: { sdl?: unknown } } | null | undefined)?._service?.sdl;
+  if (typeof sdl === 'string') return sdl;
+  throw new CommandError(`${url.href} is no subgraph: ${errors?.[0]?.message ?? 'it serves no SDL'}.`, EXIT.server, 'NO_SUBGRAPH');
+}
+
+/** Returns a URL of http or https. Throws a CommandError for anything else. */
+export function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw usageError(`"${text}" is not a URL of http or https.`);
+  return url;
+}
+
+/**
+ * Resolves when every address of the URL's host has served the SDL three times in a row, each time on a new connection. The order of definitions,
+ * comments and spaces do not count. Throws a CommandError with exit code 5 when the time is over.
+ */
+export async function waitForSdl({ url: text, sdl, timeoutMs, onProgress }: Wait): Promise<void> {
+  const [url, expected] = [parseUrl(text), normalize(sdl)];
+  const end = Date.now() + timeoutMs;
+  let last = '';
+  for (let answers = 0; answers < ANSWERS;) {
+    const difference = await findDifference(url, expected);
+    answers = difference === undefined ? answers + 1 : 0;
+    if (difference === undefined) continue;
+    if (difference !== last) onProgress(`Waiting for ${url.href}: ${difference}`);
+    last = difference;
+    if (Date.now() + PAUSE_MS > end) {
+      throw new CommandError(
+        `${url.href} did not serve the schema within ${String(timeoutMs / 1000)} s: ${difference}.`,
+        EXIT.waited,
+        'WAIT_TIMEOUT',
+      );
+    }
+    await sleep(PAUSE_MS);
+  }
+}
+
+/** Returns what one of the replicas serves instead, or undefined when all serve the SDL. Addresses are looked up each time: they change in a deploy. */
+async function findDifference(url: URL, expected: string): Promise<string | undefined> {
+  try {
+    const addresses = await lookup(url.hostname.replace(/^\[|\]$/gu, ''), { all: true });
+    for (const address of addresses) {
+      if (normalize(await introspect(url, address)) !== expected) return `${address.address} serves another schema`;
+    }
+    return addresses.length === 0 ? 'the host has no address' : undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message.replace(/\.$/u, '') : String(error);
+  }
+}
+
+function normalize(sdl: string): string {
+  try {
+    return print(sortSDL(parse(sdl, { noLocation: true })));
+  } catch {
+    return sdl.trim();
+  }
+}
