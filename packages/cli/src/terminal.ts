@@ -1,4 +1,4 @@
-/** Writes to standard output and standard error: colours only on a terminal, and never a control character of somebody else's text. */
+/** Writes to standard output and standard error: colours only on a terminal, and never a control character of a schema or a server. */
 
 /** Where a command writes. */
 export interface Terminal {

@@ -1,8 +1,7 @@
 /** Reads the SDL that a subgraph serves, and waits until every replica of it serves a certain one. */
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sortSDL } from '@theguild/federation-composition';
-import { parse, print } from 'graphql';
+import { normalizeSubgraph } from '@trestle/graph-checks/extract';
 import { CommandError, EXIT, usageError } from './exit-codes.ts';
 import { sendGraphQL } from './http.ts';
 
@@ -37,10 +36,10 @@ export function parseUrl(text: string): URL {
 
 /**
  * Resolves when every address of the URL's host has served the SDL three times in a row, each time on a new connection. The order of definitions,
- * comments and spaces do not count. Throws a CommandError with exit code 5 when the time is over.
+ * comments, spaces and the definitions of federation do not count. Throws a CommandError with exit code 5 when the time is over.
  */
 export async function waitForSdl({ url: text, sdl, timeoutMs, onProgress }: Wait): Promise<void> {
-  const [url, expected] = [parseUrl(text), normalize(sdl)];
+  const [url, expected] = [parseUrl(text), normalizeSubgraph(sdl)];
   const end = Date.now() + timeoutMs;
   let last = '';
   for (let answers = 0; answers < ANSWERS;) {
@@ -65,18 +64,10 @@ async function findDifference(url: URL, expected: string): Promise<string | unde
   try {
     const addresses = await lookup(url.hostname.replace(/^\[|\]$/gu, ''), { all: true });
     for (const address of addresses) {
-      if (normalize(await introspect(url, address)) !== expected) return `${address.address} serves another schema`;
+      if (normalizeSubgraph(await introspect(url, address)) !== expected) return `${address.address} serves another schema`;
     }
     return addresses.length === 0 ? 'the host has no address' : undefined;
   } catch (error) {
     return error instanceof Error ? error.message.replace(/\.$/u, '') : String(error);
-  }
-}
-
-function normalize(sdl: string): string {
-  try {
-    return print(sortSDL(parse(sdl, { noLocation: true })));
-  } catch {
-    return sdl.trim();
   }
 }
