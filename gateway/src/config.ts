@@ -215,6 +215,7 @@ function toConfig(values: SettingValues, env: Values) {
       hasIntrospection: values.INTROSPECTION,
       maxTokens: values.MAX_TOKENS,
       maxCost: values.MAX_COST,
+      maxDeferred: values.MAX_DEFERRED,
       maxResponseBytes: values.MAX_RESPONSE_BYTES,
     },
   };

@@ -45,7 +45,7 @@ export function createPipeline({ documents, engine, signInFields, hooks }: Pipel
     const query = documents.resolve(incoming.parameters, incoming.client);
     const { operationName, variables } = incoming.parameters;
     requireCredential(incoming.rejection, { query, operationName }, signInFields);
-    const { context, isReadOnly, reports, subscriber, resume } = incoming;
-    execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume }, done);
+    const { context, isReadOnly, reports, subscriber, resume, incremental } = incoming;
+    execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume, incremental }, done);
   };
 }

@@ -183,6 +183,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   MAX_ALIASES: atOnce('limits.maxAliases', 'Aliases of an operation.'),
   MAX_ROOT_FIELDS: atOnce('limits.maxRootFields', 'Root fields of an operation.'),
   MAX_SELECTIONS: atOnce('limits.maxSelections', 'Selections of an operation, with fragments expanded.'),
+  MAX_DEFERRED: atOnce('limits.maxDeferred', 'Directives @defer and @stream of a document; 0 switches incremental delivery off.'),
   MAX_INPUT_DEPTH: atOnce('limits.maxInputDepth', 'Nested input objects, in literals and variables.'),
   MAX_TOKENS: atOnce('limits.maxTokens', 'Tokens of a document.'),
   MAX_COST: atOnce('limits.maxCost', 'The estimated cost of an operation.'),

@@ -117,6 +117,7 @@ export const settings = {
   MAX_ROOT_FIELDS: setting.integer(1, 10_000).default(DEFAULT_LIMITS.maxRootFields),
   MAX_SELECTIONS: setting.integer(10, 100_000).default(DEFAULT_LIMITS.maxSelections),
   MAX_INPUT_DEPTH: setting.integer(1, 200).default(DEFAULT_LIMITS.maxInputDepth),
+  MAX_DEFERRED: setting.integer(0, 100).default(DEFAULT_LIMITS.maxDeferred),
   INTROSPECTION: setting.onOff().default(DEFAULT_LIMITS.hasIntrospection),
   MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
   MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),

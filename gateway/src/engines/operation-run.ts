@@ -24,6 +24,7 @@ import type { Snapshot } from '../supergraph/snapshot.ts';
 import { beginSubscription } from './begin-subscription.ts';
 import { type CheckedOperation, checkPlanned } from './check-planned.ts';
 import { findIntrospection } from './find-introspection.ts';
+import { isIncremental, runIncremental } from './incremental-run.ts';
 import { type Ending, writeExecuted } from './write-executed.ts';
 
 export interface RunOptions {
@@ -118,7 +119,7 @@ export class OperationRun {
   #findCached(cache: ResponseCache, checked: CheckedOperation): void {
     const { request, snapshot, measure } = this.#options;
     const { operation, conditions: variables } = checked;
-    const policy = this.#caching;
+    const policy = isIncremental(checked, request) ? undefined : this.#caching;
     const { plan, cost, supergraph } = request.reports;
     const isMutation = operation.program.kind === 'mutation';
     // A report is about this execution.
@@ -166,6 +167,10 @@ export class OperationRun {
 
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
     const { request, snapshot, hooks, writing } = this.#options;
+    if (isIncremental(checked, request)) {
+      this.#executeIncremental(checked);
+      return;
+    }
     const report = request.reports.plan ? createPlanReport() : undefined;
     this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
@@ -182,6 +187,22 @@ export class OperationRun {
   #proceed(fault: Fault | undefined, act: () => void): void {
     if (fault) this.#refuse(fault);
     else this.#guard(act);
+  }
+
+  #executeIncremental(checked: CheckedOperation): void {
+    const { request, snapshot, hooks, writing } = this.#options;
+    this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
+    const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
+    // A part of a result must not be kept as the whole.
+    this.#caching = undefined;
+    const open = (guard: (act: () => void) => void) =>
+      createSendFetch(snapshot.upstream, guard, this.#cached ? this.#cached.observe(hooks) : hooks);
+    const refuse = (error: unknown) => {
+      this.#refuse(error);
+    };
+    runIncremental(checked, { request, context, open, writing, refuse }, (ending) => {
+      this.#finish(ending);
+    });
   }
 
   /** An exception in a callback must end its request, not the process. */
@@ -231,7 +252,7 @@ export class OperationRun {
     this.#done(result);
   }
 
-  #finish({ outcome, status, challenge, bytes, length }: Ending): void {
+  #finish({ outcome, status, challenge, bytes, length, rest }: Ending): void {
     // After a fault the callbacks of fetches in flight still arrive.
     if (this.#isDone) return;
     this.#isDone = true;
@@ -244,7 +265,7 @@ export class OperationRun {
         }
       : undefined;
     const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching };
-    const result = { outcome, status, challenge, bytes, length, release, ...facts };
+    const result = { outcome, status, challenge, bytes, length, release, ...(rest && { rest }), ...facts };
     if (this.#cached) this.#cached.end(result, this.#done);
     else this.#done(result);
   }

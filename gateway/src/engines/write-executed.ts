@@ -10,7 +10,7 @@ import type { CheckedOperation } from './check-planned.ts';
 import { writeReports } from './write-reports.ts';
 
 /** How a run ends. */
-export type Ending = Pick<OperationResult, 'outcome' | 'status' | 'challenge' | 'bytes' | 'length'>;
+export type Ending = Pick<OperationResult, 'outcome' | 'status' | 'challenge' | 'bytes' | 'length' | 'rest'>;
 
 export interface WritingParts {
   readonly request: OperationRequest;

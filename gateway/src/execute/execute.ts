@@ -71,19 +71,20 @@ export function executeEvent(request: ExecutionRequest, event: SubgraphResult, d
   execution.start(done);
 }
 
-/** The state of one execution, which only its own steps change. */
-class Execution {
+/** The state of one execution, which only its own steps change. Deferred parts of one operation share the data; each has its own errors. */
+export class Execution {
   readonly #request: ExecutionRequest;
-  readonly #data: Data = {};
+  readonly #data: Data;
   readonly #errors: ExecutionErrors;
   /** Callbacks that wait for a fetch in flight, by service and body. */
   #waiting: Map<string, FetchDone[]> | undefined;
   readonly #variables: VariableTexts;
 
-  constructor(request: ExecutionRequest) {
+  constructor(request: ExecutionRequest, shared?: Pick<Executed, 'data' | 'errors'>) {
     this.#request = request;
+    this.#data = shared?.data ?? {};
     this.#variables = new VariableTexts(request.variables);
-    this.#errors = new ExecutionErrors(request.operation.program.shape);
+    this.#errors = shared?.errors ?? new ExecutionErrors(request.operation.program.shape);
   }
 
   start(done: (executed: Executed) => void): void {

@@ -93,9 +93,9 @@ function measureIntrospection(introspection: IntrospectionResults): number {
 const NO_ERRORS: readonly GraphQLFormattedError[] = [];
 
 /** Returns the errors for the client, and logs those that the client did not cause. */
-function formatAndLog(
+export function formatAndLog(
   errors: readonly ResultError[],
-  { context: { requestId, cancellation } }: Executed,
+  { context: { requestId, cancellation } }: Pick<Executed, 'context'>,
   { log, subgraphErrors }: Writing,
 ): GraphQLFormattedError[] {
   for (const error of errors) {

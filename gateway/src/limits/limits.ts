@@ -18,6 +18,8 @@ export interface Limits {
   readonly maxTokens: number;
   /** By the IBM cost specification, estimated before execution. */
   readonly maxCost: number;
+  /** Directives `@defer` and `@stream` of a document; 0: the schema of clients has none of them. */
+  readonly maxDeferred: number;
   /** The largest response, in bytes before compression. */
   readonly maxResponseBytes: number;
 }
@@ -32,6 +34,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxSelections: 2000,
   maxTokens: 4000,
   maxCost: 1_000_000,
+  maxDeferred: 0,
   maxResponseBytes: 10 * 1024 * 1024,
 };
 

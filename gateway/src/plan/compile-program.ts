@@ -1,12 +1,13 @@
 /** Plans an operation, and generates the code that runs its plan. */
 import { operationFromDocument } from '@apollo/federation-internals';
-import { type DocumentNode, Kind, OperationTypeNode, type SelectionSetNode } from 'graphql';
-import type { Program } from '../program/program.ts';
+import { type DocumentNode, Kind, type OperationDefinitionNode, OperationTypeNode, type SelectionSetNode } from 'graphql';
+import type { DeferrableProgram } from '../program/deferred-program.ts';
 import type { Limits } from '../limits/limits.ts';
 import { askOwners } from './ask-owners.ts';
 import { generateBytes } from './bytes/generate-bytes.ts';
 import { createFindCacheRule } from './cache-control.ts';
 import { generateActualCost, generateCost } from './cost.ts';
+import { compileDeferred } from './compile-deferred.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
 import { describeVariables, locationOf } from './input-types.ts';
 import type { LoadedSupergraph } from './load-supergraph.ts';
@@ -25,25 +26,16 @@ import { splitByType } from './split-by-type.ts';
 import { generateWriter } from './writer-code.ts';
 
 /** `labels` are those of progressive `@override` that are on. Throws Uncovered for an operation that the subgraphs can not resolve. */
-export type ProgramCompiler = (read: ReadOperation, labels: readonly string[]) => Program;
+export type ProgramCompiler = (read: ReadOperation, labels: readonly string[]) => DeferrableProgram;
 
 export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits): ProgramCompiler {
-  const { patch, supergraph, apiSchema, schema, wholeSchema, planner } = loaded;
+  const { patch, supergraph, schema, wholeSchema } = loaded;
   const owners = findOwners(wholeSchema);
   const isPublic = createPublicTest(supergraph.schema, schema);
   const findCacheRule = createFindCacheRule(schema, wholeSchema);
   const findSliced = createFindSliced(schema, wholeSchema);
 
-  const plan = (document: DocumentNode, labels: readonly string[]) => {
-    try {
-      const operation = operationFromDocument(apiSchema, document);
-      const overrideConditions = new Map(labels.map((label) => [label, true]));
-      return withTypeConditions(() => planner.buildQueryPlan(operation, { overrideConditions }).node);
-    } catch (error) {
-      // Apollo's planner assumes that every supergraph that composes can be planned, which is not so.
-      throw new Uncovered(UNRESOLVABLE, { cause: error });
-    }
-  };
+  const plan = createPlan(loaded);
 
   return (read, labels) => {
     const { document, operation, fragments, expanded, root, selections, sets, introspection, rules, denied, denials } = read;
@@ -51,10 +43,11 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
     const asked = askOwners({ schema, owners, operation: renamed.operation });
     const facts = { ...patch, schema };
     const isWhole = operation.operation === OperationTypeNode.SUBSCRIPTION;
-    const planned = { document: { kind: Kind.DOCUMENT, definitions: [asked] } as const, isWhole, facts };
-    const node = isEmpty(expanded.selectionSet)
-      ? undefined
-      : planPatched(planned, (patched) => splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }));
+    const planOperation = (definition: OperationDefinitionNode) =>
+      planPatched({ document: { kind: Kind.DOCUMENT, definitions: [definition] } as const, isWhole, facts }, (patched) =>
+        splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
+      );
+    const node = isEmpty(expanded.selectionSet) ? undefined : planOperation(asked);
     const compiler = new PlanCompiler({ schema: wholeSchema, patch, owners });
     const isSubscription = node?.kind === 'Subscription';
     const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
@@ -67,6 +60,14 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
     const isOwn = denied.size === 0 && renamed.aliases.size === 0 && !compiler.hasContexts;
     const isPlain = isOwn && !introspection && operation.operation !== OperationTypeNode.SUBSCRIPTION;
     const bytes = isPlain ? generateBytes({ schema, wholeSchema, root, sets, selections, sources: compiler.sources }) : undefined;
+    const deferred =
+      read.incremental && node && renamed.aliases.size === 0
+        ? compileDeferred(read, {
+            schema,
+            compiler: new PlanCompiler({ schema: wholeSchema, patch, owners }),
+            plan: (definition) => planOperation(askOwners({ schema, owners, operation: definition })),
+          })
+        : undefined;
     return {
       kind: operation.operation,
       name: operation.name?.value,
@@ -87,7 +88,22 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials,
+      ...(deferred && { deferred }),
     };
+  };
+}
+
+/** Returns a function that plans an operation. It throws Uncovered. */
+function createPlan({ apiSchema, planner }: LoadedSupergraph) {
+  return (document: DocumentNode, labels: readonly string[]) => {
+    try {
+      const operation = operationFromDocument(apiSchema, document);
+      const overrideConditions = new Map(labels.map((label) => [label, true]));
+      return withTypeConditions(() => planner.buildQueryPlan(operation, { overrideConditions }).node);
+    } catch (error) {
+      // Apollo's planner assumes that every supergraph that composes can be planned, which is not so.
+      throw new Uncovered(UNRESOLVABLE, { cause: error });
+    }
   };
 }
 

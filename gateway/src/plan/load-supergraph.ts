@@ -26,8 +26,8 @@ export interface LoadedSupergraph {
 /** The features for security or execution that a supergraph may link: the access directives have been removed before. */
 const FEATURES = new Set([...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, 'https://specs.apollo.dev/context/v0.1']);
 
-/** Throws for a supergraph that is not valid, or that links a feature for security or execution that is not known here. */
-export function loadSupergraph(sdl: string): LoadedSupergraph {
+/** With `isIncremental` the schema of clients has `@defer` and `@stream`. Throws for a supergraph that is not valid, or that links a feature for security or execution that is not known here. */
+export function loadSupergraph(sdl: string, { isIncremental = false } = {}): LoadedSupergraph {
   patchVariableCollector();
   const { document, rules } = readAccessRules(parse(sdl, { noLocation: true }));
   const patch = patchSupergraph(document);
@@ -36,16 +36,20 @@ export function loadSupergraph(sdl: string): LoadedSupergraph {
     supportedFeatures: FEATURES,
     validateSupergraph: false,
   });
-  const planner = new QueryPlanner(supergraph, { typeConditionedFetching: true });
+  const planner = new QueryPlanner(supergraph, { typeConditionedFetching: true, incrementalDelivery: { enableDefer: isIncremental } });
   const apiSchema = supergraph.apiSchema();
-  const schema = toClientSchema(apiSchema, patch.hasStandIns);
+  const schema = toClientSchema(apiSchema, { hasStandIns: patch.hasStandIns, isIncremental });
   // graphql-js refuses every document when the schema is not valid. Refusing the schema keeps the last one in service.
   const problems = validateSchema(schema);
   if (problems.length > 0) throw new Error(`The supergraph is not valid: ${problems.map(({ message }) => message).join(' ')}`);
   return { patch, supergraph, apiSchema, schema, wholeSchema: supergraph.schema.toGraphQLJSSchema(), planner, rules };
 }
 
-function toClientSchema(apiSchema: Schema, hasStandIns: boolean): GraphQLSchema {
-  if (!hasStandIns) return apiSchema.toGraphQLJSSchema();
-  return buildSchemaFromAST(withoutStandIns(apiSchema.toAST())).toGraphQLJSSchema();
+function toClientSchema(
+  apiSchema: Schema,
+  { hasStandIns, isIncremental }: { readonly hasStandIns: boolean; readonly isIncremental: boolean },
+): GraphQLSchema {
+  const directives = { includeDefer: isIncremental, includeStream: isIncremental };
+  if (!hasStandIns) return apiSchema.toGraphQLJSSchema(directives);
+  return buildSchemaFromAST(withoutStandIns(apiSchema.toAST())).toGraphQLJSSchema(directives);
 }

@@ -91,7 +91,7 @@ export class PlanCompiler {
       case 'Fetch':
         return this.#splitFetch(node, joinPlaces(alike.map(({ place }) => place)));
       case 'Defer':
-        throw new Error('@defer is not supported');
+        throw new Error('A deferred part must be compiled on its own');
     }
   }
 

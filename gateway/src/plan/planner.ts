@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto';
 import { TOO_MANY_FIELD_PAIRS } from '@trestle/schema/field-pairs';
 import { type DocumentNode, GraphQLError, Kind } from 'graphql';
 import type { AccessRule } from '../access/access-rule.ts';
-import type { IntrospectionResults, Location, Program } from '../program/program.ts';
+import type { DeferrableProgram } from '../program/deferred-program.ts';
+import type { IntrospectionResults, Location } from '../program/program.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import { createProgramCompiler } from './compile-program.ts';
@@ -27,7 +28,7 @@ export interface PreparedError {
 }
 
 export type Prepared =
-  | { readonly program: Program }
+  | { readonly program: DeferrableProgram }
   /** For a request without an outcome: the rules of the operation's fields, to be decided before it is planned. */
   | { readonly rules: readonly AccessRule[] }
   /** `reason` is for the log. `isPlanned` is true for a valid document that can not be planned. */
@@ -54,7 +55,7 @@ export interface Planner {
 
 /** Creates the planner of a supergraph. Throws what `loadSupergraph` throws. */
 export function createPlanner(sdl: string, limits: Limits): Planner {
-  const loaded = loadSupergraph(sdl);
+  const loaded = loadSupergraph(sdl, { isIncremental: limits.maxDeferred > 0 });
   const { schema, rules } = loaded;
   const read = createOperationReader({ schema, limits, findProtection: createFindProtection(schema, rules) });
   const compile = createProgramCompiler(loaded, limits);

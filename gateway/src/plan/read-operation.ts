@@ -8,6 +8,7 @@ import {
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   parse,
   visit,
 } from 'graphql';
@@ -15,6 +16,7 @@ import { type Limits, tooExpensive } from '../limits/limits.ts';
 import { validateOperations } from '../limits/validate-operations.ts';
 import { expandOperation } from './expand-operation.ts';
 import { hideValues } from './hide-values.ts';
+import { checkIncremental, isIncremental as hasIncremental, withoutIncremental } from './incremental-directives.ts';
 import { type Introspection, findIntrospection } from './introspection.ts';
 import { estimateIntrospection, measureIntrospection } from './introspection-cost.ts';
 import type { AccessRule } from '../access/access-rule.ts';
@@ -29,6 +31,8 @@ export interface DocumentSource {
   readonly operationName: string | undefined;
   /** The outcome of the rules of the operation's fields; fields whose rules are not met are removed. Undefined: nothing is removed. */
   readonly outcome?: string | undefined;
+  /** Whether the client takes incremental delivery. */
+  readonly isIncremental?: boolean | undefined;
 }
 
 /** A valid operation within all limits that do not depend on variables. */
@@ -38,6 +42,8 @@ export interface ReadOperation {
   readonly fragments: readonly FragmentDefinitionNode[];
   /** The operation without fragment spreads, introspection, and the fields that are denied. */
   readonly expanded: OperationDefinitionNode;
+  /** The same with `@defer`; undefined for one without deferred fragments, and for a client that takes one response only. */
+  readonly incremental: OperationDefinitionNode | undefined;
   readonly root: GraphQLObjectType;
   readonly selections: Selections;
   /** The operation's selection set. */
@@ -84,7 +90,19 @@ export interface ReaderOptions {
 export function createOperationReader({ schema, limits, findProtection }: ReaderOptions): OperationReader {
   const completeDirectives = createDirectiveCompleter(schema);
   const sizes = measureIntrospection(schema);
-  return ({ query, operationName, outcome }, maxWeight) => {
+  const expandDeferred = (document: DocumentNode, operationName: string | undefined) => {
+    const kept = withoutIncremental(document, { keepsDefer: true });
+    const operation = selectOperation(kept, operationName);
+    if (operation.operation === OperationTypeNode.SUBSCRIPTION) return undefined;
+    const fragments = kept.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
+    return expandOperation({
+      schema,
+      operation: completeDirectives(operation),
+      fragments: fragments.map(completeDirectives),
+      maxSelections: limits.maxSelections,
+    }).operation;
+  };
+  return ({ query, operationName, outcome, isIncremental }, maxWeight) => {
     const weigh = (weight: number) => {
       if (weight > maxWeight) throw new TooHeavy();
     };
@@ -92,7 +110,11 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     weigh(weightOf(sent));
     const errors = validateOperations(sent, { schema, limits, maxErrors: MAX_ERRORS });
     if (errors.length > 0) throw new InvalidDocument(errors.map(hideValues));
-    const document = renameTypenameAliases(sent);
+    const hasDirectives = limits.maxDeferred > 0 && hasIncremental(sent);
+    const faults = hasDirectives ? checkIncremental(sent, limits.maxDeferred) : [];
+    if (faults.length > 0) throw new InvalidDocument(faults.slice(0, MAX_ERRORS));
+    const renamed = renameTypenameAliases(sent);
+    const document = hasDirectives ? withoutIncremental(renamed) : renamed;
     const operation = selectOperation(document, operationName);
     const fragments = document.definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
     const selections = createSelections(schema, new Map(fragments.map((each) => [each.name.value, each])));
@@ -106,6 +128,7 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
       fragments: allowed.fragments.map(completeDirectives),
       maxSelections: limits.maxSelections,
     });
+    const incremental = hasDirectives && isIncremental ? expandDeferred(renamed, operationName) : undefined;
     const root = schema.getRootType(operation.operation) as GraphQLObjectType;
     const cost = estimateIntrospection({ schema, sizes, selections, sets, root: root.name });
     weigh(expanded.selections + cost / OBJECTS_PER_SELECTION);
@@ -115,7 +138,7 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     const introspection = found && { ...found, cost };
     const { denied, denials } = allowed;
     const access = { rules: protection?.rules ?? [], denied, denials };
-    return { document, operation, fragments, expanded: expanded.operation, root, selections, sets, introspection, ...access };
+    return { document, operation, fragments, expanded: expanded.operation, incremental, root, selections, sets, introspection, ...access };
   };
 }
 

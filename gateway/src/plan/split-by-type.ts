@@ -57,8 +57,12 @@ export function splitByType(
         const narrowed = fetches.map((each) => narrowRequired(each, { path, required, selected, ...facts }));
         return narrowed.length === 1 ? (narrowed[0] as FetchNode) : { kind: 'Parallel', nodes: narrowed };
       }
-      case 'Defer':
-        return node;
+      case 'Defer': {
+        // What a deferred fetch requires must be known, as above.
+        const deferred = node.deferred.map((each) => (each.node ? { ...each, node: walk(each.node, path, when) } : each));
+        const { primary } = node;
+        return { ...node, deferred, primary: primary.node ? { ...primary, node: walk(primary.node, path, when) } : primary };
+      }
     }
   };
   const rest: PlanNode | undefined = plan.kind === 'Subscription' ? plan.rest : plan;

@@ -69,6 +69,11 @@ interface Value {
   readonly place: string;
 }
 
+/** Returns an expression of type `Compiled['explain']`, which writes one object of the type `root`; this may be abstract. */
+export function generateExplain(input: WriterInput): string {
+  return new WriterGenerator(input, true).generate();
+}
+
 /** The functions of one writer, each for one type and selection. */
 class WriterGenerator {
   readonly #input: WriterInput;
@@ -83,7 +88,8 @@ class WriterGenerator {
   }
 
   generate(): string {
-    const top = this.#writeConcrete(this.#input.root, this.#input.sets);
+    const { root, sets } = this.#input;
+    const top = isAbstractType(root) ? this.#writeObject(root, sets, root.name) : this.#writeConcrete(root, sets);
     const onFailure = this.#explains ? `p=8;${literal('null')}` : 'close();return null;';
     return `(()=>{"use strict";${OWN}${BYTES}let vars=null,request=null,path=[],faults=null;
 function fault(message){faults.push({message,path:path.slice()});}

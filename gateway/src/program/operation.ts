@@ -1,16 +1,20 @@
 /** Makes a program executable in the serving thread. */
 import { compileFunction } from 'node:vm';
-import type { Compiled, Program } from './program.ts';
+import type { CompiledDeferred, DeferrableProgram } from './deferred-program.ts';
+import type { Compiled } from './program.ts';
 
 /** An operation that can be executed any number of times, also concurrently. */
 export interface Operation {
-  readonly program: Program;
+  readonly program: DeferrableProgram;
   readonly compiled: Compiled;
+  /** Undefined for an operation without deferred fragments. */
+  readonly deferred?: CompiledDeferred | undefined;
 }
 
 /** Compiles the code of a program. */
-export function link(program: Program): Operation {
-  return { program, compiled: compile(program.code) as Compiled };
+export function link(program: DeferrableProgram): Operation {
+  const compiled = compile(program.code) as Compiled;
+  return program.deferred ? { program, compiled, deferred: compile(program.deferred.code) as CompiledDeferred } : { program, compiled };
 }
 
 /** Compiles the expression of an estimated cost alone. */

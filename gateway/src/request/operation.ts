@@ -15,6 +15,9 @@ export interface ClientApplication {
   readonly version: string | undefined;
 }
 
+/** The format of incremental delivery: the current proposal, or that of 2022 (Apollo Client's `deferSpec=20220824`). */
+export type IncrementalFormat = 'current' | '2022';
+
 /** An operation as a transport has read it. */
 export interface IncomingOperation {
   readonly parameters: Parameters;
@@ -26,6 +29,7 @@ export interface IncomingOperation {
   readonly reports: Reports;
   readonly subscriber: Subscriber | undefined;
   readonly resume: Resume | undefined;
+  readonly incremental?: IncrementalFormat | undefined;
 }
 
 /** Runs an operation. Throws a Fault before the engine has it; calls back once afterwards, except for a subscription. */
@@ -45,6 +49,8 @@ export interface OperationRequest {
   readonly subscriber?: Subscriber | undefined;
   /** Whether events carry positions, and after which position the subscription continues. */
   readonly resume?: Resume | undefined;
+  /** Set for a client that takes the deferred parts of a result in later responses. */
+  readonly incremental?: IncrementalFormat | undefined;
 }
 
 /** Reports that a client asks for by request headers; each becomes a member of `extensions`. */
@@ -76,4 +82,6 @@ export interface OperationResult {
   readonly bytes: Buffer;
   readonly length: number;
   readonly release: (() => void) | undefined;
+  /** Begins the responses that follow this one, and passes on each; called once. Undefined for a whole result. */
+  readonly rest?: ((send: (bytes: Buffer, isLast: boolean) => void) => void) | undefined;
 }

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Access, AccessRule } from '../access/access-rule.ts';
 import type { Prepared, PreparedError } from '../plan/planner.ts';
 import type { Operation } from '../program/operation.ts';
+import type { IncrementalFormat } from '../request/operation.ts';
 
 const MAX_OPERATIONS = 2000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -28,6 +29,8 @@ export type Ready = Executable | { readonly rules: readonly AccessRule[]; readon
 export interface DocumentRequest {
   readonly query: string;
   readonly operationName: string | undefined;
+  /** Set for a client that takes incremental delivery. */
+  readonly incremental?: IncrementalFormat | undefined;
 }
 
 /** A document, and the rights of the caller and the labels of `@override` that it was planned for. */

@@ -94,12 +94,12 @@ interface Preparer extends Required<Pick<SnapshotOptions, 'planner' | 'measure'>
 function createPreparer({ planner, operations, measure }: Preparer) {
   const inFlight = new Map<string, Promise<Ready>>();
   const prepareNow = async (key: string, { request, labels, access, client, outcome }: Preparation): Promise<Ready> => {
-    const { query, operationName } = request;
-    const prepared = await planner.prepare({ query, operationName, labels, outcome }, client);
+    const { query, operationName, incremental } = request;
+    const prepared = await planner.prepare({ query, operationName, labels, outcome, isIncremental: defers(request) }, client);
     let ready: Ready | undefined;
     measure(client, () => {
       ready = toReady(prepared);
-      operations.set(key, { request: { query, operationName }, access, labels, ready, prepared });
+      operations.set(key, { request: { query, operationName, incremental }, access, labels, ready, prepared });
     });
     return ready as Ready;
   };
@@ -122,8 +122,16 @@ function outcomeOf({ rules, outcomes }: Extract<Ready, { rules: unknown }>, acce
   return outcome;
 }
 
-function toKey({ query, operationName }: DocumentRequest, labels: readonly string[]): string {
-  return operationName === undefined && labels.length === 0 ? query : `${labels.join()}\n${operationName ?? ''}\n${query}`;
+function toKey(request: DocumentRequest, labels: readonly string[]): string {
+  const { query, operationName } = request;
+  const key = operationName === undefined && labels.length === 0 ? query : `${labels.join()}\n${operationName ?? ''}\n${query}`;
+  // No document begins with this character, and no label or name.
+  return defers(request) ? `\x01${key}` : key;
+}
+
+/** Whether deferred fragments of a document are planned as such. */
+function defers({ query, incremental }: DocumentRequest): boolean {
+  return incremental !== undefined && query.includes('@defer');
 }
 
 /** No document begins with this character, and no label or name. */

@@ -100,7 +100,7 @@ export class SendQueue implements WaitingClient {
   }
 
   /** Sends a message that is never dropped, such as the end of a stream. */
-  send(envelope: Envelope, body = EMPTY): void {
+  send(envelope: Envelope, body: Buffer = EMPTY): void {
     this.#send({ envelope, body, isDroppable: false });
   }
 

@@ -23,6 +23,9 @@ export class StreamedOperation implements Subscriber {
   readonly #options: StreamedOperationOptions;
   #subscription: Subscription | undefined;
   #isEnded = false;
+  /** Whether deferred parts of a result follow. */
+  #isFollowed = false;
+  #onEnded: (() => void) | undefined;
 
   constructor(options: StreamedOperationOptions) {
     this.#options = options;
@@ -62,15 +65,26 @@ export class StreamedOperation implements Subscriber {
   }
 
   /** Sends the result of a query or mutation. */
-  sendResult({ bytes, length, release, outcome }: OperationResult): void {
+  sendResult({ bytes, length, release, outcome, rest }: OperationResult): void {
     if (!this.#isEnded) {
       const { open, format } = this.#options;
       const queue = open();
       queue.send(format.result, Buffer.from(bytes.subarray(0, length)));
-      queue.send(format.ending);
-      this.#end(outcome);
+      if (rest) this.#isFollowed = true;
+      else this.#complete(outcome);
     }
     release?.();
+    rest?.((part, isLast) => {
+      if (this.#isEnded) return;
+      this.#options.open().send(this.#options.format.result, part);
+      if (isLast) this.#complete(outcome);
+    });
+  }
+
+  #complete(outcome: string): void {
+    const { open, format } = this.#options;
+    open().send(format.ending);
+    this.#end(outcome);
   }
 
   /** Ends the operation without a message. */
@@ -82,6 +96,11 @@ export class StreamedOperation implements Subscriber {
 
   /** Sends every event received so far, then reports the shutdown. */
   finish(done: () => void): void {
+    if (this.#isFollowed && !this.#isEnded) {
+      // The fetches of what follows have a time limit.
+      this.#onEnded = done;
+      return;
+    }
     if (!this.#subscription || this.#isEnded) {
       done();
       return;
@@ -96,5 +115,6 @@ export class StreamedOperation implements Subscriber {
   #end(cause: string): void {
     this.#isEnded = true;
     this.#options.onEnd(cause);
+    this.#onEnded?.();
   }
 }

@@ -49,6 +49,11 @@ export class StreamedResponses {
     this.#options = options;
   }
 
+  /** Whether {@link requireRoom} would not throw. */
+  get hasRoom(): boolean {
+    return !this.#isDraining && this.#open.size < this.#options.maxStreams;
+  }
+
   /** Throws SERVICE_UNAVAILABLE while the process shuts down, and when `count`, by default that of open responses, has reached the limit. */
   requireRoom(count = this.#open.size): void {
     if (this.#isDraining) throw fail('SERVICE_UNAVAILABLE', 'The server is shutting down.');

@@ -6,7 +6,7 @@ import type { Hooks } from '../../extensions/compile-hooks.ts';
 import { type Admission, type AdmitOptions, admit } from '../../request/admission.ts';
 import { type IdentifyOptions, readClientApplication } from '../../request/caller.ts';
 import type { MutationHeaderOptions } from '../../request/mutation-headers.ts';
-import type { ClientApplication, OperationResult, Reports, RunOperation } from '../../request/operation.ts';
+import type { ClientApplication, IncrementalFormat, OperationResult, Reports, RunOperation } from '../../request/operation.ts';
 import type { Parameters } from '../../request/parameters.ts';
 import { readResume } from '../../request/position.ts';
 import type { Subscriber } from '../../request/subscriber.ts';
@@ -96,6 +96,7 @@ export interface HttpOperation {
   readonly parameters: Parameters;
   readonly upload?: Upload | undefined;
   readonly subscriber?: Subscriber | undefined;
+  readonly incremental?: IncrementalFormat | undefined;
   /** Default: what the headers of the request name. */
   readonly client?: ClientApplication | undefined;
 }
@@ -103,7 +104,7 @@ export interface HttpOperation {
 /** Passes an operation on to the pipeline. Throws what the pipeline throws. */
 export function runOperation(
   { exchange: { request }, context, rejection, options }: AdmittedRequest,
-  { parameters, upload, subscriber, client = readClientApplication(request) }: HttpOperation,
+  { parameters, upload, subscriber, incremental, client = readClientApplication(request) }: HttpOperation,
   done: (result: OperationResult) => void,
 ): void {
   const { run, verifier } = options;
@@ -119,6 +120,7 @@ export function runOperation(
       reports,
       subscriber,
       resume,
+      incremental,
     },
     done,
   );

@@ -26,7 +26,7 @@ import { rejectCrossSite } from './cross-site.ts';
 import { HttpExchange } from './exchange.ts';
 import { admitExtended } from './extended-admission.ts';
 import { serveGraphiql } from './graphiql.ts';
-import { type MediaType, chooseStreamFormat } from './negotiation.ts';
+import { type IncrementalChoice, type MediaType, chooseIncrementalFormat, chooseStreamFormat } from './negotiation.ts';
 import { ALLOW } from './refusal.ts';
 import { handleReserved, isReservedRequest } from './reserved-requests.ts';
 import type { Head } from './send.ts';
@@ -159,9 +159,14 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
     ? options.responses.createOperation(exchange, { format: choice.format, caller: context.caller })
     : undefined;
   const isStreamed = choice !== undefined && (choice.isPreferred || !mediaType);
-  runOperation(admitted, { parameters, upload, subscriber }, (result) => {
+  const incremental = chooseParts(admitted);
+  runOperation(admitted, { parameters, upload, subscriber, incremental: incremental?.spec }, (result) => {
     exchange.guard(() => {
       exchange.record.setOperation(result.operationName, result.operationKind);
+      if (result.rest && incremental) {
+        options.responses.createOperation(exchange, { format: incremental.format, caller: context.caller }).sendResult(result);
+        return;
+      }
       if (subscriber && isStreamed) {
         subscriber.sendResult(result);
         return;
@@ -170,6 +175,12 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
       exchange.sendResult(status, toHead(admitted, isStreamed ? choice.format : mediaType, result), result);
     });
   });
+}
+
+/** Returns how the client takes deferred parts; undefined while the process has no room for another open response. */
+function chooseParts({ exchange: { request }, options }: AdmittedRequest): IncrementalChoice | undefined {
+  const choice = request.method === 'HEAD' ? undefined : chooseIncrementalFormat(request.headers.accept);
+  return choice && options.responses.hasRoom ? choice : undefined;
 }
 
 function toHead(

@@ -4,8 +4,9 @@
  * `negotiator` does not fit here: it drops the parameters that tell `multipart/mixed` of subscriptions from that of `@defer`, and whether a client
  * names a type or matches it by a wildcard, on which the status depends.
  */
-import type { Outcome } from '../../request/operation.ts';
+import type { IncrementalFormat, Outcome } from '../../request/operation.ts';
 import type { StreamFormat } from '../delivery/stream-format.ts';
+import { DEFER_2022, INCREMENTAL, INCREMENTAL_V0_2 } from '../multipart/incremental-format.ts';
 import { MULTIPART } from '../multipart/multipart-format.ts';
 import { SERVER_SENT_EVENTS } from '../sse/sse-format.ts';
 
@@ -70,9 +71,35 @@ function toStreamFormat({ type, parameters }: MediaRange): StreamFormat | undefi
   if (type === 'text/event-stream') return SERVER_SENT_EVENTS;
   if (type !== 'multipart/mixed') return undefined;
   const isOther = parameters.some(
-    (parameter) => /^(?:subscriptionspec|deferspec)=/.test(parameter) && !/^subscriptionspec="?1\.0"?$/.test(parameter),
+    (parameter) => /^(?:subscriptionspec|deferspec|incrementalspec)=/.test(parameter) && !/^subscriptionspec="?1\.0"?$/.test(parameter),
   );
   return isOther ? undefined : MULTIPART;
+}
+
+export interface IncrementalChoice {
+  readonly format: StreamFormat;
+  readonly spec: IncrementalFormat;
+}
+
+/** Returns the format of deferred parts with the highest weight, the first one of several; undefined when the client names none. */
+export function chooseIncrementalFormat(accept: string | undefined): IncrementalChoice | undefined {
+  if (accept === undefined || !/event-stream|multipart/i.test(accept)) return undefined;
+  let best: { readonly choice: IncrementalChoice; readonly weight: number } | undefined;
+  for (const range of parseAccept(accept)) {
+    const choice = toIncremental(range);
+    if (choice && range.weight > (best?.weight ?? 0)) best = { choice, weight: range.weight };
+  }
+  return best?.choice;
+}
+
+function toIncremental({ type, parameters }: MediaRange): IncrementalChoice | undefined {
+  if (type === 'text/event-stream') return { format: SERVER_SENT_EVENTS, spec: 'current' };
+  if (type !== 'multipart/mixed') return undefined;
+  const [named, ...others] = parameters.filter((parameter) => /^(?:subscriptionspec|deferspec|incrementalspec)=/.test(parameter));
+  if (others.length > 0) return undefined;
+  if (named === undefined) return { format: INCREMENTAL, spec: 'current' };
+  if (/^incrementalspec="?v0\.2"?$/.test(named)) return { format: INCREMENTAL_V0_2, spec: 'current' };
+  return /^deferspec="?20220824"?$/.test(named) ? { format: DEFER_2022, spec: '2022' } : undefined;
 }
 
 const JSON_RANGES = new Set(['application/graphql-response+json', 'application/json', 'application/*', '*/*']);

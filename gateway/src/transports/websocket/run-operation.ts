@@ -58,6 +58,7 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
         client: readClientApplication(request),
         subscriber: operation,
         resume: parameters.resume,
+        incremental: 'current' as const,
       };
       run({ ...incoming, rejection: undefined, isReadOnly: false, reports: NO_REPORTS }, (result) => {
         guard(() => {

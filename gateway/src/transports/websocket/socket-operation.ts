@@ -81,17 +81,26 @@ export class SocketOperation implements Subscriber {
   }
 
   /** Sends the result of a query or mutation, or the errors of an operation that was refused. */
-  sendResult({ outcome, bytes, length, release }: OperationResult): void {
+  sendResult({ outcome, bytes, length, release, rest }: OperationResult): void {
     if (!this.#isEnded) {
       const { queue } = this.#channel;
       const isRefused = outcome === 'refused';
       const own = Buffer.from(isRefused ? bytes.subarray(ERRORS_AT, length - 1) : bytes.subarray(0, length));
       const refusal = { head: Buffer.from(`{"id":${JSON.stringify(this.#id)},"type":"error","payload":`), tail: CLOSE_BRACE };
       queue.send(isRefused ? refusal : this.#next, own);
-      if (!isRefused) this.#send({ id: this.#id, type: MessageType.Complete });
-      this.#end(outcome);
+      if (!rest) this.#complete(outcome, isRefused);
     }
     release?.();
+    rest?.((part, isLast) => {
+      if (this.#isEnded) return;
+      this.#channel.queue.send(this.#next, part);
+      if (isLast) this.#complete(outcome, false);
+    });
+  }
+
+  #complete(outcome: string, isRefused: boolean): void {
+    if (!isRefused) this.#send({ id: this.#id, type: MessageType.Complete });
+    this.#end(outcome);
   }
 
   refuse(fault: Fault): void {

@@ -1,0 +1,191 @@
+/** Incremental delivery by the clients that people use: graphql-ws, graphql-sse, Apollo Client, urql; and over plain HTTP. */
+import { ApolloClient, HttpLink, InMemoryCache, gql } from '@apollo/client';
+import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Client, cacheExchange, fetchExchange } from '@urql/core';
+import { createClient as createSseClient } from 'graphql-sse';
+import { createClient as createWsClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import { request, until } from '../../stack/client.ts';
+import { type Federation, startFederation } from '../../stack/federation.ts';
+
+const HAMBURG = { code: 'HAM', name: 'Hamburg' };
+const ROTTERDAM = { code: 'RTM', name: 'Rotterdam' };
+const sources = {
+  harbours: {
+    sdl: 'type Query { harbours: [Harbour!]! } type Harbour @key(fields: "code") { code: ID! name: String! }',
+    resolvers: { Query: { harbours: () => [HAMBURG, ROTTERDAM] } },
+  },
+  tides: {
+    sdl: 'type Harbour @key(fields: "code") { code: ID! tide: Float! }',
+    resolvers: {
+      Harbour: { __resolveReference: (key: object) => key, tide: ({ code }: { code: string }) => (code === 'HAM' ? 1.5 : 2.5) },
+    },
+  },
+};
+const QUERY = 'query Tides { harbours { code name ... @defer(label: "tide") { tide } } }';
+const FIRST = { harbours: [HAMBURG, ROTTERDAM] };
+const WHOLE = {
+  harbours: [
+    { ...HAMBURG, tide: 1.5 },
+    { ...ROTTERDAM, tide: 2.5 },
+  ],
+};
+
+let federation: Federation;
+beforeAll(async () => {
+  federation = await startFederation(sources, { env: { MAX_DEFERRED: '10' } });
+});
+afterAll(() => federation.stop());
+
+/** Lets the deferred fetch be answered. */
+let release: () => void;
+beforeEach(() => {
+  const held = new Promise<void>((resolve) => (release = resolve));
+  federation.intercept = async ({ subgraph }) => {
+    if (subgraph === 'tides') await held;
+  };
+});
+
+const fetches = () => federation.received.map(({ subgraph }) => subgraph);
+
+/** Waits for the first result, lets the second be fetched, and waits for that. */
+async function hearBoth(heard: readonly unknown[], faults: readonly unknown[] = []): Promise<void> {
+  await until(() => Promise.resolve(heard.length > 0 || faults.length > 0));
+  release();
+  await until(() => Promise.resolve(heard.length >= 2 || faults.length > 0));
+  expect(faults).toEqual([]);
+}
+
+describe('a deferred fragment', () => {
+  it.each([
+    ['the format of 2022', new Defer20220824Handler()],
+    ['the current format', new GraphQL17Alpha9Handler()],
+  ])('is delivered later to Apollo Client in %s', async (_, incrementalHandler) => {
+    const link = new HttpLink({ uri: federation.url });
+    const client = new ApolloClient({ link, cache: new InMemoryCache(), incrementalHandler: incrementalHandler as Defer20220824Handler });
+    const heard: { data: unknown }[] = [];
+    const faults: unknown[] = [];
+    const subscription = client.watchQuery({ query: gql(QUERY) }).subscribe({
+      next: ({ data, error }) => {
+        if (error) faults.push(error);
+        else if (data) heard.push({ data });
+      },
+    });
+    await hearBoth(heard, faults);
+    expect(heard).toMatchObject([{ data: FIRST }, { data: WHOLE }]);
+    subscription.unsubscribe();
+  });
+
+  it('is delivered later to urql', async () => {
+    const client = new Client({ url: federation.url, exchanges: [cacheExchange, fetchExchange], preferGetMethod: false });
+    const heard: unknown[] = [];
+    const faults: unknown[] = [];
+    const subscription = client.query(QUERY, {}).subscribe(({ data, error }) => {
+      if (error) faults.push(error);
+      else if (data) heard.push(structuredClone(data));
+    });
+    await hearBoth(heard, faults);
+    expect([heard[0], heard.at(-1)]).toMatchObject([FIRST, WHOLE]);
+    subscription.unsubscribe();
+  });
+
+  const PARTS = [
+    {
+      data: FIRST,
+      pending: [
+        { id: '0', path: ['harbours', 0], label: 'tide' },
+        { id: '1', path: ['harbours', 1], label: 'tide' },
+      ],
+      hasNext: true,
+    },
+    {
+      incremental: [
+        { id: '0', data: { tide: 1.5 } },
+        { id: '1', data: { tide: 2.5 } },
+      ],
+      completed: [{ id: '0' }, { id: '1' }],
+      hasNext: false,
+    },
+  ];
+
+  it('is delivered later over WebSockets and server-sent events, by the current format', async () => {
+    const ws = createWsClient({ url: federation.url.replace('http', 'ws'), webSocketImpl: WebSocket });
+    const [bySocket, byEvents]: [unknown[], unknown[]] = [[], []];
+    const sse = createSseClient({ url: federation.url });
+    const listen = (heard: unknown[]) => ({
+      next: (value: unknown) => heard.push(value),
+      error: () => undefined,
+      complete: () => undefined,
+    });
+    ws.subscribe({ query: QUERY }, listen(bySocket));
+    sse.subscribe({ query: QUERY }, listen(byEvents));
+    await until(() => Promise.resolve(bySocket.length === 1 && byEvents.length === 1));
+    await Promise.all([hearBoth(bySocket), hearBoth(byEvents)]);
+    expect([bySocket, byEvents]).toEqual([PARTS, PARTS]);
+    await ws.dispose();
+    sse.dispose();
+  });
+
+  it('fails on its own where its subgraph fails', async () => {
+    federation.intercept = ({ subgraph }) => (subgraph === 'tides' ? { data: null, errors: [{ message: 'no tide' }] } : undefined);
+    const { status, headers, text } = await request(federation.url, {
+      method: 'POST',
+      body: { query: QUERY },
+      headers: { accept: 'multipart/mixed, application/json' },
+    });
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'multipart/mixed;boundary="-"', 'no-store']);
+    const [, first, second, end] = text.split('\r\n---').map((part) => part.slice(part.indexOf('{')));
+    expect(JSON.parse(first ?? '')).toMatchObject({ data: FIRST, hasNext: true });
+    expect(JSON.parse(second ?? '')).toMatchObject({
+      completed: [
+        { id: '0', errors: [{ path: ['harbours', 0, 'tide'] }] },
+        { id: '1', errors: [{ path: ['harbours', 1, 'tide'] }] },
+      ],
+      hasNext: false,
+    });
+    expect(end).toBe('--\r\n'.slice(-1));
+  });
+
+  it('is a part of the only response for a client that takes no other', async () => {
+    release();
+    const before = fetches().length;
+    const { body, headers } = await federation.ask(QUERY);
+    expect(body).toEqual({ data: WHOLE });
+    expect(headers.get('content-type')).toContain('json');
+    expect(fetches().slice(before)).toEqual(['harbours', 'tides']);
+  });
+
+  it('is not fetched any further when its client disconnects', async () => {
+    const leave = new AbortController();
+    let isAborted = false;
+    federation.intercept = ({ subgraph }, incoming) => {
+      if (subgraph !== 'tides') return undefined;
+      return new Promise((resolve) => {
+        incoming.socket.once('close', () => {
+          isAborted = true;
+          resolve(undefined);
+        });
+      });
+    };
+    const headers = { accept: 'multipart/mixed', 'content-type': 'application/json' };
+    const response = await fetch(federation.url, { method: 'POST', headers, body: JSON.stringify({ query: QUERY }), signal: leave.signal });
+    await response.body?.getReader().read();
+    await until(() => Promise.resolve(fetches().at(-1) === 'tides'));
+    leave.abort();
+    await until(() => Promise.resolve(isAborted));
+  });
+
+  it('costs as much as without @defer, and is refused beyond the limit of directives', async () => {
+    const cost = async (query: string) =>
+      (await federation.ask(query, {}, { 'trestle-cost': '1' })).body.extensions as { cost: { estimated: number } };
+    release();
+    expect(await cost(QUERY)).toEqual(await cost(QUERY.replace('... @defer(label: "tide") { tide }', 'tide')));
+    const many = await federation.ask(`{ harbours { ${'... @defer { name } '.repeat(11)} } }`);
+    expect([many.status, many.body.errors?.[0]?.message]).toEqual([400, 'The document has more than 10 directives @defer and @stream.']);
+  });
+});
+
+it('@stream is accepted and has no effect', async () => {
+  expect((await federation.ask('{ harbours @stream(initialCount: 1) { code name } }')).body).toEqual({ data: FIRST });
+});

@@ -1,0 +1,206 @@
+/**
+ * Executes an operation with deferred fragments (`@defer`): the fetches of the first response, then those of each part, as soon as the part around
+ * it is delivered. All parts share one tree of objects; each has its own errors.
+ */
+import type { CompiledDeferred, DeferredPart, DeferredProgram } from '../../program/deferred-program.ts';
+import type { Operation } from '../../program/operation.ts';
+import { type Data, type PlanStep, TOO_LARGE, type ValueFault } from '../../program/program.ts';
+import type { ResultError } from '../../program/result.ts';
+import { Execution, type ExecutionRequest } from '../execute.ts';
+import { ExecutionErrors } from '../execution-errors.ts';
+import { type Target, findTargets } from './targets.ts';
+
+/** The most objects of deferred fragments that one operation delivers, in all parts. */
+const MAX_TARGETS = 1000;
+
+/** One object of a part as it is delivered, or the first response. */
+export interface Delivery {
+  /** JSON; `null` where a required field is missing. */
+  readonly data: string;
+  readonly errors: readonly ResultError[];
+}
+
+/** One object of a deferred fragment that the client will get. */
+export interface Pending extends Target {
+  readonly id: string;
+  readonly label: string | undefined;
+}
+
+/** A part that is complete. */
+export interface CompletedPart {
+  readonly objects: readonly (Pending & Delivery)[];
+  /** What is pending within it. */
+  readonly pending: readonly Pending[];
+  readonly hasNext: boolean;
+}
+
+export interface DeferredExecutionOptions {
+  readonly request: ExecutionRequest & { readonly operation: Operation & { readonly deferred: CompiledDeferred } };
+  readonly program: DeferredProgram;
+  readonly newBuffer: () => Buffer;
+  /** The most bytes of all data. */
+  readonly maxBytes: number;
+}
+
+interface Written extends Delivery {
+  readonly faults: readonly ValueFault[];
+  readonly value: unknown;
+}
+
+export class DeferredExecution {
+  readonly #options: DeferredExecutionOptions;
+  readonly #data: Data = {};
+  #open = 0;
+  #count = 0;
+  #bytes = 0;
+  #overflow: ResultError[] = [];
+  #started: (readonly [number, readonly Pending[]])[] = [];
+
+  constructor(options: DeferredExecutionOptions) {
+    this.#options = options;
+  }
+
+  /** Calls back once, with the first response. Nothing is pending where no fragment is deferred. */
+  first(done: (delivery: Delivery, pending: readonly Pending[]) => void): void {
+    const { program, request } = this.#options;
+    const errors = this.#newErrors();
+    this.#runWithPlain(program.plan, { index: -1, errors }, () => {
+      const root: Target = { object: this.#data, delivered: undefined, path: [] };
+      const written = this.#write(request.operation.deferred.first, root, errors);
+      this.#started = this.#prepare(-1, [{ ...root, delivered: written.value }]);
+      done(
+        { data: written.data, errors: [...errors.finish(written.faults), ...this.#takeOverflow()] },
+        this.#started.flatMap(([, targets]) => targets),
+      );
+    });
+  }
+
+  /** Executes the parts; calls back for each, the last one without `hasNext`. */
+  rest(done: (part: CompletedPart) => void): void {
+    for (const [index, targets] of this.#started.splice(0)) this.#runPart(index, targets, done);
+  }
+
+  #runPart(index: number, targets: readonly Pending[], done: (part: CompletedPart) => void): void {
+    const part = this.#options.program.parts[index] as DeferredPart;
+    const errors = this.#newErrors();
+    this.#runWithPlain(part.plan, { index, errors }, () => {
+      const write = this.#options.request.operation.deferred.parts[index] as CompiledDeferred['first'];
+      const written = targets.map((target) => ({ target, ...this.#write(write, target, errors) }));
+      const byTarget = assign(errors.finish(written.flatMap(({ faults }) => faults)), targets);
+      const objects = written.map(({ target, data }, i) => ({ ...target, data, errors: byTarget[i] ?? [] }));
+      const started = this.#prepare(
+        index,
+        written.map(({ target, value }) => ({ ...target, delivered: value })),
+      );
+      objects[0]?.errors.push(...this.#takeOverflow());
+      this.#open--;
+      done({ objects, pending: started.flatMap(([, each]) => each), hasNext: this.#open > 0 });
+      for (const [inner, each] of started) this.#runPart(inner, each, done);
+    });
+  }
+
+  /** Returns the parts within a delivered one that have objects, and counts them as open. */
+  #prepare(parent: number, delivered: readonly Target[]): (readonly [number, readonly Pending[]])[] {
+    const { parts } = this.#options.program;
+    const skipped = parent < 0 ? 0 : (parts[parent] as DeferredPart).path.length;
+    return parts.flatMap((part, index) => {
+      if (!this.#isDeferred(part) || this.#parentOf(part) !== parent || !this.#isIncluded(part)) return [];
+      const all = delivered.flatMap((each) => findTargets(part, each, skipped));
+      const found = all.slice(0, MAX_TARGETS - this.#count);
+      if (found.length < all.length) this.#overflow = [TOO_MANY];
+      if (found.length === 0) return [];
+      this.#open++;
+      const pending = found.map((each) => ({ ...each, id: String(this.#count++), label: part.label }));
+      return [[index, pending] as const];
+    });
+  }
+
+  /** Returns the part around a part that is deferred itself. */
+  #parentOf({ parent }: DeferredPart): number {
+    const around = this.#options.program.parts[parent];
+    return around && !this.#isDeferred(around) ? this.#parentOf(around) : parent;
+  }
+
+  #isDeferred({ variable }: DeferredPart): boolean {
+    return variable === undefined || this.#options.request.conditions[variable] === true;
+  }
+
+  #isIncluded({ when, parent }: DeferredPart): boolean {
+    const { conditions } = this.#options.request;
+    const around = this.#options.program.parts[parent];
+    return when.every(({ variable, isTrue }) => conditions[variable] === isTrue) && (!around || this.#isIncluded(around));
+  }
+
+  /** Runs a plan, and then those of the fragments within that are not deferred for these variables. */
+  #runWithPlain(plan: PlanStep | undefined, at: { index: number; errors: ExecutionErrors }, done: () => void): void {
+    const { parts } = this.#options.program;
+    const plain = parts.flatMap((part, index) => (part.parent === at.index && !this.#isDeferred(part) ? [{ part, index }] : []));
+    this.#run(plan, at.errors, () => {
+      let open = plain.length;
+      if (open === 0) done();
+      for (const { part, index } of plain)
+        this.#runWithPlain(part.plan, { index, errors: at.errors }, () => {
+          if (--open === 0) done();
+        });
+    });
+  }
+
+  #run(plan: PlanStep | undefined, errors: ExecutionErrors, done: () => void): void {
+    const { request } = this.#options;
+    const { operation } = request;
+    const { collect, represent } = operation.deferred;
+    const own = { program: { ...operation.program, plan }, compiled: { ...operation.compiled, collect, represent } };
+    new Execution({ ...request, operation: own }, { data: this.#data, errors }).start(() => {
+      done();
+    });
+  }
+
+  #write(write: CompiledDeferred['first'], { object, path }: Target, errors: ExecutionErrors): Written {
+    const { request, newBuffer, maxBytes } = this.#options;
+    const faults: ValueFault[] = [];
+    const noteMissing: ExecutionErrors['noteMissing'] = (below) => {
+      errors.noteMissing([...path, ...below]);
+    };
+    try {
+      const left = Math.max(0, maxBytes - this.#bytes);
+      const { conditions } = request;
+      const { bytes, length } = write(object, { conditions, introspection: {}, buffer: newBuffer(), maxBytes: left, faults, noteMissing });
+      this.#bytes += length;
+      const data = bytes.toString('utf8', DATA_AT, length);
+      return { data, value: JSON.parse(data), errors: [], faults: faults.map((each) => ({ ...each, path: [...path, ...each.path] })) };
+    } catch (error) {
+      if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;
+      const message = `The response exceeds the limit of ${String(maxBytes)} bytes. Select fewer fields or smaller pages.`;
+      return { data: 'null', value: null, errors: [], faults: [{ message, path }] };
+    }
+  }
+
+  /** Returns an error once after {@link MAX_TARGETS} was exceeded: the client must not take the result for complete. */
+  #takeOverflow(): ResultError[] {
+    const overflow = this.#overflow;
+    this.#overflow = [];
+    return overflow;
+  }
+
+  #newErrors(): ExecutionErrors {
+    return new ExecutionErrors(this.#options.request.operation.program.shape);
+  }
+}
+
+const TOO_MANY: ResultError = {
+  message: `The deferred fragments have more than ${String(MAX_TARGETS)} objects. Those after them are left out: select smaller pages.`,
+  extensions: { code: 'VALIDATION_ERROR' },
+};
+
+/** The offset of the data in what the code writes: `{"data":…`. */
+const DATA_AT = 8;
+
+/** Gives each error to the object that its path is below; one without such a path to the first object. */
+function assign(errors: readonly ResultError[], targets: readonly Target[]): ResultError[][] {
+  const assigned = targets.map((): ResultError[] => []);
+  for (const error of errors) {
+    const at = targets.findIndex(({ path }) => path.every((segment, i) => error.path?.[i] === segment));
+    assigned[Math.max(at, 0)]?.push(error);
+  }
+  return assigned;
+}

@@ -1,0 +1,184 @@
+/** Deferred fragments of one operation: what is fetched when, and what the client gets, without a network. */
+import { expect, it } from '@jest/globals';
+import { composeSupergraph } from '../test-access.ts';
+import { createPlanner } from '../../plan/planner.ts';
+import { DEFAULT_LIMITS } from '../../limits/limits.ts';
+import { link } from '../../program/operation.ts';
+import type { CompiledDeferred } from '../../program/deferred-program.ts';
+import type { RequestContext } from '../../request/context.ts';
+import type { IncrementalFormat } from '../../request/operation.ts';
+import { DeferredExecution } from './deferred-execution.ts';
+import { writeFirst, writePart } from './write-parts.ts';
+import { readVariables } from '../variables.ts';
+
+const SDL = composeSupergraph({
+  users: `type Query { me: User users: [User!]! node: Node } interface Node { id: ID! }
+    type User implements Node @key(fields: "id") { id: ID! name: String bio: String! }
+    type Group implements Node @key(fields: "id") { id: ID! title: String }
+    type Mutation { rename: User }`,
+  orders: 'type User @key(fields: "id") { id: ID! orders: [Order!]! } type Order @key(fields: "id") { id: ID! total: Int }',
+  stock: 'type Order @key(fields: "id") { id: ID! weight: Int! }',
+});
+const planner = createPlanner(SDL, { ...DEFAULT_LIMITS, maxDeferred: 20 });
+
+type Answer = (service: string, query: string, representations: { id: string }[]) => object;
+const USERS: Record<string, object> = { '1': { name: 'Ada', bio: 'x' }, '2': { name: 'Bob', bio: null } };
+const answer: Answer = (service, query, representations) => {
+  if (representations.length > 0)
+    return {
+      data: {
+        _entities: representations.map(({ id }) =>
+          service === 'users'
+            ? { __typename: 'User', ...USERS[id] }
+            : service === 'orders'
+              ? { __typename: 'User', orders: [{ __typename: 'Order', id: `o${id}`, total: 5 }] }
+              : { __typename: 'Order', weight: id === 'o2' ? null : 7 },
+        ),
+      },
+    };
+  const user = (id: string) => ({ __typename: 'User', id, ...USERS[id] });
+  if (query.includes('users')) return { data: { users: [user('1'), user('2')] } };
+  if (query.includes('node')) return { data: { node: user('1') } };
+  if (query.includes('rename')) return { data: { rename: user('1') } };
+  return { data: { me: user('1') } };
+};
+
+interface Run {
+  readonly variables?: Record<string, unknown>;
+  readonly spec?: IncrementalFormat;
+  readonly reply?: Answer;
+}
+
+function run(query: string, { variables = {}, spec = 'current', reply = answer }: Run = {}) {
+  const prepared = planner.prepare({ query, operationName: undefined, labels: [], isIncremental: true });
+  if (!('program' in prepared)) throw new Error(JSON.stringify(prepared));
+  const { program } = prepared;
+  if (!program.deferred) return { responses: [], fetches: [] };
+  const operation = link(program);
+  const fetches: string[] = [];
+  const execution = new DeferredExecution({
+    program: program.deferred,
+    request: {
+      operation: { ...operation, deferred: operation.deferred as CompiledDeferred },
+      variables,
+      conditions: readVariables(program.variables, variables),
+      context: {} as RequestContext,
+      send: ({ service, body }, done) => {
+        const parsed = JSON.parse(body) as { query: string; variables: { representations?: { id: string }[] } };
+        fetches.push(service);
+        done(null, structuredClone(reply(service, parsed.query, parsed.variables.representations ?? [])));
+      },
+    },
+    newBuffer: () => Buffer.alloc(4096),
+    maxBytes: 100_000,
+  });
+  const format = (errors: readonly { message: string; path?: unknown }[]) =>
+    errors.map(({ message, path }) => ({ message, path }) as never);
+  const responses: unknown[] = [];
+  execution.first((delivery, pending) => {
+    responses.push(
+      pending.length === 0
+        ? { data: JSON.parse(delivery.data) as unknown }
+        : JSON.parse(writeFirst(delivery, pending, { format, spec }).toString()),
+    );
+    fetches.push('|');
+  });
+  execution.rest((part) => {
+    responses.push(JSON.parse(writePart(part, { format, spec }).toString()));
+    fetches.push('|');
+  });
+  return { responses, fetches };
+}
+
+it('delivers a fragment of another subgraph after the first response', () => {
+  const { responses, fetches } = run('{ me { name ... @defer(label: "o") { orders { total } } } }');
+  expect(fetches).toEqual(['users', '|', 'orders', '|']);
+  expect(responses).toEqual([
+    { data: { me: { name: 'Ada' } }, pending: [{ id: '0', path: ['me'], label: 'o' }], hasNext: true },
+    { incremental: [{ id: '0', data: { orders: [{ total: 5 }] } }], completed: [{ id: '0' }], hasNext: false },
+  ]);
+});
+
+it('defers fields of the same subgraph too', () => {
+  const { responses, fetches } = run('{ me { name ... @defer { bio } } }');
+  expect(fetches).toEqual(['users', '|', 'users', '|']);
+  expect(responses[1]).toEqual({ incremental: [{ id: '0', data: { bio: 'x' } }], completed: [{ id: '0' }], hasNext: false });
+});
+
+it('delivers a fragment in a list for each item, and completes one with errors where a required field is null', () => {
+  const { responses } = run('{ users { id ...F @defer } } fragment F on User { bio }');
+  expect(responses).toEqual([
+    {
+      data: { users: [{ id: '1' }, { id: '2' }] },
+      pending: [
+        { id: '0', path: ['users', 0] },
+        { id: '1', path: ['users', 1] },
+      ],
+      hasNext: true,
+    },
+    {
+      incremental: [{ id: '0', data: { bio: 'x' } }],
+      completed: [
+        { id: '0' },
+        { id: '1', errors: [{ message: 'Cannot return null for non-nullable field User.bio.', path: ['users', 1, 'bio'] }] },
+      ],
+      hasNext: false,
+    },
+  ]);
+});
+
+it('delivers fragments within fragments after those around them', () => {
+  const { responses, fetches } = run('{ me { id ... @defer(label: "a") { orders { id ... @defer(label: "b") { weight } } } } }');
+  expect(fetches).toEqual(['users', '|', 'orders', '|', 'stock', '|']);
+  expect(responses.slice(1)).toEqual([
+    {
+      incremental: [{ id: '0', data: { orders: [{ id: 'o1' }] } }],
+      pending: [{ id: '1', path: ['me', 'orders', 0], label: 'b' }],
+      completed: [{ id: '0' }],
+      hasNext: true,
+    },
+    { incremental: [{ id: '1', data: { weight: 7 } }], completed: [{ id: '1' }], hasNext: false },
+  ]);
+});
+
+it('defers by the value of a variable', () => {
+  const query = 'query ($v: Boolean!) { me { id ... @defer(if: $v) { orders { total } } } }';
+  expect(run(query, { variables: { v: true } }).responses).toHaveLength(2);
+  expect(run(query, { variables: { v: false } }).responses).toEqual([{ data: { me: { id: '1', orders: [{ total: 5 }] } } }]);
+});
+
+it('defers a fragment on the query, on one type of an interface, and below a mutation', () => {
+  expect(run('{ me { id } ... @defer { users { name } } }').responses[1]).toMatchObject({
+    incremental: [{ data: { users: [{ name: 'Ada' }, { name: 'Bob' }] } }],
+  });
+  expect(run('{ node { id ... on User @defer { orders { total } } ... on Group @defer { title } } }').responses).toEqual([
+    { data: { node: { id: '1' } }, pending: [{ id: '0', path: ['node'] }], hasNext: true },
+    { incremental: [{ id: '0', data: { orders: [{ total: 5 }] } }], completed: [{ id: '0' }], hasNext: false },
+  ]);
+  expect(run('mutation { rename { id ... @defer { orders { total } } } }').fetches).toEqual(['users', '|', 'orders', '|']);
+});
+
+it('writes the format of 2022 with paths, labels and the errors of a failed fragment', () => {
+  const reply: Answer = (service, query, representations) =>
+    service === 'orders' ? { data: null, errors: [{ message: 'no' }] } : answer(service, query, representations);
+  expect(run('{ me { id ... @defer(label: "o") { orders { total } } } }', { spec: '2022', reply }).responses).toEqual([
+    { data: { me: { id: '1' } }, hasNext: true },
+    { incremental: [{ data: null, path: ['me'], label: 'o', errors: [{ message: 'no', path: ['me', 'orders'] }] }], hasNext: false },
+  ]);
+});
+
+it('refuses labels that are not unique, deferred root fields of a mutation and more directives than the limit', () => {
+  const refuse = (query: string) => JSON.stringify(planner.prepare({ query, operationName: undefined, labels: [], isIncremental: true }));
+  expect(refuse('{ me { ... @defer(label: "a") { id } ... @defer(label: "a") { name } } }')).toContain('must be unique');
+  expect(refuse('mutation { ... @defer { rename { id } } }')).toContain('not allowed on root fields of a mutation');
+  expect(refuse(`{ me { ${'... @defer { id } '.repeat(21)} } }`)).toContain('more than 20 directives');
+});
+
+it('reports an error when the deferred fragments have more objects than the limit', () => {
+  const users = Array.from({ length: 1001 }, (_, i) => ({ __typename: 'User', id: String(i) }));
+  const reply: Answer = (service, query, representations) =>
+    query.includes('users') ? { data: { users } } : answer(service, query, representations);
+  const [first] = run('{ users { id ... @defer { orders { total } } } }', { reply }).responses as [{ errors: unknown; pending: unknown[] }];
+  expect(first.pending).toHaveLength(1000);
+  expect(first.errors).toMatchObject([{ message: expect.stringContaining('more than 1000 objects') }]);
+});

@@ -1,0 +1,106 @@
+/** Compiles the deferred fragments of an operation: Apollo's planner says which fetches come later, the code writes each part on its own. */
+import type { PlanNode, SubscriptionNode } from '@apollo/query-planner';
+import type { GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { DeferredPart, DeferredProgram } from '../program/deferred-program.ts';
+import type { PlanStep } from '../program/program.ts';
+import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
+import type { PlanCompiler } from './plan-steps.ts';
+import type { ReadOperation } from './read-operation.ts';
+import { createSelections } from './selection.ts';
+import { splitDeferred, toPlannedLabel } from './split-deferred.ts';
+import { generateExplain } from './writer-code.ts';
+
+export interface DeferredInput {
+  readonly schema: GraphQLSchema;
+  readonly compiler: PlanCompiler;
+  /** Returns the plan of an operation without fragment spreads. */
+  readonly plan: (operation: OperationDefinitionNode) => PlanNode | SubscriptionNode | undefined;
+}
+
+/**
+ * Returns undefined for an operation that is executed as a whole: one that defers nothing, and one whose plan can not be divided, which a server may
+ * decide for itself (proposal "Incremental Delivery", §6: "a GraphQL service may choose not to defer").
+ */
+export function compileDeferred(
+  { incremental: operation, root, denied, introspection, selections, sets }: ReadOperation,
+  { schema, compiler, plan }: DeferredInput,
+): DeferredProgram | undefined {
+  if (!operation || denied.size > 0 || introspection) return undefined;
+  const split = splitDeferred(schema, operation);
+  if (split.parts.length === 0) return undefined;
+  try {
+    const divided = divide(plan(split.planned));
+    const compile = (node: PlanNode | undefined) => compiler.compile(node);
+    const first = compile(divided.first);
+    const parts = split.parts.map(({ label, variable, path, types, when, parent }, i): DeferredPart => {
+      if (!divided.later.has(toPlannedLabel(i))) throw new Uncovered(UNRESOLVABLE, { cause: 'The plan has no such part.' });
+      return { label, variable, path, types, when, parent, plan: compile(divided.later.get(toPlannedLabel(i))) };
+    });
+    // The order of fetches with contextual arguments is that of the whole plan.
+    if (compiler.hasContexts) throw new Undivided();
+    const steps = [first, ...parts.map((part) => part.plan)].filter((step): step is PlanStep => step !== undefined);
+    requireCover({ root, selections, sets, denied, steps });
+    const writing = { schema, selections: createSelections(schema, new Map()), denied };
+    const writers = split.parts.map(({ type, set }) => generateExplain({ ...writing, root: type, sets: [{ set, when: [] }] }));
+    const writeFirst = generateExplain({ ...writing, root, sets: [{ set: split.first, when: [] }] });
+    const code = `return{first:${writeFirst},parts:[${writers.join(',')}],collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}]};`;
+    return { plan: first, parts, code };
+  } catch (error) {
+    if (error instanceof Uncovered || error instanceof Undivided) return undefined;
+    throw error;
+  }
+}
+
+/** Thrown for a plan that can not be divided into its parts. */
+class Undivided extends Error {}
+
+interface Divided {
+  readonly first: PlanNode | undefined;
+  /** The plan of each deferred fragment by its label. */
+  readonly later: ReadonlyMap<string, PlanNode | undefined>;
+}
+
+/** Takes the deferred parts out of a plan. Throws Undivided where one depends on more than the fetches around it. */
+function divide(plan: PlanNode | SubscriptionNode | undefined): Divided {
+  const later = new Map<string, PlanNode | undefined>();
+  const visit = (node: PlanNode | undefined): PlanNode | undefined => {
+    switch (node?.kind) {
+      case 'Sequence':
+      case 'Parallel': {
+        const nodes = node.nodes.flatMap((each) => visit(each) ?? []);
+        return nodes.length > 0 ? { ...node, nodes } : undefined;
+      }
+      case 'Defer':
+        for (const { label, node: part } of node.deferred) {
+          if (label === undefined || later.has(label)) throw new Undivided();
+          later.set(label, undefined);
+          later.set(label, visit(part));
+        }
+        return visit(node.primary.node);
+      case 'Condition':
+      case 'Flatten':
+        if (hasDefer(node)) throw new Undivided();
+        return node;
+      default:
+        return node;
+    }
+  };
+  if (plan?.kind === 'Subscription') throw new Undivided();
+  return { first: visit(plan), later };
+}
+
+function hasDefer(node: PlanNode): boolean {
+  switch (node.kind) {
+    case 'Defer':
+      return true;
+    case 'Sequence':
+    case 'Parallel':
+      return node.nodes.some(hasDefer);
+    case 'Flatten':
+      return hasDefer(node.node);
+    case 'Condition':
+      return (node.ifClause !== undefined && hasDefer(node.ifClause)) || (node.elseClause !== undefined && hasDefer(node.elseClause));
+    case 'Fetch':
+      return false;
+  }
+}
