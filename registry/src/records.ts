@@ -59,6 +59,8 @@ export interface SchemaChange {
   readonly id: string;
   readonly level: 'BREAKING' | 'DANGEROUS' | 'SAFE';
   readonly kind: string;
+  /** The schema coordinate of what changes. */
+  readonly coordinate: string;
   readonly message: string;
 }
 
@@ -74,6 +76,9 @@ export interface BrokenOperation {
 export interface CheckResult {
   readonly problems: readonly CompositionProblem[];
   readonly hints: readonly CompositionProblem[];
+  /** Where the second composer differs, and what the lint rules find. */
+  readonly disagreements: readonly string[];
+  readonly lint: readonly CompositionProblem[];
   /** Breaking changes first. `isApproved`: by an approval before the check. */
   readonly changes: readonly (SchemaChange & { readonly isApproved: boolean })[];
   readonly brokenOperations: readonly BrokenOperation[];

@@ -20,9 +20,9 @@ export interface CompositionProblem {
   readonly places: readonly { readonly file: string; readonly line: number; readonly column: number }[];
 }
 
-/** Holds the composed schemas and the composer's hints, or every problem that prevents composition. */
+/** Holds the composed schemas, or every problem that prevents composition. */
 export type Composition =
-  | { readonly ok: true; readonly supergraphSdl: string; readonly apiSdl: string; readonly hints: readonly CompositionProblem[] }
+  | { readonly ok: true; readonly supergraphSdl: string; readonly apiSdl: string }
   | { readonly ok: false; readonly problems: readonly CompositionProblem[] };
 
 /** Composes the subgraphs. Returns all problems when the schemas are invalid or conflict; it does not throw for them. */
@@ -48,7 +48,6 @@ export function compose(subgraphs: readonly SubgraphSource[]): Composition {
     ok: true,
     supergraphSdl: `${result.supergraphSdl.trim()}\n`,
     apiSdl: `${printSchema(api).trim()}\n`,
-    hints: result.hints.map((hint) => ({ code: hint.definition.code, message: hint.message, places: placesOf(hint) })),
   };
 }
 
@@ -64,7 +63,7 @@ function toProblem(error: GraphQLError): CompositionProblem {
 }
 
 /** Returns the locations of an error: of the conflicting nodes for a composition error, of the source for a syntax error. */
-function placesOf(error: Partial<Pick<GraphQLError, 'nodes' | 'locations' | 'source'>>): CompositionProblem['places'] {
+function placesOf(error: GraphQLError): CompositionProblem['places'] {
   const locations = error.nodes?.flatMap(({ loc }) =>
     loc ? [{ source: loc.source, line: loc.startToken.line, column: loc.startToken.column }] : [],
   );

@@ -104,14 +104,16 @@ describe('checkSubgraphs', () => {
     id: string;
     verdict: string;
     launchId: string | null;
-    changes: { level: string; kind: string; isApproved: boolean }[];
+    lint: object[];
+    disagreements: string[];
+    changes: { level: string; kind: string; coordinate: string; isApproved: boolean }[];
     brokenOperations: object[];
     problems: object[];
   }
   const check = async (environment: string, users: string): Promise<Checked> => {
     const { data } = await registry.graphql<{ checkSubgraphs: Checked }>(
       `mutation ($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
-         id verdict launchId changes { level kind isApproved } brokenOperations { name client messages } problems { code } } }`,
+         id verdict launchId lint { code places { subgraph line } } disagreements changes { level kind coordinate isApproved } brokenOperations { name client messages } problems { code } } }`,
       { input: { environment, subgraphs: [{ name: 'users', sdl: users }] } },
     );
     if (!data) throw new Error('The check was refused');
@@ -123,7 +125,12 @@ describe('checkSubgraphs', () => {
     await publish(registry, environment, { users: USERS });
     const without = USERS.replace('  age: Int\n', '');
     const failed = await check(environment, without);
-    expect(failed).toMatchObject({ verdict: 'FAILED', changes: [{ level: 'BREAKING', kind: 'FIELD_REMOVED', isApproved: false }] });
+    expect(failed).toMatchObject({
+      verdict: 'FAILED',
+      disagreements: [],
+      lint: expect.arrayContaining([{ code: 'require-description', places: [{ subgraph: 'users', line: 3 }] }]),
+      changes: [{ level: 'BREAKING', kind: 'FIELD_REMOVED', coordinate: 'User.age', isApproved: false }],
+    });
     const approve = `mutation ($input: ApproveCheckInput!) { approveCheck(input: $input) { verdict approval { approver reason } } }`;
     const input = { id: failed.id, approver: 'Ada', reason: 'Nobody reads it' };
     const approved = await registry.graphql(approve, { input });

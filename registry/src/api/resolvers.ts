@@ -150,6 +150,8 @@ export const resolvers = {
     verdict: verdictOf,
     problems: ({ result }: Check) => result.problems,
     hints: ({ result }: Check) => result.hints,
+    disagreements: ({ result }: Check) => result.disagreements,
+    lint: ({ result }: Check) => result.lint,
     changes: ({ result }: Check) => result.changes,
     brokenOperations: ({ result }: Check) => result.brokenOperations,
   },

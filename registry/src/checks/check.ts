@@ -40,7 +40,10 @@ export async function runCheck(request: CheckRequest, { database, composer, crea
   const launch = current && (await store.findLaunch(current.launchId));
   const operations = await listOperations(environment, store);
   const proposed = next.map(({ name, url, sdl }) => ({ name, url, sdl }));
-  const outcome = await composer.compose({ subgraphs: proposed, compareWith: { apiSdl: launch?.apiSdl, operations } });
+  const outcome = await composer.compose({
+    subgraphs: proposed,
+    compareWith: { apiSdl: launch?.apiSdl, operations, changed: subgraphs.map(({ name }) => name) },
+  });
   const id = createId('chk');
   await store.insertCheck({
     id,
@@ -63,11 +66,13 @@ async function listOperations(environment: string, store: Store): Promise<Operat
 }
 
 async function toResult(outcome: ComposeOutcome, { environment, store }: { environment: string; store: Store }): Promise<CheckResult> {
-  if (!outcome.ok) return { problems: outcome.problems, hints: [], changes: [], brokenOperations: [] };
-  const { hints, changes, brokenOperations } = outcome;
+  const { hints, disagreements, lint } = outcome;
+  if (!outcome.ok) return { problems: outcome.problems, hints, disagreements, lint, changes: [], brokenOperations: [] };
+  const { changes, brokenOperations } = outcome;
   const breaking = changes.filter(({ level }) => level === 'BREAKING').map(({ id }) => id);
   const approved = await store.listApprovedChanges(environment, breaking);
-  return { problems: [], hints, changes: changes.map((change) => ({ ...change, isApproved: approved.has(change.id) })), brokenOperations };
+  const decided = changes.map((change) => ({ ...change, isApproved: approved.has(change.id) }));
+  return { problems: [], hints, disagreements, lint, changes: decided, brokenOperations };
 }
 
 /** Returns the verdict of a check, with its approval. */

@@ -1,9 +1,13 @@
-/** Composes subgraphs, and compares the result with what clients see now. CPU-bound: runs in the thread of composition. No I/O. */
+/** Composes subgraphs, and finds what a check reports. CPU-bound: runs in the thread of composition. No I/O. */
 import { createHash } from 'node:crypto';
-import { type CompositionProblem as FileProblem, compose } from '@trestle/schema/compose';
-import { type GraphQLSchema, buildSchema, findBreakingChanges, findDangerousChanges, parse, validate } from 'graphql';
-import type { BrokenOperation, CompositionProblem, Operation, SchemaChange } from '../records.ts';
-import type { ComposeOutcome, ComposeTask } from './compose-task.ts';
+import { listChanges } from '@trestle/graph-checks/changes';
+import { composeGraph } from '@trestle/graph-checks/compose';
+import type { GraphFault } from '@trestle/graph-checks/faults';
+import { lintSdl } from '@trestle/graph-checks/lint';
+import { compose } from '@trestle/schema/compose';
+import { type GraphQLSchema, buildSchema, parse, validate } from 'graphql';
+import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
+import type { Comparison, ComposeOutcome, ComposeTask } from './compose-task.ts';
 
 /** What is kept of the findings: a broken schema may have thousands. */
 const MAX_PROBLEMS = 100;
@@ -12,54 +16,55 @@ const MAX_BROKEN = 100;
 const MAX_MESSAGES = 5;
 
 /** Composes the subgraphs of a task. Does not throw for schemas that are invalid or conflict. */
-export function composeSubgraphs({ subgraphs, compareWith }: ComposeTask): ComposeOutcome {
-  const composition = compose(subgraphs.map(({ name, url, sdl }) => ({ name, url, sdl, file: name })));
-  if (!composition.ok) return { ok: false, problems: composition.problems.slice(0, MAX_PROBLEMS).map(toProblem) };
+export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask): Promise<ComposeOutcome> {
+  const composition = composeGraph(subgraphs, { secondOpinion: compareWith !== undefined });
+  const disagreements = composition.disagreements.map(({ message }) => message).slice(0, MAX_PROBLEMS);
+  const found = { disagreements, hints: toProblems(composition.hints), lint: compareWith ? lint(subgraphs, compareWith) : [] };
+  if (!composition.ok) return { ok: false, ...found, problems: listProblems(subgraphs) };
   const { supergraphSdl, apiSdl } = composition;
-  const hints = composition.hints.slice(0, MAX_PROBLEMS).map(toProblem);
-  if (!compareWith) return { ok: true, supergraphSdl, apiSdl, hints, changes: [], brokenOperations: [] };
-  const api = buildSchema(apiSdl);
-  const changes = compareWith.apiSdl === undefined ? [] : compare(buildSchema(compareWith.apiSdl), api);
-  return { ok: true, supergraphSdl, apiSdl, hints, changes, brokenOperations: findBroken(api, compareWith.operations) };
+  if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, changes: [], brokenOperations: [] };
+  const api = buildSchema(apiSdl, { assumeValidSDL: true });
+  const changes = await compare(compareWith.apiSdl, api);
+  return { ok: true, ...found, supergraphSdl, apiSdl, changes, brokenOperations: findBroken(api, compareWith.operations) };
 }
 
-function toProblem({ code, message, places }: FileProblem): CompositionProblem {
-  // The composer may name a place several times.
-  const unique = new Map(
-    places.map(({ file, line, column }) => [`${file}:${String(line)}:${String(column)}`, { subgraph: file, line, column }]),
-  );
-  return { code, message, places: [...unique.values()] };
+/** Returns why subgraphs do not compose, with all places of a conflict. */
+function listProblems(subgraphs: readonly SubgraphSchema[]): CompositionProblem[] {
+  const composition = compose(subgraphs.map(({ name, url, sdl }) => ({ name, url, sdl, file: name })));
+  if (composition.ok) throw new Error('The composer gave two answers');
+  return composition.problems.slice(0, MAX_PROBLEMS).map(({ code, message, places }) => {
+    // The composer may name a place several times.
+    const unique = new Map(
+      places.map(({ file, line, column }) => [`${file}:${String(line)}:${String(column)}`, { subgraph: file, line, column }]),
+    );
+    return { code, message, places: [...unique.values()] };
+  });
 }
 
-function compare(before: GraphQLSchema, after: GraphQLSchema): SchemaChange[] {
-  // What is new to clients in one direction is what is removed in the other.
-  const additions = findBreakingChanges(after, before).filter(({ type, description }) => type in ADDITIONS && !isStandard(description));
-  return [
-    ...findBreakingChanges(before, after)
-      .filter(({ description }) => !isStandard(description))
-      .map(({ type, description }) => toChange('BREAKING', type, description)),
-    ...findDangerousChanges(before, after).map(({ type, description }) => toChange('DANGEROUS', type, description)),
-    ...additions.map(({ type, description }) =>
-      toChange('SAFE', ADDITIONS[type] ?? type, description.replace(/ was removed\.?$/, ' was added.')),
-    ),
-  ].slice(0, MAX_CHANGES);
+function lint(subgraphs: readonly SubgraphSchema[], { changed }: Comparison): CompositionProblem[] {
+  return toProblems(subgraphs.filter(({ name }) => changed.includes(name)).flatMap(({ name, sdl }) => lintSdl(name, sdl)));
 }
 
-/** graphql-js reports the scalars of the specification as removed when nothing refers to them. */
-function isStandard(description: string): boolean {
-  return description.startsWith('Standard scalar ');
+function toProblems(faults: readonly GraphFault[]): CompositionProblem[] {
+  return faults.slice(0, MAX_PROBLEMS).map(({ code, message, subgraph, line, column }) => {
+    const places = subgraph !== null && line !== null && column !== null ? [{ subgraph, line, column }] : [];
+    return { code, message, places };
+  });
 }
 
-/** The removals whose reverse is an addition that no client notices. */
-const ADDITIONS: Readonly<Record<string, string>> = { TYPE_REMOVED: 'TYPE_ADDED', FIELD_REMOVED: 'FIELD_ADDED' };
-
-function toChange(level: SchemaChange['level'], kind: string, message: string): SchemaChange {
-  const id = createHash('sha256')
-    .update(JSON.stringify([level, kind, message]))
-    .digest('hex')
-    .slice(0, 32);
-  return { id, level, kind, message };
+async function compare(before: string | undefined, after: GraphQLSchema): Promise<SchemaChange[]> {
+  if (before === undefined) return [];
+  const changes = await listChanges(buildSchema(before, { assumeValidSDL: true }), after);
+  return changes.slice(0, MAX_CHANGES).map(({ type: kind, level, coordinate, message }) => {
+    const id = createHash('sha256')
+      .update(JSON.stringify([level, kind, coordinate, message]))
+      .digest('hex')
+      .slice(0, 32);
+    return { id, level: LEVELS[level], kind, coordinate, message };
+  });
 }
+
+const LEVELS = { breaking: 'BREAKING', dangerous: 'DANGEROUS', safe: 'SAFE' } as const;
 
 function findBroken(api: GraphQLSchema, operations: readonly Operation[]): BrokenOperation[] {
   const broken: BrokenOperation[] = [];

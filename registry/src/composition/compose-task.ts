@@ -4,25 +4,41 @@ import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, Subg
 /** The composer, as launches name it. A test compares the version with the installed one. */
 export const COMPOSER = '@apollo/composition@2.14.4';
 
-/** Subgraphs to compose, and what the result is compared with. */
+/** What a check compares with. */
+export interface Comparison {
+  /** What clients see now; undefined without a release. */
+  readonly apiSdl: string | undefined;
+  /** The operations that clients have registered. */
+  readonly operations: readonly Operation[];
+  /** The names of the subgraphs that are new or changed, which are linted. */
+  readonly changed: readonly string[];
+}
+
+/** Subgraphs to compose. */
 export interface ComposeTask {
   readonly subgraphs: readonly SubgraphSchema[];
-  /** For a check: what clients see now (undefined without a release), and the operations that they have registered. */
-  readonly compareWith?: { readonly apiSdl: string | undefined; readonly operations: readonly Operation[] };
+  /** For a check, which also asks the second composer. */
+  readonly compareWith?: Comparison;
+}
+
+interface Findings {
+  /** What the composer, the other composer and the lint rules say; the last two of a check only. */
+  readonly hints: readonly CompositionProblem[];
+  readonly disagreements: readonly string[];
+  readonly lint: readonly CompositionProblem[];
 }
 
 /** Why subgraphs do not compose. */
-export interface NotComposed {
+export interface NotComposed extends Findings {
   readonly ok: false;
   readonly problems: readonly CompositionProblem[];
 }
 
 /** A composed graph, and what a check has found. */
-export interface Composed {
+export interface Composed extends Findings {
   readonly ok: true;
   readonly supergraphSdl: string;
   readonly apiSdl: string;
-  readonly hints: readonly CompositionProblem[];
   /** Empty unless the task compares. Breaking changes first. */
   readonly changes: readonly SchemaChange[];
   readonly brokenOperations: readonly BrokenOperation[];

@@ -6,12 +6,14 @@ import type { ComposeReply, ComposeTask } from './compose-task.ts';
 const port = parentPort;
 if (!port) throw new Error('compose-worker.js must run in a worker thread.');
 port.on('message', (task: ComposeTask) => {
-  port.postMessage(run(task));
+  void run(task).then((reply) => {
+    port.postMessage(reply);
+  });
 });
 
-function run(task: ComposeTask): ComposeReply {
+async function run(task: ComposeTask): Promise<ComposeReply> {
   try {
-    return { kind: 'outcome', outcome: composeSubgraphs(task) };
+    return { kind: 'outcome', outcome: await composeSubgraphs(task) };
   } catch (error) {
     return { kind: 'crashed', reason: error instanceof Error ? error.message : String(error) };
   }
