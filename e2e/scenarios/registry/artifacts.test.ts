@@ -20,7 +20,7 @@ const sdlWith = (...fields: readonly string[]) => `${LINK}\ntype Query { base: I
 /** Publishes a subgraph with these fields. */
 const release = (environment: string, ...fields: readonly string[]) => publish(registry, environment, { base: sdlWith(...fields) });
 beforeAll(async () => {
-  registry = await startRegistry();
+  registry = await startRegistry({ REGISTRY_SEED: 'on' });
   subgraph = createServer((incoming, response) => {
     incoming.resume();
     response.setHeader('content-type', 'application/json').end('{"data":{"base":7}}');
@@ -31,6 +31,16 @@ beforeAll(async () => {
 afterAll(async () => {
   subgraph.close();
   await registry.stop();
+});
+
+it('publishes the subgraphs of schema/ as prod with REGISTRY_SEED', async () => {
+  const query = '{ environment(name: "prod") { subgraphs { name } release { number actor } } }';
+  const read = async () => (await registry.graphql<{ environment: object | null }>(query)).data?.environment ?? null;
+  await until(async () => (await read()) !== null);
+  expect(await read()).toEqual({
+    subgraphs: [{ name: 'content' }, { name: 'orders' }, { name: 'users' }],
+    release: { number: 1, actor: 'seed' },
+  });
 });
 
 describe('a gateway with REGISTRY_URL', () => {
