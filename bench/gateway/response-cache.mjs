@@ -1,6 +1,7 @@
 /**
- * `npm run bench:cache`: hit ratio of the response cache, and CPU time of the gateway's process, on a trace of reads and writes: clients read products by
- * popularity (Zipf), and some of them change one and read it again. No read may be older than the client's own change.
+ * `npm run bench:cache`: hit ratio of the response cache and of the entity cache, and CPU time of the gateway's process, on a trace of reads and writes:
+ * clients read products by popularity (Zipf), one or five at a time, and some of them change one and read it again. No read may be older than the
+ * client's own change.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -21,6 +22,7 @@ const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const SETTINGS = [
   { name: 'off', env: {} },
   { name: 'memory', env: { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_SHARING: 'all' } },
+  { name: 'memory, entities', env: { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_CONTENTS: 'entities', RESPONSE_CACHE_SHARING: 'all' } },
   { name: 'redis', env: { RESPONSE_CACHE: 'redis', RESPONSE_CACHE_SHARING: 'all', REDIS_URL, RESPONSE_CACHE_TIMEOUT_MS: '1000' } },
 ];
 
@@ -33,15 +35,21 @@ const CACHE_CONTROL = `
   directive @cacheControl(maxAge: Int, scope: cacheControl__Scope, inheritMaxAge: Boolean) on FIELD_DEFINITION | OBJECT | INTERFACE | UNION
 `;
 const NAMES = `${CACHE_CONTROL}
-  type Query { product(id: ID!): Product }
+  type Query { product(id: ID!): Product products(ids: [ID!]!): [Product!]! @cacheControl(maxAge: 60) }
   type Mutation { rename(id: ID!, name: String!): Product }
   type Product @key(fields: "id") @cacheControl(maxAge: 60) { id: ID! name: String! text: String! }`;
 const STOCKS = `${CACHE_CONTROL}
   type Product @key(fields: "id") { id: ID! price: Int! @cacheControl(maxAge: 60) stock: Int! @cacheControl(maxAge: 60) }`;
 const READ = 'query Read($id: ID!) { product(id: $id) { id name text price stock } }';
+const LIST = 'query List($ids: [ID!]!) { products(ids: $ids) { id price stock } }';
+/** The share of reads that are lists, and their length. */
+const SHARE_OF_LISTS = 0.25;
+const LIST_LENGTH = 5;
 const WRITE = 'mutation Write($id: ID!, $name: String!) { rename(id: $id, name: $name) { name } }';
 
 const names = new Map();
+/** Requests that subgraphs got. */
+let fetches = 0;
 const toProduct = (id) => ({ __typename: 'Product', id, name: names.get(id) ?? 'name', text: 'x'.repeat(500) });
 const servers = [await serve(answerNames), await serve(answerStocks)];
 const home = await mkdtemp(join(tmpdir(), 'trestle-bench-cache-'));
@@ -49,7 +57,9 @@ const processes = createProcesses();
 
 try {
   const sdl = compose(servers.map(({ url }) => url));
-  console.log('| store | writes | hits of reads | CPU time of the gateway per request |\n| --- | --- | --- | --- |');
+  console.log(
+    '| store | writes | hits of reads | requests to subgraphs per request | CPU time of the gateway per request |\n| --- | --- | --- | --- | --- |',
+  );
   for (const share of SHARES_OF_WRITES) for (const setting of SETTINGS) await measure(sdl, setting, share);
 } finally {
   processes.endAll();
@@ -72,9 +82,12 @@ async function measure(sdl, { name, env }, share) {
   // Compiles what is used, and fills nothing that is read later: these products are not in the trace.
   await trace(pool, { requests: REQUESTS, share, from: PRODUCTS });
   const before = await cpuSeconds(pid);
+  const fetchesBefore = fetches;
   const { hits, reads } = await trace(pool, { requests: REQUESTS, share, from: 0 });
   const microseconds = ((await cpuSeconds(pid)) - before) * (1e6 / REQUESTS);
-  console.log(`| ${name} | ${share * 100} % | ${((hits / reads) * 100).toFixed(1)} % | ${microseconds.toFixed(0)} µs |`);
+  console.log(
+    `| ${name} | ${share * 100} % | ${((hits / reads) * 100).toFixed(1)} % | ${((fetches - fetchesBefore) / REQUESTS).toFixed(2)} | ${microseconds.toFixed(0)} µs |`,
+  );
   await pool.close();
   child.kill('SIGKILL');
 }
@@ -94,6 +107,12 @@ async function trace(pool, { requests, share, from }) {
           const written = ++version;
           await send(pool, client, { query: WRITE, variables: { id, name: String(written) } });
           own.set(id, written);
+        } else if (random() < SHARE_OF_LISTS) {
+          const ids = Array.from({ length: LIST_LENGTH }, () => String(from + choose()));
+          const { body, isHit } = await send(pool, client, { query: LIST, variables: { ids } });
+          count.reads++;
+          if (isHit) count.hits++;
+          if (body.data.products.some(({ id, price }, i) => id !== ids[i] || price !== Number(id))) throw new Error('Another product');
         } else {
           const { body, isHit } = await send(pool, client, { query: READ, variables: { id } });
           count.reads++;
@@ -136,8 +155,8 @@ function createRandom(seed) {
 }
 
 function answerNames({ query, variables }) {
-  const [id] = Object.values(variables);
-  if (!query.startsWith('mutation')) return { product: toProduct(variables.id ?? id) };
+  if (variables.ids) return { products: variables.ids.map(toProduct) };
+  if (!query.startsWith('mutation')) return { product: toProduct(variables.id) };
   // Changes may arrive in another order than they were sent.
   if (Number(variables.name) > Number(names.get(variables.id) ?? 0)) names.set(variables.id, variables.name);
   return { rename: toProduct(variables.id) };
@@ -149,6 +168,7 @@ function answerStocks({ variables }) {
 
 async function serve(answer) {
   const server = createServer((request, response) => {
+    fetches++;
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {

@@ -189,6 +189,7 @@ function toConfig(values: SettingValues, env: Values) {
     },
     responseCache: {
       store: values.RESPONSE_CACHE,
+      contents: values.RESPONSE_CACHE_CONTENTS,
       maxBytes: values.RESPONSE_CACHE_BYTES,
       sharing: values.RESPONSE_CACHE_SHARING,
       staleSeconds: values.RESPONSE_CACHE_STALE_SECONDS,

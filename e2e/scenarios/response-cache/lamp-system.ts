@@ -24,6 +24,8 @@ export let folder: string;
 export let federation: Federation;
 /** Another gateway before the same subgraphs, where all clients share what is PUBLIC, in a small cache. */
 export let sharing: RunningProcess;
+/** Two gateways before them that keep single fetches: on bytes in memory, and with objects in Redis if there is one. */
+export let entityGateways: RunningProcess[] = [];
 let next = 0;
 /** Returns a number that no test has used. */
 export const nextNumber = () => next++;
@@ -42,7 +44,22 @@ export async function startLamps(): Promise<void> {
     RESPONSE_CACHE_BYTES: '300000',
     RESPONSE_CACHE_STALE_SECONDS: '600',
   };
-  sharing = await startGateway(['--supergraph', file, '--port', '0', '--auth', 'off', '--config', rules], env);
+  const args = ['--supergraph', file, '--port', '0', '--auth', 'off', '--config', rules];
+  const entities = {
+    RESPONSE_CACHE: 'memory',
+    RESPONSE_CACHE_CONTENTS: 'entities',
+    RESPONSE_CACHE_SHARING: 'all',
+    RESPONSE_CACHE_KEY: KEY,
+  };
+  const other = {
+    ...entities,
+    EXECUTOR: 'objects',
+    ...(redis && { RESPONSE_CACHE: 'redis', REDIS_URL: redis.directUrl, RESPONSE_CACHE_TIMEOUT_MS: '3000' }),
+  };
+  [sharing, ...entityGateways] = (await Promise.all([env, entities, other].map((each) => startGateway(args, each)))) as [
+    RunningProcess,
+    ...RunningProcess[],
+  ];
 }
 
 /** Lets the subgraphs answer as they do at first. */
@@ -54,7 +71,7 @@ export function resetLamps(): void {
 
 /** Ends everything that was started, and Redis. */
 export async function stopLamps(): Promise<void> {
-  await sharing.end('SIGTERM');
+  await Promise.all([sharing, ...entityGateways].map((gateway) => gateway.end('SIGTERM')));
   await federation.stop();
   await redis?.stop();
   await rm(folder, { recursive: true, force: true });

@@ -21,6 +21,7 @@ export const LAMPS = {
         found(filter: Filter, ids: [Int!], first: Int = 2): String @cacheControl(maxAge: 600)
         long(length: Int!): String @cacheControl(maxAge: 600)
         other: Other @cacheControl(maxAge: 600)
+        lamps(ids: [ID!]!): [Lamp] @cacheControl(maxAge: 600)
       }
       input Filter { a: Int b: Int }
       type Lamp @key(fields: "id") { id: ID! name: String }
@@ -40,6 +41,7 @@ export const LAMPS = {
         found: () => state.name,
         long: (_: unknown, { length }: { length: number }) => 'x'.repeat(length),
         other: () => ({ name: state.name }),
+        lamps: (_: unknown, { ids }: { ids: string[] }) => ids.map((id) => ({ id, name: state.name })),
       },
       Mutation: {
         rename: (_: unknown, { name }: { name: string }) => ({ id: '1', name: (state.name = name) }),
@@ -52,7 +54,13 @@ export const LAMPS = {
   },
   prices: {
     sdl: `${CACHE_CONTROL}
-      type Lamp @key(fields: "id") { id: ID! price: Int @cacheControl(maxAge: 600) }`,
-    resolvers: { Lamp: { __resolveReference: (lamp: object) => lamp, price: () => state.price } },
+      type Lamp @key(fields: "id") { id: ID! price: Int @cacheControl(maxAge: 600) code: String @cacheControl(maxAge: 600) }`,
+    resolvers: {
+      Lamp: {
+        __resolveReference: (lamp: object) => lamp,
+        price: () => state.price,
+        code: ({ id }: { id: string }) => `${id} ${state.name}`,
+      },
+    },
   },
 };

@@ -18,6 +18,19 @@ export function toCacheKey({ hash, query, operationName, variables, identity }: 
   return digest(JSON.stringify([hash, query, operationName ?? null, identity, toSorted(variables)]));
 }
 
+const QUERY = '{"query":"query ';
+
+/** Returns the body of a fetch, up to its representations, without the name of the operation, which the client chooses. */
+export function withoutName(head: string, name: string | undefined): string {
+  if (name === undefined) return head;
+  // In the document, as part of a JSON string, quotes are escaped.
+  const member = `,"operationName":"${name}"`;
+  const at = head.indexOf(member);
+  return at < 0 || !head.startsWith(name, QUERY.length)
+    ? head
+    : `${head.slice(QUERY.length + name.length, at)}${head.slice(at + member.length)}`;
+}
+
 /** Returns the headers without the credential. */
 export function withoutCredential(identity: readonly string[]): readonly string[] {
   return identity.filter((_, i) => identity[i - (i % 2)] !== 'authorization');
@@ -36,7 +49,8 @@ export function toClientTags({ caller, identity, client = '' }: CallerSource): r
   return identity.length > 0 ? [`caller:${digest(JSON.stringify(identity))}`, ...network] : network;
 }
 
-function digest(text: string): string {
+/** Returns a digest of 43 characters. */
+export function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 

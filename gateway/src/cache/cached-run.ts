@@ -52,6 +52,11 @@ export class CachedRun {
     return { outcome: 'complete', status: undefined, challenge: undefined, bytes, length: bytes.length, release: undefined, ...facts };
   }
 
+  /** The tags of what the result is made of. */
+  get tags(): ReceivedTags {
+    return this.#tags;
+  }
+
   /** Returns the hooks of fetches that collect the tags of responses, too. */
   observe<Observed extends Pick<Hooks, 'onSubgraphResponse'>>(hooks: Observed): Observed {
     const { onSubgraphResponse } = hooks;

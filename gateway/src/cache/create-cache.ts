@@ -1,15 +1,19 @@
 /** Creates the response cache of a graph by its settings. */
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
-import { createCacheMetrics } from '../observability/cache-metrics.ts';
+import { createCacheMetrics, createEntityMetrics } from '../observability/cache-metrics.ts';
 import { MemoryStore } from './memory-store.ts';
-import { ResponseCache, type Sharing } from './response-cache.ts';
+import { EntityCache } from './entity-cache.ts';
+import { type CacheContents, ResponseCache } from './response-cache.ts';
+import type { ResultStore } from './result-store.ts';
+import type { Sharing } from './sharing.ts';
 
 /** Where results are kept. */
 export const CACHE_STORES = ['off', 'memory', 'redis'] as const;
 
 export interface CacheSettings {
   readonly store: (typeof CACHE_STORES)[number];
+  readonly contents: CacheContents;
   /** Of the results in memory. */
   readonly maxBytes: number;
   readonly sharing: Sharing;
@@ -30,14 +34,26 @@ export interface CacheParts {
 
 /** Resolves with undefined where no results are kept, else when it turned out whether the store can be used; never rejects. */
 export async function createCache(settings: CacheSettings, { graph = '', log, metrics }: CacheParts): Promise<ResponseCache | undefined> {
-  const { store: kind, maxBytes, sharing, staleSeconds, redisUrl: url = '', timeoutMs } = settings;
+  const { store: kind, maxBytes, redisUrl: url = '', timeoutMs } = settings;
   if (kind === 'off') return undefined;
   if (kind === 'memory') {
     const store = new MemoryStore({ maxBytes });
-    return new ResponseCache({ store, sharing, staleSeconds, count: createCacheMetrics(metrics, () => store.bytes) });
+    return assemble(settings, { store, metrics, readBytes: () => store.bytes });
   }
   const { RedisStore } = await import('./redis-store.ts');
   const store = new RedisStore({ url, log, keyPrefix: `trestle:cache:${graph}:`, timeoutMs });
   await store.settled;
-  return new ResponseCache({ store, sharing, staleSeconds, count: createCacheMetrics(metrics, undefined) });
+  return assemble(settings, { store, metrics, readBytes: undefined });
+}
+
+interface Parts {
+  readonly store: ResultStore;
+  readonly metrics: Registry;
+  readonly readBytes: (() => number) | undefined;
+}
+
+function assemble({ contents, sharing, staleSeconds }: CacheSettings, { store, metrics, readBytes }: Parts): ResponseCache {
+  const count = createCacheMetrics(metrics, readBytes);
+  const entities = contents === 'results' ? undefined : new EntityCache({ store, sharing, count: createEntityMetrics(metrics) });
+  return new ResponseCache({ store, sharing, staleSeconds, count, keepsResults: contents !== 'entities', entities });
 }

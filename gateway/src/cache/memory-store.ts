@@ -1,6 +1,15 @@
 /** Keeps results in the memory of the process, bounded in bytes; the least recently used are removed first. */
 import { LRUCache } from 'lru-cache';
-import { type FoundResult, type Lookup, MAX_RESULT_BYTES, type ResultStore, type StoredResult, type Wanted } from './result-store.ts';
+import {
+  type FoundResult,
+  type Lookup,
+  MAX_RESULT_BYTES,
+  type ManyFound,
+  type ManyWanted,
+  type ResultStore,
+  type StoredResult,
+  type Wanted,
+} from './result-store.ts';
 import { TagVersions } from './tag-versions.ts';
 
 /** What an entry takes beside its bytes and tags: its key, objects, and its place in the list. */
@@ -42,6 +51,10 @@ export class MemoryStore implements ResultStore {
     done({ version: this.#versions.current, found: this.#find(key, tags) });
   }
 
+  findAll({ keys, tags }: ManyWanted, done: (lookup: ManyFound) => void): void {
+    done({ version: this.#versions.current, found: keys.map((key) => this.#find(key, tags)) });
+  }
+
   #find(key: string, tags: readonly string[]): FoundResult | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -51,7 +64,7 @@ export class MemoryStore implements ResultStore {
       return undefined;
     }
     const { bytes, policy, version, bornAt } = entry;
-    return this.#versions.isValid(version, tags) ? { bytes, policy, ageMs: now - bornAt } : undefined;
+    return this.#versions.isValid(version, tags) ? { bytes, policy, tags: entry.tags, ageMs: now - bornAt } : undefined;
   }
 
   put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): void {

@@ -35,6 +35,15 @@ export class ReceivedTags {
     }
   }
 
+  /** Adds the tags of a result that was kept. */
+  addKept(tags: readonly string[]): void {
+    for (const tag of tags) {
+      if (this.#tags.has(tag)) continue;
+      if (this.#tags.size < MAX_TAGS) this.#tags.add(tag);
+      else this.#isComplete = false;
+    }
+  }
+
   /** Undefined when there were too many tags, or one that is none: then it is not known what the responses depend on. */
   get all(): readonly string[] | undefined {
     return this.#isComplete ? [...this.#tags] : undefined;

@@ -20,28 +20,39 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** Finds a result. Keys: the versions, the result. Arguments: tags. Returns the current version; for a valid result its bytes, policy and age besides. */
+/**
+ * Finds results. Keys: the versions, the results. Arguments: tags. Returns the current version, and four values for each result: its bytes, policy, age
+ * and tags; nil for one that is not kept or not valid.
+ */
 export const FIND_SCRIPT = `
 ${READ_CURRENT}
-local known = redis.call('HMGET', KEYS[2], 'version', 'tags')
-if not known[1] then return { current } end
-local version = tonumber(known[1])
-local function isOutdated(tags)
+${READ_CLOCK}
+local lowest = redis.call('ZSCORE', KEYS[1], '!')
+local changes = {}
+local function isOutdated(tags, version)
   for _, tag in ipairs(tags) do
-    local changed = redis.call('ZSCORE', KEYS[1], tag)
-    if changed and tonumber(changed) > version then return true end
+    if changes[tag] == nil then changes[tag] = tonumber(redis.call('ZSCORE', KEYS[1], tag) or -1) end
+    if changes[tag] > version then return true end
   end
   return false
 end
-local lowest = redis.call('ZSCORE', KEYS[1], '!')
-if not lowest or version < tonumber(lowest) or isOutdated(cjson.decode(known[2])) then
-  redis.call('DEL', KEYS[2])
-  return { current }
+local reply = { current }
+for i = 2, #KEYS do
+  local at = (i - 2) * 4 + 2
+  for j = 0, 3 do reply[at + j] = false end
+  local known = redis.call('HMGET', KEYS[i], 'version', 'tags')
+  if known[1] then
+    local version = tonumber(known[1])
+    if not lowest or version < tonumber(lowest) or isOutdated(cjson.decode(known[2]), version) then
+      redis.call('DEL', KEYS[i])
+    elseif not isOutdated(ARGV, version) then
+      local kept = redis.call('HMGET', KEYS[i], 'bytes', 'policy', 'born')
+      reply[at], reply[at + 1], reply[at + 3] = kept[1], kept[2], known[2]
+      reply[at + 2] = string.format('%.0f', now - tonumber(kept[3]))
+    end
+  end
 end
-if isOutdated(ARGV) then return { current } end
-${READ_CLOCK}
-local kept = redis.call('HMGET', KEYS[2], 'bytes', 'policy', 'born')
-return { current, kept[1], kept[2], string.format('%.0f', now - tonumber(kept[3])) }
+return reply
 `;
 
 /**

@@ -4,10 +4,22 @@ import type { Log } from '@trestle/log';
 import type { CachePolicy } from '../request/cache-policy.ts';
 import { ALL_TAG } from './received-tags.ts';
 import { FIND_SCRIPT, INVALIDATE_SCRIPT, PUT_SCRIPT } from './redis-store-scripts.ts';
-import { type Lookup, MAX_REMEMBERED_TAGS, MAX_RESULT_BYTES, type ResultStore, type StoredResult, type Wanted } from './result-store.ts';
+import {
+  type FoundResult,
+  type Lookup,
+  MAX_REMEMBERED_TAGS,
+  MAX_RESULT_BYTES,
+  type ManyFound,
+  type ManyWanted,
+  type ResultStore,
+  type StoredResult,
+  type Wanted,
+} from './result-store.ts';
 
 /** The key of the versions of tags. */
 const VERSIONS = 'versions';
+/** What the script returns of each result. */
+const VALUES_PER_RESULT = 4;
 /** How long to wait before an invalidation that failed is sent again. */
 const RETRY_MS = 500;
 
@@ -17,7 +29,7 @@ const MESSAGES = {
 };
 
 interface Scripts {
-  findResultBuffer(versions: string, result: string, ...tags: readonly string[]): Promise<readonly (Buffer | null)[]>;
+  findResultsBuffer(count: number, ...keysAndTags: readonly string[]): Promise<readonly (Buffer | null)[]>;
   putResult(result: string, ...values: readonly (string | Buffer)[]): Promise<number>;
   invalidateTags(versions: string, ...values: readonly string[]): Promise<number>;
 }
@@ -40,7 +52,7 @@ export class RedisStore implements ResultStore {
 
   constructor(options: RedisStoreOptions) {
     const scripts = {
-      findResult: { lua: FIND_SCRIPT, numberOfKeys: 2 },
+      findResults: { lua: FIND_SCRIPT },
       putResult: { lua: PUT_SCRIPT, numberOfKeys: 1 },
       invalidateTags: { lua: INVALIDATE_SCRIPT, numberOfKeys: 1 },
     };
@@ -52,20 +64,23 @@ export class RedisStore implements ResultStore {
     return this.#link.settled;
   }
 
-  find(wanted: Wanted, done: (lookup: Lookup | undefined) => void): void {
+  find({ key, tags }: Wanted, done: (lookup: Lookup | undefined) => void): void {
+    this.findAll({ keys: [key], tags }, (lookup) => {
+      done(lookup && { version: lookup.version, found: lookup.found[0] });
+    });
+  }
+
+  findAll(wanted: ManyWanted, done: (lookup: ManyFound | undefined) => void): void {
     if (!this.#link.isUsed) done(undefined);
     else void this.#find(wanted).then(done);
   }
 
   /** Never rejects. */
-  async #find({ key, tags }: Wanted): Promise<Lookup | undefined> {
+  async #find({ keys, tags }: ManyWanted): Promise<ManyFound | undefined> {
     if (this.#unsent.size > 0 && !(await this.#send())) return undefined;
-    const reply = await this.#link.run((client) => client.findResultBuffer(VERSIONS, toKey(key), ...tags));
+    const reply = await this.#link.run((client) => client.findResultsBuffer(keys.length + 1, VERSIONS, ...keys.map(toKey), ...tags));
     if (!reply) return undefined;
-    const [version, bytes, policy, ageMs] = reply;
-    const found =
-      bytes && policy ? { bytes, policy: JSON.parse(String(policy)) as CachePolicy, ageMs: Math.max(0, Number(ageMs)) } : undefined;
-    return { version: Number(version), found };
+    return { version: Number(reply[0]), found: keys.map((_, i) => toFound(reply, 1 + i * VALUES_PER_RESULT)) };
   }
 
   put(key: string, { bytes, policy, tags, version, ageMs, keptMs }: StoredResult): void {
@@ -103,6 +118,17 @@ export class RedisStore implements ResultStore {
     clearTimeout(this.#retry);
     this.#link.close();
   }
+}
+
+function toFound(reply: readonly (Buffer | null)[], at: number): FoundResult | undefined {
+  const [bytes, policy, ageMs, tags] = reply.slice(at, at + VALUES_PER_RESULT);
+  if (!bytes || !policy) return undefined;
+  return {
+    bytes,
+    policy: JSON.parse(String(policy)) as CachePolicy,
+    ageMs: Math.max(0, Number(ageMs)),
+    tags: JSON.parse(String(tags)) as readonly string[],
+  };
 }
 
 function toKey(key: string): string {

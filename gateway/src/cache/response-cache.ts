@@ -6,13 +6,15 @@ import { type CachePolicy, lifetimeOf } from '../request/cache-policy.ts';
 import type { CacheReport } from '../request/cache-report.ts';
 import type { OperationRequest } from '../request/operation.ts';
 import { type CallerSource, toCacheKey, toClientTags, withoutCredential } from './cache-key.ts';
+import type { EntityCache } from './entity-cache.ts';
 import { PendingResult, type PendingResultOptions } from './pending-result.ts';
 import { ALL_TAG, toTypeTag } from './received-tags.ts';
+import type { Sharing } from './sharing.ts';
 import type { FoundResult, ResultStore } from './result-store.ts';
 
-/** Which clients share results with PUBLIC fields only: those without a credential, or all. */
-export const SHARING_MODES = ['anonymous', 'all'] as const;
-export type Sharing = (typeof SHARING_MODES)[number];
+/** What is kept: whole results, single fetches of queries, or both. */
+export const CACHE_CONTENTS = ['results', 'entities', 'both'] as const;
+export type CacheContents = (typeof CACHE_CONTENTS)[number];
 
 export interface ResponseCacheOptions {
   readonly store: ResultStore;
@@ -20,6 +22,10 @@ export interface ResponseCacheOptions {
   /** For how long a result is sent once its time is over, while it is executed again. */
   readonly staleSeconds: number;
   readonly count: CountOutcome;
+  /** Whether whole results are kept. */
+  readonly keepsResults: boolean;
+  /** Keeps single fetches in the same store; undefined for none. */
+  readonly entities: EntityCache | undefined;
 }
 
 /** Called once for each query that may be cached. */
@@ -59,6 +65,16 @@ export class ResponseCache {
 
   constructor(options: ResponseCacheOptions) {
     this.#options = options;
+  }
+
+  /** Whether whole results are kept. */
+  get keepsResults(): boolean {
+    return this.#options.keepsResults;
+  }
+
+  /** Keeps single fetches; undefined for none. */
+  get entities(): EntityCache | undefined {
+    return this.#options.entities;
   }
 
   /** Calls back once. Of clients that ask for the same at once, one executes, and the others get its result if it may be kept. */

@@ -1,32 +1,9 @@
 /** The contract of stores, for each of them. */
-import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { RedisLink } from '@trestle/limits/redis-link';
 import { startTestRedis } from '@trestle/limits/test-redis';
-import type { Log } from '@trestle/log';
 import { MemoryStore } from './memory-store.ts';
-import { RedisStore } from './redis-store.ts';
-import { type Lookup, MAX_REMEMBERED_TAGS, MAX_RESULT_BYTES, type ResultStore, type StoredResult } from './result-store.ts';
-
-const POLICY = { maxAge: 60, sharedMaxAge: 60, isPrivate: false };
-
-const find = (store: ResultStore, key: string, tags: readonly string[] = []) =>
-  new Promise<Lookup | undefined>((resolve) => {
-    store.find({ key, tags }, resolve);
-  });
-const invalidate = (store: ResultStore, ...tags: string[]) =>
-  new Promise<boolean>((resolve) => {
-    store.invalidate(tags, resolve);
-  });
-const toResult = (text: string, version: number, other: Partial<StoredResult> = {}): StoredResult => ({
-  bytes: Buffer.from(text),
-  policy: POLICY,
-  tags: ['a'],
-  version,
-  ageMs: 0,
-  keptMs: 600_000,
-  ...other,
-});
+import { MAX_REMEMBERED_TAGS, MAX_RESULT_BYTES, type ResultStore } from './result-store.ts';
+import { createRedisStore, find, invalidate, toResult } from './test-store.ts';
 
 let keys = 0;
 
@@ -34,19 +11,9 @@ let keys = 0;
 const redis = await startTestRedis();
 afterAll(() => redis?.stop());
 
-const write = () => undefined;
-const log: Log = { debug: write, info: write, warn: write, error: write, access: write };
-
-/** Nothing of another test is under its keys. */
-const createRedisStore = async (url = redis?.url ?? '', { keyPrefix = `trestle:test:${randomUUID()}:`, timeoutMs = 20_000 } = {}) => {
-  const store = new RedisStore({ url, log, keyPrefix, timeoutMs });
-  await store.settled;
-  return store;
-};
-
 const STORES = [
   { kind: 'memory', create: () => Promise.resolve<ResultStore>(new MemoryStore({ maxBytes: 10_000_000 })) },
-  ...(redis ? [{ kind: 'redis', create: (): Promise<ResultStore> => createRedisStore() }] : []),
+  ...(redis ? [{ kind: 'redis', create: (): Promise<ResultStore> => createRedisStore(redis.url) }] : []),
 ];
 
 describe.each(STORES)('the store $kind', ({ create }) => {
@@ -67,6 +34,26 @@ describe.each(STORES)('the store $kind', ({ create }) => {
     expect(found?.ageMs).toBeGreaterThanOrEqual(5000);
     expect(found?.ageMs).toBeLessThan(200_000);
     expect((await find(store, `${key} of another`))?.found).toBeUndefined();
+    store.close();
+  });
+
+  it('returns several results in the order of their keys, with their tags, each only while it is valid', async () => {
+    const { store, key, versionOf } = await start();
+    const keys = ['a', 'b', 'c'].map((each) => `${key} ${each}`);
+    const version = await versionOf();
+    for (const i of [0, 2]) store.put(keys[i] as string, toResult(String(i), version, { tags: [`tag ${String(i)}`, 'é'] }));
+    const findAll = (...tags: string[]) =>
+      new Promise((resolve) => {
+        store.findAll({ keys, tags }, (lookup) => {
+          resolve(lookup?.found.map((each) => each && [each.bytes.toString(), each.tags]));
+        });
+      });
+    expect(await findAll()).toEqual([['0', ['tag 0', 'é']], undefined, ['2', ['tag 2', 'é']]]);
+    await invalidate(store, 'tag 0', 'client');
+    expect([await findAll(), await findAll('client')]).toEqual([
+      [undefined, undefined, ['2', ['tag 2', 'é']]],
+      [undefined, undefined, undefined],
+    ]);
     store.close();
   });
 
@@ -145,56 +132,4 @@ describe('the memory of a MemoryStore', () => {
     expect((await find(store, '499'))?.found).toBeDefined();
     expect((await find(store, '0'))?.found).toBeUndefined();
   });
-});
-
-(redis ? describe : describe.skip)('stores of several processes with one Redis', () => {
-  const keyPrefix = `trestle:test:${randomUUID()}:`;
-
-  it('share results and invalidations', async () => {
-    const [one, other] = [await createRedisStore(redis?.url, { keyPrefix }), await createRedisStore(redis?.directUrl, { keyPrefix })];
-    one.put('shared', toResult('one', (await find(one, 'shared'))?.version ?? NaN));
-    // Answered after the result was kept.
-    await find(one, 'shared');
-    expect((await find(other, 'shared'))?.found?.bytes.toString()).toBe('one');
-    await invalidate(other, 'a');
-    expect((await find(one, 'shared'))?.found).toBeUndefined();
-    one.close();
-    other.close();
-  });
-
-  it('find nothing older than what one of them has invalidated while Redis did not answer, once it has sent that', async () => {
-    const [cut, other] = [
-      await createRedisStore(redis?.url, { keyPrefix, timeoutMs: 200 }),
-      await createRedisStore(redis?.directUrl, { keyPrefix }),
-    ];
-    other.put('late', toResult('old', (await find(other, 'late'))?.version ?? NaN));
-    expect((await find(other, 'late'))?.found).toBeDefined();
-    redis?.hold();
-    const isShared = await new Promise<boolean>((resolve) => {
-      cut.invalidate(['a'], resolve);
-    });
-    expect([isShared, await find(cut, 'late')]).toEqual([false, undefined]);
-    redis?.release();
-    const deadline = Date.now() + 60_000;
-    while ((await find(other, 'late'))?.found && Date.now() < deadline) await new Promise(setImmediate);
-    expect((await find(other, 'late'))?.found).toBeUndefined();
-    cut.close();
-    other.close();
-  }, 120_000);
-
-  it('find nothing while Redis is away, and nothing of before when it has lost the versions', async () => {
-    const [store, direct] = [await createRedisStore(redis?.url, { keyPrefix }), await createRedisStore(redis?.directUrl, { keyPrefix })];
-    store.put('kept', toResult('one', (await find(store, 'kept'))?.version ?? NaN));
-    expect((await find(store, 'kept'))?.found).toBeDefined();
-    const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix, scripts: {}, messages: { lost: '', found: '' } });
-    await link.settled;
-    await link.client.del('versions');
-    expect((await find(direct, 'kept'))?.found).toBeUndefined();
-    link.close();
-    await redis?.kill();
-    expect(await find(store, 'kept')).toBeUndefined();
-    await redis?.revive();
-    store.close();
-    direct.close();
-  }, 120_000);
 });

@@ -17,7 +17,12 @@ export interface StoredResult {
 }
 
 /** A result that was kept. */
-export type FoundResult = Pick<StoredResult, 'bytes' | 'policy' | 'ageMs'>;
+export type FoundResult = Pick<StoredResult, 'bytes' | 'policy' | 'ageMs' | 'tags'>;
+
+/** The results of several keys, in their order. */
+export interface ManyFound extends Pick<Lookup, 'version'> {
+  readonly found: readonly (FoundResult | undefined)[];
+}
 
 export interface Lookup {
   /** Increases with each invalidation. A result is valid as long as none of its tags is invalidated after the lookup before its execution. */
@@ -32,10 +37,17 @@ export interface Wanted {
   readonly tags: readonly string[];
 }
 
+/** Several results that are looked for at once. */
+export interface ManyWanted extends Pick<Wanted, 'tags'> {
+  readonly keys: readonly string[];
+}
+
 /** Keeps results within a bound of bytes. Versions instead of deletions make that a slow execution never stores an older result after an invalidation. */
 export interface ResultStore {
   /** Calls back once, with undefined when the store cannot be used; then nothing may be stored either. */
   find(wanted: Wanted, done: (lookup: Lookup | undefined) => void): void;
+  /** The same for several keys at once. */
+  findAll(wanted: ManyWanted, done: (lookup: ManyFound | undefined) => void): void;
   /** Keeps a result, unless a newer one is kept under the key. Does not wait, and reports no failure. */
   put(key: string, result: StoredResult): void;
   /**

@@ -195,6 +195,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'responseCache.store',
     'Where results are kept: in the memory of this process, or in Redis (rateLimits.redisUrl) for all processes.',
   ),
+  RESPONSE_CACHE_CONTENTS: atStart(
+    'responseCache.contents',
+    'What is kept: results of whole queries, results of single fetches (entities and root fields of a subgraph), or both.',
+  ),
   RESPONSE_CACHE_BYTES: atStart('responseCache.maxBytes', 'Bytes of all results in memory.'),
   RESPONSE_CACHE_SHARING: atStart(
     'responseCache.sharing',

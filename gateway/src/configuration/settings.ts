@@ -9,7 +9,8 @@ import { serviceSettings } from '@trestle/service/settings';
 import { telemetrySettings } from '@trestle/telemetry/settings';
 import { readPolicies } from '../access/policies.ts';
 import { CACHE_STORES } from '../cache/create-cache.ts';
-import { SHARING_MODES } from '../cache/response-cache.ts';
+import { CACHE_CONTENTS } from '../cache/response-cache.ts';
+import { SHARING_MODES } from '../cache/sharing.ts';
 import { readTrustedDocuments } from '../documents/trusted.ts';
 import { COPROCESSOR_STAGES, type CoprocessorStage } from '../extensions/coprocessor-settings.ts';
 import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
@@ -132,6 +133,7 @@ export const settings = {
   MCP_REQUIRE_CREDENTIAL: setting.onOff().default(false),
   MCP_AUTHORIZATION_SERVERS: urls().default([]),
   RESPONSE_CACHE: setting.choice(...CACHE_STORES).default('off'),
+  RESPONSE_CACHE_CONTENTS: setting.choice(...CACHE_CONTENTS).default('results'),
   RESPONSE_CACHE_BYTES: setting.integer(65_536, 17_179_869_184).default(67_108_864),
   RESPONSE_CACHE_SHARING: setting.choice(...SHARING_MODES).default('anonymous'),
   RESPONSE_CACHE_STALE_SECONDS: setting.integer(0, 86_400).default(0),

@@ -16,6 +16,7 @@ import { toOperationAttributes } from '../observability/tracing.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
+import type { FetchReport } from '../request/cache-report.ts';
 import { type Measure, renewContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
@@ -25,6 +26,7 @@ import { beginSubscription } from './begin-subscription.ts';
 import { type CheckedOperation, checkPlanned } from './check-planned.ts';
 import { findIntrospection } from './find-introspection.ts';
 import { isIncremental, runIncremental } from './incremental-run.ts';
+import { createOperationSend } from './operation-send.ts';
 import { type Ending, writeExecuted } from './write-executed.ts';
 
 export interface RunOptions {
@@ -47,6 +49,7 @@ export class OperationRun {
   #operation: Operation | undefined;
   #caching: CachePolicy | undefined;
   #cached: CachedRun | undefined;
+  #fetched: FetchReport | undefined;
   /** The span of the execution, up to the result. */
   #span: Scope | undefined;
   #isDone = false;
@@ -123,7 +126,7 @@ export class OperationRun {
     const { plan, cost, supergraph } = request.reports;
     const isMutation = operation.program.kind === 'mutation';
     // A report is about this execution.
-    if (isMutation || (policy && !plan && !cost && !supergraph))
+    if (isMutation || (cache.keepsResults && policy && !plan && !cost && !supergraph))
       this.#cached = new CachedRun({ cache, request, program: operation.program, hash: snapshot.hash });
     if (!this.#cached || isMutation || !policy) {
       this.#introspect(checked);
@@ -132,8 +135,10 @@ export class OperationRun {
     let isLater = false;
     this.#cached.find({ policy, variables }, (result, refresh) => {
       const proceed = () => {
-        if (result) this.#end(result);
-        else
+        if (result) {
+          this.#isDone = true;
+          this.#done(result);
+        } else
           this.#guard(() => {
             this.#introspect(checked);
           });
@@ -166,7 +171,7 @@ export class OperationRun {
   }
 
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
-    const { request, snapshot, hooks, writing } = this.#options;
+    const { request, snapshot, writing } = this.#options;
     if (isIncremental(checked, request)) {
       this.#executeIncremental(checked);
       return;
@@ -174,11 +179,12 @@ export class OperationRun {
     const report = request.reports.plan ? createPlanReport() : undefined;
     this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
-    const send = createSendFetch(snapshot.upstream, this.#guard, this.#cached ? this.#cached.observe(hooks) : hooks);
-    const { plan: needsObjects, cost: needsCost } = request.reports;
     const { operation, variables, conditions } = checked;
+    const { send, fetched } = createOperationSend(this.#options, { operation, context, guard: this.#guard, cached: this.#cached });
+    this.#fetched = fetched;
     const executor = context.upload ? OBJECT_EXECUTOR : this.#options.executor;
-    executor.execute({ operation, variables, conditions, context, send, observe: report?.observe, needsObjects, needsCost }, (result) => {
+    const wanted = { observe: report?.observe, needsObjects: request.reports.plan, needsCost: request.reports.cost };
+    executor.execute({ operation, variables, conditions, context, send, ...wanted }, (result) => {
       this.#finish(writeExecuted(result, { request, checked, writing, introspection, report, hash: snapshot.hash }));
     });
   }
@@ -227,8 +233,7 @@ export class OperationRun {
     const { request, writing } = this.#options;
     const { requestId } = request.context;
     const fault = toFault(error);
-    const { code } = fault;
-    if (code === 'INTERNAL_ERROR') writing.log.error('request failed', { requestId, code, error: fault.cause });
+    if (fault.code === 'INTERNAL_ERROR') writing.log.error('request failed', { requestId, code: fault.code, error: fault.cause });
     this.#finish(toRefusalResult(fault, requestId));
   }
 
@@ -247,11 +252,6 @@ export class OperationRun {
     });
   }
 
-  #end(result: OperationResult): void {
-    this.#isDone = true;
-    this.#done(result);
-  }
-
   #finish({ outcome, status, challenge, bytes, length, rest }: Ending): void {
     // After a fault the callbacks of fetches in flight still arrive.
     if (this.#isDone) return;
@@ -264,7 +264,7 @@ export class OperationRun {
           buffers.give(bytes);
         }
       : undefined;
-    const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching };
+    const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching, fetched: this.#fetched };
     const result = { outcome, status, challenge, bytes, length, release, ...(rest && { rest }), ...facts };
     if (this.#cached) this.#cached.end(result, this.#done);
     else this.#done(result);

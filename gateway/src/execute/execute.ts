@@ -18,11 +18,23 @@ import { VariableTexts } from './variable-texts.ts';
 /** Sends one request to a subgraph and calls back exactly once. */
 export type SendFetch = (request: FetchRequest, done: FetchDone) => void;
 
+/** A response, as far as caches need it. */
+export interface RespondedHeaders {
+  readonly status: number;
+  /** Returns the value of a header field by its name in lower case. */
+  header(name: string): string | undefined;
+}
+
 export interface FetchRequest {
+  readonly step: FetchStep;
   readonly service: string;
   readonly isMutation: boolean;
   /** The whole body, as JSON. */
   readonly body: string;
+  /** The body up to the representations. */
+  readonly head: string;
+  /** Those of a fetch of entities, as JSON with commas between. */
+  readonly representations?: string | undefined;
   readonly context: RequestContext;
   /** The files that the variables of this fetch stand for; undefined when there are none. */
   readonly files?: FileMap | undefined;
@@ -31,6 +43,8 @@ export interface FetchRequest {
    * response, which is not parsed then: the result is empty. Must not throw.
    */
   readonly take?: ((bytes: Buffer, start: number, end: number) => boolean) | undefined;
+  /** Called for each response, which is lent until it returns. Must not throw. */
+  readonly onResponse?: ((response: RespondedHeaders) => void) | undefined;
 }
 
 export interface ExecutionRequest {
@@ -55,6 +69,8 @@ export interface Executed extends ExecutionRequest {
 
 /** The body of a fetch; the representations in it for a fetch of entities. */
 interface FetchBody {
+  /** The body up to the representations; undefined for a fetch whose result is not kept. */
+  readonly head?: string;
   readonly body: string;
   readonly representations?: string;
 }
@@ -127,12 +143,13 @@ export class Execution {
     }
     const batch = collectEntities(step, source);
     const { representations } = batch;
-    const body = `${step.prefix}${variables}${variables && ','}"representations":[${representations}]}}`;
+    const head = `${step.prefix}${variables}${variables && ','}`;
+    const body = `${head}"representations":[${representations}]}}`;
     if (representations === '') done();
-    else this.#fetchBatch(step, { ...batch, body }, done);
+    else this.#fetchBatch(step, { ...batch, head, body }, done);
   }
 
-  #fetchBatch(step: FetchStep, batch: WrittenBatch, done: () => void): void {
+  #fetchBatch(step: FetchStep, batch: WrittenBatch & Pick<FetchBody, 'head'>, done: () => void): void {
     const data = this.#data;
     this.#send(step, batch, (result) => {
       if (result?.errors)
@@ -155,7 +172,8 @@ export class Execution {
       done();
       return;
     }
-    this.#send(step, { body: `${step.prefix}${this.#variables.write(step.variables)}}}` }, (result) => {
+    const body = `${step.prefix}${this.#variables.write(step.variables)}}}`;
+    this.#send(step, { head: body, body }, (result) => {
       if (result?.errors) this.#errors.addReported(result.errors, { step, isWhole: !result.data });
       if (result?.data) {
         for (const each of step.rewrites) rename(result.data, each);
@@ -166,7 +184,7 @@ export class Execution {
   }
 
   /** Sends a fetch unless the same one is in flight. A failure becomes an error of the result. */
-  #send(step: FetchStep, { body, representations }: FetchBody, done: (result: SubgraphResult | undefined) => void): void {
+  #send(step: FetchStep, { body, head = body, representations }: FetchBody, done: (result: SubgraphResult | undefined) => void): void {
     const { context, observe, send, received } = this.#request;
     const isMutation = step.operationKind === 'mutation';
     const settle = (failure: SubgraphFailure | null, result: SubgraphResult) => {
@@ -181,7 +199,7 @@ export class Execution {
     }
     observe?.(step, 'sent');
     const files = context.upload && findFiles(this.#request.variables, step.variables);
-    const request = { service: step.service, isMutation, body, context, ...(files && { files }) };
+    const request = { step, service: step.service, isMutation, body, head, representations, context, files };
     if (!step.isRepeated || isMutation) send(request, settle);
     else this.#sendOnce(request, settle);
   }

@@ -61,11 +61,12 @@ function extend(send: SendExtended, { findUpstream, guard, hooks }: ExtendOption
     let isAnswered = false;
     const onResponse = (response: ReceivedResponse) => {
       isAnswered = true;
+      fetch.onResponse?.(response);
       onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, response));
     };
-    const { service, isMutation, body, context, files, headers, take } = fetch;
+    const { step, service, isMutation, body, head, context, files, headers, take } = fetch;
     // Names each property, because a copy of an object of unknown shape is slow.
-    send({ service, isMutation, body, context, files, headers, take, onResponse }, (failure, result) => {
+    send({ step, service, isMutation, body, head, context, files, headers, take, onResponse }, (failure, result) => {
       if (failure && !isAnswered) onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, failure));
       done(failure, result);
     });

@@ -25,3 +25,19 @@ export function createCacheMetrics(registry: Registry, readBytes: (() => number)
     });
   return (outcome) => counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
 }
+
+/** Registers the metric of the entity cache and returns the function that counts entities and results of fetches at the root. */
+export function createEntityMetrics(registry: Registry): (outcome: string, parts: number) => void {
+  const counts = new Map<string, number>();
+  new Counter({
+    name: 'trestle_entity_cache_parts_total',
+    help: 'Entities and results of root fetches: found in the cache (hit), not found (miss), or the cache could not be used (bypass).',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [outcome, count] of counts) this.inc({ outcome }, count);
+    },
+  });
+  return (outcome, parts) => counts.set(outcome, (counts.get(outcome) ?? 0) + parts);
+}

@@ -25,14 +25,15 @@ import { type CollectedField, type GuardedSet, createKeys } from './selection.ts
 const MAX_SECONDS = 31_536_000;
 
 /** What one directive says. */
-interface Hint {
+export interface Hint {
   readonly maxAge?: number;
   /** Undefined when the directive does not say. */
   readonly isPrivate?: boolean;
   readonly inherits?: boolean;
 }
 
-const NO_HINT: Hint = {};
+/** What a place without a directive says. */
+export const NO_HINT: Hint = {};
 const NOTHING: CacheRule = { maxAge: undefined, isPrivate: false, branches: [] };
 const NEVER: CacheRule = { maxAge: 0, isPrivate: false, branches: [] };
 
@@ -105,13 +106,14 @@ function merge(one: CacheRule, other: CacheRule): CacheRule {
   return { maxAge, isPrivate: one.isPrivate || other.isPrivate, branches };
 }
 
-interface Hints {
+/** Returns what the directives of a type or a field say; nothing for one without a directive. */
+export interface Hints {
   readonly type: (type: GraphQLNamedType) => Hint;
   readonly field: (type: string, field: string) => Hint;
 }
 
-/** Returns undefined for a supergraph without hints. */
-function createHints(schema: GraphQLSchema, supergraph: GraphQLSchema): Hints | undefined {
+/** Reads the hints for a schema. Returns undefined for a supergraph without hints. */
+export function createHints(schema: GraphQLSchema, supergraph: GraphQLSchema): Hints | undefined {
   const fields = new Map<string, Hint>();
   const types = new Map<string, Hint>();
   for (const type of Object.values(supergraph.getTypeMap())) {

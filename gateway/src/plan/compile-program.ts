@@ -9,6 +9,7 @@ import { createFindCacheRule } from './cache-control.ts';
 import { generateActualCost, generateCost } from './cost.ts';
 import { compileDeferred } from './compile-deferred.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
+import { createFindFetchCaching } from './fetch-caching.ts';
 import { describeVariables, locationOf } from './input-types.ts';
 import type { LoadedSupergraph } from './load-supergraph.ts';
 import { orderContexts } from './order-contexts.ts';
@@ -32,7 +33,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
   const { patch, supergraph, schema, wholeSchema } = loaded;
   const owners = findOwners(wholeSchema);
   const isPublic = createPublicTest(supergraph.schema, schema);
-  const findCacheRule = createFindCacheRule(schema, wholeSchema);
+  const [findCacheRule, findFetchCaching] = [createFindCacheRule(schema, wholeSchema), createFindFetchCaching(wholeSchema)];
   const findSliced = createFindSliced(schema, wholeSchema);
 
   const plan = createPlan(loaded);
@@ -48,7 +49,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
         splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
       );
     const node = isEmpty(expanded.selectionSet) ? undefined : planOperation(asked);
-    const compiler = new PlanCompiler({ schema: wholeSchema, patch, owners });
+    const compiler = new PlanCompiler({ schema: wholeSchema, patch, owners, findFetchCaching });
     const isSubscription = node?.kind === 'Subscription';
     const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
     const compiled = compiler.compile(isSubscription ? node.rest : node);
@@ -64,7 +65,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       read.incremental && node && renamed.aliases.size === 0
         ? compileDeferred(read, {
             schema,
-            compiler: new PlanCompiler({ schema: wholeSchema, patch, owners }),
+            compiler: new PlanCompiler({ schema: wholeSchema, patch, owners, findFetchCaching }),
             plan: (definition) => planOperation(askOwners({ schema, owners, operation: definition })),
           })
         : undefined;

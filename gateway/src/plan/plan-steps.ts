@@ -4,6 +4,7 @@ import { type GraphQLSchema, Kind, type SelectionSetNode, isInterfaceType, parse
 import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
 import type { FetchSource } from './bytes/asked-fetch.ts';
 import { CONTEXTUAL, compileContexts, requireContexts } from './contextual-fetch.ts';
+import type { FindFetchCaching } from './fetch-caching.ts';
 import type { SupergraphPatch } from './patch-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
@@ -26,6 +27,7 @@ export interface PlanCompilerInput {
   readonly schema: GraphQLSchema;
   readonly patch: SupergraphPatch;
   readonly owners: Owners;
+  readonly findFetchCaching: FindFetchCaching;
 }
 
 /** Compiles one plan. */
@@ -103,7 +105,7 @@ export class PlanCompiler {
   }
 
   #compileFetch(node: CompiledFetch, places: readonly Place[]): FetchStep {
-    const { schema, patch } = this.#input;
+    const { schema, patch, findFetchCaching } = this.#input;
     const operation = patch.restoreOperation(node.operation);
     const contexts = compileContexts({ node, operation }, schema);
     requireContexts(node.variableUsages ?? [], contexts);
@@ -136,6 +138,8 @@ export class PlanCompiler {
       get isRepeated() {
         return (seen.get(`${node.serviceName}${prefix}`) ?? 0) > 1;
       },
+      // The fields around its entities are part of what it depends on.
+      caching: contexts ? undefined : findFetchCaching(operation),
     };
     this.sources.push(this.#toSource(node, step));
     return step;

@@ -125,6 +125,17 @@ export interface FetchStep {
   readonly keys: readonly string[];
   /** Whether this plan may send the same request twice. */
   readonly isRepeated: boolean;
+  /** How long its result may be kept; undefined when it must not be. */
+  readonly caching: FetchCaching | undefined;
+}
+
+/** What the schema says about keeping the result of a fetch. */
+export interface FetchCaching {
+  /** Seconds; undefined where it leaves that to the subgraph. */
+  readonly maxAge: number | undefined;
+  readonly isPrivate: boolean;
+  /** The types of which the result may have objects. */
+  readonly types: readonly string[];
 }
 
 /** A path in the result, segment by segment. */

@@ -6,6 +6,19 @@ export type CacheReport =
   | { readonly kind: 'miss'; readonly isStored: boolean; readonly isCollapsed: boolean }
   | { readonly kind: 'bypass' };
 
+/** What the entity cache did for a query: of how many entities and results of fetches at the root it knew how many. */
+export interface FetchReport {
+  wanted: number;
+  found: number;
+}
+
+/** Returns the value of `Cache-Status` for the entity cache. */
+export function toFetchStatus({ wanted, found }: FetchReport): string {
+  if (wanted > 0 && found === wanted) return 'TrestleEntities; hit';
+  const kind = found > 0 ? 'partial' : wanted > 0 ? 'uri-miss' : 'bypass';
+  return `TrestleEntities; fwd=${kind}; detail="${String(found)} of ${String(wanted)}"`;
+}
+
 /** Returns the response headers. */
 export function toCacheHeaders(report: CacheReport): Readonly<Record<string, string>> {
   if (report.kind === 'hit') {

@@ -19,6 +19,8 @@ export class FetchLog {
   #policy: CachePolicy | undefined;
   /** Responses whose policy is in {@link #policy}. */
   #policies = 0;
+  /** Whether results came from a cache of the gateway. */
+  #hasKept = false;
 
   /** Adds how long one fetch took. */
   add(subgraph: string, milliseconds: number): void {
@@ -49,9 +51,17 @@ export class FetchLog {
     this.#policies++;
   }
 
-  /** Returns the strictest policy of all responses; undefined when a fetch has none. */
+  /** Adds the policy of a result that a cache of the gateway had, of this age in milliseconds. */
+  restrictByAge({ maxAge, sharedMaxAge, isPrivate }: CachePolicy, ageMs: number): void {
+    const rest = (seconds: number) => Math.max(0, Math.floor(seconds - ageMs / 1000));
+    const policy = { maxAge: rest(maxAge), sharedMaxAge: rest(sharedMaxAge), isPrivate };
+    this.#policy = this.#policy ? toStrictest(this.#policy, policy) : policy;
+    this.#hasKept = true;
+  }
+
+  /** Returns the strictest policy of all responses; undefined when a fetch has none, or a result came from a cache. */
   get cachePolicy(): CachePolicy | undefined {
-    return this.#policies === this.#durationsMs.length ? this.restriction : undefined;
+    return !this.#hasKept && this.#policies === this.#durationsMs.length ? this.restriction : undefined;
   }
 
   /** Returns the strictest policy of those responses that have one, which forbids to cache a result that sets a cookie; undefined when none has one. */

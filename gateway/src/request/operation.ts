@@ -1,7 +1,7 @@
 /** One GraphQL operation: the request as a transport has read it, and its result. Types only. */
 import type { Fault } from '@trestle/schema/errors';
 import type { CachePolicy } from './cache-policy.ts';
-import type { CacheReport } from './cache-report.ts';
+import type { CacheReport, FetchReport } from './cache-report.ts';
 import type { RequestContext } from './context.ts';
 import type { Parameters } from './parameters.ts';
 import type { Resume } from './position.ts';
@@ -78,6 +78,8 @@ export interface OperationResult {
   readonly caching?: CachePolicy | undefined;
   /** What the response cache did; undefined where it has no part in the result. */
   readonly cached?: CacheReport | undefined;
+  /** What the entity cache did; undefined where it has no part in the result. */
+  readonly fetched?: FetchReport | undefined;
   /** The execution result as JSON, in the first `length` bytes. They belong to the transport until it calls `release`. */
   readonly bytes: Buffer;
   readonly length: number;

@@ -20,8 +20,8 @@ export interface RedisLinkOptions {
   readonly keyPrefix: string;
   /** How long Redis may take for a command, in milliseconds; 500 by default. */
   readonly timeoutMs?: number | undefined;
-  /** Each becomes a command of its own. */
-  readonly scripts: Readonly<Record<string, { readonly lua: string; readonly numberOfKeys: number }>>;
+  /** Each becomes a command of its own; without `numberOfKeys` its first argument is that number. */
+  readonly scripts: Readonly<Record<string, { readonly lua: string; readonly numberOfKeys?: number }>>;
   /** What is logged when Redis cannot be used, and when it can be used again. */
   readonly messages: { readonly lost: string; readonly found: string };
 }

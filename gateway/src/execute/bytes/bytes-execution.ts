@@ -116,18 +116,18 @@ export class BytesExecution {
     const { prefix } = this.#operation.program.fetches[step.index] as { prefix: string };
     const variables = this.#variables.write(step.variables);
     if (!step.entities) {
-      this.#send({ step, fetch: new ReceivedFetch(undefined), done, count: 1 }, `${prefix}${variables}}}`);
+      const body = `${prefix}${variables}}}`;
+      this.#send({ step, fetch: new ReceivedFetch(undefined), done, count: 1 }, body, body);
       return;
     }
     const written = this.#writeRepresentations(step.index);
     if (!written) return;
     const { count, text } = written;
     if (count === 0) done();
-    else
-      this.#send(
-        { step, fetch: new ReceivedFetch(text), done, count },
-        `${prefix}${variables}${variables && ','}"representations":[${text}]}}`,
-      );
+    else {
+      const head = `${prefix}${variables}${variables && ','}`;
+      this.#send({ step, fetch: new ReceivedFetch(text), done, count }, head, `${head}"representations":[${text}]}}`);
+    }
   }
 
   /** Returns undefined when the execution was handed over. */
@@ -147,13 +147,15 @@ export class BytesExecution {
     }
   }
 
-  #send(sent: SentFetch, body: string): void {
+  #send(sent: SentFetch, head: string, body: string): void {
     const { step, done } = sent;
     const { context, send } = this.#request;
     this.#sent.push(sent);
     let isTaken = false;
     const take = (bytes: Buffer, start: number, end: number) => (isTaken = this.#take(sent, { bytes, start, end }));
-    send({ service: step.service, isMutation: step.operationKind === 'mutation', body, context, take }, (failure, result) => {
+    const { representations } = sent.fetch;
+    const isMutation = step.operationKind === 'mutation';
+    send({ step, service: step.service, isMutation, body, head, representations, context, take }, (failure, result) => {
       if (isTaken) {
         if (!this.#isOver) done();
         return;

@@ -88,7 +88,8 @@ export function scanFloat(bytes: Uint8Array, at: number): number {
   return p - at > MAX_FLOAT_LENGTH ? 0 : p;
 }
 
-function scanAny(bytes: Uint8Array, at: number, depth: number): number {
+/** Scans any value. `depth` is that of the lists and objects around it. */
+export function scanAny(bytes: Uint8Array, at: number, depth: number): number {
   const first = bytes[at] as number;
   if (first === QUOTE) return scanString(bytes, at + 1);
   if (first === OPENING_BRACE || first === OPENING_BRACKET) return depth < MAX_DEPTH ? scanMembers(bytes, at, depth) : 0;

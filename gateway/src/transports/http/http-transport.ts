@@ -4,7 +4,7 @@ import { isMultipart } from '@trestle/multipart/boundary';
 import { fail } from '@trestle/schema/errors';
 import { setLateHeaders } from '@trestle/service/response-headers';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
-import { toCacheHeaders } from '../../request/cache-report.ts';
+import { toCacheHeaders, toFetchStatus } from '../../request/cache-report.ts';
 import { type Identification, tryIdentify } from '../../request/caller.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import { type Parameters, readParameters, readSearchParameters } from '../../request/parameters.ts';
@@ -196,6 +196,7 @@ function toHead(
   head['cache-control'] = cacheControl;
   if (cacheControl !== NO_STORE_TEXT) head['vary'] = options.cacheVary;
   if (result.cached) Object.assign(head, toCacheHeaders(result.cached));
+  if (result.fetched) head['cache-status'] = [head['cache-status'] ?? [], toFetchStatus(result.fetched)].flat().join(', ');
   if (challenge !== undefined) head['www-authenticate'] = challenge;
   if (status === 405) head['allow'] = isGet(request) ? 'POST' : ALLOW;
   return head;

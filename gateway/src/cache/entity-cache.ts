@@ -1,0 +1,77 @@
+/**
+ * Keeps the results of single fetches for queries: each entity by its representation, and each result of a fetch at the root (ADR 39). It shares the
+ * store of whole results, so that the same invalidations apply.
+ */
+import type { FetchRequest, SendFetch } from '../execute/execute.ts';
+import type { FetchStep } from '../program/program.ts';
+import type { RequestContext } from '../request/context.ts';
+import { digest, toClientTags, withoutCredential, withoutName } from './cache-key.ts';
+import { CachedFetch } from './cached-fetch.ts';
+import type { FetchReport } from '../request/cache-report.ts';
+import { ALL_TAG, type ReceivedTags, toTypeTag } from './received-tags.ts';
+import type { CountParts, FetchScope, PlannedFetch } from './fetch-scope.ts';
+import type { Sharing } from './sharing.ts';
+import type { ResultStore } from './result-store.ts';
+
+export interface EntityCacheOptions {
+  readonly store: ResultStore;
+  readonly sharing: Sharing;
+  readonly count: CountParts;
+}
+
+/** One query that is executed. */
+export interface CachedQuery {
+  readonly context: RequestContext;
+  /** The hash of the supergraph. */
+  readonly hash: string;
+  /** Gets the tags of what is found; undefined when the whole result is not kept. */
+  readonly tags: ReceivedTags | undefined;
+  /** Counts what the query has found. */
+  readonly report: FetchReport;
+  /** Goes on after the store has answered later. */
+  readonly resume: (act: () => void) => void;
+}
+
+export class EntityCache {
+  readonly #options: EntityCacheOptions;
+  readonly #planned = new WeakMap<FetchStep, PlannedFetch | null>();
+
+  constructor(options: EntityCacheOptions) {
+    this.#options = options;
+  }
+
+  /** Returns `send` with the cache before it, for one query. */
+  open(query: CachedQuery, send: SendFetch): SendFetch {
+    const { store, count } = this.#options;
+    const { tags, report, resume } = query;
+    return (fetch, done) => {
+      const scope = this.#toScope(query, fetch);
+      if (!scope) send(fetch, done);
+      else new CachedFetch({ store, count, report, scope, fetch, tags, send, resume }, done).start();
+    };
+  }
+
+  /** Returns undefined for a fetch whose result is not kept. */
+  #toScope({ context, hash }: CachedQuery, { step, head, service, files }: FetchRequest): FetchScope | undefined {
+    const planned = this.#plan(step);
+    const { identity } = context;
+    // The callers of a private result cannot be distinguished.
+    if (!planned || files || (planned.isPrivate && identity.length === 0)) return undefined;
+    const isShared = this.#options.sharing === 'all' && !planned.isPrivate;
+    const key = `fetch:${digest(JSON.stringify([hash, service, withoutName(head, step.operationName), isShared ? withoutCredential(identity) : identity]))}`;
+    return { key, clientTags: toClientTags(context), planned, tags: planned.tags, isOwn: !isShared && identity.length > 0 };
+  }
+
+  #plan(step: FetchStep): PlannedFetch | null {
+    let known = this.#planned.get(step);
+    if (known === undefined) this.#planned.set(step, (known = toPlanned(step)));
+    return known;
+  }
+}
+
+function toPlanned({ caching }: FetchStep): PlannedFetch | null {
+  if (!caching) return null;
+  const { maxAge, isPrivate, types } = caching;
+  const policy = maxAge === undefined ? undefined : { maxAge, sharedMaxAge: isPrivate ? 0 : maxAge, isPrivate };
+  return { policy, isPrivate, tags: [ALL_TAG, ...types.map(toTypeTag)] };
+}

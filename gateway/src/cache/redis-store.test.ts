@@ -1,0 +1,122 @@
+/** What the processes that share one Redis find of each other. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { RedisLink } from '@trestle/limits/redis-link';
+import { startTestRedis } from '@trestle/limits/test-redis';
+import { createRedisStore, find, invalidate, log, toResult } from './test-store.ts';
+
+// Says loudly when there is no Redis.
+const redis = await startTestRedis();
+afterAll(() => redis?.stop());
+
+const describeRedis = redis ? describe : describe.skip;
+describeRedis('stores of several processes with one Redis', () => {
+  const keyPrefix = `trestle:test:${randomUUID()}:`;
+
+  it('share results and invalidations', async () => {
+    const [one, other] = [
+      await createRedisStore(redis?.url ?? '', { keyPrefix }),
+      await createRedisStore(redis?.directUrl ?? '', { keyPrefix }),
+    ];
+    one.put('shared', toResult('one', (await find(one, 'shared'))?.version ?? NaN));
+    // Answered after the result was kept.
+    await find(one, 'shared');
+    expect((await find(other, 'shared'))?.found?.bytes.toString()).toBe('one');
+    await invalidate(other, 'a');
+    expect((await find(one, 'shared'))?.found).toBeUndefined();
+    one.close();
+    other.close();
+  });
+
+  it('share nothing with those of another graph', async () => {
+    const one = await createRedisStore(redis?.directUrl ?? '', { keyPrefix: `${keyPrefix}one:` });
+    const two = await createRedisStore(redis?.directUrl ?? '', { keyPrefix: `${keyPrefix}two:` });
+    for (const [store, text] of [
+      [one, 'of one'],
+      [two, 'of two'],
+    ] as const)
+      store.put('same', toResult(text, (await find(store, 'same'))?.version ?? NaN));
+    await invalidate(one, 'a');
+    expect([(await find(one, 'same'))?.found, (await find(two, 'same'))?.found?.bytes.toString()]).toEqual([undefined, 'of two']);
+    one.close();
+    two.close();
+  });
+
+  // A server that others use keeps its limit.
+  (redis?.directUrl.endsWith(':6379') === false ? it : it.skip)(
+    'find nothing that Redis has evicted, and nothing invalid when it has evicted the versions',
+    async () => {
+      const store = await createRedisStore(redis?.directUrl ?? '', { keyPrefix });
+      const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix, scripts: {}, messages: { lost: '', found: '' } });
+      await link.settled;
+      const [, limit = '0'] = await link.client.config('GET', 'maxmemory');
+      const [, policy = 'noeviction'] = await link.client.config('GET', 'maxmemory-policy');
+      const used = Number(/used_memory:(\d+)/.exec(await link.client.info('memory'))?.[1]);
+      await link.client.config('SET', 'maxmemory-policy', 'allkeys-random');
+      await link.client.config('SET', 'maxmemory', String(used + 3_000_000));
+      try {
+        const keys = Array.from({ length: 300 }, (_, i) => `large ${String(i)}`);
+        let found = 0;
+        for (const key of keys) {
+          await invalidate(store, 'a');
+          const text = `${key} ${'x'.repeat(50_000)}`;
+          store.put(key, toResult(text, (await find(store, key))?.version ?? NaN, { tags: [key] }));
+        }
+        for (const key of keys) {
+          const text = (await find(store, key))?.found?.bytes.toString();
+          if (text === undefined) continue;
+          found++;
+          expect(text.startsWith(`${key} `)).toBe(true);
+        }
+        expect(found).toBeLessThan(100);
+        for (const key of keys) await invalidate(store, key);
+        expect((await Promise.all(keys.map((key) => find(store, key)))).filter((each) => each?.found)).toEqual([]);
+      } finally {
+        await link.client.config('SET', 'maxmemory', limit);
+        await link.client.config('SET', 'maxmemory-policy', policy);
+        link.close();
+        store.close();
+      }
+    },
+    120_000,
+  );
+
+  it('find nothing older than what one of them has invalidated while Redis did not answer, once it has sent that', async () => {
+    const [cut, other] = [
+      await createRedisStore(redis?.url ?? '', { keyPrefix, timeoutMs: 200 }),
+      await createRedisStore(redis?.directUrl ?? '', { keyPrefix }),
+    ];
+    other.put('late', toResult('old', (await find(other, 'late'))?.version ?? NaN));
+    expect((await find(other, 'late'))?.found).toBeDefined();
+    redis?.hold();
+    const isShared = await new Promise<boolean>((resolve) => {
+      cut.invalidate(['a'], resolve);
+    });
+    expect([isShared, await find(cut, 'late')]).toEqual([false, undefined]);
+    redis?.release();
+    const deadline = Date.now() + 60_000;
+    while ((await find(other, 'late'))?.found && Date.now() < deadline) await new Promise(setImmediate);
+    expect((await find(other, 'late'))?.found).toBeUndefined();
+    cut.close();
+    other.close();
+  }, 120_000);
+
+  it('find nothing while Redis is away, and nothing of before when it has lost the versions', async () => {
+    const [store, direct] = [
+      await createRedisStore(redis?.url ?? '', { keyPrefix }),
+      await createRedisStore(redis?.directUrl ?? '', { keyPrefix }),
+    ];
+    store.put('kept', toResult('one', (await find(store, 'kept'))?.version ?? NaN));
+    expect((await find(store, 'kept'))?.found).toBeDefined();
+    const link = new RedisLink({ url: redis?.directUrl ?? '', log, keyPrefix, scripts: {}, messages: { lost: '', found: '' } });
+    await link.settled;
+    await link.client.del('versions');
+    expect((await find(direct, 'kept'))?.found).toBeUndefined();
+    link.close();
+    await redis?.kill();
+    expect(await find(store, 'kept')).toBeUndefined();
+    await redis?.revive();
+    store.close();
+    direct.close();
+  }, 120_000);
+});
