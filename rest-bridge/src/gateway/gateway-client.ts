@@ -1,15 +1,13 @@
 /** Sends GraphQL requests to the gateway over HTTP, on kept-alive connections. */
 import { X509Certificate } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type ConnectionOptions, createSecureContext, rootCertificates } from 'node:tls';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { Cancellation } from '@trestle/service/cancellation';
-import { CLIENT_HEADER } from '@trestle/service/client-id';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
-import { Agent, type Dispatcher, Pool, errors } from 'undici';
-import { ConnectionTurns } from './connection-turns.ts';
+import { Agent, Pool, errors } from 'undici';
+import { ClientTurns } from './client-turns.ts';
+import { type Gateway, type PostResult, type RequestFiles, postFiles, postWhenReachable } from './gateway-posts.ts';
 import type { GraphQLResult } from './graphql-result.ts';
 import { type StreamedResult, type SubscriptionRequest, subscribe } from './subscription-client.ts';
 
@@ -21,13 +19,6 @@ const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** The largest request body that the gateway accepts (contract §6). */
 const MAX_REQUEST_BYTES = 1024 * 1024;
-
-/** The files of a GraphQL multipart request. */
-export interface RequestFiles {
-  readonly contentType: string;
-  /** Returns the whole body for these operations, in JSON. It is read no faster than it is sent, and once. */
-  readonly toBody: (operations: string) => AsyncIterable<Buffer>;
-}
 
 /** A GraphQL request (GraphQL over HTTP). */
 export interface GraphQLRequest {
@@ -83,7 +74,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
-  const gateway: Gateway = { pool, turns: new ConnectionTurns(CONNECTIONS_FOR_REQUESTS) };
+  const gateway: Gateway = { pool, requests: new ClientTurns(CONNECTIONS_FOR_REQUESTS), largeResponses: new ClientTurns(1) };
   return {
     async execute({ bodyStart, variables, files, headers, trace, cancellation }) {
       const body = `${bodyStart}${JSON.stringify(variables)}}`;
@@ -132,7 +123,7 @@ function toFault(cause: unknown, timeoutMs: number): Fault {
   return fail('UPSTREAM_ERROR', 'The gateway is unavailable. Retry later.', { cause });
 }
 
-function toResult({ text, replayed, timing, cacheControl, age, cookies }: HttpResult): GraphQLResult {
+function toResult({ text, replayed, timing, cacheControl, age, cookies }: PostResult): GraphQLResult {
   const { data, errors: failures } = JSON.parse(text) as Pick<GraphQLResult, 'data' | 'errors'>;
   return {
     ...(data !== undefined && { data }),
@@ -154,93 +145,4 @@ function trustOnly(certificate: string): Pick<ConnectionOptions, 'secureContext'
     checkServerIdentity: (_, peer) =>
       peer.raw.equals(raw) ? undefined : new Error('The certificate of the gateway is not the one in GATEWAY_CERT_FILE'),
   };
-}
-
-/** The connections to the gateway, and the turns of the clients that wait for one. */
-interface Gateway {
-  readonly pool: Pool;
-  readonly turns: ConnectionTurns;
-}
-
-interface HttpRequest<Body = string> {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Body;
-  readonly cancellation: Cancellation | undefined;
-}
-
-interface HttpResult {
-  readonly text: string;
-  readonly replayed: string | undefined;
-  readonly timing: string | undefined;
-  readonly cacheControl: string | undefined;
-  readonly age: string | undefined;
-  readonly cookies: readonly string[];
-}
-
-const NO_COOKIES: readonly string[] = [];
-
-/** Pauses before a request is sent again after its connection was refused. */
-const RETRY_DELAYS_MS = [25, 100, 250, 500];
-
-/**
- * Sends a request again only when it certainly did not arrive: its connection was refused, as during a restart of the gateway
- * (RFC 9110 §9.2.2). A request that may have arrived is never repeated.
- */
-async function postWhenReachable(gateway: Gateway, request: HttpRequest): Promise<HttpResult> {
-  for (const delayMs of RETRY_DELAYS_MS) {
-    try {
-      return await post(gateway, request);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
-      await delay(delayMs);
-    }
-  }
-  return post(gateway, request);
-}
-
-/** Sends a request with files, once: they cannot be read a second time. */
-function postFiles(gateway: Gateway, { body, headers, ...request }: HttpRequest, files: RequestFiles): Promise<HttpResult> {
-  return post(gateway, { ...request, headers: { ...headers, 'content-type': files.contentType }, body: Readable.from(files.toBody(body)) });
-}
-
-/** Uses `dispatch`, because a stream between would take a third of the CPU time of a request. */
-function post({ pool, turns }: Gateway, { path, headers, body, cancellation }: HttpRequest<string | Readable>): Promise<HttpResult> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let replayed: string | undefined;
-    let timing: string | undefined;
-    let cacheControl: string | undefined;
-    let age: string | undefined;
-    let cookies = NO_COOKIES;
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart(controller) {
-        cancellation?.add(controller);
-      },
-      onResponseStart(_, __, received) {
-        replayed = received['idempotent-replayed'] as string | undefined;
-        timing = received['server-timing'] as string | undefined;
-        cacheControl = received['cache-control'] as string | undefined;
-        age = received['age'] as string | undefined;
-        const cookie = received['set-cookie'];
-        if (cookie !== undefined) cookies = typeof cookie === 'string' ? [cookie] : cookie;
-      },
-      onResponseData(_, chunk) {
-        chunks.push(chunk);
-      },
-      onResponseEnd() {
-        turns.release();
-        const [only, ...others] = chunks;
-        const text = only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString();
-        resolve({ text, replayed, timing, cacheControl, age, cookies });
-      },
-      onResponseError(_, error) {
-        turns.release();
-        reject(error);
-      },
-    };
-    turns.take(headers[CLIENT_HEADER] ?? '', () => {
-      pool.dispatch({ method: 'POST', path, headers, body }, handler);
-    });
-  });
 }

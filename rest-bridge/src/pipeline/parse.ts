@@ -1,6 +1,6 @@
 /** Stage 5: parses headers, query and body, and reports every fault in one response (spec §7.2). */
 import type { FieldFault } from '@trestle/schema/errors';
-import type { RequestFiles } from '../gateway/gateway-client.ts';
+import type { RequestFiles } from '../gateway/gateway-posts.ts';
 import { readJsonBody, requireJson } from '../http/json-body.ts';
 import { type FieldSelection, parseFieldSelection } from '../query/field-selection.ts';
 import { createParameters } from '../query/parameters.ts';

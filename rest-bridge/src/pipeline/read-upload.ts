@@ -6,7 +6,7 @@ import { readParts } from '@trestle/multipart/read-head';
 import { toEnd, toFileStart, toHead } from '@trestle/multipart/write-request';
 import { type FieldFault, fail } from '@trestle/schema/errors';
 import { markStreamed } from '@trestle/service/streamed-body';
-import type { RequestFiles } from '../gateway/gateway-client.ts';
+import type { RequestFiles } from '../gateway/gateway-posts.ts';
 import type { Parameters } from '../query/parameters.ts';
 
 /** What an upload consists of. */

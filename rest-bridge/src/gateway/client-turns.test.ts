@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConnectionTurns } from './connection-turns.ts';
+import { ClientTurns } from './client-turns.ts';
 
-describe('requests to the gateway', () => {
-  it('begin at once while connections are free, and then for each client in turn', () => {
-    const turns = new ConnectionTurns(2);
+describe('work of several clients', () => {
+  it('begins at once while places are free, and then for each client in turn', () => {
+    const turns = new ClientTurns(2);
     const begun: string[] = [];
     const ask = (client: string, name: string) => {
       turns.take(client, () => begun.push(name));

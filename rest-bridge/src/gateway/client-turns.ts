@@ -1,18 +1,18 @@
 /**
- * Bounds the requests that are sent to the gateway at once. Beyond that clients take turns, so that few requests of one do not wait for many of
- * another (ADR 12). No I/O.
+ * Bounds what is done at once. Beyond that the clients take turns, so that little work of one does not wait for much work of another (ADR 12).
+ * No I/O.
  */
-export class ConnectionTurns {
+export class ClientTurns {
   #free: number;
   /** What waits, by its client; a Map keeps the order of insertion, which is that of their turns. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  /** `connections` is how many requests may be sent at once. */
-  constructor(connections: number) {
-    this.#free = connections;
+  /** `places` is how many pieces of work may be in progress at once. */
+  constructor(places: number) {
+    this.#free = places;
   }
 
-  /** Calls `begin` as soon as a connection is free: at once, or when it is the client's turn. Each call must be followed by one of {@link release}. */
+  /** Calls `begin` as soon as a place is free: at once, or when it is the client's turn. Each call must be followed by one of {@link release}. */
   take(client: string, begin: () => void): void {
     if (this.#free > 0) {
       this.#free--;
@@ -24,7 +24,7 @@ export class ConnectionTurns {
     else this.#waiting.set(client, [begin]);
   }
 
-  /** Ends a request that was begun, and begins the oldest one of the client whose turn it is. */
+  /** Ends work that was begun, and begins the oldest of the client whose turn it is. */
   release(): void {
     const [turn] = this.#waiting;
     if (!turn) {
