@@ -1,12 +1,15 @@
 /** Runs an operation with deferred fragments: its first response is the result of the run, and the others follow it. */
 import { toFault } from '@trestle/schema/errors';
+import type { CachedRun } from '../cache/cached-run.ts';
 import { DeferredExecution, type DeferredExecutionOptions } from '../execute/deferred/deferred-execution.ts';
 import { type WriteOptions, writeFirst, writePart } from '../execute/deferred/write-parts.ts';
 import { type Writing, formatAndLog } from '../execute/write-result.ts';
 import { formatFault } from '../errors/format-fault.ts';
-import type { SendFetch } from '../execute/execute.ts';
+import { createSendFetch } from '../execute/send-fetch.ts';
+import type { Hooks } from '../extensions/compile-hooks.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { IncrementalFormat, OperationRequest, OperationResult } from '../request/operation.ts';
+import type { Snapshot } from '../supergraph/snapshot.ts';
 import type { CheckedOperation } from './check-planned.ts';
 import type { Ending } from './write-executed.ts';
 
@@ -93,34 +96,44 @@ export function isIncremental({ operation }: CheckedOperation, { context, increm
   return !reports.plan && !reports.cost && !reports.supergraph;
 }
 
-export interface RunIncrementalOptions extends Pick<IncrementalRunOptions, 'writing'> {
+/** What an engine executes with. */
+export interface IncrementalParts extends Pick<IncrementalRunOptions, 'writing'> {
   readonly request: OperationRequest;
+  readonly snapshot: Pick<Snapshot, 'upstream'>;
+  readonly hooks: Hooks;
+}
+
+/** One execution. */
+export interface IncrementalExecution {
+  readonly checked: CheckedOperation;
   /** That of the request, with the span of the execution. */
   readonly context: RequestContext;
-  /** Returns what sends the fetches; `guard` calls their callbacks. */
-  readonly open: (guard: (act: () => void) => void) => SendFetch;
+  /** Of a mutation, where results are kept. */
+  readonly cached: CachedRun | undefined;
   /** Called with an exception before the first response. */
   readonly refuse: (error: unknown) => void;
 }
 
 /** Executes an operation for which {@link isIncremental} is true, and calls back with its first response. */
 export function runIncremental(
-  { operation, variables, conditions }: CheckedOperation,
-  { request, context, open, writing, refuse }: RunIncrementalOptions,
+  { request, snapshot, hooks, writing }: IncrementalParts,
+  { checked, context, cached, refuse }: IncrementalExecution,
   done: (ending: Ending) => void,
 ): void {
+  const { operation, variables, conditions } = checked;
   const { deferred } = operation;
   const program = operation.program.deferred;
   const spec = request.incremental;
   if (!deferred || !program || !spec) throw new Error('The operation is not incremental');
-  const send = open((act) => {
+  const guard = (act: () => void) => {
     try {
       act();
     } catch (error) {
       if (run.hasFollowing) run.fail(error);
       else refuse(error);
     }
-  });
+  };
+  const send = createSendFetch(snapshot.upstream, guard, cached ? cached.observe(hooks) : hooks);
   const execution = { operation: { ...operation, deferred }, variables, conditions, context, send };
   const run = new IncrementalRun({ request: execution, program, writing, spec });
   run.start(({ bytes, rest, isNull, hasErrors }) => {

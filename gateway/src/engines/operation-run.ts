@@ -5,9 +5,7 @@ import { CachedRun } from '../cache/cached-run.ts';
 import type { PendingResult } from '../cache/pending-result.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
 import { toDocumentRefusal, toRefusalResult } from '../errors/refusal-result.ts';
-import { type Executor, OBJECT_EXECUTOR } from '../execute/executor.ts';
-import { createPlanReport } from '../execute/plan-report.ts';
-import { createSendFetch } from '../execute/send-fetch.ts';
+import type { Executor } from '../execute/executor.ts';
 import type { Writing } from '../execute/write-result.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import { toPlanEvent } from '../extensions/events.ts';
@@ -24,10 +22,11 @@ import type { Executable } from '../supergraph/prepared-operations.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import { beginSubscription } from './begin-subscription.ts';
 import { type CheckedOperation, checkPlanned } from './check-planned.ts';
+import { executeWhole } from './execute-whole.ts';
 import { findIntrospection } from './find-introspection.ts';
 import { isIncremental, runIncremental } from './incremental-run.ts';
 import { createOperationSend } from './operation-send.ts';
-import { type Ending, writeExecuted } from './write-executed.ts';
+import type { Ending } from './write-executed.ts';
 
 export interface RunOptions {
   readonly request: OperationRequest;
@@ -158,57 +157,36 @@ export class OperationRun {
       this.#execute(checked, results);
       return;
     }
-    results.then(
-      (found) => {
-        this.#guard(() => {
-          this.#execute(checked, found);
-        });
-      },
-      (error: unknown) => {
-        this.#refuse(error);
-      },
-    );
+    results.then((found) => {
+      this.#guard(() => {
+        this.#execute(checked, found);
+      });
+    }, this.#refuse);
   }
 
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
-    const { request, snapshot, writing } = this.#options;
+    const { request } = this.#options;
+    const { operation } = checked;
+    this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(operation.program));
+    const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
+    const finish = (ending: Ending) => {
+      this.#finish(ending);
+    };
     if (isIncremental(checked, request)) {
-      this.#executeIncremental(checked);
+      // A part of a result must not be kept as the whole.
+      this.#caching = undefined;
+      runIncremental(this.#options, { checked, context, cached: this.#cached, refuse: this.#refuse }, finish);
       return;
     }
-    const report = request.reports.plan ? createPlanReport() : undefined;
-    this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
-    const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
-    const { operation, variables, conditions } = checked;
     const { send, fetched } = createOperationSend(this.#options, { operation, context, guard: this.#guard, cached: this.#cached });
     this.#fetched = fetched;
-    const executor = context.upload ? OBJECT_EXECUTOR : this.#options.executor;
-    const wanted = { observe: report?.observe, needsObjects: request.reports.plan, needsCost: request.reports.cost };
-    executor.execute({ operation, variables, conditions, context, send, ...wanted }, (result) => {
-      this.#finish(writeExecuted(result, { request, checked, writing, introspection, report, hash: snapshot.hash }));
-    });
+    executeWhole(this.#options, { checked, context, send, introspection }, finish);
   }
 
   /** Goes on, unless a fault ends the run. */
   #proceed(fault: Fault | undefined, act: () => void): void {
     if (fault) this.#refuse(fault);
     else this.#guard(act);
-  }
-
-  #executeIncremental(checked: CheckedOperation): void {
-    const { request, snapshot, hooks, writing } = this.#options;
-    this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(checked.operation.program));
-    const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
-    // A part of a result must not be kept as the whole.
-    this.#caching = undefined;
-    const open = (guard: (act: () => void) => void) =>
-      createSendFetch(snapshot.upstream, guard, this.#cached ? this.#cached.observe(hooks) : hooks);
-    const refuse = (error: unknown) => {
-      this.#refuse(error);
-    };
-    runIncremental(checked, { request, context, open, writing, refuse }, (ending) => {
-      this.#finish(ending);
-    });
   }
 
   /** An exception in a callback must end its request, not the process. */
@@ -229,13 +207,13 @@ export class OperationRun {
   }
 
   /** Ends the run with a fault, before the execution or during it. */
-  #refuse(error: unknown): void {
+  readonly #refuse = (error: unknown): void => {
     const { request, writing } = this.#options;
     const { requestId } = request.context;
     const fault = toFault(error);
     if (fault.code === 'INTERNAL_ERROR') writing.log.error('request failed', { requestId, code: fault.code, error: fault.cause });
     this.#finish(toRefusalResult(fault, requestId));
-  }
+  };
 
   /** Executes a query again, for the cache alone: its client has a stale result already. */
   #refresh(checked: CheckedOperation, pending: PendingResult): void {
