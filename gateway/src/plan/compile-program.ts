@@ -65,7 +65,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       read.incremental && node && renamed.aliases.size === 0
         ? compileDeferred(read, {
             schema,
-            compiler: new PlanCompiler({ schema: wholeSchema, patch, owners, findFetchCaching }),
+            compiler: new PlanCompiler({ schema: wholeSchema, patch, owners, findFetchCaching, isDeferred: true }),
             plan: (definition) => planOperation(askOwners({ schema, owners, operation: definition })),
           })
         : undefined;

@@ -1,10 +1,11 @@
 /** Turns a query plan into the steps of a program, and generates the code of each fetch: where its objects are, and their representations. */
 import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
-import { type GraphQLSchema, Kind, type SelectionSetNode, isInterfaceType, parse } from 'graphql';
+import { type GraphQLSchema, isInterfaceType } from 'graphql';
 import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
 import type { FetchSource } from './bytes/asked-fetch.ts';
 import { CONTEXTUAL, compileContexts, requireContexts } from './contextual-fetch.ts';
 import type { FindFetchCaching } from './fetch-caching.ts';
+import { keysOf } from './fetch-keys.ts';
 import type { SupergraphPatch } from './patch-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
 import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
@@ -28,6 +29,8 @@ export interface PlanCompilerInput {
   readonly patch: SupergraphPatch;
   readonly owners: Owners;
   readonly findFetchCaching: FindFetchCaching;
+  /** Whether the plan is of deferred parts: they hold objects of the result between their fetches, which must not be replaced by others then. */
+  readonly isDeferred?: boolean;
 }
 
 /** Compiles one plan. */
@@ -157,7 +160,7 @@ export class PlanCompiler {
   }
 
   #compileEntities(node: CompiledFetch, places: readonly Place[]): EntityFetch {
-    const { schema, patch, owners } = this.#input;
+    const { schema, patch, owners, isDeferred = false } = this.#input;
     const rewrites = node.inputRewrites ?? [];
     const requires = patch.restoreRequires(node.requires ?? []);
     const typed = this.#typed;
@@ -177,7 +180,7 @@ export class PlanCompiler {
       decides: decidedTypes({ schema, owners }, { service: node.serviceName, requires: node.requires ?? [] }),
       // Read when the whole plan has been compiled.
       get areShared() {
-        return !hasContexts() && !places.some((place) => dependsOnTypes(place, typed));
+        return !isDeferred && !hasContexts() && !places.some((place) => dependsOnTypes(place, typed));
       },
     };
   }
@@ -234,26 +237,4 @@ function toRename(schema: GraphQLSchema, rewrite: FetchDataRewrite): KeyRename {
     segment.startsWith(ON) ? { types: typesOf(schema, segment.slice(ON.length)) } : { key: segment },
   );
   return { path, to: rewrite.renameKeyTo };
-}
-
-/** Returns the response keys at the root of a fetch's document, or of its entities. */
-function keysOf(operation: string, isOfEntities: boolean): string[] {
-  const document = parse(operation);
-  const keys = new Set<string>();
-  const collect = (set: SelectionSetNode, isRoot: boolean) => {
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) {
-        if (isRoot && isOfEntities && selection.selectionSet) collect(selection.selectionSet, false);
-        else keys.add(selection.alias?.value ?? selection.name.value);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet, isRoot);
-      else {
-        const fragment = document.definitions.find(
-          (each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value,
-        );
-        if (fragment?.kind === Kind.FRAGMENT_DEFINITION) collect(fragment.selectionSet, isRoot);
-      }
-    }
-  };
-  for (const definition of document.definitions) if (definition.kind === Kind.OPERATION_DEFINITION) collect(definition.selectionSet, true);
-  return [...keys];
 }

@@ -127,6 +127,27 @@ it('delivers a fragment in a list for each item, and completes one with errors w
   ]);
 });
 
+it('delivers parts of one object, of which the fetches around them brought no more than its key', () => {
+  const reply: Answer = (service, _, representations) => {
+    if (representations.length === 0) return { data: { me: { __typename: 'User', id: '1' } } };
+    if (service === 'users') return { data: { _entities: [{ __typename: 'User', name: 'Ada' }] } };
+    if (service === 'stock') return { data: { _entities: [{ __typename: 'Order', weight: 7 }] } };
+    return { data: { _entities: [{ __typename: 'User', orders: [{ __typename: 'Order', id: 'o1' }] }] } };
+  };
+  const query = '{ me { id ... @defer(label: "n") { name } ... @defer(label: "o") { orders { id ... @defer { weight } } } } }';
+  const { responses } = run(query, { reply });
+  expect(responses.slice(1)).toEqual([
+    { incremental: [{ id: '0', data: { name: 'Ada' } }], completed: [{ id: '0' }], hasNext: true },
+    {
+      incremental: [{ id: '1', data: { orders: [{ id: 'o1' }] } }],
+      pending: [{ id: '2', path: ['me', 'orders', 0] }],
+      completed: [{ id: '1' }],
+      hasNext: true,
+    },
+    { incremental: [{ id: '2', data: { weight: 7 } }], completed: [{ id: '2' }], hasNext: false },
+  ]);
+});
+
 it('delivers fragments within fragments after those around them', () => {
   const { responses, fetches } = run('{ me { id ... @defer(label: "a") { orders { id ... @defer(label: "b") { weight } } } } }');
   expect(fetches).toEqual(['users', '|', 'orders', '|', 'stock', '|']);
