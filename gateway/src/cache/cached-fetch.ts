@@ -1,5 +1,5 @@
 /** One fetch of a query with the entity cache before it: what is kept is taken, and only the rest is fetched. */
-import type { FetchRequest, SendFetch } from '../execute/execute.ts';
+import type { BodyParts, FetchRequest, SendFetch } from '../execute/execute.ts';
 import type { FetchDone, SubgraphResult } from '../program/result.ts';
 import type { FetchReport } from '../request/cache-report.ts';
 import { digest } from './cache-key.ts';
@@ -16,6 +16,7 @@ export interface CachedFetchOptions {
   readonly report: FetchReport;
   readonly scope: FetchScope;
   readonly fetch: FetchRequest;
+  readonly bodyParts: BodyParts;
   /** Gets the tags of what is found. */
   readonly tags: ReceivedTags | undefined;
   readonly send: SendFetch;
@@ -42,7 +43,7 @@ export class CachedFetch {
   constructor(options: CachedFetchOptions, done: FetchDone) {
     this.#options = options;
     this.#done = done;
-    const { representations } = options.fetch;
+    const { representations } = options.bodyParts;
     this.#isOfEntities = representations !== undefined;
     this.#parts = representations === undefined ? [''] : splitElements(representations);
   }
@@ -103,7 +104,7 @@ export class CachedFetch {
   }
 
   #fetch(keys: readonly string[], missing: readonly number[], version: number): void {
-    const { fetch, send, store, scope } = this.#options;
+    const { fetch, bodyParts, send, store, scope } = this.#options;
     const isWhole = missing.length === keys.length;
     const keeper = new FetchKeeper({
       store,
@@ -112,7 +113,7 @@ export class CachedFetch {
       version,
       keys: missing.map((i) => keys[i] as string),
     });
-    const body = isWhole ? fetch.body : `${fetch.head}"representations":[${missing.map((i) => this.#parts[i]).join(',')}]}}`;
+    const body = isWhole ? fetch.body : `${bodyParts.head}"representations":[${missing.map((i) => this.#parts[i]).join(',')}]}}`;
     const take = (bytes: Buffer, start: number, end: number) => {
       const parts = readParts({ bytes, start, end }, this.#isOfEntities);
       if (parts?.length !== missing.length) return false;

@@ -2,7 +2,7 @@
  * Keeps the results of single fetches for queries: each entity by its representation, and each result of a fetch at the root (ADR 39). It shares the
  * store of whole results, so that the same invalidations apply.
  */
-import type { FetchRequest, SendFetch } from '../execute/execute.ts';
+import type { BodyParts, SendFetch } from '../execute/execute.ts';
 import type { FetchStep } from '../program/program.ts';
 import type { RequestContext } from '../request/context.ts';
 import { digest, toClientTags, withoutCredential, withoutName } from './cache-key.ts';
@@ -45,18 +45,19 @@ export class EntityCache {
     const { store, count } = this.#options;
     const { tags, report, resume } = query;
     return (fetch, done) => {
-      const scope = this.#toScope(query, fetch);
-      if (!scope) send(fetch, done);
-      else new CachedFetch({ store, count, report, scope, fetch, tags, send, resume }, done).start();
+      const { bodyParts, service, files } = fetch;
+      const scope = bodyParts && !files ? this.#toScope(query, { ...bodyParts, service }) : undefined;
+      if (!bodyParts || !scope) send(fetch, done);
+      else new CachedFetch({ store, count, report, scope, fetch, bodyParts, tags, send, resume }, done).start();
     };
   }
 
   /** Returns undefined for a fetch whose result is not kept. */
-  #toScope({ context, hash }: CachedQuery, { step, head, service, files }: FetchRequest): FetchScope | undefined {
+  #toScope({ context, hash }: CachedQuery, { step, head, service }: BodyParts & { readonly service: string }): FetchScope | undefined {
     const planned = this.#plan(step);
     const { identity } = context;
     // The callers of a private result cannot be distinguished.
-    if (!planned || files || (planned.isPrivate && identity.length === 0)) return undefined;
+    if (!planned || (planned.isPrivate && identity.length === 0)) return undefined;
     const isShared = this.#options.sharing === 'all' && !planned.isPrivate;
     const key = `fetch:${digest(JSON.stringify([hash, service, withoutName(head, step.operationName), isShared ? withoutCredential(identity) : identity]))}`;
     return { key, clientTags: toClientTags(context), planned, tags: planned.tags, isOwn: !isShared && identity.length > 0 };
@@ -71,7 +72,7 @@ export class EntityCache {
 
 function toPlanned({ caching }: FetchStep): PlannedFetch | null {
   if (!caching) return null;
-  const { maxAge, isPrivate, types } = caching;
+  const { maxAge, needsHeader, isPrivate, types } = caching;
   const policy = maxAge === undefined ? undefined : { maxAge, sharedMaxAge: isPrivate ? 0 : maxAge, isPrivate };
-  return { policy, isPrivate, tags: [ALL_TAG, ...types.map(toTypeTag)] };
+  return { policy, needsHeader, isPrivate, tags: [ALL_TAG, ...types.map(toTypeTag)] };
 }

@@ -23,6 +23,7 @@ export class FetchKeeper {
   readonly #startedAt = performance.now();
   readonly #tags = new ReceivedTags();
   #sent: CachePolicy | undefined;
+  #isOk = false;
   #isKept = false;
 
   constructor(options: FetchKeeperOptions) {
@@ -31,6 +32,7 @@ export class FetchKeeper {
 
   /** Notes what the subgraph says about caching. */
   readonly onResponse = (response: RespondedHeaders): void => {
+    this.#isOk = response.status === 200;
     this.#tags.add((name) => response.header(name));
     const cacheControl = response.header('cache-control');
     if (cacheControl !== undefined)
@@ -67,8 +69,9 @@ export class FetchKeeper {
   /** Returns undefined when nothing allows to keep it. */
   #toPolicy(): CachePolicy | undefined {
     const { planned, isOwn } = this.#options.scope;
+    if (planned.needsHeader && !this.#sent) return undefined;
     const policy = planned.policy && this.#sent ? toStrictest(planned.policy, this.#sent) : (planned.policy ?? this.#sent);
-    if (!policy) return undefined;
+    if (!policy || !this.#isOk) return undefined;
     const isPrivate = policy.isPrivate || planned.isPrivate;
     // Under a key that clients share, all would get what turned out to be private.
     if (isPrivate && !isOwn) return undefined;

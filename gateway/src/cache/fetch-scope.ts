@@ -6,8 +6,10 @@ export type CountParts = (outcome: 'hit' | 'miss' | 'bypass', parts: number) => 
 
 /** What the schema says about a fetch. */
 export interface PlannedFetch {
-  /** Undefined where the schema leaves it to the subgraph. */
+  /** Undefined where the schema leaves it to the subgraph alone. */
   readonly policy: CachePolicy | undefined;
+  /** Whether the subgraph must allow it, too. */
+  readonly needsHeader: boolean;
   readonly isPrivate: boolean;
   /** The tags of its parts, beside those that its subgraph sends. */
   readonly tags: readonly string[];

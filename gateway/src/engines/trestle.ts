@@ -42,7 +42,7 @@ const WARM_OPERATIONS = 200;
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
   const { upstreams, measure, log, metrics, hooks, cache, isOverwriting, isShared = () => false } = options;
   const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
-    const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared });
+    const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared, keepsFetches: cache?.entities !== undefined });
     return createSnapshot({ planner, upstreams: upstreams.at(addresses), measure, labels, accessOf });
   };
   let settings: RuntimeSettings = options;

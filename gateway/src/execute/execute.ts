@@ -25,16 +25,22 @@ export interface RespondedHeaders {
   header(name: string): string | undefined;
 }
 
-export interface FetchRequest {
+/** What the body of a fetch is made of. */
+export interface BodyParts {
   readonly step: FetchStep;
+  /** The body up to the representations. */
+  readonly head: string;
+  /** Those of a fetch of entities, as JSON with commas between. */
+  readonly representations: string | undefined;
+}
+
+export interface FetchRequest {
   readonly service: string;
   readonly isMutation: boolean;
   /** The whole body, as JSON. */
   readonly body: string;
-  /** The body up to the representations. */
-  readonly head: string;
-  /** Those of a fetch of entities, as JSON with commas between. */
-  readonly representations?: string | undefined;
+  /** Undefined for a fetch whose result is not kept. */
+  readonly bodyParts?: BodyParts | undefined;
   readonly context: RequestContext;
   /** The files that the variables of this fetch stand for; undefined when there are none. */
   readonly files?: FileMap | undefined;
@@ -199,7 +205,8 @@ export class Execution {
     }
     observe?.(step, 'sent');
     const files = context.upload && findFiles(this.#request.variables, step.variables);
-    const request = { step, service: step.service, isMutation, body, head, representations, context, files };
+    const bodyParts = step.caching && { step, head, representations };
+    const request = { service: step.service, isMutation, body, bodyParts, context, files };
     if (!step.isRepeated || isMutation) send(request, settle);
     else this.#sendOnce(request, settle);
   }

@@ -64,9 +64,9 @@ function extend(send: SendExtended, { findUpstream, guard, hooks }: ExtendOption
       fetch.onResponse?.(response);
       onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, response));
     };
-    const { step, service, isMutation, body, head, context, files, headers, take } = fetch;
+    const { service, isMutation, body, context, files, headers, take } = fetch;
     // Names each property, because a copy of an object of unknown shape is slow.
-    send({ step, service, isMutation, body, head, context, files, headers, take, onResponse }, (failure, result) => {
+    send({ service, isMutation, body, context, files, headers, take, onResponse }, (failure, result) => {
       if (failure && !isAnswered) onSubgraphResponse(toSubgraphResponseEvent(fetch, startedAt, failure));
       done(failure, result);
     });

@@ -4,6 +4,7 @@ import { toPlannedPolicy } from '../program/cache-rule.ts';
 import { writeCachePolicy } from '../request/cache-policy.ts';
 import { DEFAULT_LIMITS } from '../limits/limits.ts';
 import { createFindCacheRule } from './cache-control.ts';
+import { createFindFetchCaching } from './fetch-caching.ts';
 import { createOperationReader } from './read-operation.ts';
 
 const schema = buildSchema(`
@@ -137,5 +138,25 @@ describe('@cacheControl', () => {
       Infinity,
     );
     expect(toPlannedPolicy(createFindCacheRule(named, named)(found), {})).toEqual({ maxAge: 4, sharedMaxAge: 0, isPrivate: true });
+  });
+});
+
+describe('@cacheControl of a single fetch', () => {
+  const find = createFindFetchCaching(schema);
+  const entities = (text: string) => `query($representations:[_Any!]!){_entities(representations:$representations){${text}}}`;
+
+  it.each([
+    ['fields with hints', '{ cachedCount cover { url } }', { maxAge: 5, needsHeader: false, types: ['Cover'] }],
+    ['fields with and without hints', '{ cachedCount count }', { maxAge: 5, needsHeader: true, types: [] }],
+    ['a field without a hint', '{ count }', { maxAge: undefined, needsHeader: true, types: [] }],
+    ['the type of entities', entities('... on Cover { url }'), { maxAge: 30, needsHeader: false, types: ['Cover'] }],
+    ['entities without a hint', entities('... on Book { title rating }'), { maxAge: 10, needsHeader: true, types: ['Book'] }],
+    ['a private field', '{ mine { name } }', { maxAge: 90, needsHeader: false, isPrivate: true }],
+  ])('has the time of %s, and whether the subgraph must allow it too', (_, operation, expected) => {
+    expect(find(operation)).toMatchObject(expected);
+  });
+
+  it('forbids to keep what must not be cached, and the results of mutations', () => {
+    expect([find('{ cachedCount negative }'), find('mutation { write }')]).toEqual([undefined, undefined]);
   });
 });

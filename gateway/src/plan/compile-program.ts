@@ -29,13 +29,18 @@ import { generateWriter } from './writer-code.ts';
 /** `labels` are those of progressive `@override` that are on. Throws Uncovered for an operation that the subgraphs can not resolve. */
 export type ProgramCompiler = (read: ReadOperation, labels: readonly string[]) => DeferrableProgram;
 
-export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits): ProgramCompiler {
+export interface ProgramCompilerOptions {
+  readonly limits: Limits;
+  /** Whether plans say how long the result of each fetch may be kept. */
+  readonly keepsFetches: boolean;
+}
+
+export function createProgramCompiler(loaded: LoadedSupergraph, { limits, keepsFetches }: ProgramCompilerOptions): ProgramCompiler {
   const { patch, supergraph, schema, wholeSchema } = loaded;
   const owners = findOwners(wholeSchema);
   const isPublic = createPublicTest(supergraph.schema, schema);
-  const [findCacheRule, findFetchCaching] = [createFindCacheRule(schema, wholeSchema), createFindFetchCaching(wholeSchema)];
-  const findSliced = createFindSliced(schema, wholeSchema);
-
+  const findFetchCaching = keepsFetches ? createFindFetchCaching(wholeSchema) : undefined;
+  const [findCacheRule, findSliced] = [createFindCacheRule(schema, wholeSchema), createFindSliced(schema, wholeSchema)];
   const plan = createPlan(loaded);
 
   return (read, labels) => {
@@ -65,7 +70,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, limits: Limits):
       read.incremental && node && renamed.aliases.size === 0
         ? compileDeferred(read, {
             schema,
-            compiler: new PlanCompiler({ schema: wholeSchema, patch, owners, findFetchCaching, isDeferred: true }),
+            compiler: new PlanCompiler({ schema: wholeSchema, patch, owners, findFetchCaching: undefined, isDeferred: true }),
             plan: (definition) => planOperation(askOwners({ schema, owners, operation: definition })),
           })
         : undefined;

@@ -1,6 +1,6 @@
 /**
  * Computes how long the result of one fetch may be kept by `@cacheControl`: the minimum over what the fetch selects, with the hint of the entity's type.
- * Fields without a hint leave it to the subgraph (`Cache-Control`), because a fetch does not show the fields around it.
+ * With a field that has no hint the subgraph must say so too (`Cache-Control`), because a fetch does not show the fields around it.
  */
 import {
   type GraphQLNamedType,
@@ -48,6 +48,7 @@ class FetchVisit {
   readonly #types = new Set<string>();
   #maxAge: number | undefined;
   #isPrivate = false;
+  /** Whether every field has a hint, or inherits one. */
   #isWhole = true;
 
   constructor(schema: GraphQLSchema, hints: Hints | undefined) {
@@ -57,7 +58,8 @@ class FetchVisit {
 
   get result(): FetchCaching | undefined {
     if (this.#maxAge === 0) return undefined;
-    return { maxAge: this.#isWhole ? this.#maxAge : undefined, isPrivate: this.#isPrivate, types: [...this.#types] };
+    const needsHeader = !this.#isWhole || this.#maxAge === undefined;
+    return { maxAge: this.#maxAge, needsHeader, isPrivate: this.#isPrivate, types: [...this.#types] };
   }
 
   visit({ type, set, isCovered }: Selected): void {

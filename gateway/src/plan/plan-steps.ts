@@ -28,7 +28,8 @@ export interface PlanCompilerInput {
   readonly schema: GraphQLSchema;
   readonly patch: SupergraphPatch;
   readonly owners: Owners;
-  readonly findFetchCaching: FindFetchCaching;
+  /** Undefined where no results of fetches are kept. */
+  readonly findFetchCaching: FindFetchCaching | undefined;
   /** Whether the plan is of deferred parts: they hold objects of the result between their fetches, which must not be replaced by others then. */
   readonly isDeferred?: boolean;
 }
@@ -142,7 +143,7 @@ export class PlanCompiler {
         return (seen.get(`${node.serviceName}${prefix}`) ?? 0) > 1;
       },
       // The fields around its entities are part of what it depends on.
-      caching: contexts ? undefined : findFetchCaching(operation),
+      caching: contexts ? undefined : findFetchCaching?.(operation),
     };
     this.sources.push(this.#toSource(node, step));
     return step;

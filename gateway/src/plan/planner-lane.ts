@@ -12,6 +12,8 @@ import { TooMuchWork } from './refused-documents.ts';
 export interface LaneOptions {
   readonly sdl: string;
   readonly limits: Limits;
+  /** Whether results of fetches are kept: plans then say for how long. By default they are not. */
+  readonly keepsFetches?: boolean;
   /** A task that takes longer than this is refused, and its thread is replaced. */
   readonly timeoutMs: number;
   /** The largest heap of the thread, in MB; a thread that needs more exits, and the process goes on. */
@@ -83,9 +85,9 @@ export class PlannerLane {
   }
 
   #startThread(): Promise<SupergraphFacts> {
-    const { sdl, limits, maxHeapMb } = this.#options;
+    const { sdl, limits, maxHeapMb, keepsFetches = false } = this.#options;
     return new Promise((resolve, reject) => {
-      const seed: PlannerSeed = { sdl, limits };
+      const seed: PlannerSeed = { sdl, limits, keepsFetches };
       const worker = startBoundedWorker(WORKER, seed, { maxHeapMb, youngHeapMb: YOUNG_HEAP_MB });
       this.#worker = worker;
       worker.on('message', (reply: PlannerReply) => {

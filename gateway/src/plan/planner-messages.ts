@@ -7,6 +7,8 @@ import type { PrepareRequest, Prepared, PreparedError, SupergraphFacts } from '.
 export interface PlannerSeed {
   readonly sdl: string;
   readonly limits: Limits;
+  /** Whether results of fetches are kept: plans then say for how long. */
+  readonly keepsFetches: boolean;
 }
 
 export type PlannerTask =

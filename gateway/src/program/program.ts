@@ -125,14 +125,16 @@ export interface FetchStep {
   readonly keys: readonly string[];
   /** Whether this plan may send the same request twice. */
   readonly isRepeated: boolean;
-  /** How long its result may be kept; undefined when it must not be. */
+  /** How long its result may be kept; undefined when it must not be, and where no results of fetches are kept. */
   readonly caching: FetchCaching | undefined;
 }
 
 /** What the schema says about keeping the result of a fetch. */
 export interface FetchCaching {
-  /** Seconds; undefined where it leaves that to the subgraph. */
+  /** The most seconds; undefined where no field has a hint. */
   readonly maxAge: number | undefined;
+  /** Whether it is kept only when its subgraph says for how long: a field has no hint. */
+  readonly needsHeader: boolean;
   readonly isPrivate: boolean;
   /** The types of which the result may have objects. */
   readonly types: readonly string[];

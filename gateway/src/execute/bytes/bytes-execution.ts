@@ -153,9 +153,8 @@ export class BytesExecution {
     this.#sent.push(sent);
     let isTaken = false;
     const take = (bytes: Buffer, start: number, end: number) => (isTaken = this.#take(sent, { bytes, start, end }));
-    const { representations } = sent.fetch;
-    const isMutation = step.operationKind === 'mutation';
-    send({ step, service: step.service, isMutation, body, head, representations, context, take }, (failure, result) => {
+    const bodyParts = step.caching && { step, head, representations: sent.fetch.representations };
+    send({ service: step.service, isMutation: step.operationKind === 'mutation', body, bodyParts, context, take }, (failure, result) => {
       if (isTaken) {
         if (!this.#isOver) done();
         return;
