@@ -12,6 +12,7 @@ const schema = buildSchema(`
     paged(page: Paging): [User]
     assumed: [User] @listSize(assumedSize: 5)
     sliced(count: Int, other: Int): [User] @listSize(assumedSize: 7, slicingArguments: ["count", "other"])
+    connection(limit: Int): Cursor @listSize(assumedSize: 4, slicingArguments: ["limit"], sizedFields: ["rows", "other"])
     preset(count: Int = 30, page: Paging): [User] @listSize(assumedSize: 7, slicingArguments: ["count", "page.limit"])
     cursor(limit: Int): Cursor @listSize(slicingArguments: ["limit"], sizedFields: ["rows"])
     all: [User]
@@ -87,6 +88,46 @@ describe('the estimated cost', () => {
     expect(estimate(source, { n: 3, m: 4 })).toBe(3 * (1 + 4));
     expect(estimate(source, { n: 3 })).toBe(3 * (1 + 10));
     expect(estimate(source, { n: -5, m: 0 })).toBe(20);
+  });
+});
+
+describe('@listSize in the estimated cost', () => {
+  const variables = 'query ($n: Int, $m: Int) { sliced(count: $n, other: $m) { id } }';
+
+  it.each([
+    ['{ sliced(count: 2, other: 3) { id } }', {}, 3],
+    ['{ sliced(count: 0) { id } }', {}, 0],
+    ['{ sliced(count: null, other: 3) { id } }', {}, 3],
+    ['{ sliced(count: -5, other: 3) { id } }', {}, 3],
+    ['{ preset(page: { limit: 4 }) { id } }', {}, 4 + 1],
+    [variables, { n: 2, m: 3 }, 3],
+    [variables, { n: null, m: 3 }, 3],
+    [variables, { n: -5, m: 3 }, 3],
+    ['query ($n: Int) { sliced(count: $n, other: 4) { id } }', { n: 2 }, 4],
+    ['query ($n: Int) { sliced(count: $n, other: 4) { id } }', { n: 9 }, 9],
+  ])('takes the largest of slicingArguments that is set: %s with %j', (source, given, cost) => {
+    expect(estimate(source, given)).toBe(cost);
+  });
+
+  it.each([
+    ['{ assumed { id } }', {}, 5],
+    ['{ sliced { id } }', {}, 7],
+    ['{ sliced(count: null, other: -1) { id } }', {}, 7],
+    [variables, { n: null, m: -1 }, 7],
+    ['{ connection { rows { id } } }', {}, 1 + 4],
+  ])('takes assumedSize when no slicing argument is set: %s with %j', (source, given, cost) => {
+    expect(estimate(source, given)).toBe(cost);
+  });
+
+  it('takes the largest default of slicingArguments before assumedSize', () => {
+    expect(estimate('{ preset { id } }')).toBe(30);
+    expect(estimate('{ preset(count: null) { id } }')).toBe(30);
+  });
+
+  it('gives the size to each of sizedFields, and to no other list of the connection', () => {
+    expect(estimate('{ connection(limit: 6) { rows { id } } }')).toBe(1 + 6);
+    expect(estimate('{ connection(limit: 6) { rows { id } other { id } } }')).toBe(1 + 6 + 6);
+    expect(estimate('{ cursor(limit: 6) { other { id } } }')).toBe(1 + 10);
   });
 });
 

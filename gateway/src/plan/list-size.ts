@@ -21,7 +21,7 @@ export const ASSUMED_LIST_SIZE = 10;
 /** Arguments, and fields of their input objects, that bound a list where the schema has no `@listSize`. */
 const BOUNDS = ['first', 'last', 'limit', 'perPage', 'pageSize'];
 
-/** A size that a client gives; values that are not a positive count are at least one. */
+/** The size that a variable gives; `d` where its value is null or negative. */
 export const SIZE = `${OWN}const size=(v,d)=>typeof v==="number"&&v>=0?v:d;`;
 
 /** An argument (`limit`), or a field of an argument's input object (`page.limit`). */
@@ -65,30 +65,36 @@ export function sizeOf(
   given: readonly ArgumentNode[],
   bounds: readonly Bound[],
 ): string | undefined {
-  const assumed = readNumber(listSize, 'assumedSize');
-  const sizes = bounds.flatMap(({ path, fallback: own }) => {
-    const fallback = own ?? assumed ?? ASSUMED_LIST_SIZE;
+  const sizes = bounds.flatMap(({ path }) => {
     const [name = '', ...inner] = path.split('.');
-    const value = given.find((argument) => argument.name.value === name)?.value;
-    return value ? [readSize(value, inner, fallback)] : [];
+    return readSize(given.find((argument) => argument.name.value === name)?.value, inner) ?? [];
   });
-  if (sizes.length > 0) return sizes.length === 1 ? sizes[0] : `Math.max(${sizes.join(',')})`;
+  const unset = toUnsetSize(listSize, bounds);
+  if (sizes.length === 0) return unset;
+  const fixed = sizes.map(Number).filter((size) => !Number.isNaN(size));
+  const open = sizes.filter((size) => Number.isNaN(Number(size)));
+  if (open.length === 0) return String(Math.max(...fixed));
+  if (sizes.length === 1) return `size(${open.join('')},${String(unset)})`;
+  const largest = `Math.max(${[...fixed.map(String), ...open.map((size) => `size(${size},-1)`)].join(',')})`;
+  return fixed.length > 0 ? largest : `size(${largest},${String(unset)})`;
+}
+
+/** Returns the size of a list when no slicing argument is set; undefined when the schema gives none. */
+function toUnsetSize(listSize: ConstDirectiveNode | undefined, bounds: readonly Bound[]): string | undefined {
   const fallbacks = bounds.flatMap(({ fallback }) => (fallback === undefined ? [] : [fallback]));
   if (fallbacks.length > 0) return String(Math.max(...fallbacks));
+  const assumed = readNumber(listSize, 'assumedSize');
   if (assumed !== undefined) return String(assumed);
   return listSize || bounds.length > 0 ? String(ASSUMED_LIST_SIZE) : undefined;
 }
 
-/** Returns the value at a path of input fields. */
-function readSize(value: ValueNode, path: readonly string[], fallback: number): string {
-  if (value.kind === Kind.VARIABLE) {
-    const whole = read('vars', value.name.value);
-    return `size(${path.reduce((object, name) => `(${object}??{})[${quote(name)}]`, whole)},${String(fallback)})`;
-  }
+/** Returns the number at a path of input fields, or an expression for that of a variable; undefined for null and for negative numbers. */
+function readSize(value: ValueNode | undefined, path: readonly string[]): string | undefined {
+  if (value?.kind === Kind.VARIABLE)
+    return path.reduce((object, name) => `(${object}??{})[${quote(name)}]`, read('vars', value.name.value));
   const [name, ...rest] = path;
-  if (name === undefined) return String(value.kind === Kind.INT ? Math.max(0, Number(value.value)) : fallback);
-  const field = value.kind === Kind.OBJECT ? value.fields.find((each) => each.name.value === name) : undefined;
-  return field ? readSize(field.value, rest, fallback) : String(fallback);
+  if (name === undefined) return value?.kind === Kind.INT && Number(value.value) >= 0 ? String(Number(value.value)) : undefined;
+  return value?.kind === Kind.OBJECT ? readSize(value.fields.find((field) => field.name.value === name)?.value, rest) : undefined;
 }
 
 /** Returns the default of an argument (`limit`), or of a field of an argument's input object (`page.limit`). */
