@@ -82,10 +82,11 @@ describe('readConfig with a configuration file', () => {
 
   it('names the faults of the file and of the environment at once, each with its place', async () => {
     const text = 'server:\n  port: 99999\nlimits:\n  maxDept: 3\n';
-    const faults = read(text, { args: ['--supergraph', 's.graphql'], env: { MAX_COST: 'much' } });
+    const faults = read(text, { args: ['--supergraph', 's.graphql'], env: { MAX_COST: 'much', COST_MODE: 'off' } });
     await expect(faults).rejects.toThrow(/trestle\.yaml:2:9: server\.port: must be at most 65535/);
     await expect(faults).rejects.toThrow(/trestle\.yaml:4:3: limits\.maxDept: is unknown; did you mean `maxDepth`\?/);
     await expect(faults).rejects.toThrow('MAX_COST: must be an integer');
+    await expect(faults).rejects.toThrow('COST_MODE: must be one of enforce, measure');
   });
 
   it('names a missing key of tokens beside the faults of the file', async () => {

@@ -216,6 +216,7 @@ function toConfig(values: SettingValues, env: Values) {
       hasIntrospection: values.INTROSPECTION,
       maxTokens: values.MAX_TOKENS,
       maxCost: values.MAX_COST,
+      costMode: values.COST_MODE,
       maxDeferred: values.MAX_DEFERRED,
       maxResponseBytes: values.MAX_RESPONSE_BYTES,
     },

@@ -177,7 +177,7 @@ function prepareEngine(
     metrics,
   });
   return async (supergraphSdl) => {
-    const options = { supergraphSdl, upstreams, log, measure, ...settings };
+    const options = { supergraphSdl, upstreams, log, metrics, measure, ...settings };
     if (config.GATEWAY_ENGINE === 'trestle')
       return createTrestleEngine({
         ...options,
@@ -185,7 +185,6 @@ function prepareEngine(
         executor: config.EXECUTOR,
         isOverwriting: config.OVERWRITE_MEMORY,
         subscriptions: config.subscriptions,
-        metrics,
         hooks,
         cache,
       });

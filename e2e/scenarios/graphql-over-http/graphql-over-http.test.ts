@@ -1,6 +1,6 @@
 /** The gateway against the GraphQL-over-HTTP specification, and its extensions: documents by id, batches, costs, snapshots. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -205,16 +205,52 @@ describe('the extensions of a result', () => {
       await weighed.stop();
     }
   });
+});
 
-  it('have limit and value when an operation is rejected for its cost', async () => {
-    const costly = await startFederation(subgraphs, { env: { MAX_COST: '50' } });
-    try {
-      const reply = await costly.ask('query($n: Int) { list(first: $n) { id } }', { n: 51 });
-      expect([reply.status, reply.body.errors?.[0]?.message]).toEqual([400, 'Estimated cost 51 exceeds the limit of 50.']);
-      expect((await costly.ask('query($n: Int) { list(first: $n) { id } }', { n: 50 })).status).toBe(200);
-    } finally {
-      await costly.stop();
-    }
+describe('an operation whose estimated cost exceeds the limit', () => {
+  const query = 'query Many($n: Int) { list(first: $n) { id } }';
+  const file = () => join(home, 'costly.yaml');
+  let costly: Federation;
+  beforeAll(async () => {
+    await writeFile(file(), 'limits: { maxCost: 50 }\n');
+    costly = await startFederation(subgraphs, { args: ['--config', file()] });
+  });
+  afterAll(() => costly.stop());
+  const ask = (n: number) => costly.ask(query, { n });
+  const readMetrics = async () => {
+    const { text } = await request(`${costly.gateway.url}/metrics`, { method: 'GET' });
+    const read = (series: string) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.startsWith(`${series} `))
+          ?.slice(series.length),
+      );
+    const over = (outcome: string) => read(`trestle_operations_over_cost_limit_total{operation="Many",outcome="${outcome}"}`);
+    const [estimated, actual] = ['estimated', 'actual'].map((kind) => read(`trestle_operation_cost_${kind}_sum`));
+    return { refused: over('refused'), executed: over('executed'), estimated, actual };
+  };
+
+  it('is refused with the limit and the value, and counted', async () => {
+    const reply = await ask(51);
+    expect([reply.status, reply.body.errors?.[0]?.message]).toEqual([400, 'Estimated cost 51 exceeds the limit of 50.']);
+    expect((await ask(50)).status).toBe(200);
+    expect(await readMetrics()).toEqual({ refused: 1, executed: NaN, estimated: 101, actual: 0 });
+  });
+
+  it('is executed and counted, with the cost of its result, once limits.costMode is measure', async () => {
+    const introspection = '{ __schema { types { fields { args { name } type { name } } } } }';
+    expect((await costly.ask(introspection)).status).toBe(400);
+    await writeFile(`${file()}.next`, 'limits: { maxCost: 50, costMode: measure }\n');
+    await rename(`${file()}.next`, file());
+    await until(async () => (await ask(51)).status === 200);
+    const before = await readMetrics();
+    const { status, body } = await ask(51);
+    expect([status, Object.keys(body)]).toEqual([200, ['data']]);
+    expect(body.data?.['list']).toHaveLength(200);
+    const { executed, estimated = 0, actual = 0, refused } = before;
+    expect(await readMetrics()).toEqual({ refused, executed: executed + 1, estimated: estimated + 51, actual: actual + 200 });
+    expect((await costly.ask(introspection)).status).toBe(200);
   });
 });
 

@@ -60,6 +60,9 @@ describe.each(['trestle', 'apollo'])('the locations of a request error, with the
     expect(await errorsOf(federation, query, { variables: { n: 1000 }, operationName: 'B' })).toEqual([
       [message, [{ line: 2, column: 1 }], 'VALIDATION_ERROR'],
     ]);
+    const { text } = await request(`${federation.gateway.url}/metrics`, { method: 'GET' });
+    for (const operation of ['anonymous', 'B'])
+      expect(text).toContain(`trestle_operations_over_cost_limit_total{operation="${operation}",outcome="refused"} 1\n`);
   });
 
   it('are the field without its slicing argument, and nothing is fetched', async () => {

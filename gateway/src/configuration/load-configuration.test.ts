@@ -118,6 +118,7 @@ subgraphs:
     ['a fraction', 'limits: { maxDepth: 1.5 }', 'trestle.yaml:1:21: limits.maxDepth: must be an integer'],
     ['a number beyond 2^53', 'limits: { maxCost: 1e300 }', 'trestle.yaml:1:20: limits.maxCost: must be an integer'],
     ['on for a switch', 'limits: { introspection: on }', 'trestle.yaml:1:26: limits.introspection: must be true or false'],
+    ['an unknown choice', 'limits: { costMode: warn }', 'trestle.yaml:1:21: limits.costMode: must be one of enforce, measure'],
     ['a number for a string', 'server: { host: 1 }', 'trestle.yaml:1:17: server.host: must be a string'],
     ['a mapping for a setting', 'server: { host: { a: 1 } }', 'trestle.yaml:1:17: server.host: must be a string'],
     ['a string for a list', 'headers: { forward: x-a }', 'trestle.yaml:1:21: headers.forward: must be a list of strings'],

@@ -17,7 +17,7 @@ import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
 import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
-import { DEFAULT_LIMITS } from '../limits/limits.ts';
+import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
 
@@ -122,6 +122,7 @@ export const settings = {
   INTROSPECTION: setting.onOff().default(DEFAULT_LIMITS.hasIntrospection),
   MAX_TOKENS: setting.integer(10, 1_000_000).default(DEFAULT_LIMITS.maxTokens),
   MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
+  COST_MODE: setting.choice(...COST_MODES).default(DEFAULT_LIMITS.costMode),
   MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
   MAX_BATCH: setting.integer(1, 100).default(1),
   MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),

@@ -6,7 +6,6 @@ import { toChallenge } from '@trestle/identity/challenge';
 import { ERRORS, fail, toFault } from '@trestle/schema/errors';
 import { type DocumentNode, GraphQLError, type GraphQLFormattedError, type GraphQLSchema, buildASTSchema } from 'graphql';
 import { formatFault } from '../errors/format-fault.ts';
-import type { Limits } from '../limits/limits.ts';
 import type { AccessRules } from '../plan/access-directives.ts';
 import { createFindCacheRule } from '../plan/cache-control.ts';
 import { generateCost } from '../plan/cost.ts';
@@ -21,7 +20,7 @@ import { compileCost } from '../program/operation.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
 import type { OperationRequest } from '../request/operation.ts';
 import type { DocumentRequest } from '../supergraph/prepared-operations.ts';
-import { type CheckableOperation, checkOperation } from './check-operation.ts';
+import { type CheckParts, type CheckableOperation, checkOperation } from './check-operation.ts';
 import { keep } from './keep-documents.ts';
 
 /** An operation that may be executed. */
@@ -35,25 +34,23 @@ export interface CheckedOperation {
 }
 
 interface PreparedOperation extends CheckableOperation {
-  readonly name: string | undefined;
   readonly caching: CacheRule | undefined;
 }
 
 /** Checks operations of one supergraph. Throws for an operation that is refused; {@link toRefusal} describes it. */
 export type CheckOperation = (request: OperationRequest) => CheckedOperation;
 
-/** The schemas of a supergraph. */
-export interface CheckOptions {
+/** The schemas of a supergraph, and the limits. */
+export interface CheckOptions extends CheckParts {
   /** The schema of clients. */
   readonly schema: GraphQLSchema;
   /** The supergraph, which has `@cost`, `@listSize` and `@cacheControl`. */
   readonly document: DocumentNode;
   readonly rules: AccessRules;
-  readonly limits: Limits;
 }
 
 /** Creates the checks. */
-export function createOperationChecks({ schema, document, rules, limits }: CheckOptions): CheckOperation {
+export function createOperationChecks({ schema, document, rules, limits, costs }: CheckOptions): CheckOperation {
   const supergraph = buildASTSchema(document, { assumeValid: true, assumeValidSDL: true });
   // The cost includes fields that the caller may not read, as in the engine `trestle`.
   const read = createOperationReader({ schema, limits, findProtection: () => undefined });
@@ -77,7 +74,7 @@ export function createOperationChecks({ schema, document, rules, limits }: Check
   return (request) => {
     const operation = keep(known, `${request.operationName ?? ''}\n${request.query}`, () => prepare(request));
     const { kind, name } = operation;
-    const { cost, conditions } = checkOperation(operation, request, limits);
+    const { cost, conditions } = checkOperation(operation, request, { limits, costs });
     if (kind === 'subscription')
       throw fail('NOT_IMPLEMENTED', 'The engine `apollo` does not support subscriptions. Use GATEWAY_ENGINE=trestle.');
     return { kind, name, cost, caching: toPlannedPolicy(operation.caching, conditions) };

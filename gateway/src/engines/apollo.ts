@@ -5,9 +5,11 @@ import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginInlineTraceDisabled, ApolloServerPluginUsageReportingDisabled } from '@apollo/server/plugin/disabled';
 import type { Log } from '@trestle/log';
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse, print } from 'graphql';
+import type { Registry } from 'prom-client';
 import type { AccessOf } from '../access/callers.ts';
 import { type SubgraphErrors, formatError, isServerError } from '../errors/format-error.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
+import { createCostMetrics } from '../observability/cost-metrics.ts';
 import { type AccessRules, readAccessRules } from '../plan/access-directives.ts';
 import { patchVariableCollector } from '../plan/patch-variables.ts';
 import type { RequestContext } from '../request/context.ts';
@@ -27,6 +29,7 @@ export interface ApolloEngineOptions {
   readonly upstreams: Upstreams;
   readonly limits: Limits;
   readonly log: Log;
+  readonly metrics: Registry;
   /** What clients see of subgraphs' errors. */
   readonly subgraphErrors: SubgraphErrors;
   /** Returns the rights of a caller, for `@authenticated`, `@requiresScopes` and `@policy`. */
@@ -54,9 +57,10 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   patchVariableCollector();
   const server = createServer(gateway, options);
   await server.start();
+  const costs = createCostMetrics(options.metrics);
   const createStages = ({ rules, document }: ReadAccess): Stages => ({
     access: createAccessFilter(schema as GraphQLSchema, rules, limits),
-    check: createOperationChecks({ schema: schema as GraphQLSchema, document, rules, limits }),
+    check: createOperationChecks({ schema: schema as GraphQLSchema, document, rules, limits, costs }),
   });
   let stages = createStages(first);
   return {

@@ -1,12 +1,11 @@
 /** What is checked of a planned operation before it is executed: the limits that depend on variables, and files. */
 import { checkFiles } from '../execute/check-files.ts';
 import { addAliases } from '../execute/variables.ts';
-import type { Limits } from '../limits/limits.ts';
 import { toPlannedPolicy } from '../program/cache-rule.ts';
 import type { Operation } from '../program/operation.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
 import type { OperationRequest } from '../request/operation.ts';
-import { checkOperation } from './check-operation.ts';
+import { type CheckParts, checkOperation } from './check-operation.ts';
 
 /** An operation with its variables, within the limits. */
 export interface CheckedOperation {
@@ -21,10 +20,10 @@ export interface CheckedOperation {
 }
 
 /** Coerces the variables and checks the limits that depend on them. Throws METHOD_NOT_ALLOWED, VALIDATION_ERROR. */
-export function checkPlanned(operation: Operation, request: OperationRequest, limits: Limits): CheckedOperation {
+export function checkPlanned(operation: Operation, request: OperationRequest, parts: CheckParts): CheckedOperation {
   const { program, compiled } = operation;
-  const { kind, location, sliced, variables: declared } = program;
-  const { conditions, cost } = checkOperation({ kind, location, sliced, variables: declared, cost: compiled.cost }, request, limits);
+  const { kind, name, location, sliced, variables: declared } = program;
+  const { conditions, cost } = checkOperation({ kind, name, location, sliced, variables: declared, cost: compiled.cost }, request, parts);
   const variables = addAliases(declared, request.variables);
   if (request.context.upload) checkFiles(program, variables);
   return { operation, variables, conditions, cost, caching: toPlannedPolicy(program.caching, conditions) };

@@ -3,12 +3,14 @@ import { type Executor, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import type { SendFetch } from '../execute/execute.ts';
 import { createPlanReport } from '../execute/plan-report.ts';
 import type { Writing } from '../execute/write-result.ts';
+import type { Limits } from '../limits/limits.ts';
+import type { CostMetrics } from '../observability/cost-metrics.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest } from '../request/operation.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
 import type { CheckedOperation } from './check-planned.ts';
-import { type Ending, writeExecuted } from './write-executed.ts';
+import { type Ending, findActualCost, writeExecuted } from './write-executed.ts';
 
 /** What an engine executes with. */
 export interface ExecutingParts {
@@ -16,6 +18,8 @@ export interface ExecutingParts {
   readonly snapshot: Pick<Snapshot, 'hash'>;
   readonly executor: Executor;
   readonly writing: Writing;
+  readonly limits: Pick<Limits, 'costMode'>;
+  readonly costs: Pick<CostMetrics, 'observeActual'>;
 }
 
 /** One execution. */
@@ -29,13 +33,16 @@ export interface WholeExecution {
 
 /** Calls back once, with the response and the reports that the client wants. Throws, also within callbacks of `send`, when the response is too large. */
 export function executeWhole(parts: ExecutingParts, execution: WholeExecution, done: (ending: Ending) => void): void {
-  const { request, snapshot, writing } = parts;
+  const { request, snapshot, writing, limits, costs } = parts;
   const { checked, context, send, introspection } = execution;
   const { operation, variables, conditions } = checked;
   const report = request.reports.plan ? createPlanReport() : undefined;
   const executor = context.upload ? OBJECT_EXECUTOR : parts.executor;
-  const wanted = { observe: report?.observe, needsObjects: request.reports.plan, needsCost: request.reports.cost };
+  const needsCost = request.reports.cost || limits.costMode === 'measure';
+  const wanted = { observe: report?.observe, needsObjects: request.reports.plan, needsCost };
   executor.execute({ operation, variables, conditions, context, send, ...wanted }, (result) => {
-    done(writeExecuted(result, { request, checked, writing, introspection, report, hash: snapshot.hash }));
+    const actual = needsCost ? findActualCost(result, checked) : undefined;
+    if (actual !== undefined) costs.observeActual(actual);
+    done(writeExecuted(result, { request, checked, writing, introspection, report, actual, hash: snapshot.hash }));
   });
 }

@@ -10,6 +10,7 @@ import type { Writing } from '../execute/write-result.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
 import { toPlanEvent } from '../extensions/events.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
+import type { CostMetrics } from '../observability/cost-metrics.ts';
 import { toOperationAttributes } from '../observability/tracing.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
@@ -32,6 +33,7 @@ export interface RunOptions {
   readonly request: OperationRequest;
   readonly snapshot: Snapshot;
   readonly limits: Limits;
+  readonly costs: CostMetrics;
   readonly registry: SubscriptionRegistry;
   readonly executor: Executor;
   readonly writing: Writing;
@@ -90,8 +92,8 @@ export class OperationRun {
         return;
       }
       this.#operation = ready.operation;
-      const { request, limits } = this.#options;
-      const checked = checkPlanned(ready.operation, request, limits);
+      const { request } = this.#options;
+      const checked = checkPlanned(ready.operation, request, this.#options);
       this.#caching = checked.caching;
       const { quota, extended } = request.context;
       const { onPlan } = this.#options.hooks;

@@ -7,6 +7,7 @@ import { ArenaPool } from '../execute/bytes/arena.ts';
 import { createBytesExecutor } from '../execute/bytes/bytes-executor.ts';
 import { type ExecutorName, OBJECT_EXECUTOR } from '../execute/executor.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
+import { createCostMetrics } from '../observability/cost-metrics.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
@@ -56,6 +57,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       : OBJECT_EXECUTOR;
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, hooks, observeLag: createLagMetric(metrics) });
   registry.swap(current);
+  const costs = createCostMetrics(metrics);
   registerOperationCache(metrics, () => current.counts);
   registerStreams(metrics, () => registry.counts);
   const replace = async (sdl: string, nextSettings: RuntimeSettings) => {
@@ -70,7 +72,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
   return {
     execute(request, done) {
       const { limits } = settings;
-      new OperationRun({ request, snapshot: current, limits, registry, executor, writing, measure, hooks, cache }, done).start();
+      new OperationRun({ request, snapshot: current, limits, costs, registry, executor, writing, measure, hooks, cache }, done).start();
     },
     swap: (sdl) => inOrder(() => replace(sdl, settings)),
     reconfigure: (next) => inOrder(() => replace(supergraphSdl, next)),

@@ -18,15 +18,22 @@ export interface WritingParts {
   readonly writing: Writing;
   readonly introspection: IntrospectionResults;
   readonly report: PlanReport | undefined;
+  /** The actual cost; undefined when it is not needed. */
+  readonly actual: number | undefined;
   /** Of the supergraph. */
   readonly hash: string;
 }
 
+/** Returns the actual cost of a result; undefined for one that was assembled without it. */
+export function findActualCost(result: Executed | Assembled, { operation, conditions }: CheckedOperation): number | undefined {
+  return 'assembled' in result ? result.cost : operation.compiled.actualCost(result.data, conditions);
+}
+
 /** Throws when the response is too large. */
 export function writeExecuted(result: Executed | Assembled, parts: WritingParts): Ending {
-  const { request, checked, writing, introspection, report, hash } = parts;
-  const { operation, conditions, cost } = checked;
-  const extensions = writeReports(request.reports, { operation, conditions, cost, result, plan: report, hash });
+  const { request, checked, writing, introspection, report, actual, hash } = parts;
+  const { operation, cost: estimated } = checked;
+  const extensions = writeReports(request.reports, { operation, cost: { estimated, actual }, plan: report, hash });
   const { bytes, length, errors, isNull }: WrittenResult =
     'assembled' in result
       ? writeAssembled(result, extensions, writing.buffers.maxBytes)

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { buildSchema, getIntrospectionQuery, parse, specifiedRules, validate } from 'graphql';
 import { MAX_JSON_DEPTH } from '../request/json.ts';
 import { limitOperations } from './limit-operations.ts';
-import { DEFAULT_LIMITS, limitCost, limitVariables } from './limits.ts';
+import { DEFAULT_LIMITS, limitVariables, toCostFault, toIntrospectionLimits } from './limits.ts';
 
 const { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES, maxRootFields: MAX_ROOT_FIELDS, maxInputDepth: MAX_INPUT_DEPTH } = DEFAULT_LIMITS;
 
@@ -11,7 +11,7 @@ const check = (source: string, limits = DEFAULT_LIMITS) =>
   validate(schema, parse(source), [...specifiedRules, limitOperations(limits)]).map(({ message }) => message);
 const nest = (levels: number): string => (levels === 1 ? '{ __typename }' : `{ node ${nest(levels - 1)} }`);
 
-describe('limitOperations, limitVariables and limitCost (contract §6)', () => {
+describe('limitOperations, limitVariables and toCostFault (contract §6)', () => {
   it(`accepts depth ${String(MAX_DEPTH)} and reports limit and value of a deeper operation`, () => {
     expect(check(nest(MAX_DEPTH))).toEqual([]);
     expect(check(nest(MAX_DEPTH + 1))).toEqual(['Query depth 13 exceeds the limit of 12.']);
@@ -50,16 +50,17 @@ describe('limitOperations, limitVariables and limitCost (contract §6)', () => {
   });
 
   it('reports limit and value of an estimated cost that is too high', () => {
-    limitCost(5, { maxCost: 5 }, undefined);
-    expect(() => {
-      limitCost(6, { maxCost: 5 }, { line: 2, column: 3 });
-    }).toThrow(
-      expect.objectContaining({
-        code: 'VALIDATION_ERROR',
-        message: 'Estimated cost 6 exceeds the limit of 5.',
-        locations: [{ line: 2, column: 3 }],
-      }),
-    );
+    expect(toCostFault(6, { maxCost: 5 }, { line: 2, column: 3 })).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: 'Estimated cost 6 exceeds the limit of 5.',
+      locations: [{ line: 2, column: 3 }],
+    });
+  });
+
+  it('bounds the cost of introspection when costs are measured only: by 1,000,000, or by a higher limit', () => {
+    expect(toIntrospectionLimits({ maxCost: 5, costMode: 'enforce' })).toEqual({ maxCost: 5 });
+    expect(toIntrospectionLimits({ maxCost: 5, costMode: 'measure' })).toEqual({ maxCost: 1_000_000 });
+    expect(toIntrospectionLimits({ maxCost: 5_000_000, costMode: 'measure' })).toEqual({ maxCost: 5_000_000 });
   });
 
   it('reports the alias that the gateway uses itself', () => {

@@ -2,6 +2,10 @@
 import { LocatedFault } from '../program/located-fault.ts';
 import type { Location } from '../program/program.ts';
 
+/** `enforce` refuses operations above the limit of cost, `measure` executes and counts them. */
+export const COST_MODES = ['enforce', 'measure'] as const;
+type CostMode = (typeof COST_MODES)[number];
+
 /** Every limit is a setting. */
 export interface Limits {
   /** Nested fields. */
@@ -18,6 +22,7 @@ export interface Limits {
   readonly maxTokens: number;
   /** By the IBM cost specification, estimated before execution. */
   readonly maxCost: number;
+  readonly costMode: CostMode;
   /** Directives `@defer` and `@stream` of a document; 0: the schema of clients has none of them. */
   readonly maxDeferred: number;
   /** The largest response, in bytes before compression. */
@@ -34,6 +39,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxSelections: 2000,
   maxTokens: 4000,
   maxCost: 1_000_000,
+  costMode: 'enforce',
   maxDeferred: 0,
   maxResponseBytes: 10 * 1024 * 1024,
 };
@@ -60,9 +66,17 @@ export function limitVariables(
   throw new LocatedFault('VALIDATION_ERROR', `\`${first.field}\`: ${first.message}.`, { details, locations });
 }
 
-/** Throws VALIDATION_ERROR when the cost exceeds the limit. `location` is the position of the operation in the document. */
-export function limitCost(cost: number, limits: Pick<Limits, 'maxCost'>, location: Location | undefined): void {
-  if (cost > limits.maxCost) throw new LocatedFault('VALIDATION_ERROR', tooExpensive(cost, limits), { locations: [location] });
+/** Returns the fault of an operation whose cost exceeds the limit. `location` is its position in the document. */
+export function toCostFault(cost: number, limits: Pick<Limits, 'maxCost'>, location: Location | undefined): LocatedFault {
+  return new LocatedFault('VALIDATION_ERROR', tooExpensive(cost, limits), { locations: [location] });
+}
+
+/**
+ * Returns the limits for the cost of introspection alone, which the planner executes: with `measure` the default at least, so that a low limit
+ * refuses nothing and introspection stays bounded.
+ */
+export function toIntrospectionLimits({ maxCost, costMode }: Pick<Limits, 'maxCost' | 'costMode'>): Pick<Limits, 'maxCost'> {
+  return { maxCost: costMode === 'measure' ? Math.max(maxCost, DEFAULT_LIMITS.maxCost) : maxCost };
 }
 
 /** The estimated cost that counts as one request. */

@@ -12,7 +12,7 @@ import {
   parse,
   visit,
 } from 'graphql';
-import { type Limits, tooExpensive } from '../limits/limits.ts';
+import { type Limits, toIntrospectionLimits, tooExpensive } from '../limits/limits.ts';
 import { validateOperations } from '../limits/validate-operations.ts';
 import { expandOperation } from './expand-operation.ts';
 import { hideValues } from './hide-values.ts';
@@ -90,6 +90,7 @@ export interface ReaderOptions {
 export function createOperationReader({ schema, limits, findProtection }: ReaderOptions): OperationReader {
   const completeDirectives = createDirectiveCompleter(schema);
   const sizes = measureIntrospection(schema);
+  const introspectionLimits = toIntrospectionLimits(limits);
   const expandDeferred = (document: DocumentNode, operationName: string | undefined) => {
     const kept = withoutIncremental(document, { keepsDefer: true });
     const operation = selectOperation(kept, operationName);
@@ -133,7 +134,7 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     const cost = estimateIntrospection({ schema, sizes, selections, sets, root: root.name });
     weigh(expanded.selections + cost / OBJECTS_PER_SELECTION);
     // The cost of introspection does not depend on variables.
-    if (cost > limits.maxCost) throw new GraphQLError(tooExpensive(cost, limits), { nodes: [operation] });
+    if (cost > introspectionLimits.maxCost) throw new GraphQLError(tooExpensive(cost, introspectionLimits), { nodes: [operation] });
     const found = findIntrospection({ schema, operation, fragments, selections, sets });
     const introspection = found && { ...found, cost };
     const { denied, denials } = allowed;

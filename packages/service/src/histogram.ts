@@ -10,14 +10,14 @@ export interface HistogramOptions<Label extends string> {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly Label[];
-  /** Upper bounds in ascending order, in seconds. Default: those of prom-client. */
+  /** Upper bounds in ascending order, in the unit of the metric. Default: those of prom-client, for seconds. */
   readonly buckets?: readonly number[];
 }
 
 /** The histogram of one combination of label values. */
 export interface HistogramSeries {
   /** `span` becomes the exemplar of the value's bucket, in place of an earlier one. */
-  observe(seconds: number, span?: ExemplarSpan): void;
+  observe(value: number, span?: ExemplarSpan): void;
 }
 
 /** The span of an observed request. */
@@ -76,15 +76,15 @@ class BucketCounts implements HistogramSeries {
     this.#counts = new Float64Array(buckets.length + 1);
   }
 
-  observe(seconds: number, span?: ExemplarSpan): void {
+  observe(value: number, span?: ExemplarSpan): void {
     const buckets = this.#buckets;
     let at = 0;
-    while (at < buckets.length && seconds > (buckets[at] as number)) at++;
+    while (at < buckets.length && value > (buckets[at] as number)) at++;
     this.#counts[at] = (this.#counts[at] as number) + 1;
-    this.#sum += seconds;
+    this.#sum += value;
     if (!span) return;
     const labelSet = { trace_id: span.traceId, span_id: span.spanId };
-    this.#exemplars[at] = { labelSet, value: seconds, timestamp: Date.now() / 1000 };
+    this.#exemplars[at] = { labelSet, value, timestamp: Date.now() / 1000 };
   }
 
   toValues(name: string): object[] {
