@@ -1,12 +1,17 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8';
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { findCollector } from './garbage-collection.ts';
 import { createGrowthLimit, watchHeap } from './heap-watch.ts';
 
 const MIB = 1024 * 1024;
 const usedBytes = () => getHeapStatistics().used_heap_size;
 const youngBytes = () => getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0;
 let stop: (() => void) | undefined;
+// The garbage of test files before is no growth: once it is gone, the heap is smaller than when the watch began.
+beforeEach(() => {
+  findCollector()();
+});
 afterEach(() => {
   stop?.();
   stop = undefined;
