@@ -9,13 +9,13 @@ const artifact = { environment: 'prod', release: 12, launch: 'ab'.repeat(32), su
 const text = signArtifact(artifact, privateKey);
 
 describe('openArtifact', () => {
-  it('returns what was signed, from a text that is GraphQL for any other reader', () => {
+  it('returns what was signed, from a source that is valid GraphQL for any other reader', () => {
     expect(openArtifact(text, publicKey)).toEqual(artifact);
     expect(parse(text).definitions).toHaveLength(1);
   });
 
   it.each([
-    ['a text without a signature', artifact.supergraphSdl],
+    ['a source without a signature', artifact.supergraphSdl],
     ['another schema', text.replace('a: Int', 'b: Int')],
     ['a cut schema', text.slice(0, -4)],
     ['a longer schema', `${text}type B { b: Int }`],

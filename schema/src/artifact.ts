@@ -28,7 +28,7 @@ export function signArtifact({ environment, release, launch, supergraphSdl }: Ar
   return `# ${head} signature=${signature}\n${supergraphSdl}`;
 }
 
-/** Returns the artifact of a text. Throws an Error that names the fault when the text is no artifact, was cut or changed, or has another signer. */
+/** Returns the artifact that a string contains. Throws an Error that names the fault when it contains none, was cut or changed, or has another signer. */
 export function openArtifact(text: string, publicKey: KeyObject): Artifact {
   const [line = '', head = '', environment = '', release = '', launch = '', signature = ''] = HEADER.exec(text) ?? [];
   if (line === '') throw new Error('is not a signed artifact');

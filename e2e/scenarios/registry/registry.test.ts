@@ -46,7 +46,7 @@ describe('publishSubgraphs', () => {
     expect(data).toEqual({ environment: null });
   });
 
-  it('lets one of two conflicting publishes win, and tells the other why', async () => {
+  it('lets one of two conflicting publishes win, and the other gets the reason', async () => {
     const environment = newEnvironment();
     await publish(registry, environment, { base: `${LINK}\ntype Query { base: Int }` });
     const thing = (type: string) => `${LINK}\ntype Query { ${type}s: Thing }\ntype Thing @shareable { size: ${type} }`;

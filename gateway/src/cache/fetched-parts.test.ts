@@ -27,7 +27,7 @@ describe('splitElements', () => {
     );
   });
 
-  it('ends, and loses no character, for a text that is not valid', () => {
+  it('ends, and loses no character, for JSON that is not valid', () => {
     const pieces = fc.array(fc.oneof(tricky, fc.string()), { maxLength: 20 }).map((all) => all.join(''));
     fc.assert(
       fc.property(pieces, (text) => {

@@ -4,7 +4,7 @@ import type { ClientApplication } from '../request/operation.ts';
 export interface TrustedDocuments {
   /** Returns the text of a document that the client may execute; undefined for any other id. */
   find(id: string, client: ClientApplication): string | undefined;
-  /** Returns whether a text is one of the client's documents. */
+  /** Returns whether a document is one of the client's documents. */
   has(query: string, client: ClientApplication): boolean;
   /** Returns the documents that the client may execute, each by its id. Of several with one id {@link find} returns the first. */
   list(client: ClientApplication): ReadonlyMap<string, string>;

@@ -13,7 +13,7 @@ export interface Given {
   readonly text: (option: string) => string | undefined;
   /** Returns all values of a string option that can be repeated. */
   readonly list: (option: string) => readonly string[];
-  /** Tells whether a boolean option is set. */
+  /** Returns whether a boolean option is set. */
   readonly isSet: (option: string) => boolean;
   /** Returns a string option. Throws a CommandError without it. */
   readonly required: (option: string) => string;

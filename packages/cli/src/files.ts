@@ -41,7 +41,7 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Writes a text to the file of `--output`, or returns it to standard output. */
+/** Writes text to the file of `--output`, or returns it to standard output. */
 export async function writeResult(text: string, { text: option, reporter }: CommandContext): Promise<void> {
   const output = option('output');
   if (output === undefined) {

@@ -15,12 +15,12 @@ export interface ChangeRule {
 const INPUT_CHANGE = /^(INPUT_FIELD_|FIELD_ARGUMENT_)/u;
 const ADDITIONS = new Set(['ENUM_VALUE_ADDED', 'UNION_MEMBER_ADDED', 'OBJECT_TYPE_INTERFACE_ADDED']);
 
-/** Tells whether a kind of change concerns what clients send. */
+/** Returns whether a kind of change concerns what clients send. */
 export function isInputChange(type: string): boolean {
   return INPUT_CHANGE.test(type);
 }
 
-/** Tells whether a kind of change adds something that results may contain: an enum value, a member of a union, an implementation. */
+/** Returns whether a kind of change adds something that results may contain: an enum value, a member of a union, an implementation. */
 export function isPossibleTypeChange(type: string): boolean {
   return ADDITIONS.has(type);
 }

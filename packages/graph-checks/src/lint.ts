@@ -46,7 +46,7 @@ type Report = (rule: LintRule, node: ASTNode, message: string) => void;
 type Described = TypeDefinitionNode | FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode | DirectiveDefinitionNode;
 type Member = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode;
 
-/** Returns what the rules find in a schema, in the order of the text. A syntax error is the only fault of a text that has one. */
+/** Returns what the rules find in a schema, in the order of its source. A schema with a syntax error has no other fault. */
 export function lintSdl(name: string, sdl: string, rules: LintRules = DEFAULT_LINT): GraphFault[] {
   const faults: GraphFault[] = [];
   const report: Report = (rule, node, message) => {

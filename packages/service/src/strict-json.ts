@@ -45,7 +45,7 @@ function checkDepth(text: string): void {
 
 const [QUOTE, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET, COLON, BACKSLASH] = [0x22, 0x7b, 0x7d, 0x5b, 0x5d, 0x3a, 0x5c];
 
-/** Checks the names, strings and numbers of a text that is well-formed. */
+/** Checks the names, strings and numbers of well-formed JSON. */
 function checkTokens(text: string): void {
   const objects: (Set<string> | undefined)[] = [];
   for (let i = 0; i < text.length; i++) {

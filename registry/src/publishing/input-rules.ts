@@ -60,7 +60,7 @@ function checkUrl(url: string, field: string): FieldFault[] {
   return parsed.username === '' && parsed.password === '' ? [] : [{ field, message: 'must not contain a user or password' }];
 }
 
-/** Throws VALIDATION_ERROR for a text beyond its lengths. */
+/** Throws VALIDATION_ERROR for a string that is shorter or longer than allowed. */
 export function checkText(text: string, { field, min, max }: { readonly field: string; readonly min: number; readonly max: number }): void {
   rejectFaults(checkString(text, { field, min, max }));
 }
