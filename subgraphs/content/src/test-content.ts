@@ -1,7 +1,7 @@
 /** The content subgraph on a database of its own, for tests: its stores, its real schema, and Prisma for rows that no mutation creates. */
 import { createJobControl } from '@trestle/chassis/jobs/job-control';
 import type { Clock } from '@trestle/chassis/values/clock';
-import { openDatabase } from '@trestle/chassis/database/database';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { type CreateId, createIds } from '@trestle/chassis/values/ids';
 import { createSubgraphSchema } from '@trestle/chassis/graphql/schema';
 import type { Caller, Role } from '@trestle/identity';
@@ -43,7 +43,7 @@ export async function openTestContent(
 ): Promise<TestContent> {
   const testDatabase = await createTestDatabase({ subgraph: 'content', adminUrl });
   const metrics = new Registry();
-  const database = openDatabase({ url: testDatabase.url, metrics });
+  const database = openTestDatabase({ url: testDatabase.url, metrics });
   const prisma = openPrisma(database);
   const createId = createIds({ now: createTicks() });
   const { idempotency, transact, close } = openContentStores({ database, createId, clock });

@@ -1,7 +1,7 @@
 /** The orders subgraph on a database of its own, for tests: its stores, its real schema, and a count of the SQL that it sends. */
 import type { Clock } from '@trestle/chassis/values/clock';
 import type { IdempotencyKey } from '@trestle/chassis/request/idempotency-key';
-import { openDatabase } from '@trestle/chassis/database/database';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import type { Idempotency } from '@trestle/chassis/stores/idempotency';
 import { type CreateId, createIds } from '@trestle/chassis/values/ids';
 import { createSubgraphSchema } from '@trestle/chassis/graphql/schema';
@@ -56,7 +56,7 @@ export async function openTestOrders(
 ): Promise<TestOrders> {
   const testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl });
   const metrics = new Registry();
-  const database = openDatabase({ url: testDatabase.url, metrics });
+  const database = openTestDatabase({ url: testDatabase.url, metrics });
   const prisma = openPrisma(database);
   const createId = createIds({ now: createTicks() });
   const { idempotency, close } = openOrdersStores({ database, createId, clock });

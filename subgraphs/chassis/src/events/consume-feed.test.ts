@@ -4,7 +4,8 @@ import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { fail } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
-import { type Database, openDatabase } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { openTestDatabase } from '../database/test-database.ts';
 import { consumeFeed } from './consume-feed.ts';
 import type { DomainEvent, EventFeed } from './domain-event.ts';
 import { createEvents } from './events.ts';
@@ -25,8 +26,8 @@ beforeAll(async () => {
     await createTestDatabase({ subgraph: 'users', adminUrl }),
     await createTestDatabase({ subgraph: 'orders', adminUrl }),
   ];
-  database = openDatabase({ url: source.url, metrics: new Registry() });
-  own = openDatabase({ url: target.url, metrics: new Registry() });
+  database = openTestDatabase({ url: source.url });
+  own = openTestDatabase({ url: target.url });
   await own.query('CREATE TABLE effects ("number" BIGSERIAL, "consumer" TEXT, "subject" TEXT)');
   const events = createEvents({ url: source.url, database, topics: {}, log });
   feed = createLocalFeed({ source: 'users', database, events, waitMs: 200 });

@@ -4,7 +4,8 @@ import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { fail } from '@trestle/schema/errors';
 import { Registry } from 'prom-client';
-import { type Database, openDatabase } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { openTestDatabase } from '../database/test-database.ts';
 import { type ConsumerOptions, type FeedConsumer, consumeFeed } from './consume-feed.ts';
 import type { EventFeed } from './domain-event.ts';
 import { createEvents } from './events.ts';
@@ -26,7 +27,7 @@ let attempts = 0;
 
 beforeAll(async () => {
   own = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: own.url, metrics: new Registry() });
+  database = openTestDatabase({ url: own.url });
   const events = createEvents({ url: own.url, database, topics: {}, log: silent });
   feed = createLocalFeed({ source: 'users', database, events, waitMs: 50 });
   close = () => events.close();

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
-import { Registry } from 'prom-client';
-import { type Database, openDatabase } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { openTestDatabase } from '../database/test-database.ts';
 import type { Query } from '../database/query.ts';
 import { maintainOutbox, readBounds, readEvents } from './event-log.ts';
 import type { LoadedEvent } from './dispatcher.ts';
@@ -21,7 +21,7 @@ let loads: (readonly string[])[] = [];
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  database = openTestDatabase({ url: testDatabase.url });
 });
 afterEach(async () => {
   loads = [];

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import { Registry } from 'prom-client';
-import { type Database, openDatabase } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { openTestDatabase } from '../database/test-database.ts';
 import type { DomainEvent, EventFeed } from './domain-event.ts';
 import { createEvents } from './events.ts';
 import { createFeedEndpoint } from './feed-endpoint.ts';
@@ -66,7 +66,7 @@ const TRANSPORTS: Readonly<Record<string, Open>> = {
 
 async function open(transport: string): Promise<Fixture> {
   const testDatabase: TestDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  const database = openDatabase({ url: testDatabase.url, metrics: new Registry(), connections: 20 });
+  const database = openTestDatabase({ url: testDatabase.url, connections: 20 });
   const events = createEvents({ url: testDatabase.url, database, topics: {}, log });
   const local = createLocalFeed({ source: 'users', database, events, waitMs: WAIT_MS });
   const { feed, stop } = (await TRANSPORTS[transport]?.(local)) ?? { feed: local, stop: () => Promise.resolve() };

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import pg from 'pg';
-import { Registry } from 'prom-client';
-import { type Database, openDatabase } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { openTestDatabase } from '../database/test-database.ts';
 import type { Query } from '../database/query.ts';
 import { readBounds } from './event-log.ts';
 import { type Events, createEvents } from './events.ts';
@@ -25,7 +25,7 @@ let number = 0;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  database = openTestDatabase({ url: testDatabase.url });
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import { Registry } from 'prom-client';
-import { type Database, openDatabase } from '../database/database.ts';
+import type { Database } from '../database/database.ts';
+import { openTestDatabase } from '../database/test-database.ts';
 import { parseCloudEvent } from './cloud-event.ts';
 import type { EventFeed } from './domain-event.ts';
 import { type Events, createEvents } from './events.ts';
@@ -47,7 +47,7 @@ async function until(check: () => Promise<boolean>): Promise<void> {
 async function openOutbox(): Promise<Outbox> {
   const testDatabase: TestDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
   const { url } = testDatabase;
-  const database = openDatabase({ url, metrics: new Registry() });
+  const database = openTestDatabase({ url });
   const events = createEvents({ url, database, topics: {}, log });
   return {
     ...{ database, events, feed: createLocalFeed({ source: 'users', database, events }) },

@@ -1,10 +1,10 @@
 /** Against a real PostgreSQL, with real concurrency. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, openDatabase } from '@trestle/chassis/database/database';
+import type { Database } from '@trestle/chassis/database/database';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { createIds } from '@trestle/chassis/values/ids';
 import { type WindowArguments, parseWindow, toCursor } from '@trestle/chassis/paging/window';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import { Registry } from 'prom-client';
 import { type OrderStore, ORDER_SORTING, createOrderStore } from './store.ts';
 import { type PaymentStore, createPaymentStore } from '../payment/store.ts';
 import { openPrisma } from '../stores.ts';
@@ -20,7 +20,7 @@ const all = { visibility: { all: true } } as const;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'orders', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: testDatabase.url, metrics: new Registry(), connections: 20 });
+  database = openTestDatabase({ url: testDatabase.url, connections: 20 });
   prisma = openPrisma(database);
   const dependencies = { prisma, createId, clock: () => new Date('2026-01-01T00:00:00Z') };
   orders = createOrderStore(dependencies);

@@ -1,12 +1,12 @@
 /** Against a real PostgreSQL. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, openDatabase } from '@trestle/chassis/database/database';
+import type { Database } from '@trestle/chassis/database/database';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { parseWindow } from '@trestle/chassis/paging/window';
 import { createIds } from '@trestle/chassis/values/ids';
 import { withClient } from '@trestle/postgres/client';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import { Registry } from 'prom-client';
 import { type Transact, type UsersStores, openUsersStores } from '../stores.ts';
 import { MAX_API_KEYS, type NewApiKey } from './rules.ts';
 import { API_KEY_SORTING, type HashedKey, type Rotation } from './store.ts';
@@ -23,7 +23,7 @@ let now = new Date('2026-01-01T00:00:00Z');
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  database = openTestDatabase({ url: testDatabase.url });
   const opened = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: () => now });
   stores = opened.idempotency.stores;
   transact = opened.transact;

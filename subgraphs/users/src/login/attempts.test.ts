@@ -1,9 +1,9 @@
 /** The limits of attempts, against a real PostgreSQL (issue 13, ADR 20). */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, openDatabase } from '@trestle/chassis/database/database';
+import type { Database } from '@trestle/chassis/database/database';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { createIds } from '@trestle/chassis/values/ids';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import { Registry } from 'prom-client';
 import { type Transact, type UsersStores, openUsersStores } from '../stores.ts';
 import { ATTEMPT_LIMITS } from './attempt-limits.ts';
 import { type Attempt, type Attempts, createAttempts } from './attempts.ts';
@@ -17,7 +17,7 @@ let attempts: Attempts;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  database = openTestDatabase({ url: testDatabase.url });
   const opened = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: () => new Date() });
   ({ transact, close } = opened);
   ({ stores } = opened.idempotency);

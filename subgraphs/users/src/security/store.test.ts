@@ -1,10 +1,10 @@
 /** The audit trail against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, openDatabase } from '@trestle/chassis/database/database';
+import type { Database } from '@trestle/chassis/database/database';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { createIds } from '@trestle/chassis/values/ids';
 import { withClient } from '@trestle/postgres/client';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import { Registry } from 'prom-client';
 import { type UsersStores, openUsersStores } from '../stores.ts';
 
 let testDatabase: TestDatabase;
@@ -14,7 +14,7 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  database = openTestDatabase({ url: testDatabase.url });
   const opened = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: () => new Date() });
   stores = opened.idempotency.stores;
   close = opened.close;

@@ -1,11 +1,11 @@
 /** Against a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, openDatabase } from '@trestle/chassis/database/database';
+import type { Database } from '@trestle/chassis/database/database';
+import { openTestDatabase } from '@trestle/chassis/database/test-database';
 import { createIds } from '@trestle/chassis/values/ids';
 import { parseWindow } from '@trestle/chassis/paging/window';
 import { withClient } from '@trestle/postgres/client';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
-import { Registry } from 'prom-client';
 import { openUsersStores } from '../stores.ts';
 import { USER_SORTING, type UserStore } from './store.ts';
 
@@ -17,7 +17,7 @@ let now = new Date('2026-01-01T00:00:00Z');
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase({ subgraph: 'users', adminUrl: process.env['TEST_PG_URL'] ?? '' });
-  database = openDatabase({ url: testDatabase.url, metrics: new Registry() });
+  database = openTestDatabase({ url: testDatabase.url });
   const opened = openUsersStores({ database, createId: createIds({ now: Date.now }), clock: () => now });
   users = opened.idempotency.stores.users;
   close = opened.close;
