@@ -25,6 +25,7 @@ import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
 import { findPropagated, hasClaims } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
+import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
 import { createPipeline } from './pipeline.ts';
 import type { Measure } from './request/context.ts';
@@ -63,8 +64,8 @@ export interface Graph {
   readonly upgrade: (request: IncomingMessage, stream: Duplex, head: Buffer) => void;
   /** Applies a changed configuration; undefined for an engine that uses settings at its start only. */
   readonly apply: ((next: Config) => Promise<void>) | undefined;
-  /** The hash of the supergraph that is served. */
-  readHash(): string;
+  /** The supergraphs that are served, the current one first. */
+  readonly readServed: () => Engine['served'];
   /** Ends what looks for changes: of the supergraph, of keys, and of revocations. */
   stopWatching(): void;
   /** Closes the subscriptions. */
@@ -90,6 +91,7 @@ export async function startGraph(
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
+  registerSupergraphs(metrics, () => engine.served);
   const verification = await createVerifier(config, { log, metrics });
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
@@ -106,7 +108,7 @@ export async function startGraph(
     handle: transports.handle,
     upgrade: transports.upgrade,
     apply: reconfigure && ((next) => reconfigure(toRuntimeSettings(next))),
-    readHash: () => engine.hash,
+    readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
       verification.stop();
@@ -187,6 +189,7 @@ function prepareEngine(
         subscriptions: config.subscriptions,
         hooks,
         cache,
+        warmUp: { maxOperations: config.WARM_UP_OPERATIONS, maxMs: config.WARM_UP_TIMEOUT_MS },
       });
     silenceVendorTelemetry();
     const { createApolloEngine } = await import('./engines/apollo.ts');

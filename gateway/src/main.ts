@@ -28,6 +28,7 @@ import { sendRefusal, toRefusalResponse } from './transports/http/refusal.ts';
 import { shareLimits } from './share-limits.ts';
 import { watchConfigurations } from './watch-configuration.ts';
 import { startWorkers } from './workers/primary.ts';
+import { describeServed } from './launches/describe-served.ts';
 import { connectToPrimary } from './workers/worker.ts';
 
 /** How long the engines and the exporters may take to stop once every request has ended. */
@@ -63,7 +64,7 @@ else await runProcess(log, start, { stopLimitMs, delayMs });
 async function start() {
   const graphs: Graph[] = [];
   // The process listens once all supergraphs are loaded, so it is always ready.
-  const probes = createProbes({ isReady: () => true, readDetails: () => readHashes(graphs), collectMetrics: primary?.readMetrics });
+  const probes = createProbes({ isReady: () => true, readDetails: () => describeServed(graphs), collectMetrics: primary?.readMetrics });
   const tracing = await createTracing({ service: 'gateway', settings: config });
   const stopExports = await startExports({ service: 'gateway', settings: config, registries: probes.registries, log: processLog });
   const admission = createAdmission();
@@ -139,13 +140,6 @@ function route(graphs: readonly Graph[]): Pick<Graph, 'handle' | 'upgrade'> {
 
 function readRequestId({ headers }: IncomingMessage): string {
   return toRequestId(headers['x-request-id']);
-}
-
-/** Returns what `/readyz` says: the hash of the supergraph, or those of all by the names of their graphs. */
-function readHashes(graphs: readonly Graph[]): Record<string, unknown> {
-  const [only] = graphs;
-  if (only && only.place.name === undefined) return { supergraph: only.readHash() };
-  return { supergraphs: Object.fromEntries(graphs.map((graph) => [graph.place.name, graph.readHash()])) };
 }
 
 /** Runs a command that ends by itself, and returns its exit code. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'graphql';
-import { generateSigningKeys, openArtifact, parseSigningKey, parseVerificationKey, signArtifact } from './artifact.ts';
+import { generateSigningKeys, openArtifact, readArtifact, parseSigningKey, parseVerificationKey, signArtifact } from './artifact.ts';
 
 const { privateKeyPem, publicKeyPem } = generateSigningKeys();
 const [privateKey, publicKey] = [createPrivateKey(privateKeyPem), createPublicKey(publicKeyPem)];
@@ -25,6 +25,27 @@ describe('openArtifact', () => {
     ['the signature of another key', signArtifact(artifact, createPrivateKey(generateSigningKeys().privateKeyPem))],
   ])('throws for %s', (_, changed) => {
     expect(() => openArtifact(changed, publicKey)).toThrow(/signature|signed/);
+  });
+});
+
+describe('an artifact with a canary', () => {
+  const canary = { launch: '12'.repeat(32), percent: 10, supergraphSdl: 'type Query { a: Int b(c: String = "\\n\\u2028"): Int }\n\n' };
+  const both = signArtifact({ ...artifact, canary }, privateKey);
+
+  it('returns both supergraphs, and is the supergraph of its launch for any other reader', () => {
+    expect(openArtifact(both, publicKey)).toEqual({ ...artifact, canary });
+    expect(readArtifact(both)).toEqual({ ...artifact, canary });
+    expect(parse(both, { noLocation: true })).toEqual(parse(artifact.supergraphSdl, { noLocation: true }));
+  });
+
+  it.each([
+    ['another share', both.replace('percent=10', 'percent=99')],
+    ['another canary', both.replace('1212', '2121')],
+    ['another supergraph of the canary', both.replace('b(c', 'd(c')],
+    ['no supergraph of the canary', both.slice(0, both.indexOf('\n# trestle-canary'))],
+    ['no canary in its first line', both.replace(/ canary=\S+ percent=10/, '')],
+  ])('is refused with %s', (_, changed) => {
+    expect(() => openArtifact(changed, publicKey)).toThrow(/signature/);
   });
 });
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { UplinkSupergraphManager } from '@apollo/gateway';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
+import { startCollector } from '../../stack/collector.ts';
 import { startGateway } from '../../stack/federation.ts';
 import type { RunningProcess } from '../../stack/process.ts';
 import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
@@ -80,6 +81,29 @@ describe('a gateway with REGISTRY_URL', () => {
     isOver = true;
     await load;
     expect([...statuses]).toEqual([200]);
+  });
+
+  it('shows the launch that it serves in /readyz, in its metrics and in its traces', async () => {
+    const environment = newEnvironment();
+    const first = await release(environment);
+    const collector = await startCollector();
+    const gateway = await start(environment, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint });
+    const ready = async () => (await request(`${gateway.url}/readyz`, { method: 'GET' })).body as Record<string, unknown>;
+    const launch = first.release?.launch.id;
+    expect(await ready()).toMatchObject({ launch, release: 1 });
+    await ask(gateway, '{ base }');
+    const named = () => collector.spans.filter(({ name }) => name === 'GraphQL execute');
+    await until(() => Promise.resolve(named().length > 0));
+    expect(named()[0]?.attributes).toContainEqual({ key: 'trestle.launch.id', value: { stringValue: launch } });
+    const second = (await release(environment, 'one')).release?.launch.id;
+    await until(async () => (await ready())['launch'] === second);
+    expect(await ready()).toMatchObject({ release: 2 });
+    const { text } = await request(`${gateway.url}/metrics`, { method: 'GET' });
+    const info = text.split('\n').filter((line) => line.startsWith('trestle_supergraph_info{'));
+    expect(info).toEqual([
+      expect.stringMatching(`^trestle_supergraph_info{role="current",hash="[0-9a-f]{16}",launch="${second ?? ''}",release="2"} 1$`),
+    ]);
+    await collector.stop();
   });
 
   it('starts from its copy while the registry is down, and takes the next release once it is back', async () => {

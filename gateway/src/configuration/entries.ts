@@ -121,6 +121,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUPERGRAPH_CACHE_FILE: atStart('supergraph.cacheFile', 'Where the last supergraph is kept, for a start while its source is down.', {
     otherwise: 'a start fails while the source is down',
   }),
+  WARM_UP_OPERATIONS: atStart(
+    'supergraph.warmUp.operations',
+    'The most used operations that are planned before a new supergraph is served.',
+  ),
+  WARM_UP_TIMEOUT_MS: atStart('supergraph.warmUp.timeoutMs', 'The time limit of planning them.'),
   REGISTRY_URL: atStart('supergraph.registry.url', "The address of Trestle's registry, which is polled."),
   REGISTRY_ENVIRONMENT: atStart('supergraph.registry.environment', 'The environment of the registry.'),
   REGISTRY_TOKEN: atStart('supergraph.registry.token', 'A token of the registry that may read the environment.'),

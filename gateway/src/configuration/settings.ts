@@ -91,6 +91,8 @@ export const settings = {
   SUPERGRAPH_TIMEOUT_MS: setting.integer(100, 600_000).default(10_000),
   SUPERGRAPH_MAX_BYTES: setting.integer(1024, 268_435_456).default(16_777_216),
   SUPERGRAPH_CACHE_FILE: setting.path().optional(),
+  WARM_UP_OPERATIONS: setting.integer(0, 2000).default(200),
+  WARM_UP_TIMEOUT_MS: setting.integer(0, 600_000).default(30_000),
   REGISTRY_URL: setting.url('http:', 'https:').optional(),
   REGISTRY_ENVIRONMENT: environmentName().default('prod'),
   REGISTRY_TOKEN: headerValue().optional(),

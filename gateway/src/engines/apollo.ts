@@ -15,6 +15,7 @@ import { patchVariableCollector } from '../plan/patch-variables.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult, Outcome } from '../request/operation.ts';
 import { findFiles } from '../request/upload.ts';
+import { readDelivered } from '../launches/delivered.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import { type AccessFilter, type FilteredDocument, createAccessFilter } from './apollo-access.ts';
 import { type CheckOperation, type CheckedOperation, createOperationChecks, toRefusal } from './apollo-checks.ts';
@@ -39,8 +40,9 @@ export interface ApolloEngineOptions {
 /** Rejects for an invalid supergraph. `APOLLO_TELEMETRY_DISABLED` must be set before: otherwise the library reports to its vendor. */
 export async function createApolloEngine(options: ApolloEngineOptions): Promise<Engine> {
   const { supergraphSdl, upstreams, limits, log } = options;
-  let hash = hashOf(supergraphSdl);
-  const first = readAccess(supergraphSdl);
+  let delivered = readDelivered(supergraphSdl);
+  let hash = hashOf(delivered.sdl);
+  const first = readAccess(delivered.sdl);
   let schema: GraphQLSchema | undefined;
   let update: (sdl: string) => void = () => undefined;
   const gateway = new ApolloGateway({
@@ -67,14 +69,19 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
     execute: createExecute(server, { ...options, stages: () => stages }),
     swap: (sdl) =>
       new Promise((resolve) => {
-        const next = readAccess(sdl);
+        const given = readDelivered(sdl);
+        const next = readAccess(given.sdl);
         update(next.sdl);
         stages = createStages(next);
-        hash = hashOf(sdl);
+        delivered = given;
+        hash = hashOf(given.sdl);
         resolve();
       }),
     get hash() {
       return hash;
+    },
+    get served() {
+      return [{ role: 'current' as const, hash, launch: delivered.launch }];
     },
     stop: async () => {
       await server.stop();

@@ -5,6 +5,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { LabelSettings } from '../supergraph/override-labels.ts';
+import type { ServedSupergraph } from '../launches/delivered.ts';
 import type { SubgraphAddresses } from '../upstream/upstream.ts';
 
 /** The settings that can change while the process runs. */
@@ -22,7 +23,7 @@ export interface RuntimeSettings {
 export interface Engine {
   /** Calls back once, never with an exception: every failure is in the result. A subscription calls its subscriber instead. */
   execute(request: OperationRequest, done: (result: OperationResult) => void): void;
-  /** Serves another supergraph from now on. Requests in flight end on the one they began with. Rejects, and changes nothing, for an invalid one. */
+  /** Serves what a source has delivered from now on. Requests in flight end on the one they began with. Rejects, and changes nothing, for an invalid one. */
   swap(supergraphSdl: string): Promise<void>;
   /**
    * Uses other settings from now on. Requests in flight end with those they began with. Rejects, and changes nothing, when that is not possible.
@@ -33,5 +34,7 @@ export interface Engine {
   readonly describe?: (query: string) => Promise<readonly OperationDescription[]>;
   /** The hash of the supergraph that is served. */
   readonly hash: string;
+  /** What is served: the current supergraph, and that of a canary if there is one. */
+  readonly served: readonly ServedSupergraph[];
   stop(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { Hooks } from '../extensions/compile-hooks.ts';
 import { toPlanEvent } from '../extensions/events.ts';
 import { type Limits, toUnits } from '../limits/limits.ts';
 import type { CostMetrics } from '../observability/cost-metrics.ts';
-import { toOperationAttributes } from '../observability/tracing.ts';
+import { toLaunchAttributes, toOperationAttributes } from '../observability/tracing.ts';
 import type { Operation } from '../program/operation.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { CachePolicy } from '../request/cache-policy.ts';
@@ -167,9 +167,12 @@ export class OperationRun {
   }
 
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
-    const { request } = this.#options;
+    const { request, snapshot } = this.#options;
     const { operation } = checked;
-    this.#span = request.context.trace?.start('GraphQL execute', toOperationAttributes(operation.program));
+    this.#span = request.context.trace?.start('GraphQL execute', {
+      ...toOperationAttributes(operation.program),
+      ...toLaunchAttributes(snapshot.launch),
+    });
     const context = this.#span ? { ...request.context, trace: this.#span } : request.context;
     const finish = (ending: Ending) => {
       this.#finish(ending);

@@ -14,13 +14,18 @@ import { createLagMetric, registerStreams } from '../observability/subscription-
 import { THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
 import type { Measure } from '../request/context.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
-import { type Snapshot, createSnapshot } from '../supergraph/snapshot.ts';
+import { type Delivered, readDelivered } from '../launches/delivered.ts';
+import { createSnapshot } from '../supergraph/snapshot.ts';
+import { WARM_UP, type WarmUpSettings, warmUp } from '../supergraph/warm-up.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import type { Engine, RuntimeSettings } from './engine.ts';
 import { OperationRun } from './operation-run.ts';
 
 export interface TrestleEngineOptions extends RuntimeSettings {
+  /** What the source has delivered. */
   readonly supergraphSdl: string;
+  /** Default: 200 operations, 30 s. */
+  readonly warmUp?: WarmUpSettings | undefined;
   readonly upstreams: Upstreams;
   readonly measure: Measure;
   /** Returns whether several clients are present, which then share the time of planning. By default it never does. */
@@ -36,19 +41,16 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly cache?: ResponseCache | undefined;
 }
 
-/** The most used operations, which are planned before a new supergraph is served. */
-const WARM_OPERATIONS = 200;
-
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
   const { upstreams, measure, log, metrics, hooks, cache, isOverwriting, isShared = () => false } = options;
-  const load = async (sdl: string, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
+  const load = async ({ sdl, launch }: Pick<Delivered, 'sdl' | 'launch'>, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
     const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared, keepsFetches: cache?.entities !== undefined });
-    return createSnapshot({ planner, upstreams: upstreams.at(addresses), measure, labels, accessOf });
+    return createSnapshot({ planner, launch, upstreams: upstreams.at(addresses), measure, labels, accessOf });
   };
   let settings: RuntimeSettings = options;
-  let { supergraphSdl } = options;
-  let current = await load(supergraphSdl, settings);
+  let delivered = readDelivered(options.supergraphSdl);
+  let current = await load(delivered, settings);
   const buffers = createBufferPool(settings.limits.maxResponseBytes, { isOverwriting });
   const writing = { buffers, log, subgraphErrors: (service: string) => settings.subgraphErrors(service) };
   const executor =
@@ -60,11 +62,11 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
   const costs = createCostMetrics(metrics);
   registerOperationCache(metrics, () => current.counts);
   registerStreams(metrics, () => registry.counts);
-  const replace = async (sdl: string, nextSettings: RuntimeSettings) => {
-    const next = await load(sdl, nextSettings);
-    await warmUp(next, current);
+  const replace = async (given: Delivered, nextSettings: RuntimeSettings) => {
+    const next = await load(given, nextSettings);
+    await warmUp(next, current, { ...WARM_UP, ...options.warmUp, log });
     const last = current;
-    [current, supergraphSdl, settings] = [next, sdl, nextSettings];
+    [current, delivered, settings] = [next, given, nextSettings];
     last.planner.retire();
     registry.swap(next);
   };
@@ -74,11 +76,20 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       const { limits } = settings;
       new OperationRun({ request, snapshot: current, limits, costs, registry, executor, writing, measure, hooks, cache }, done).start();
     },
-    swap: (sdl) => inOrder(() => replace(sdl, settings)),
-    reconfigure: (next) => inOrder(() => replace(supergraphSdl, next)),
+    swap: (text) =>
+      inOrder(async () => {
+        const given = readDelivered(text);
+        // Another release of the same supergraph: nothing needs to be planned, and no subscription is planned again.
+        if (given.sdl === delivered.sdl) [delivered, current.launch] = [given, given.launch];
+        else await replace(given, settings);
+      }),
+    reconfigure: (next) => inOrder(() => replace(delivered, next)),
     describe: (query) => current.planner.describe(query),
     get hash() {
       return current.hash;
+    },
+    get served() {
+      return [{ role: 'current' as const, hash: current.hash, launch: current.launch }];
     },
     stop: async () => {
       registry.stop();
@@ -96,10 +107,4 @@ function createQueue(): (change: () => Promise<void>) => Promise<void> {
     last = done.catch(() => undefined);
     return done;
   };
-}
-
-/** Plans the most used operations of the last snapshot. One that fails is planned again when it is requested. */
-async function warmUp(next: Snapshot, last: Snapshot): Promise<void> {
-  for (const { request, access, labels } of last.mostUsed(WARM_OPERATIONS))
-    await next.prepare(request, { access, labels }).catch(() => undefined);
 }

@@ -2,6 +2,7 @@
 import { ATTR_GRAPHQL_OPERATION_NAME, ATTR_GRAPHQL_OPERATION_TYPE } from '@opentelemetry/semantic-conventions/incubating';
 import type { Scope } from '@trestle/telemetry';
 import { endServerSpan } from '@trestle/telemetry/http';
+import type { ServedLaunch } from '../launches/delivered.ts';
 
 interface EndedRequest {
   /** The HTTP method, or `WS` for an operation over a WebSocket. */
@@ -24,4 +25,9 @@ export function toOperationAttributes({ name, kind }: { readonly name: string | 
     ...(name !== undefined && { [ATTR_GRAPHQL_OPERATION_NAME]: name }),
     ...(kind !== undefined && { [ATTR_GRAPHQL_OPERATION_TYPE]: kind }),
   };
+}
+
+/** Returns `trestle.launch.id` and `trestle.launch.release`; nothing for a supergraph that does not come from the registry. */
+export function toLaunchAttributes(served: ServedLaunch | undefined): Record<string, string | number> {
+  return served ? { 'trestle.launch.id': served.launch, 'trestle.launch.release': served.release } : {};
 }

@@ -6,11 +6,14 @@ import type { PlannerThread } from '../plan/planner-thread.ts';
 import type { Prepared } from '../plan/planner.ts';
 import { type Measure, NOT_MEASURED, type RequestContext } from '../request/context.ts';
 import type { Upstream, Upstreams } from '../upstream/upstream.ts';
+import type { ServedLaunch } from '../launches/delivered.ts';
 import { type LabelSettings, type LabelledRequest, createLabelChoice } from './override-labels.ts';
 import { type DocumentRequest, type Executable, PreparedOperations, type Ready, type UsedDocument } from './prepared-operations.ts';
 
 export interface Snapshot {
   readonly hash: string;
+  /** Undefined for a supergraph that does not come from the registry. A later release may have the same supergraph. */
+  launch: ServedLaunch | undefined;
   readonly planner: PlannerThread;
   /** Returns an operation that is planned already for the labels of a request and the rights of its caller, as far as it depends on them. */
   readonly find: (request: DocumentRequest, context: PlannedFor) => Executable | undefined;
@@ -38,6 +41,7 @@ export interface PrepareOptions {
 
 export interface SnapshotOptions {
   readonly planner: PlannerThread;
+  readonly launch?: ServedLaunch | undefined;
   readonly upstreams: Pick<Upstreams, 'open'>;
   /** Measures how much time new plans of each client take outside of the planner's thread; not measured by default. */
   readonly measure?: Measure;
@@ -47,7 +51,7 @@ export interface SnapshotOptions {
 }
 
 /** Creates the snapshot of the planner's supergraph. */
-export function createSnapshot({ planner, upstreams, measure = NOT_MEASURED, labels, accessOf }: SnapshotOptions): Snapshot {
+export function createSnapshot({ planner, launch, upstreams, measure = NOT_MEASURED, labels, accessOf }: SnapshotOptions): Snapshot {
   const { facts } = planner;
   const operations = new PreparedOperations();
   const byName = new Map(facts.subgraphs.map(({ name, url }) => [name, upstreams.open(name, url)]));
@@ -55,6 +59,7 @@ export function createSnapshot({ planner, upstreams, measure = NOT_MEASURED, lab
   const prepareOnce = createPreparer({ planner, operations, measure });
   return {
     hash: facts.hash,
+    launch,
     planner,
     accessOf,
     find(request, context) {
