@@ -75,8 +75,9 @@ export interface Graph {
 }
 
 /** Returns the request headers that any subgraph may get. They are part of a caller's identity, because they may change results. */
-export function findCollectedHeaders({ forwardHeaders, headerRules, labels: { header } }: Config): string[] {
-  return [...new Set([...forwardHeaders, ...findPropagated(headerRules), ...(header === undefined ? [] : [header])])];
+export function findCollectedHeaders({ forwardHeaders, headerRules, labels: { header }, CANARY_HEADER: canary }: Config): string[] {
+  const ours = [header, canary].filter((name) => name !== undefined);
+  return [...new Set([...forwardHeaders, ...findPropagated(headerRules), ...ours])];
 }
 
 /** Loads the supergraph, and starts what serves it. Rejects when there is none that can be served. */
@@ -189,6 +190,12 @@ function prepareEngine(
         subscriptions: config.subscriptions,
         hooks,
         cache,
+        canary: {
+          header: config.CANARY_HEADER,
+          minRequests: config.CANARY_MIN_REQUESTS,
+          errorFactor: config.CANARY_ERROR_FACTOR,
+          p95Factor: config.CANARY_P95_FACTOR,
+        },
         warmUp: { maxOperations: config.WARM_UP_OPERATIONS, maxMs: config.WARM_UP_TIMEOUT_MS },
       });
     silenceVendorTelemetry();

@@ -1,10 +1,10 @@
 /** What the registry keeps, as its store returns it. */
 
 /** How an environment came to serve a launch. */
-export type ReleaseAction = 'PUBLISH' | 'DELETE' | 'ROLLBACK' | 'PROMOTE';
+export type ReleaseAction = 'PUBLISH' | 'DELETE' | 'ROLLBACK' | 'PROMOTE' | 'CANARY' | 'RETURN';
 
 /** What a token may allow. */
-export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'ADMIN'] as const;
+export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'CANARY', 'ADMIN'] as const;
 /** One scope of a token. */
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -45,7 +45,13 @@ export interface Release {
   readonly actor: string;
   readonly message: string | null;
   readonly createdAt: Date;
+  /** The launch that a share of requests gets instead, and the share, 1 to 99; both null without a canary. */
+  readonly canaryLaunchId: string | null;
+  readonly canaryPercent: number | null;
 }
+
+/** A release without a canary. */
+export const NO_CANARY = { canaryLaunchId: null, canaryPercent: null } as const;
 
 /** A reason why subgraphs do not compose, or a hint of the composer. */
 export interface CompositionProblem {

@@ -63,17 +63,20 @@ function createLaunchStatements(query: Query, one: One) {
         first,
       ]),
 
-    /** Returns the environments that have released a launch. */
+    /** Returns the environments that have served a launch, as a canary or whole. */
     listEnvironmentsOf: async (launchId: string) =>
-      (await query<{ environment: string }>('SELECT DISTINCT "environment" FROM "releases" WHERE "launchId" = $1', [launchId])).map(
-        ({ environment }) => environment,
-      ),
+      (
+        await query<{ environment: string }>(
+          'SELECT DISTINCT "environment" FROM "releases" WHERE "launchId" = $1 OR "canaryLaunchId" = $1',
+          [launchId],
+        )
+      ).map(({ environment }) => environment),
 
-    insertRelease: ({ environment, number, launchId, action, promotedFrom, actor, message }: Omit<Release, 'createdAt'>) =>
+    insertRelease: ({ environment, number, launchId, action, promotedFrom, actor, message, ...canary }: Omit<Release, 'createdAt'>) =>
       query<Release>(
-        `INSERT INTO "releases" ("environment", "number", "launchId", "action", "promotedFrom", "actor", "message")
-         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *`,
-        [environment, number, launchId, action, promotedFrom, actor, message],
+        `INSERT INTO "releases" ("environment", "number", "launchId", "action", "promotedFrom", "actor", "message", "canaryLaunchId", "canaryPercent")
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING *`,
+        [environment, number, launchId, action, promotedFrom, actor, message, canary.canaryLaunchId, canary.canaryPercent],
       ).then((rows) => rows[0] as Release),
 
     findLaunch: (id: string) => one<Launch>('SELECT * FROM "launches" WHERE "id" = $1', [id]),

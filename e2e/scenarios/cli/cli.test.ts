@@ -120,6 +120,10 @@ describe('the command trestle with a registry', () => {
     expect(await run(`launch promote --from ${env.REGISTRY_ENVIRONMENT} --to ${to}`, env)).toMatchObject({ code: 0 });
     expect(await run('subgraph delete reviews', env)).toMatchObject({ code: 2 });
     expect(await run('subgraph delete reviews --confirm', env)).toMatchObject({ code: 0 });
+    const canary = await run(`launch promote --from ${env.REGISTRY_ENVIRONMENT} --to ${to} --percent 10`, env);
+    expect(canary).toMatchObject({ code: 0, stdout: expect.stringMatching(/ canary from .* \(10 % [0-9a-f]{64}\)/u) });
+    expect(await run(`launch rollback --environment ${to}`, env)).toMatchObject({ code: 0 });
+    expect(await run(`launch promote --to ${to} --percent 0`, env)).toMatchObject({ code: 4, stderr: expect.stringContaining('1 to 99') });
     const diff = await run(`supergraph diff ${to} ${env.REGISTRY_ENVIRONMENT} --json`, env);
     expect(JSON.parse(diff.stdout)).toMatchObject({
       data: { changes: expect.arrayContaining([expect.objectContaining({ coordinate: 'Query.reviews' })]) },

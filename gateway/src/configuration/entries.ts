@@ -126,6 +126,18 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'The most used operations that are planned before a new supergraph is served.',
   ),
   WARM_UP_TIMEOUT_MS: atStart('supergraph.warmUp.timeoutMs', 'The time limit of planning them.'),
+  CANARY_HEADER: atStart('supergraph.canary.header', 'The request header by whose value clients are in the share of a canary, or not.', {
+    otherwise: 'the subject of the token decides, else the address of the client',
+  }),
+  CANARY_MIN_REQUESTS: atStart('supergraph.canary.minRequests', 'How many requests of each launch are compared at a time.'),
+  CANARY_ERROR_FACTOR: atStart(
+    'supergraph.canary.errorFactor',
+    'A canary ends when its error rate is that of the current launch times this.',
+  ),
+  CANARY_P95_FACTOR: atStart(
+    'supergraph.canary.p95Factor',
+    'A canary ends when its 95th percentile is that of the current launch times this.',
+  ),
   REGISTRY_URL: atStart('supergraph.registry.url', "The address of Trestle's registry, which is polled."),
   REGISTRY_ENVIRONMENT: atStart('supergraph.registry.environment', 'The environment of the registry.'),
   REGISTRY_TOKEN: atStart('supergraph.registry.token', 'A token of the registry that may read the environment.'),

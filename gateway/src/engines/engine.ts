@@ -5,7 +5,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { LabelSettings } from '../supergraph/override-labels.ts';
-import type { ServedSupergraph } from '../launches/delivered.ts';
+import type { CanaryReturn, ServedSupergraph } from '../launches/delivered.ts';
 import type { SubgraphAddresses } from '../upstream/upstream.ts';
 
 /** The settings that can change while the process runs. */
@@ -36,5 +36,7 @@ export interface Engine {
   readonly hash: string;
   /** What is served: the current supergraph, and that of a canary if there is one. */
   readonly served: readonly ServedSupergraph[];
+  /** Calls back when a canary is ended here. Undefined for an engine that serves no canaries. */
+  readonly watchReturns?: (notify: (ended: CanaryReturn) => void) => void;
   stop(): Promise<void>;
 }

@@ -11,21 +11,25 @@ import { createCostMetrics } from '../observability/cost-metrics.ts';
 import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
+import { createCanaryMetrics } from '../observability/supergraph-metrics.ts';
 import { THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
 import type { Measure } from '../request/context.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
-import { type Delivered, readDelivered } from '../launches/delivered.ts';
+import type { CanarySettings } from '../launches/canary-judge.ts';
+import type { Delivered } from '../launches/delivered.ts';
 import { createSnapshot } from '../supergraph/snapshot.ts';
-import { WARM_UP, type WarmUpSettings, warmUp } from '../supergraph/warm-up.ts';
+import { WARM_UP, type WarmUpSettings } from '../supergraph/warm-up.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
 import type { Engine, RuntimeSettings } from './engine.ts';
 import { OperationRun } from './operation-run.ts';
+import { ServedSnapshots } from './served-snapshots.ts';
 
 export interface TrestleEngineOptions extends RuntimeSettings {
   /** What the source has delivered. */
   readonly supergraphSdl: string;
   /** Default: 200 operations, 30 s. */
   readonly warmUp?: WarmUpSettings | undefined;
+  readonly canary: CanarySettings;
   readonly upstreams: Upstreams;
   readonly measure: Measure;
   /** Returns whether several clients are present, which then share the time of planning. By default it never does. */
@@ -48,63 +52,49 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
     const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared, keepsFetches: cache?.entities !== undefined });
     return createSnapshot({ planner, launch, upstreams: upstreams.at(addresses), measure, labels, accessOf });
   };
-  let settings: RuntimeSettings = options;
-  let delivered = readDelivered(options.supergraphSdl);
-  let current = await load(delivered, settings);
-  const buffers = createBufferPool(settings.limits.maxResponseBytes, { isOverwriting });
-  const writing = { buffers, log, subgraphErrors: (service: string) => settings.subgraphErrors(service) };
+  const buffers = createBufferPool(options.limits.maxResponseBytes, { isOverwriting });
+  const writing = { buffers, log, subgraphErrors: (service: string) => snapshots.settings.subgraphErrors(service) };
   const executor =
     options.executor === 'bytes'
       ? createBytesExecutor({ buffers, arenas: new ArenaPool({ isOverwriting }), count: createExecutionCounter(metrics) })
       : OBJECT_EXECUTOR;
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, hooks, observeLag: createLagMetric(metrics) });
-  registry.swap(current);
+  const snapshots = await ServedSnapshots.create(options.supergraphSdl, options, {
+    load,
+    onSwitch: (snapshot) => {
+      registry.swap(snapshot);
+    },
+    warmUp: options.warmUp ?? WARM_UP,
+    canary: options.canary,
+    metrics: createCanaryMetrics(metrics),
+    log,
+  });
   const costs = createCostMetrics(metrics);
-  registerOperationCache(metrics, () => current.counts);
+  registerOperationCache(metrics, () => snapshots.current.counts);
   registerStreams(metrics, () => registry.counts);
-  const replace = async (given: Delivered, nextSettings: RuntimeSettings) => {
-    const next = await load(given, nextSettings);
-    await warmUp(next, current, { ...WARM_UP, ...options.warmUp, log });
-    const last = current;
-    [current, delivered, settings] = [next, given, nextSettings];
-    last.planner.retire();
-    registry.swap(next);
-  };
-  const inOrder = createQueue();
   return {
     execute(request, done) {
-      const { limits } = settings;
-      new OperationRun({ request, snapshot: current, limits, costs, registry, executor, writing, measure, hooks, cache }, done).start();
+      snapshots.run(request, done, (snapshot, end) => {
+        const { limits } = snapshots.settings;
+        new OperationRun({ request, snapshot, limits, costs, registry, executor, writing, measure, hooks, cache }, end).start();
+      });
     },
-    swap: (text) =>
-      inOrder(async () => {
-        const given = readDelivered(text);
-        // Another release of the same supergraph: nothing needs to be planned, and no subscription is planned again.
-        if (given.sdl === delivered.sdl) [delivered, current.launch] = [given, given.launch];
-        else await replace(given, settings);
-      }),
-    reconfigure: (next) => inOrder(() => replace(delivered, next)),
-    describe: (query) => current.planner.describe(query),
+    swap: (text) => snapshots.swap(text),
+    reconfigure: (next) => snapshots.reconfigure(next),
+    describe: (query) => snapshots.current.planner.describe(query),
     get hash() {
-      return current.hash;
+      return snapshots.current.hash;
     },
     get served() {
-      return [{ role: 'current' as const, hash: current.hash, launch: current.launch }];
+      return snapshots.served;
+    },
+    watchReturns: (notify) => {
+      snapshots.watchReturns(notify);
     },
     stop: async () => {
       registry.stop();
-      await current.planner.stop();
+      await snapshots.stop();
       await upstreams.close();
     },
-  };
-}
-
-/** Returns a function that runs changes one after the other: each begins with what the one before has left. */
-function createQueue(): (change: () => Promise<void>) => Promise<void> {
-  let last = Promise.resolve();
-  return (change) => {
-    const done = last.then(change);
-    last = done.catch(() => undefined);
-    return done;
   };
 }

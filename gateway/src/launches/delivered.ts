@@ -35,6 +35,11 @@ export interface DeliveredCanary {
   readonly percent: number;
 }
 
+/** That a process has ended a canary, because it was worse than the current launch or could not be loaded. */
+export interface CanaryReturn extends ServedLaunch {
+  readonly reason: string;
+}
+
 /** Returns the parts of what a source delivered. The source has verified the signature. */
 export function readDelivered(text: string): Delivered {
   const artifact = readArtifact(text);

@@ -1,5 +1,6 @@
-/** Prometheus metric of the supergraphs that are served. */
-import { Gauge, type Registry } from 'prom-client';
+/** Prometheus metrics of the supergraphs that are served. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { JudgedRequest } from '../launches/canary-judge.ts';
 import type { ServedSupergraph } from '../launches/delivered.ts';
 
 /** Registers the metric. `read` returns what is served now. */
@@ -16,4 +17,32 @@ export function registerSupergraphs(registry: Registry, read: () => readonly Ser
         this.set({ role, hash, launch: launch?.launch ?? '', release: launch ? String(launch.release) : '' }, 1);
     },
   });
+}
+
+export interface CanaryMetrics {
+  count(request: JudgedRequest): void;
+  countReturn(): void;
+}
+
+/** Registers the metrics of canaries. */
+export function createCanaryMetrics(registry: Registry): CanaryMetrics {
+  const requests = new Counter({
+    name: 'trestle_canary_requests_total',
+    help: 'Requests during canaries that are compared, by role (current or canary) and result (ok or error).',
+    labelNames: ['role', 'result'],
+    registers: [registry],
+  });
+  const returns = new Counter({
+    name: 'trestle_canary_returns_total',
+    help: 'Canaries that this process has ended, because they were worse than the launch beside them or could not be loaded.',
+    registers: [registry],
+  });
+  return {
+    count({ isCanary, isError }) {
+      requests.inc({ role: isCanary ? 'canary' : 'current', result: isError ? 'error' : 'ok' });
+    },
+    countReturn() {
+      returns.inc();
+    },
+  };
 }

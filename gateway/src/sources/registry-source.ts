@@ -1,11 +1,14 @@
 /** The supergraph of an environment of Trestle's registry: a signed artifact, read by long polls (ADR 41). */
 import type { KeyObject } from 'node:crypto';
 import { type Artifact, openArtifact } from '@trestle/schema/artifact';
+import type { CanaryReturn } from '../launches/delivered.ts';
 import { exchange, toPlace } from './exchange.ts';
 import { type Reading, SourceError, type SourceLimits, type SupergraphSource } from './source.ts';
 
 /** How long the registry may wait for a new release. */
 const WAIT_SECONDS = 25;
+
+const RETURN_CANARY = 'mutation ReturnCanary($input: ReturnCanaryInput!) { returnCanary(input: $input) { number } }';
 
 export interface RegistrySourceOptions extends SourceLimits {
   /** The address of the registry, without a path of its API. */
@@ -55,5 +58,21 @@ export function createRegistrySource({ url, environment, token, publicKey, ...li
     etag = response.etag;
     return { sdl: response.text };
   };
-  return { place, read, acceptCopy: accept };
+  const api = new URL('graphql', url.endsWith('/') ? url : `${url}/`).href;
+  const reportReturn = async ({ release, reason }: CanaryReturn, signal: AbortSignal): Promise<void> => {
+    const body = JSON.stringify({ query: RETURN_CANARY, variables: { input: { environment, release, reason } } });
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json' };
+    const sent = { url: api, method: 'POST', headers, body, maxRedirects: 0 } as const;
+    const { text } = await exchange(sent, { ...limits, statuses: [200], signal });
+    if (!hasData(text)) throw new SourceError(`${api}: refused the end of a canary; does the token have the scope CANARY?`);
+  };
+  return { place, read, acceptCopy: accept, reportReturn };
+}
+
+function hasData(text: string): boolean {
+  try {
+    return Boolean((JSON.parse(text) as { data?: object | null } | null)?.data);
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,5 @@
 /** The interface of the places that a supergraph is read from over the network. Each is one file beside this one. */
+import type { CanaryReturn } from '../launches/delivered.ts';
 
 /** A place that has a supergraph. It remembers what it read last, so that it can ask for changes only. */
 export interface SupergraphSource {
@@ -8,6 +9,8 @@ export interface SupergraphSource {
   read(signal: AbortSignal): Promise<Reading>;
   /** Of a source with signatures: throws an Error unless this copy of what the source delivered may be served. Later readings may not be older. */
   readonly acceptCopy?: (sdl: string) => void;
+  /** Of a source with canaries: reports that this process has ended one. Rejects with SourceError. */
+  readonly reportReturn?: (ended: CanaryReturn, signal: AbortSignal) => Promise<void>;
 }
 
 /** What a source delivered. */

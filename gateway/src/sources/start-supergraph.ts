@@ -8,6 +8,7 @@ import type { Engine } from '../engines/engine.ts';
 import { type LastGood, createLastGood } from './last-good.ts';
 import { openSource } from './open-source.ts';
 import { pollSource } from './poll-source.ts';
+import { reportReturn } from './report-return.ts';
 import { MAX_LOADS, isPassing } from './passing-failure.ts';
 import type { ReadResult, SourceMetrics } from './source-metrics.ts';
 import type { SupergraphSource } from './source.ts';
@@ -85,9 +86,12 @@ async function startFromSource(settings: RemoteSource, options: SupergraphOption
   };
   const refused = 'engine' in first ? undefined : first.refused;
   const polling = pollSource({ source, intervalMs, served, refused, load, keep, log, metrics });
+  const stopping = new AbortController();
+  engine.watchReturns?.((ended) => void reportReturn(ended, { source, signal: stopping.signal, log }));
   return {
     engine,
     stop: () => {
+      stopping.abort();
       polling.stop();
     },
   };

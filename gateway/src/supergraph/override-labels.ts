@@ -1,4 +1,5 @@
 /** Labels of progressive `@override`. No I/O. */
+import { toShare } from '../launches/client-share.ts';
 import type { RequestContext } from '../request/context.ts';
 
 /** In the identity of a request, as the name of a header: the labels that extensions have set. No client can send a header of this name. */
@@ -48,13 +49,4 @@ function readNamed(identity: readonly string[], header: string | undefined): rea
     if (identity[i] === SET_LABELS || (header !== undefined && identity[i] === header))
       named = [...named, ...(identity[i + 1] ?? '').split(',').map((label) => label.trim())];
   return named;
-}
-
-/** Returns a number from 0 to 100, less than 100, that is the same for the same text and evenly distributed (FNV-1a with a final mix). */
-function toShare(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32) * 100;
 }

@@ -1,6 +1,6 @@
 /** The inputs of the mutations in registry.graphql, as GraphQL coerces them. */
 import type { PublishRequest } from '../publishing/publish.ts';
-import type { PromoteRequest, RollbackRequest } from '../publishing/release.ts';
+import type { PromoteRequest, ReturnRequest, RollbackRequest } from '../publishing/release.ts';
 import type { ApprovalRequest, CheckRequest } from '../checks/check.ts';
 import type { NewToken } from '../tokens/create-token.ts';
 import type { PushRequest } from './push-operations.ts';
@@ -14,6 +14,7 @@ export type DeleteInput = Input<Omit<PublishRequest, 'actor' | 'deleted' | 'subg
 export type CheckInput = Input<Omit<CheckRequest, 'actor'>>;
 export type ApproveInput = Input<Omit<ApprovalRequest, 'actor'>>;
 export type RollbackInput = Input<Omit<RollbackRequest, 'actor'>>;
-export type PromoteInput = Input<Omit<PromoteRequest, 'actor'>>;
+export type PromoteInput = Input<Omit<PromoteRequest, 'actor' | 'mayUse'>>;
+export type ReturnCanaryInput = Input<Omit<ReturnRequest, 'actor'>>;
 export type PushInput = Input<PushRequest>;
 export type CreateTokenInput = Input<NewToken>;

@@ -2,7 +2,7 @@
 import { fail } from '@trestle/schema/errors';
 import { approveCheck, runCheck, verdictOf } from '../checks/check.ts';
 import { listVersionsOf, publish } from '../publishing/publish.ts';
-import { promote, rollBack } from '../publishing/release.ts';
+import { promote, returnCanary, rollBack } from '../publishing/release.ts';
 import type { Check, Launch, Release, TokenScope } from '../records.ts';
 import { actorOf, mayRead, requireAccess } from '../tokens/access.ts';
 import { createToken, requireNarrower } from '../tokens/create-token.ts';
@@ -15,6 +15,7 @@ import type {
   PromoteInput,
   PublishInput,
   PushInput,
+  ReturnCanaryInput,
   RollbackInput,
 } from './inputs.ts';
 import { pushOperations } from './push-operations.ts';
@@ -102,8 +103,15 @@ async function rollback(_: unknown, { input }: RollbackInput, context: Context) 
 }
 
 async function promoteLaunch(_: unknown, { input }: PromoteInput, context: Context) {
-  const actor = await admit(context, ['RELEASE'], { environments: [input.from, input.to] });
-  return promote({ ...input, actor }, context.registry);
+  const { from, to } = input;
+  const actor = await admit(context, ['RELEASE'], { environments: typeof from === 'string' ? [from, to] : [to] });
+  const token = await context.requireToken();
+  return promote({ ...input, actor, mayUse: (environment) => mayRead(token, environment) }, context.registry);
+}
+
+async function endCanary(_: unknown, { input }: ReturnCanaryInput, context: Context) {
+  const actor = await admit(context, ['CANARY', 'RELEASE'], { environments: [input.environment] });
+  return returnCanary({ ...input, actor }, context.registry);
 }
 
 async function registerOperations(_: unknown, { input }: PushInput, context: Context) {
@@ -129,7 +137,15 @@ async function revokeToken(_: unknown, { id }: { id: string }, { store, requireT
 export const resolvers = {
   Query: { environments: listEnvironments, environment: findEnvironment, launch: findLaunch, check: findCheck, tokens: listTokens },
   Mutation: {
-    ...{ publishSubgraphs, deleteSubgraphs, checkSubgraphs, approveCheck: approve, rollback, promote: promoteLaunch },
+    ...{
+      publishSubgraphs,
+      deleteSubgraphs,
+      checkSubgraphs,
+      approveCheck: approve,
+      rollback,
+      promote: promoteLaunch,
+      returnCanary: endCanary,
+    },
     ...{ pushOperations: registerOperations, createToken: addToken, revokeToken },
   },
   Environment: {
@@ -144,7 +160,11 @@ export const resolvers = {
     operations: ({ environment }: Release, page: Page & { after?: string | null }, { store }: Context) =>
       store.listOperations(environment, { first: toFirst(page), after: page.after ?? null }),
   },
-  Release: { launch: ({ launchId }: Release, _: unknown, { store }: Context) => store.findLaunch(launchId) },
+  Release: {
+    launch: ({ launchId }: Release, _: unknown, { store }: Context) => store.findLaunch(launchId),
+    canary: ({ canaryLaunchId: launchId, canaryPercent: percent }: Release) => (launchId === null ? null : { launchId, percent }),
+  },
+  Canary: { launch: ({ launchId }: Pick<Release, 'launchId'>, _: unknown, { store }: Context) => store.findLaunch(launchId) },
   Launch: { subgraphs: ({ versions }: Launch, _: unknown, { store }: Context) => store.listVersions(versions) },
   Check: {
     verdict: verdictOf,

@@ -48,10 +48,17 @@ export function createArtifactEndpoint({ store, watch, signingKey, log }: Artifa
     const { release } = found;
     const read = async () => {
       const { id: launch, supergraphSdl } = await requireLaunch(release, store);
-      return signArtifact({ environment, release: release.number, launch, supergraphSdl }, signingKey);
+      const canary = await readCanary(release, store);
+      return signArtifact({ environment, release: release.number, launch, supergraphSdl, ...(canary && { canary }) }, signingKey);
     };
     return { kind: 'text', etag: etagOf(release), read };
   }, log);
+}
+
+async function readCanary({ canaryLaunchId: launchId, canaryPercent: percent }: Release, store: Store) {
+  if (launchId === null || percent === null) return undefined;
+  const { supergraphSdl } = await requireLaunch({ launchId }, store);
+  return { launch: launchId, percent, supergraphSdl };
 }
 
 function etagOf({ number, launchId }: Release): string {

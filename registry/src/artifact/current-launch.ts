@@ -18,7 +18,7 @@ export async function findCurrentFor(secret: string | undefined, environment: st
 }
 
 /** Returns the launch of a release, which always exists. */
-export async function requireLaunch({ launchId }: Release, store: Store): Promise<Launch> {
+export async function requireLaunch({ launchId }: Pick<Release, 'launchId'>, store: Store): Promise<Launch> {
   const launch = await store.findLaunch(launchId);
   if (!launch) throw new Error(`The launch ${launchId} of a release does not exist`);
   return launch;

@@ -3,7 +3,7 @@ import type { Database } from '@trestle/chassis/database/database';
 import { fail } from '@trestle/schema/errors';
 import { COMPOSER } from '../composition/compose-task.ts';
 import type { Composer } from '../composition/composer.ts';
-import type { CompositionProblem, Release, SubgraphSchema, SubgraphVersion } from '../records.ts';
+import { type CompositionProblem, NO_CANARY, type Release, type SubgraphSchema, type SubgraphVersion } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
 import { type SubgraphInput, checkEnvironment, checkSubgraphs, checkText } from './input-rules.ts';
 import { launchIdOf, sortByName, versionIdOf } from './launch-id.ts';
@@ -83,6 +83,7 @@ async function publishLocked(request: PublishRequest, { store, composer }: Locke
     promotedFrom: null,
     actor,
     message: message ?? null,
+    ...NO_CANARY,
   });
   return { release, isUnchanged: false, problems: [] };
 }

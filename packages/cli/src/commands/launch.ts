@@ -5,7 +5,7 @@ import { stripControl } from '../terminal.ts';
 import { notFound, onePositional } from './subgraph-read.ts';
 import { readNumber } from './subgraph-publish.ts';
 
-const RELEASE = '{ number environment action promotedFrom actor message createdAt launch { id } }';
+const RELEASE = '{ number environment action promotedFrom actor message createdAt launch { id } canary { percent launch { id } } }';
 
 interface Release {
   readonly number: number;
@@ -16,6 +16,7 @@ interface Release {
   readonly message: string | null;
   readonly createdAt: string;
   readonly launch: { readonly id: string };
+  readonly canary: { readonly percent: number; readonly launch: { readonly id: string } } | null;
 }
 
 /** The command `launch list`. */
@@ -60,7 +61,7 @@ export const launchShow: Command = {
 export const launchRollback: Command = {
   words: 'launch rollback',
   usage: '[--to RELEASE] [--message TEXT]',
-  summary: 'Serves an earlier launch again, by default the one before.',
+  summary: 'Ends a canary, or serves an earlier launch again, by default the one before.',
   options: { to: { type: 'string' }, message: { type: 'string' } },
   async run(context) {
     const [to, message] = [context.text('to'), context.text('message')];
@@ -76,15 +77,21 @@ export const launchRollback: Command = {
 /** The command `launch promote`. */
 export const launchPromote: Command = {
   words: 'launch promote',
-  usage: '--from ENVIRONMENT --to ENVIRONMENT [--launch ID] [--message TEXT]',
-  summary: 'Serves the launch of one environment in another one too.',
-  options: { from: { type: 'string' }, to: { type: 'string' }, launch: { type: 'string' }, message: { type: 'string' } },
+  usage: '[LAUNCH] [--percent N] [--from ENVIRONMENT] [--to ENVIRONMENT] [--message TEXT]',
+  summary: 'Serves a launch of another environment, to all requests or to a share of them.',
+  options: {
+    ...{ from: { type: 'string' }, to: { type: 'string' }, launch: { type: 'string' } },
+    ...{ percent: { type: 'string' }, message: { type: 'string' } },
+  },
   async run(context) {
-    const [launch, message] = [context.text('launch'), context.text('message')];
+    const { positionals } = context;
+    const launch = positionals.length > 0 ? onePositional(positionals, 'a launch') : context.text('launch');
+    const [from, percent, message] = [context.text('from'), context.text('percent'), context.text('message')];
     const input = {
-      from: context.required('from'),
-      to: context.required('to'),
+      to: context.text('to') ?? context.environment(),
+      ...(from !== undefined && { from }),
       ...(launch !== undefined && { launch }),
+      ...(percent !== undefined && { percent: readNumber(context, 'percent', 0) }),
       ...(message !== undefined && { message }),
     };
     return await change(context, `mutation Promote($input: PromoteInput!) { release: promote(input: $input) ${RELEASE} }`, input);
@@ -98,8 +105,11 @@ async function change(context: CommandContext, mutation: string, input: object) 
   return EXIT.success;
 }
 
-function describe({ number, environment, action, promotedFrom, actor, message, createdAt, launch }: Release): string {
+function describe({ number, environment, action, promotedFrom, actor, message, createdAt, launch, canary }: Release): string {
   const from = promotedFrom === null ? '' : ` from ${promotedFrom}`;
+  const share = canary ? ` (${String(canary.percent)} % ${canary.launch.id})` : '';
   const words = message === null ? '' : `  ${message}`;
-  return stripControl(`${environment} ${String(number)}  ${launch.id}  ${action.toLowerCase()}${from}  ${createdAt}  ${actor}${words}`);
+  return stripControl(
+    `${environment} ${String(number)}  ${launch.id}  ${action.toLowerCase()}${from}${share}  ${createdAt}  ${actor}${words}`,
+  );
 }
