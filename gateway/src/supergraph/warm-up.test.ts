@@ -11,13 +11,30 @@ function createNext({ stuck = [], refused = [] }: { stuck?: string[]; refused?: 
   const planned: string[] = [];
   const lines: string[] = [];
   const log = { info: (line: string) => lines.push(line) };
+  const result = { errors: [], isPlanned: false, reason: undefined };
+  let finish: () => void = () => undefined;
   const prepare = ({ query }: { query: string }) => {
-    if (stuck.includes(query)) return new Promise<never>(() => undefined);
+    if (stuck.includes(query))
+      return new Promise<typeof result>(
+        (resolve) =>
+          (finish = () => {
+            resolve(result);
+          }),
+      );
     if (refused.includes(query)) return Promise.reject(new Error('refused'));
     planned.push(query);
-    return Promise.resolve({ errors: [], isPlanned: false, reason: undefined });
+    return Promise.resolve(result);
   };
-  return { hash: '1234', planned, prepare, lines, log };
+  return {
+    hash: '1234',
+    planned,
+    prepare,
+    lines,
+    log,
+    finish: () => {
+      finish();
+    },
+  };
 }
 
 it('plans the most used operations first, at most as many as it may', async () => {
@@ -33,10 +50,12 @@ it('goes on after an operation that cannot be planned', async () => {
   expect(next.lines).toEqual(['planned 2 of the 3 most used operations for a new supergraph']);
 });
 
-it('ends when its time is over, while an operation is still being planned', async () => {
+it('ends when its time is over while an operation is being planned, and plans no further one', async () => {
   const next = createNext({ stuck: ['{ b }'] });
   await warmUp(next, last, { maxOperations: 200, maxMs: 20, log: next.log });
   expect(next.lines).toEqual(['planned 1 of the 3 most used operations for a new supergraph']);
+  next.finish();
+  await new Promise(setImmediate);
   expect(next.planned).toEqual(['{ a }']);
 });
 
