@@ -47,17 +47,16 @@ export class ServedSnapshots {
   /** Changes run one after the other: each begins with what the one before has left. */
   #last: Promise<void> = Promise.resolve();
 
-  private constructor(options: ServedOptions, { delivered, settings, current }: First) {
+  private constructor(options: ServedOptions, { delivered, settings, current }: FirstSnapshot) {
     this.#options = options;
     [this.#delivered, this.#settings, this.#current] = [delivered, settings, current];
   }
 
-  /** Loads what a source has delivered. Rejects for a supergraph that is not valid; a canary that is not valid ends. */
-  static async create(text: string, settings: RuntimeSettings, options: ServedOptions): Promise<ServedSnapshots> {
-    const delivered = readDelivered(text);
-    const served = new ServedSnapshots(options, { delivered, settings, current: await options.load(delivered, settings) });
-    options.onSwitch(served.#current);
-    await served.#setCanary(delivered.canary, { isReload: false });
+  /** Serves the first snapshot, and the canary beside it. A canary that is not valid ends. */
+  static async create(first: FirstSnapshot, options: ServedOptions): Promise<ServedSnapshots> {
+    const served = new ServedSnapshots(options, first);
+    options.onSwitch(first.current);
+    await served.#setCanary(first.delivered.canary, { isReload: false });
     return served;
   }
 
@@ -179,7 +178,8 @@ export class ServedSnapshots {
   }
 }
 
-interface First {
+/** What a source has delivered at the start, and the snapshot of it. */
+export interface FirstSnapshot {
   readonly delivered: Delivered;
   readonly settings: RuntimeSettings;
   readonly current: Snapshot;

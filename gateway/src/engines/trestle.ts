@@ -16,7 +16,7 @@ import { THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
 import type { Measure } from '../request/context.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { CanarySettings } from '../launches/canary-judge.ts';
-import type { Delivered } from '../launches/delivered.ts';
+import { type Delivered, readDelivered } from '../launches/delivered.ts';
 import { createSnapshot } from '../supergraph/snapshot.ts';
 import { WARM_UP, type WarmUpSettings } from '../supergraph/warm-up.ts';
 import type { Upstreams } from '../upstream/upstream.ts';
@@ -52,6 +52,9 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
     const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared, keepsFetches: cache?.entities !== undefined });
     return createSnapshot({ planner, launch, upstreams: upstreams.at(addresses), measure, labels, accessOf });
   };
+  const delivered = readDelivered(options.supergraphSdl);
+  // Before metrics are registered: after a supergraph that is not valid, the copy on disk gets an engine with the same registry.
+  const current = await load(delivered, options);
   const buffers = createBufferPool(options.limits.maxResponseBytes, { isOverwriting });
   const writing = { buffers, log, subgraphErrors: (service: string) => snapshots.settings.subgraphErrors(service) };
   const executor =
@@ -59,16 +62,19 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
       ? createBytesExecutor({ buffers, arenas: new ArenaPool({ isOverwriting }), count: createExecutionCounter(metrics) })
       : OBJECT_EXECUTOR;
   const registry = new SubscriptionRegistry({ ...options.subscriptions, ...writing, hooks, observeLag: createLagMetric(metrics) });
-  const snapshots = await ServedSnapshots.create(options.supergraphSdl, options, {
-    load,
-    onSwitch: (snapshot) => {
-      registry.swap(snapshot);
+  const snapshots = await ServedSnapshots.create(
+    { delivered, settings: options, current },
+    {
+      load,
+      onSwitch: (snapshot) => {
+        registry.swap(snapshot);
+      },
+      warmUp: options.warmUp ?? WARM_UP,
+      canary: options.canary,
+      metrics: createCanaryMetrics(metrics),
+      log,
     },
-    warmUp: options.warmUp ?? WARM_UP,
-    canary: options.canary,
-    metrics: createCanaryMetrics(metrics),
-    log,
-  });
+  );
   const costs = createCostMetrics(metrics);
   registerOperationCache(metrics, () => snapshots.current.counts);
   registerStreams(metrics, () => registry.counts);
