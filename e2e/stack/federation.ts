@@ -150,19 +150,21 @@ export function startGateway(
   return toRunningProcess(child, 'gateway');
 }
 
-interface Serving {
+/** What the server of one subgraph is created from. */
+export interface Serving {
   readonly name: string;
   readonly source: SubgraphSource;
   readonly received: Received[];
   readonly federation: { intercept: Federation['intercept'] };
 }
 
-interface RunningSubgraph {
+export interface RunningSubgraph {
   readonly server: Server;
   halt(): Promise<void>;
 }
 
-function serve({ name, source: { sdl, resolvers }, received, federation }: Serving): RunningSubgraph {
+/** Creates the server of one subgraph, for requests and subscriptions. The caller has it listen. */
+export function serve({ name, source: { sdl, resolvers }, received, federation }: Serving): RunningSubgraph {
   const schema = buildSubgraphSchema({ typeDefs: parse(LINK + sdl), resolvers: resolvers as Resolvers });
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<string> => {
     const chunks: Buffer[] = [];

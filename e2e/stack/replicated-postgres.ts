@@ -110,7 +110,7 @@ async function query(server: EmbeddedPostgres, text: string): Promise<object[]> 
  * Ends the server and its children at one moment, as the loss of a machine does: they are stopped before the first is killed. Otherwise a child that
  * outlives the server ends its wait for the standby and commits, and another one may show clients what the standby never received.
  */
-async function killTogether(server: number): Promise<void> {
+export async function killTogether(server: number): Promise<void> {
   signal(server, 'SIGSTOP');
   // A server that is stopped starts no more of them.
   const children = await findChildren(server);

@@ -138,6 +138,26 @@ describe('the command trestle with a registry', () => {
     });
   });
 
+  it('prints in a check what only the second composer refuses, and the coordinate of each change', async () => {
+    const env = environmentOf(newEnvironment());
+    await run('subgraph publish reviews.graphql --routing-url http://r.example', env);
+    await write({
+      'twice.graphql': `${REVIEWS.replace('rating: Int', 'stars: Int')}"A mood."\nenum Mood {\n  "Good."\n  GOOD\n  GOOD\n}\n`,
+    });
+    const { code, stdout } = await run('subgraph check reviews=twice.graphql --json', env);
+    expect({ code, output: JSON.parse(stdout) as unknown }).toMatchObject({
+      code: 1,
+      output: {
+        data: {
+          check: {
+            faults: expect.arrayContaining([expect.objectContaining({ code: 'COMPOSERS_DISAGREE', severity: 'warning' })]),
+            changes: expect.arrayContaining([expect.objectContaining({ type: 'FIELD_REMOVED', coordinate: 'Review.rating' })]),
+          },
+        },
+      },
+    });
+  });
+
   it('waits until a subgraph serves the schema before it publishes, and publishes nothing when the time is over', async () => {
     const env = environmentOf(newEnvironment());
     const next = PRODUCTS.replace('  id: ID!', '  id: ID!\n  "Its name."\n  name: String');

@@ -1,36 +1,50 @@
 /** What gateways take from the registry: ours by signed artifacts, others by the protocols of Hive's CDN and Apollo Uplink. */
-import { once } from 'node:events';
-import { type Server, createServer } from 'node:http';
+import { EventEmitter, on, once } from 'node:events';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { UplinkSupergraphManager } from '@apollo/gateway';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
 import { startCollector } from '../../stack/collector.ts';
-import { startGateway } from '../../stack/federation.ts';
+import { type RunningSubgraph, serve, startGateway } from '../../stack/federation.ts';
 import type { RunningProcess } from '../../stack/process.ts';
+import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
 import { LINK, type TestRegistry, newEnvironment, publish, startRegistry } from './registry-client.ts';
 
 /** How many publishes follow each other under load. */
-const PUBLISHES = 20;
+const PUBLISHES = 200;
+const TICK_MS = 10;
 const QUIET_LOGGER = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let registry: TestRegistry;
-let subgraph: Server;
-const sdlWith = (...fields: readonly string[]) => `${LINK}\ntype Query { base: Int ${fields.map((name) => `${name}: Int`).join(' ')} }`;
+let subgraph: RunningSubgraph;
+/** The events of the subgraph: numbers that follow each other, the same for all its subscribers. */
+const ticks = new EventEmitter();
+let tick = 0;
+let ticking: NodeJS.Timeout;
+async function* readTicks() {
+  for await (const [value] of on(ticks, 'tick') as AsyncIterable<[number]>) yield { ticks: value };
+}
+const SUBSCRIPTION = 'type Subscription { ticks: Int }';
+const SOURCE = {
+  sdl: `type Query { base: Int } ${SUBSCRIPTION}`,
+  resolvers: { Query: { base: () => 7 }, Subscription: { ticks: { subscribe: readTicks } } },
+};
+const sdlWith = (...fields: readonly string[]) =>
+  `${LINK}\ntype Query { base: Int ${fields.map((name) => `${name}: Int`).join(' ')} } ${SUBSCRIPTION}`;
 /** Publishes a subgraph with these fields. */
 const release = (environment: string, ...fields: readonly string[]) => publish(registry, environment, { base: sdlWith(...fields) });
 beforeAll(async () => {
   registry = await startRegistry({ REGISTRY_SEED: 'on' });
-  subgraph = createServer((incoming, response) => {
-    incoming.resume();
-    response.setHeader('content-type', 'application/json').end('{"data":{"base":7}}');
-  });
-  subgraph.listen(0, '127.0.0.1');
-  await once(subgraph, 'listening');
+  subgraph = serve({ name: 'base', source: SOURCE, received: [], federation: { intercept: undefined } });
+  subgraph.server.listen(0, '127.0.0.1');
+  await once(subgraph.server, 'listening');
+  ticking = setInterval(() => ticks.emit('tick', ++tick), TICK_MS);
 });
 afterAll(async () => {
-  subgraph.close();
+  clearInterval(ticking);
+  await subgraph.halt();
   await registry.stop();
 });
 
@@ -54,7 +68,7 @@ describe('a gateway with REGISTRY_URL', () => {
     const gateway = await startGateway(['--port', '0', '--auth', 'off'], {
       ...{ DRAIN_DELAY_MS: '0', REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: token },
       ...{ REGISTRY_PUBLIC_KEY_FILE: publicKeyFile, SUPERGRAPH_CACHE_FILE: join(home, `${environment}.graphql`) },
-      SUBGRAPH_URL_BASE: `http://127.0.0.1:${String((subgraph.address() as AddressInfo).port)}/graphql`,
+      SUBGRAPH_URL_BASE: `http://127.0.0.1:${String((subgraph.server.address() as AddressInfo).port)}/graphql`,
       ...env,
     });
     gateways.push(gateway);
@@ -64,15 +78,21 @@ describe('a gateway with REGISTRY_URL', () => {
   const hasField = async (gateway: RunningProcess, name: string) =>
     !JSON.stringify((await ask(gateway, `{ ${name} }`)).body).includes('Cannot query field');
 
-  it('serves each release within seconds, and drops no request of a load', async () => {
+  it('serves 200 releases in a row, and drops no request of a load and no event of a subscription', async () => {
     const environment = newEnvironment();
     await release(environment);
     const gateway = await start(environment);
-    const statuses = new Set<number>();
+    const valuesOf = ({ results }: Subscriber) => results.map(({ data }) => data?.['ticks'] as number);
+    const subscribers = Array.from({ length: 3 }, () => subscribeTo(gateway.url, { query: 'subscription { ticks }' }));
+    for (const subscriber of subscribers) await subscriber.wait(1);
+    const outcomes = new Set<string>();
     let isOver = false;
     const load = Promise.all(
-      Array.from({ length: 4 }, async () => {
-        while (!isOver) statuses.add((await ask(gateway, '{ base }')).status);
+      Array.from({ length: 2 }, async () => {
+        while (!isOver) {
+          const { status, text } = await ask(gateway, '{ base }');
+          outcomes.add(`${String(status)} ${text}`);
+        }
       }),
     );
     for (let i = 1; i <= PUBLISHES; i++)
@@ -80,7 +100,32 @@ describe('a gateway with REGISTRY_URL', () => {
     await until(() => hasField(gateway, `field${String(PUBLISHES)}`));
     isOver = true;
     await load;
-    expect([...statuses]).toEqual([200]);
+    expect([...outcomes]).toEqual(['200 {"data":{"base":7}}']);
+    const last = tick;
+    for (const subscriber of subscribers) {
+      await until(() => Promise.resolve((valuesOf(subscriber).at(-1) ?? 0) >= last));
+      expect(subscriber.ending()).toBeUndefined();
+      const [first = 0, ...others] = valuesOf(subscriber);
+      expect(others).toEqual(others.map((_, index) => first + 1 + index));
+      await subscriber.stop();
+    }
+  });
+
+  it.each([0, 20, 100])('starts with the old launch or the new one, whole, when it is killed %s ms into a publish', async (delayMs) => {
+    const environment = newEnvironment();
+    await release(environment, 'one');
+    const killed = await start(environment);
+    const publishing = release(environment, 'one', 'two');
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    await killed.end('SIGKILL');
+    await publishing;
+    // Without a registry it has its copy on disk only.
+    await registry.process().end('SIGKILL');
+    const again = await start(environment);
+    expect((await ask(again, '{ base }')).body).toEqual({ data: { base: 7 } });
+    expect(await hasField(again, 'one')).toBe(true);
+    await registry.start();
+    await until(() => hasField(again, 'two'));
   });
 
   it('shows the launch that it serves in /readyz, in its metrics and in its traces', async () => {

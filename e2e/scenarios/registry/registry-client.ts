@@ -35,10 +35,13 @@ export interface TestRegistry {
   stop(): Promise<void>;
 }
 
-/** Starts a registry. `REGISTRY_SEED` is off unless `env` says otherwise. */
-export async function startRegistry(env: Readonly<Record<string, string>> = {}): Promise<TestRegistry> {
+/** Starts a registry, with a database on the server of `adminUrl`. `REGISTRY_SEED` is off unless `env` says otherwise. */
+export async function startRegistry(
+  env: Readonly<Record<string, string>> = {},
+  adminUrl = process.env['TEST_PG_URL'] ?? '',
+): Promise<TestRegistry> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-registry-'));
-  const database = await createTestDatabase({ subgraph: 'registry', adminUrl: process.env['TEST_PG_URL'] ?? '' });
+  const database = await createTestDatabase({ subgraph: 'registry', adminUrl });
   const keys = generateSigningKeys();
   const [signingKeyFile, publicKeyFile] = [join(home, 'registry.key'), join(home, 'registry.pem')];
   await writeFile(signingKeyFile, keys.privateKeyPem);

@@ -182,36 +182,3 @@ describe('tokens', () => {
     expect(first((await registry.graphql('{ environments { name } }', {}, 'trestle_reg_x')).errors)?.extensions.code).toBe('UNAUTHORIZED');
   });
 });
-
-describe('a registry that is killed during a publish', () => {
-  interface Current {
-    number: number;
-    launch: { supergraphSdl: string; subgraphs: { sdl: string }[] };
-  }
-  const current = async (environment: string) => {
-    const query = 'query ($name: String!) { environment(name: $name) { release { number launch { supergraphSdl subgraphs { sdl } } } } }';
-    const { data } = await registry.graphql<{ environment: { release: Current } }>(query, { name: environment });
-    if (!data) throw new Error('The environment cannot be read');
-    return data.environment.release;
-  };
-
-  it.each([0, 10, 25, 50, 400])('has the old launch or the new one, whole, when it is killed after %s ms', async (delayMs) => {
-    const environment = newEnvironment();
-    await publish(registry, environment, { users: USERS });
-    const sdl = USERS.replace('age: Int', 'age: Int\n  mood: String');
-    const publishing = publish(registry, environment, { users: sdl, orders: ORDERS }).catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
-    await registry.process().end('SIGKILL');
-    const acknowledged = await publishing;
-    await registry.start();
-    const { number, launch } = await current(environment);
-    const isNew = number === 2;
-    if (acknowledged) expect(isNew).toBe(true);
-    expect(launch.subgraphs.map((version) => version.sdl)).toEqual(isNew ? [ORDERS, sdl] : [USERS]);
-    expect(launch.supergraphSdl.includes('mood')).toBe(isNew);
-    expect(await publish(registry, environment, { users: sdl, orders: ORDERS })).toMatchObject({
-      release: { number: 2 },
-      isUnchanged: isNew,
-    });
-  });
-});

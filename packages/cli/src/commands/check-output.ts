@@ -9,6 +9,8 @@ import { stripControl } from '../terminal.ts';
 export interface PrintedChange {
   readonly level: 'breaking' | 'dangerous' | 'safe';
   readonly type: string;
+  /** The schema coordinate of what changes, such as `User.age`. */
+  readonly coordinate: string;
   readonly message: string;
   readonly verdict: Verdict;
   readonly affected: readonly AffectedOperation[];
@@ -36,6 +38,11 @@ const RESULT: Record<Verdict, string> = {
 };
 const ANNOTATION = { pass: 'info', warn: 'warning', fail: 'error', not_enough_data: 'warning' } as const;
 const MAX_SAFE = 20;
+
+/** Returns what the second composer finds and the first does not, or the reverse, as a warning. */
+export function toDisagreementFault(message: string): GraphFault {
+  return { code: 'COMPOSERS_DISAGREE', message, severity: 'warning', subgraph: null, line: null, column: null };
+}
 
 /** Prints a report and returns its exit code. */
 export function printReport(report: PrintedReport, reporter: Reporter, sources: Sources): ExitCode {

@@ -1,7 +1,7 @@
 /** The registry's report of a check, in the form that is printed. */
 import type { GraphFault, Severity } from '@trestle/graph-checks/faults';
 import type { Verdict } from '@trestle/graph-checks/usage';
-import type { PrintedChange, PrintedReport } from './check-output.ts';
+import { type PrintedChange, type PrintedReport, toDisagreementFault } from './check-output.ts';
 
 /** A problem or hint of the registry. */
 export interface RegistryProblem {
@@ -17,9 +17,11 @@ export interface RegistryCheck {
   readonly launchId: string | null;
   readonly problems: readonly RegistryProblem[];
   readonly hints: readonly RegistryProblem[];
+  readonly disagreements: readonly string[];
   readonly changes: readonly {
     readonly level: 'BREAKING' | 'DANGEROUS' | 'SAFE';
     readonly kind: string;
+    readonly coordinate: string;
     readonly message: string;
     readonly isApproved: boolean;
   }[];
@@ -42,12 +44,13 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
     const message = `Operation "${name}" of client "${client}" becomes invalid: ${messages.join(' ')}`;
     return { code: 'BROKEN_OPERATION', message, severity: 'error', subgraph: null, line: null, column: null };
   });
-  const changes = check.changes.map(({ level, kind, message, isApproved }): PrintedChange => {
+  const changes = check.changes.map(({ level, kind, coordinate, message, isApproved }): PrintedChange => {
     const verdict: Verdict = level === 'SAFE' || isApproved ? 'pass' : level === 'BREAKING' ? 'fail' : 'warn';
     const words = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
     return {
       level: words[level],
       type: kind,
+      coordinate,
       message: isApproved ? `${message} (approved)` : message,
       verdict,
       affected: [],
@@ -58,9 +61,11 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
     ...check.problems.map((each) => toFault(each, 'error')),
     ...broken,
     ...lint,
+    ...check.disagreements.map(toDisagreementFault),
     ...check.hints.map((each) => toFault(each, 'info')),
   ];
   const isLintError = lint.some(({ severity }) => severity === 'error');
-  const passed = changes.some(({ verdict }) => verdict === 'warn') || lint.length > 0 ? 'warn' : 'pass';
+  const isWarned = changes.some(({ verdict }) => verdict === 'warn') || faults.some(({ severity }) => severity === 'warning');
+  const passed = isWarned || lint.length > 0 ? 'warn' : 'pass';
   return { verdict: check.verdict === 'FAILED' || isLintError ? 'fail' : passed, faults, changes };
 }

@@ -8,12 +8,13 @@ import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { type LocalSubgraph, readConfig, readSubgraphs, readText, toSources, toSubgraphSources } from '../files.ts';
-import { printReport } from './check-output.ts';
+import { printReport, toDisagreementFault } from './check-output.ts';
 import { type RegistryCheck, toPrintedReport } from './registry-check.ts';
 
 const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
   id verdict launchId problems { code message places { subgraph line column } } hints { code message places { subgraph line column } }
-  changes { id level kind message isApproved } brokenOperations { hash name client messages } } }`;
+  disagreements
+  changes { id level kind coordinate message isApproved } brokenOperations { hash name client messages } } }`;
 
 /** The command `subgraph check`. */
 export const subgraphCheck: Command = {
@@ -69,9 +70,7 @@ async function checkByFile(context: CommandContext, subgraphs: LocalSubgraph[], 
 
 /** Returns everything in a report that has a code and a message. */
 function faultsOf({ composition, hints, lint, disagreements, documents, contracts }: CheckReport): GraphFault[] {
-  const warnings = disagreements.map(({ message }): GraphFault => {
-    return { code: 'COMPOSERS_DISAGREE', message, severity: 'warning', subgraph: null, line: null, column: null };
-  });
+  const warnings = disagreements.map(({ message }) => toDisagreementFault(message));
   const shown = hints.filter(({ severity }) => severity !== 'info');
   return [...composition.errors, ...lint, ...documents, ...contracts.flatMap(({ errors }) => errors), ...shown, ...warnings];
 }
