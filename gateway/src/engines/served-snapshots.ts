@@ -117,13 +117,11 @@ export class ServedSnapshots {
   }
 
   async #replace(given: Delivered, settings: RuntimeSettings, { isReload }: { readonly isReload: boolean }): Promise<void> {
-    const { load, onSwitch, log } = this.#options;
+    const { onSwitch } = this.#options;
     // Another release of the same supergraph: nothing needs to be planned, and no subscription is planned again.
     if (isReload || given.sdl !== this.#delivered.sdl) {
-      const promoted = !isReload && this.#canary?.given.sdl === given.sdl ? this.#canary.snapshot : undefined;
-      const next = promoted ?? (await load(given, settings));
+      const next = this.#findPromoted(given, isReload) ?? (await this.#loadWarm(given, settings));
       const last = this.#current;
-      await warmUp(next, last, { ...this.#options.warmUp, log });
       [this.#current, this.#settings] = [next, settings];
       if (this.#canary?.snapshot === next) this.#canary = undefined;
       last.planner.retire();
@@ -133,8 +131,23 @@ export class ServedSnapshots {
     await this.#setCanary(given.canary, { isReload });
   }
 
+  /**
+   * Returns the snapshot of the canary that becomes the current one. Its operations were planned when the canary began, so that nothing is waited for in
+   * which the canary could end and retire its planner.
+   */
+  #findPromoted({ sdl }: Delivered, isReload: boolean): Snapshot | undefined {
+    return !isReload && this.#canary?.given.sdl === sdl ? this.#canary.snapshot : undefined;
+  }
+
+  async #loadWarm(given: Pick<Delivered, 'sdl' | 'launch'>, settings: RuntimeSettings): Promise<Snapshot> {
+    const { load, warmUp: limits, log } = this.#options;
+    const next = await load(given, settings);
+    await warmUp(next, this.#current, { ...limits, log });
+    return next;
+  }
+
   async #setCanary(given: DeliveredCanary | undefined, { isReload }: { readonly isReload: boolean }): Promise<void> {
-    const { canary: settings, load, log } = this.#options;
+    const { canary: settings, log } = this.#options;
     const last = this.#canary;
     const wanted = given?.launch.release === this.#returned ? undefined : given;
     if (wanted && last?.given.launch.release === wanted.launch.release && !isReload) return;
@@ -143,9 +156,8 @@ export class ServedSnapshots {
     if (!wanted) return;
     const { launch, percent } = wanted;
     try {
-      const snapshot = kept ?? (await load(wanted, this.#settings));
+      const snapshot = kept ?? (await this.#loadWarm(wanted, this.#settings));
       snapshot.launch = launch;
-      if (!kept) await warmUp(snapshot, this.#current, { ...this.#options.warmUp, log });
       const isIn = createClientShare({ launch: launch.launch, percent, header: settings.header });
       this.#canary = { given: wanted, snapshot, isIn, judge: new CanaryJudge(settings) };
       log.info(`serving a canary to ${String(percent)} % of clients`, { hash: snapshot.hash });
