@@ -6,6 +6,7 @@ import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
 import { Agent, Pool, errors } from 'undici';
+import type { ResponseEnd } from '../http/response-end.ts';
 import { ClientTurns } from './client-turns.ts';
 import { type Gateway, type PostResult, type RequestFiles, postFiles, postWhenReachable } from './gateway-posts.ts';
 import type { GraphQLResult } from './graphql-result.ts';
@@ -15,6 +16,8 @@ import { type StreamedResult, type SubscriptionRequest, subscribe } from './subs
 const CONNECTIONS = 256;
 /** One connection is kept for the readiness of the gateway. */
 const CONNECTIONS_FOR_REQUESTS = CONNECTIONS - 1;
+/** Results of one client that may be in memory: in responses that it does not read, above all. */
+const BYTES_PER_CLIENT = 8 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 /** The largest request body that the gateway accepts (contract §6). */
@@ -33,6 +36,8 @@ export interface GraphQLRequest {
   readonly trace: Scope | undefined;
   /** Aborts the request; undefined for one that must complete, such as a mutation. */
   readonly cancellation: Cancellation | undefined;
+  /** The end of the response to the client, until which the result takes memory. */
+  readonly responseEnd: ResponseEnd;
 }
 
 /** The connection to the gateway. */
@@ -74,15 +79,19 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     bodyTimeout: timeoutMs,
     maxResponseSize: MAX_RESPONSE_BYTES,
   });
-  const gateway: Gateway = { pool, requests: new ClientTurns(CONNECTIONS_FOR_REQUESTS), largeResponses: new ClientTurns(1) };
+  const gateway: Gateway = {
+    pool,
+    requests: new ClientTurns({ places: CONNECTIONS_FOR_REQUESTS, bytesPerClient: BYTES_PER_CLIENT }),
+    largeResponses: new ClientTurns({ places: 1 }),
+  };
   return {
-    async execute({ bodyStart, variables, files, headers, trace, cancellation }) {
+    async execute({ bodyStart, variables, files, headers, trace, cancellation, responseEnd }) {
       const body = `${bodyStart}${JSON.stringify(variables)}}`;
       requireSize(body);
       const span = trace?.startCall('POST', spanAttributes);
       try {
         const sentHeaders = span ? { ...headers, ...span.toHeaders() } : headers;
-        const request = { path: pathname, headers: sentHeaders, cancellation };
+        const request = { path: pathname, headers: sentHeaders, cancellation, responseEnd };
         const sent = files ? await postFiles(gateway, { ...request, body }, files) : await postWhenReachable(gateway, { ...request, body });
         span?.end();
         return toResult(sent);

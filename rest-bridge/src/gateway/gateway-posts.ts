@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Cancellation } from '@trestle/service/cancellation';
 import { CLIENT_HEADER } from '@trestle/service/client-id';
 import type { Dispatcher, Pool } from 'undici';
+import type { ResponseEnd } from '../http/response-end.ts';
 import type { ClientTurns } from './client-turns.ts';
 
 /** The files of a GraphQL multipart request. */
@@ -26,6 +27,8 @@ export interface PostRequest<Body = string> {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body;
   readonly cancellation: Cancellation | undefined;
+  /** The end of the client's response, until which the result takes memory. */
+  readonly responseEnd: ResponseEnd;
 }
 
 /** The body of a response, and the header fields of it that the bridge passes on. */
@@ -40,6 +43,9 @@ export interface PostResult {
 
 /** It takes milliseconds to parse and render a larger response. One of them in each iteration of the event loop lets smaller ones pass. */
 const LARGE_BYTES = 32 * 1024;
+/** The header fields of a response, by their lower-case names. */
+type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 const NO_COOKIES: readonly string[] = [];
 
 /** Pauses before a request is sent again after its connection was refused. */
@@ -69,39 +75,29 @@ export function postFiles(gateway: Gateway, { body, headers, ...request }: PostR
 /** Uses `dispatch`, because a stream between would take a third of the CPU time of a request. */
 function post(
   { pool, requests, largeResponses }: Gateway,
-  { path, headers, body, cancellation }: PostRequest<string | Readable>,
+  { path, headers, body, cancellation, responseEnd }: PostRequest<string | Readable>,
 ): Promise<PostResult> {
   return new Promise((resolve, reject) => {
     const client = headers[CLIENT_HEADER] ?? '';
     const chunks: Buffer[] = [];
     let received = 0;
-    let replayed: string | undefined;
-    let timing: string | undefined;
-    let cacheControl: string | undefined;
-    let age: string | undefined;
-    let cookies = NO_COOKIES;
+    let head: Fields = {};
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
         cancellation?.add(controller);
       },
       onResponseStart(_, __, fields) {
-        replayed = fields['idempotent-replayed'] as string | undefined;
-        timing = fields['server-timing'] as string | undefined;
-        cacheControl = fields['cache-control'] as string | undefined;
-        age = fields['age'] as string | undefined;
-        const cookie = fields['set-cookie'];
-        if (cookie !== undefined) cookies = typeof cookie === 'string' ? [cookie] : cookie;
+        head = fields;
       },
       onResponseData(_, chunk) {
         chunks.push(chunk);
         received += chunk.length;
       },
       onResponseEnd() {
-        requests.release();
+        responseEnd.after(requests.hold(client, received));
+        requests.release(client);
         const finish = () => {
-          const [only, ...others] = chunks;
-          const text = only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString();
-          resolve({ text, replayed, timing, cacheControl, age, cookies });
+          resolve(toResult(chunks, head));
         };
         if (received <= LARGE_BYTES) finish();
         else
@@ -109,17 +105,36 @@ function post(
             finish();
             // What waits for the result goes on in microtasks, which run before this.
             setImmediate(() => {
-              largeResponses.release();
+              largeResponses.release(client);
             });
           });
       },
       onResponseError(_, error) {
-        requests.release();
+        requests.release(client);
         reject(error);
       },
     };
-    requests.take(client, () => {
+    const begin = () => {
       pool.dispatch({ method: 'POST', path, headers, body }, handler);
+    };
+    if (requests.take(client, begin)) return;
+    cancellation?.add({
+      abort(reason) {
+        if (requests.leave(client, begin)) reject(reason);
+      },
     });
   });
+}
+
+function toResult(chunks: readonly Buffer[], fields: Fields): PostResult {
+  const [only, ...others] = chunks;
+  const cookies = fields['set-cookie'] ?? NO_COOKIES;
+  return {
+    text: only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString(),
+    replayed: fields['idempotent-replayed'] as string | undefined,
+    timing: fields['server-timing'] as string | undefined,
+    cacheControl: fields['cache-control'] as string | undefined,
+    age: fields['age'] as string | undefined,
+    cookies: typeof cookies === 'string' ? [cookies] : cookies,
+  };
 }

@@ -37,10 +37,10 @@ export interface GatewayResult {
  * lists the failure in `errors`.
  */
 export async function call(gateway: GatewayClient, request: GatewayRequest): Promise<GatewayResult> {
-  const { operation, selection, isMutation, variables, files, headers, trace, cancellation } = request;
+  const { operation, selection, isMutation, variables, files, headers, trace, cancellation, responseEnd } = request;
   const compiled = operation(selection);
   const { bodyStart, resultPath } = compiled;
-  const result = await gateway.execute({ bodyStart, variables, files, headers, trace, cancellation });
+  const result = await gateway.execute({ bodyStart, variables, files, headers, trace, cancellation, responseEnd });
   const value = resultPath.reduce<unknown>((data, key) => (data as Record<string, unknown> | null | undefined)?.[key], result.data);
   const errors = result.errors ? result.errors.filter(({ extensions }) => extensions?.masked !== true) : [];
   if (value !== null && value !== undefined) {

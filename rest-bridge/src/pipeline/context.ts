@@ -4,6 +4,7 @@ import type { Caller } from '@trestle/identity';
 import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import type { RequestTarget } from '../http/request-target.ts';
+import type { ResponseEnd } from '../http/response-end.ts';
 import type { CompiledRoute } from './compile.ts';
 
 /** What is known of every request before the first stage. */
@@ -16,6 +17,8 @@ export interface RequestContext {
   readonly trace: Scope | undefined;
   /** Ends the queries to the gateway when the client disconnects. */
   readonly cancellation: Cancellation;
+  /** When the response has been sent, or its client has disconnected. */
+  readonly responseEnd: ResponseEnd;
 }
 
 /** A request with its version, after `locate`. */

@@ -11,7 +11,7 @@ import type { AdmittedRequest } from './context.ts';
 import type { IdempotencyKey } from './idempotency-key.ts';
 
 /** An operation with a field selection, its variables and its headers. */
-export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'files' | 'headers' | 'trace' | 'cancellation'> {
+export interface GatewayRequest extends Pick<GraphQLRequest, 'variables' | 'files' | 'headers' | 'trace' | 'cancellation' | 'responseEnd'> {
   readonly operation: CompileOperation;
   readonly selection: FieldSelection;
   readonly isMutation: boolean;
@@ -37,7 +37,8 @@ export function toGatewayRequest(
     headers['idempotency-key'] = idempotency.key;
     headers['idempotency-scope'] = idempotency.scope;
   }
-  return { ...parts, headers, trace: context.trace, cancellation: parts.isMutation ? undefined : context.cancellation };
+  const { trace, cancellation, responseEnd } = context;
+  return { ...parts, headers, trace, cancellation: parts.isMutation ? undefined : cancellation, responseEnd };
 }
 
 /**

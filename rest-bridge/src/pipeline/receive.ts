@@ -15,6 +15,7 @@ import { endServerSpan } from '@trestle/telemetry/http';
 import type { Maintenance } from '../http/maintenance.ts';
 import type { LoadGuard, LoadSlot } from '../http/overload.ts';
 import type { ResponseHeaders } from '../http/response.ts';
+import { ResponseEnd } from '../http/response-end.ts';
 import { sendResponse } from '../http/send-response.ts';
 import { DEFAULT_VERSION } from '../versions/versions.ts';
 import type { RequestContext } from './context.ts';
@@ -86,7 +87,7 @@ export function createListener(dependencies: ReceiverDependencies, respond: Resp
       requestId,
       urlKeys,
       trace: tracing.begin(request.headers),
-      cancellation: watchClient(response),
+      ...watchClient(response),
     };
     const found = identify(context, dependencies);
     const identity = found instanceof Promise ? await found : found;
@@ -139,13 +140,15 @@ async function handle(
   }
 }
 
-/** Returns what ends the queries of a request when its client disconnects before the response is sent. Mutations complete. */
-function watchClient(response: ServerResponse): Cancellation {
+/** Returns what ends the queries of a request when its client disconnects before the response is sent (mutations complete), and the end of the response. */
+function watchClient(response: ServerResponse): Pick<RequestContext, 'cancellation' | 'responseEnd'> {
   const cancellation = new Cancellation();
+  const responseEnd = new ResponseEnd();
   response.once('close', () => {
     if (!response.writableFinished) cancellation.cancel();
+    responseEnd.end();
   });
-  return cancellation;
+  return { cancellation, responseEnd };
 }
 
 /** Counts the request. Throws RATE_LIMIT_EXCEEDED when the caller has no requests left. */
