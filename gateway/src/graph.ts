@@ -15,6 +15,7 @@ import type { Registry } from 'prom-client';
 import { createAccessOf } from './access/callers.ts';
 import { NO_POLICIES } from './access/policies.ts';
 import { type CacheSettings, createCache } from './cache/create-cache.ts';
+import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
 import type { ResponseCache } from './cache/response-cache.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
 import { createDocuments } from './documents/documents.ts';
@@ -85,7 +86,9 @@ export async function startGraph(
   { place, config }: GraphConfig,
   { log, metrics, shared }: { readonly log: Log; readonly metrics: Registry; readonly shared: SharedParts },
 ): Promise<Graph> {
-  const measure = createMeasure(shared.admission);
+  const measure: Measure = (client = '', act) => {
+    shared.admission.measure(client, act);
+  };
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
   const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, admission: shared.admission });
@@ -103,6 +106,7 @@ export async function startGraph(
     ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
   ];
   const transports = createTransports(config, { ...shared, endpoints, run, hooks, verifier: verification.verifier, apiKeys, metrics, log });
+  const stopEvents = invalidateByEvents(config, { cache, engine, log, metrics });
   const { reconfigure } = engine;
   return {
     place,
@@ -114,6 +118,7 @@ export async function startGraph(
       supergraph.stop();
       verification.stop();
       trusted.stop();
+      stopEvents();
     },
     drain: transports.drain,
     stop: async () => {
@@ -147,12 +152,6 @@ function toCacheSettings({ responseCache, headerRules }: Config): CacheSettings 
 interface Observers {
   readonly log: Log;
   readonly metrics: Registry;
-}
-
-function createMeasure(admission: Admission): Measure {
-  return (client = '', act) => {
-    admission.measure(client, act);
-  };
 }
 
 interface EngineParts extends Pick<SharedParts, 'admission'> {

@@ -1,9 +1,19 @@
 /** Two subgraphs of lamps with `@cacheControl`, whose values the test changes. */
+import { createTopic } from '../../stack/topic.ts';
+
 export const CACHE_CONTROL = `
 extend schema @link(url: "https://trestle.example/cacheControl/v0.1", import: ["@cacheControl"]) @composeDirective(name: "@cacheControl")
 enum cacheControl__Scope { PUBLIC PRIVATE }
 directive @cacheControl(maxAge: Int, scope: cacheControl__Scope, inheritMaxAge: Boolean) on FIELD_DEFINITION | OBJECT | INTERFACE | UNION
 `;
+
+export interface Renamed {
+  readonly id: string;
+  readonly tag: string | null;
+}
+
+/** Events of the subgraph `lamps`. */
+export const renamed = createTopic<Renamed>();
 
 /** What the subgraphs say. */
 export const state = { name: 'first', price: 1, isBroken: false };
@@ -26,6 +36,8 @@ export const LAMPS = {
       input Filter { a: Int b: Int }
       type Lamp @key(fields: "id") { id: ID! name: String }
       type Other { name: String }
+      type Renamed { tag: String lamp: Lamp }
+      type Subscription { renamed: Renamed }
       type Mutation { rename(name: String!): Lamp touch(name: String!): Boolean fail: Lamp! }`,
     resolvers: {
       Query: {
@@ -42,6 +54,9 @@ export const LAMPS = {
         long: (_: unknown, { length }: { length: number }) => 'x'.repeat(length),
         other: () => ({ name: state.name }),
         lamps: (_: unknown, { ids }: { ids: string[] }) => ids.map((id) => ({ id, name: state.name })),
+      },
+      Subscription: {
+        renamed: { subscribe: () => renamed.listen(), resolve: ({ id, tag }: Renamed) => ({ tag, lamp: { id, name: state.name } }) },
       },
       Mutation: {
         rename: (_: unknown, { name }: { name: string }) => ({ id: '1', name: (state.name = name) }),

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import './kept-results.ts';
 import './changed-results.ts';
 import './endpoint.ts';
+import './events.ts';
 import './kept-fetches.ts';
 import './redis-results.ts';
 import { resetLamps, startLamps, stopLamps } from './lamp-system.ts';

@@ -33,29 +33,6 @@ type Extra = Omit<Entry, 'path' | 'about' | 'effect'>;
 const atStart = (path: string, about: string, extra: Extra = {}): Entry => ({ path, about, effect: 'start', ...extra });
 const atOnce = (path: string, about: string, extra: Extra = {}): Entry => ({ path, about, effect: 'now', ...extra });
 
-/** The sections of a configuration file, in order. */
-export const SECTIONS = {
-  server: 'The HTTP server: addresses, certificate, limits of connections, and how it stops.',
-  log: 'The log, as JSON lines on standard output.',
-  telemetry: 'Spans for OpenTelemetry.',
-  supergraph: 'The supergraph that is served, and its source: one of file, url, hive and uplink.',
-  subgraphs: 'Settings of single subgraphs, by name.',
-  engine: 'What plans and executes operations.',
-  traffic: 'Requests to subgraphs.',
-  headers: 'Headers that go to subgraphs and back.',
-  errors: 'Errors that subgraphs report.',
-  authentication: 'Credentials of clients.',
-  authorization: 'The rights of callers.',
-  rateLimits: 'Requests per minute.',
-  limits: 'Limits of requests and operations. What exceeds them is refused, but for costMode: measure.',
-  responseCache: 'Results of queries, kept as long as @cacheControl in the schema allows.',
-  documents: 'Documents that clients send by id.',
-  mcp: 'Trusted documents as tools for agents, by the Model Context Protocol.',
-  subscriptions: 'WebSockets, event streams, and slow clients.',
-  extensions: 'Code of your own at set stages of a request.',
-  graphs: 'Several graphs in one process, by name, each with a configuration file of its own.',
-} as const;
-
 /** Each setting that a file can hold, by the name of its environment variable. */
 export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   GATEWAY_PORT: atStart('server.port', 'The port to listen on; 0 for any free one.', { flag: 'port', placeholder: 'N', stronger: 'PORT' }),
@@ -237,6 +214,14 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
       otherwise: 'there is no such endpoint',
     },
   ),
+  RESPONSE_CACHE_SUBSCRIPTIONS_FILE: atStart(
+    'responseCache.subscriptions.file',
+    'Subscriptions (GraphQL) that the gateway executes itself; each event invalidates results.',
+  ),
+  RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: atStart(
+    'responseCache.subscriptions.authorization',
+    'The value of Authorization with which subgraphs receive these subscriptions.',
+  ),
   TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON). It is watched.'),
   TRUSTED_DOCUMENTS_ONLY: atStart('documents.trustedOnly', 'Whether all other documents are refused.'),
   MCP: atStart('mcp.enabled', 'Whether agents find tools at /mcp: the operations of documents.trustedFile.', { flag: 'mcp' }),
@@ -270,29 +255,3 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   COPROCESSOR_STAGES: atStart('extensions.coprocessor.stages', 'The stages at which it is called.'),
   COPROCESSOR_HEADERS: atStart('extensions.coprocessor.headers', 'The request headers that it gets.'),
 };
-
-/** What the settings of one subgraph mean, by their key. All take effect at once. */
-export const SUBGRAPH_ENTRIES = {
-  url: 'The address of the subgraph, in place of that in the supergraph.',
-  subscriptionUrl: 'The address of its subscriptions, if it is another one.',
-  errors: 'What clients see of its errors, in place of errors.show.',
-} as const;
-
-/** What the settings of one of several graphs mean, by their key. They take effect at the next start. */
-export const GRAPH_ENTRIES = {
-  config: 'The configuration file of the graph, with its supergraph.',
-  path: 'A path before /graphql at which the graph is served, such as /shop.',
-  hosts: 'Names of hosts, as clients name them in Host, for which the graph is served.',
-} as const;
-
-/** What a header of requests to `supergraph.url` means. It takes effect at the next start. */
-export const SOURCE_HEADERS = {
-  all: 'Headers of requests to the URL, by name, such as Authorization. They are not sent to other origins.',
-  each: 'The value of the header. In the environment, _ stands for - in its name.',
-} as const;
-
-/** What the rules for headers are. They take effect at the next start. */
-export const RULES = {
-  request: 'Rules for the headers of requests to subgraphs, in order. Those for all subgraphs come first.',
-  response: "Rules for the headers of subgraphs' responses that clients get by HTTP, in order. Those for all subgraphs come first.",
-} as const;

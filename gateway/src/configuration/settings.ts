@@ -9,6 +9,7 @@ import { serviceSettings } from '@trestle/service/settings';
 import { telemetrySettings } from '@trestle/telemetry/settings';
 import { readPolicies } from '../access/policies.ts';
 import { CACHE_STORES } from '../cache/create-cache.ts';
+import { readSubscriptions } from '../cache/events/read-subscriptions.ts';
 import { CACHE_CONTENTS } from '../cache/response-cache.ts';
 import { SHARING_MODES } from '../cache/sharing.ts';
 import { readTrustedDocuments } from '../documents/trusted.ts';
@@ -146,6 +147,8 @@ export const settings = {
   RESPONSE_CACHE_STALE_SECONDS: setting.integer(0, 86_400).default(0),
   RESPONSE_CACHE_TIMEOUT_MS: setting.integer(1, 10_000).default(100),
   RESPONSE_CACHE_KEY: secretKey().optional(),
+  RESPONSE_CACHE_SUBSCRIPTIONS_FILE: setting.parsedFile(readSubscriptions).optional(),
+  RESPONSE_CACHE_SUBSCRIPTIONS_AUTHORIZATION: headerValue().optional(),
   MAX_SUBSCRIPTIONS: setting.integer(0, 1_000_000).default(20_000),
   MAX_SOCKETS: setting.integer(0, 1_000_000).default(20_000),
   MAX_OPERATIONS_PER_SOCKET: setting.integer(1, 10_000).default(100),

@@ -41,3 +41,34 @@ export function createEntityMetrics(registry: Registry): (outcome: string, parts
   });
   return (outcome, parts) => counts.set(outcome, (counts.get(outcome) ?? 0) + parts);
 }
+
+/** Counts what the response cache receives of subscriptions. */
+export interface EventMetrics {
+  /** Counts an event of the subscription with this operation name. */
+  countEvent(operation: string): void;
+  /** Counts a subscription that has begun (1), or that has ended (-1). */
+  countOpen(change: 1 | -1): void;
+}
+
+/** Registers the metrics of subscriptions that invalidate results. */
+export function createEventMetrics(registry: Registry): EventMetrics {
+  const events = new Counter({
+    name: 'trestle_response_cache_events_total',
+    help: 'Events of subscriptions that have invalidated results.',
+    labelNames: ['operation'],
+    registers: [registry],
+  });
+  const open = new Gauge({
+    name: 'trestle_response_cache_subscriptions',
+    help: 'Subscriptions that are open and invalidate results by their events.',
+    registers: [registry],
+  });
+  return {
+    countEvent(operation) {
+      events.inc({ operation });
+    },
+    countOpen(change) {
+      open.inc(change);
+    },
+  };
+}
