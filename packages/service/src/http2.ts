@@ -60,7 +60,7 @@ export function createHttp2Transport(options: Http2Options): Http2Transport {
     options.prepare?.(request, response);
     refuse(request, response, NO_PROXY);
   });
-  skipFloods(server, floods);
+  createRequestsPaced(server, floods);
   const closeSessions = manageSessions(server, limits);
   return {
     accept(socket) {
@@ -112,10 +112,7 @@ function createReceiver({ prepare, handle, maxHeaderBytes, traffic }: Http2Optio
       request.destroy();
     };
     traffic.add(new Http2Transfer({ request, response, refuse: refuseSlow }));
-    // A client can begin and reset thousands of streams with one write (CVE-2023-44487): those that are reset by then are not handled at all.
-    runPaced(() => {
-      if (!stream.closed && !stream.destroyed) handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
-    });
+    handle(request as unknown as IncomingMessage, response as unknown as ServerResponse);
   };
 }
 
@@ -139,33 +136,49 @@ function manageSessions(server: Http2NodeServer, limits: TrafficLimits): (next: 
   };
 }
 
-/** Ignores streams of a connection that is being ended for a flood: Node would create a request and a response for each. */
-function skipFloods(server: NodeJS.EventEmitter, floods: WeakSet<object>): void {
+/**
+ * Creates requests and responses for streams in later iterations of the event loop. A client can begin and reset a thousand streams with one write
+ * (CVE-2023-44487): nothing is created for those that are reset by then, nor for streams of a connection that is being ended for a flood.
+ */
+function createRequestsPaced(server: NodeJS.EventEmitter, floods: WeakSet<object>): void {
   const listeners = server.listeners('stream') as ((stream: ServerHttp2Stream, ...rest: unknown[]) => void)[];
   server.removeAllListeners('stream');
   server.on('stream', (stream: ServerHttp2Stream, ...rest: unknown[]) => {
-    if (stream.session && floods.has(stream.session)) {
-      // An error without a listener would end the process.
-      stream.on('error', () => undefined);
-      return;
-    }
-    for (const listener of listeners) listener.call(server, stream, ...rest);
+    // An error without a listener would end the process.
+    stream.on('error', ignore);
+    if (!stream.session || floods.has(stream.session)) return;
+    runPaced(() => {
+      if (stream.closed || stream.destroyed) return;
+      for (const listener of listeners) listener.call(server, stream, ...rest);
+    });
   });
+}
+
+function ignore(): void {
+  // The stream is closed with it.
 }
 
 /** Closes a session that has no open stream for the set time, however many other frames its client sends. */
 function closeIdle(session: ServerHttp2Session, { headersTimeoutMs, keepAliveTimeoutMs }: TrafficLimits): void {
   let open = 0;
-  const after = (milliseconds: number) =>
-    setTimeout(() => {
-      session.close();
-    }, milliseconds).unref();
-  let timer = after(headersTimeoutMs);
+  let idleSince = performance.now();
+  let limitMs = headersTimeoutMs;
+  // One timer for all streams: a client can begin and reset thousands of them in a moment.
+  const check = () => {
+    const leftMs = open > 0 ? limitMs : idleSince + limitMs - performance.now();
+    if (leftMs > 0) timer = setTimeout(check, leftMs).unref();
+    else session.close();
+  };
+  let timer = setTimeout(check, limitMs).unref();
+  session.once('stream', () => {
+    limitMs = keepAliveTimeoutMs;
+    clearTimeout(timer);
+    timer = setTimeout(check, limitMs).unref();
+  });
   session.on('stream', (stream) => {
     open++;
-    clearTimeout(timer);
     stream.once('close', () => {
-      if (--open === 0 && !session.destroyed) timer = after(keepAliveTimeoutMs);
+      if (--open === 0) idleSince = performance.now();
     });
   });
   session.once('close', () => {
