@@ -14,11 +14,13 @@ import { type Certificate, beginHttp2, createCertificate, readHttp2 } from '../.
 const POSTS = 100;
 /** A list of them takes more than 100 kB, so that 8 MiB are 80 of such lists. */
 const BODY_CHARACTERS = 1000;
-const SESSIONS = 3;
+const SESSIONS = 2;
 const STREAMS = 120;
 /** As many are sent at once, each of which counts as 64 KiB until it is received; later ones begin ten times a second. */
 const MOST_AT_ONCE = 128;
 const LATER_PER_SECOND = 10;
+/** How long a request may take on a machine that does much else. */
+const BUSY_MS = '60000';
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 let stack: Stack;
@@ -27,7 +29,7 @@ let certificate: Certificate;
 /** A bridge that waits for clients that read nothing for as long as the test takes. */
 let bridge: RunningProcess;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ env: { DATABASE_STATEMENT_TIMEOUT_MS: BUSY_MS }, gatewayEnv: { SUBGRAPH_TIMEOUT_MS: BUSY_MS } });
   const ada = await stack.createAccount('Ada');
   await stack.sql(
     'content',
@@ -37,7 +39,12 @@ beforeAll(async () => {
   );
   home = await mkdtemp(join(tmpdir(), 'trestle-unread-'));
   certificate = await createCertificate(home);
-  bridge = await stack.startBridge({ ...certificate.settings, WRITE_TIMEOUT_MS: '120000', RATE_LIMIT_ANONYMOUS_PER_MIN: '100000' });
+  bridge = await stack.startBridge({
+    ...certificate.settings,
+    WRITE_TIMEOUT_MS: '120000',
+    GATEWAY_TIMEOUT_MS: BUSY_MS,
+    RATE_LIMIT_ANONYMOUS_PER_MIN: '100000',
+  });
 });
 afterAll(async () => {
   await stack.stop();
@@ -92,7 +99,8 @@ it('sends no more requests of a client to the gateway while 8 MiB of its respons
     session.setLocalWindowSize(WINDOW_BYTES);
   }
   const received = await Promise.all(replies);
-  expect(received.every(({ status, text }) => status === 200 && text.length > POSTS * BODY_CHARACTERS)).toBe(true);
+  expect(new Set(received.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(Math.min(...received.map(({ text }) => text.length))).toBeGreaterThan(POSTS * BODY_CHARACTERS);
   expect((await countGatewayRequests()) - before).toBeGreaterThanOrEqual(SESSIONS * STREAMS);
   for (const session of sessions) session.close();
 });
