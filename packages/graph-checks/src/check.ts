@@ -2,7 +2,7 @@
 import { type GraphQLSchema, buildSchema } from 'graphql';
 import { listChanges } from './changes.ts';
 import { type Disagreement, type SubgraphSource, composeGraph } from './compose.ts';
-import { type ContractFilter, makeContract } from './contracts.ts';
+import { type NamedContract, makeContract } from './contracts.ts';
 import { type TrustedDocument, validateDocuments } from './documents.ts';
 import type { GraphFault } from './faults.ts';
 import { type LintRules, lintSdl } from './lint.ts';
@@ -22,7 +22,7 @@ export interface CheckInput {
   readonly policy?: UsagePolicy;
   readonly lint?: LintRules;
   readonly documents?: readonly TrustedDocument[];
-  readonly contracts?: readonly ContractFilter[];
+  readonly contracts?: readonly NamedContract[];
   /** Whether the second composer runs too. Default true. */
   readonly secondOpinion?: boolean;
 }

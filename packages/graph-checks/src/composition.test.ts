@@ -1,10 +1,7 @@
-/** Composition with a second opinion, lint, trusted documents and contracts. */
+/** Composition with a second opinion, lint and trusted documents. */
 import { describe, expect, test } from '@jest/globals';
-import { composeSchemaContract } from '@theguild/federation-composition';
-import fc from 'fast-check';
-import { buildSchema, lexicographicSortSchema, parse, printSchema } from 'graphql';
+import { buildSchema } from 'graphql';
 import { composeGraph } from './compose.ts';
-import { makeContract } from './contracts.ts';
 import { validateDocuments } from './documents.ts';
 import { lintSdl } from './lint.ts';
 
@@ -95,85 +92,5 @@ describe('validateDocuments', () => {
       { code: 'GRAPHQL_VALIDATION_FAILED', subgraph: 'bad.graphql', line: 3, column: 3 },
       { code: 'GRAPHQL_PARSE_FAILED', subgraph: 'broken.graphql', line: 1, column: 2 },
     ]);
-  });
-});
-
-describe('makeContract', () => {
-  const USERS = `type Query { user: User @tag(name: "public") audit: Audit @tag(name: "internal") find(by: By, secret: String @tag(name: "internal")): [Hit] }
-type User @key(fields: "id") { id: ID! @tag(name: "public") name: String @tag(name: "public") note: String @tag(name: "internal") rank: Rank }
-type Audit { at: String entries: [Entry] } type Entry { text: String }
-enum Rank { LOW HIGH TOP @tag(name: "internal") } input By { name: String token: String @tag(name: "internal") }
-union Hit = User | Audit`;
-  const ORDERS = `type User @key(fields: "id") { id: ID! orders: [Order] @tag(name: "public") } type Order @tag(name: "public") { id: ID! total: Int }`;
-  const subgraphs = toSubgraphs(USERS, ORDERS);
-
-  function contractOf(sources: typeof subgraphs, include: string[], exclude: string[]) {
-    const composition = composeGraph(sources, { secondOpinion: false });
-    if (!composition.ok) throw new Error(composition.errors[0]?.message);
-    return makeContract(composition.supergraphSdl, { name: 'c', include, exclude });
-  }
-  function guildContractOf(sources: typeof subgraphs, include: string[], exclude: string[]) {
-    const services = sources.map(({ sdl, ...service }) => ({ ...service, typeDefs: parse(sdl) }));
-    return composeSchemaContract(services, { include: new Set(include), exclude: new Set(exclude) }, true);
-  }
-  const sorted = (sdl: string) => printSchema(lexicographicSortSchema(buildSchema(sdl)));
-
-  test('leaves out what is excluded and what can no longer be reached', () => {
-    const contract = contractOf(subgraphs, [], ['internal']);
-    const schema = contract.ok ? buildSchema(contract.apiSdl) : undefined;
-    expect(schema?.getQueryType()?.toConfig().fields).toHaveProperty('user');
-    expect(Object.keys(schema?.getQueryType()?.getFields() ?? {})).toEqual(['user', 'find']);
-    expect(contract.ok && contract.apiSdl).not.toMatch(/note|TOP|token|secret/u);
-    // Audit is still reached by the union.
-    expect(schema?.getType('Audit')).toBeDefined();
-    expect(contract.ok && contract.supergraphSdl).toMatch(/note: String @join__field\(graph: S0\).*@inaccessible/u);
-  });
-
-  test('keeps only fields that are included, or whose type is, as the contracts of Apollo do', () => {
-    const contract = contractOf(subgraphs, ['public'], ['internal']);
-    expect(contract.ok && sorted(contract.apiSdl)).toBe(
-      sorted('type Query { user: User } type User { id: ID! name: String orders: [Order] } type Order { id: ID! total: Int }'),
-    );
-    // The contract of a contract is a valid supergraph again.
-    expect(contract.ok && makeContract(contract.supergraphSdl, { name: 'd', include: [], exclude: [] }).ok).toBe(true);
-  });
-
-  test('is refused when no query is left', () => {
-    expect(contractOf(subgraphs, ['nothing'], [])).toMatchObject({ ok: false, errors: [{ code: expect.any(String) }] });
-  });
-
-  test('has the public schema that the contract of @theguild/federation-composition has, for include and exclude lists', () => {
-    for (const [include, exclude] of [
-      [[], ['internal']],
-      [[], ['public']],
-      [['public'], []],
-      [['public'], ['internal']],
-    ] as [string[], string[]][]) {
-      const [ours, theirs] = [contractOf(subgraphs, include, exclude), guildContractOf(subgraphs, include, exclude)];
-      expect({ include, exclude, sdl: ours.ok && sorted(ours.apiSdl) }).toEqual({
-        include,
-        exclude,
-        sdl: theirs.publicSdl && sorted(theirs.publicSdl),
-      });
-    }
-  });
-
-  test('has the public schema of @theguild/federation-composition for generated graphs and exclude lists', () => {
-    const tag = fc.option(fc.constantFrom('x', 'y'), { nil: undefined });
-    const field = fc.record({ to: fc.integer({ min: -1, max: 5 }), tag });
-    const types = fc.array(fc.record({ tag, fields: fc.array(field, { minLength: 1, maxLength: 3 }) }), { minLength: 6, maxLength: 6 });
-    const mark = (each: string | undefined) => (each === undefined ? '' : ` @tag(name: "${each}")`);
-    fc.assert(
-      fc.property(types, fc.subarray(['x', 'y'], { minLength: 1 }), (generated, exclude) => {
-        const definitions = generated.map(({ tag: own, fields }, index) => {
-          const lines = fields.map(({ to, tag: each }, at) => `f${at}: ${to < 0 ? 'Int' : `T${to}`}${mark(each)}`);
-          return `type T${index}${mark(own)} { ${lines.join(' ')} }`;
-        });
-        const sources = toSubgraphs(`type Query { ok: Int t0: T0 t1: T1${mark('x')} } ${definitions.join(' ')}`);
-        const [ours, theirs] = [contractOf(sources, [], exclude), guildContractOf(sources, [], exclude)];
-        expect(ours.ok ? sorted(ours.apiSdl) : undefined).toBe(theirs.publicSdl && sorted(theirs.publicSdl));
-      }),
-      { numRuns: 60 },
-    );
   });
 });

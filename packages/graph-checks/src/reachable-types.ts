@@ -12,11 +12,12 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 
-/** Returns the names of the types that cannot be reached from the root types or the arguments of directives. */
-export function findUnreachableTypes(apiSdl: string): Set<string> {
+/** Returns the names of the types that cannot be reached from the root types, the arguments of directives, or the types `kept`. */
+export function findUnreachableTypes(apiSdl: string, kept: ReadonlySet<string> = new Set()): Set<string> {
   const schema = buildSchema(apiSdl, { assumeValidSDL: true });
   const reached = new Set<GraphQLNamedType>();
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].filter((type) => type != null);
+  const operationTypes = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  const roots = [...operationTypes, ...[...kept].map((name) => schema.getType(name))].filter((type) => type != null);
   const waiting: GraphQLNamedType[] = [
     ...roots,
     ...schema.getDirectives().flatMap(({ args }) => args.map(({ type }) => getNamedType(type))),
