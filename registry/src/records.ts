@@ -1,10 +1,10 @@
 /** What the registry keeps, as its store returns it. */
 
 /** How an environment came to serve a launch. */
-export type ReleaseAction = 'PUBLISH' | 'DELETE' | 'ROLLBACK' | 'PROMOTE' | 'CANARY' | 'RETURN';
+export type ReleaseAction = 'PUBLISH' | 'DELETE' | 'ROLLBACK' | 'PROMOTE' | 'CANARY' | 'RETURN' | 'CONTRACT';
 
 /** What a token may allow. */
-export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'CANARY', 'ADMIN'] as const;
+export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'CANARY', 'CONTRACT', 'ADMIN'] as const;
 /** One scope of a token. */
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -78,6 +78,13 @@ export interface BrokenOperation {
   readonly messages: readonly string[];
 }
 
+/** What a check has found of a contract. */
+export interface ContractCheck {
+  readonly name: string;
+  readonly problems: readonly CompositionProblem[];
+  readonly changes: readonly (SchemaChange & { readonly isApproved: boolean })[];
+}
+
 /** What a check has found. */
 export interface CheckResult {
   readonly problems: readonly CompositionProblem[];
@@ -88,6 +95,8 @@ export interface CheckResult {
   /** Breaking changes first. `isApproved`: by an approval before the check. */
   readonly changes: readonly (SchemaChange & { readonly isApproved: boolean })[];
   readonly brokenOperations: readonly BrokenOperation[];
+  /** By name; undefined in checks that are older than contracts. */
+  readonly contracts?: readonly ContractCheck[];
 }
 
 /** A check that ran. */

@@ -1,5 +1,6 @@
 /** The registry's tables in PostgreSQL. Each function is one statement; `transact` of the database makes several of them one write. */
 import type { Query } from '@trestle/chassis/database/query';
+import { createContractStatements } from './contracts/contract-statements.ts';
 import type { Check, CheckResult, Launch, Operation, Release, SubgraphVersion, Token } from './records.ts';
 
 /** The statements of the registry, on a pool or in a transaction. */
@@ -21,6 +22,7 @@ export function createStore(query: Query) {
     ...createCheckStatements(query, one),
     ...createOperationStatements(query),
     ...createTokenStatements(query, one),
+    ...createContractStatements(query),
   };
 }
 

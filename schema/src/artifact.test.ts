@@ -28,6 +28,28 @@ describe('openArtifact', () => {
   });
 });
 
+describe('an artifact of a contract', () => {
+  const variant = { ...artifact, contract: 'partner' };
+  const signed = signArtifact(variant, privateKey);
+
+  it('says of which contract it is', () => {
+    expect(openArtifact(signed, publicKey)).toEqual(variant);
+    expect(readArtifact(signed)).toEqual(variant);
+  });
+
+  it.each([
+    ['another contract', signed.replace('contract=partner', 'contract=public')],
+    ['none', signed.replace(' contract=partner', '')],
+  ])('is refused with %s', (_, changed) => {
+    expect(() => openArtifact(changed, publicKey)).toThrow(/signature/);
+  });
+
+  it('has its canary too', () => {
+    const both = { ...variant, canary: { launch: '12'.repeat(32), percent: 10, supergraphSdl: 'type Query { b: Int }\n' } };
+    expect(openArtifact(signArtifact(both, privateKey), publicKey)).toEqual(both);
+  });
+});
+
 describe('an artifact with a canary', () => {
   const canary = { launch: '12'.repeat(32), percent: 10, supergraphSdl: 'type Query { a: Int b(c: String = "\\n\\u2028"): Int }\n\n' };
   const both = signArtifact({ ...artifact, canary }, privateKey);

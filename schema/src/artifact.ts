@@ -4,7 +4,7 @@
  *
  *     # trestle-artifact/1 environment=prod release=12 launch=<64 hexadecimal digits> signature=<base64url>
  *
- * During a canary (ADR 43) the line has `canary=<launch> percent=10` before the signature, and the last line is a comment with the supergraph of the
+ * The artifact of a contract (ADR 45) has `contract=<name>` behind the environment. During a canary (ADR 43) the line has `canary=<launch> percent=10` before the signature, and the last line is a comment with the supergraph of the
  * canary as a JSON string:
  *
  *     # trestle-canary "schema …"
@@ -16,6 +16,8 @@ import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync,
 /** What an artifact delivers, and for which environment. */
 export interface Artifact {
   readonly environment: string;
+  /** The contract whose supergraph it is; undefined for the whole graph. */
+  readonly contract?: string;
   /** Counts the releases of the environment from 1 on. */
   readonly release: number;
   /** The id of the launch: 64 hexadecimal digits. */
@@ -35,13 +37,14 @@ export interface ArtifactCanary {
 }
 
 const HEADER =
-  /^# (trestle-artifact\/1 environment=([a-z][a-z0-9-]{0,63}) release=([1-9]\d{0,9}) launch=([0-9a-f]{64})(?: canary=([0-9a-f]{64}) percent=([1-9]\d?))?) signature=([\w-]{86})\n/;
+  /^# (trestle-artifact\/1 environment=([a-z][a-z0-9-]{0,63})(?: contract=([a-z][a-z0-9-]{0,63}))? release=([1-9]\d{0,9}) launch=([0-9a-f]{64})(?: canary=([0-9a-f]{64}) percent=([1-9]\d?))?) signature=([\w-]{86})\n/;
 const CANARY_LINE = '\n# trestle-canary ';
 
 /** Returns the text of an artifact, signed with an Ed25519 private key. */
-export function signArtifact({ environment, release, launch, supergraphSdl, canary }: Artifact, privateKey: KeyObject): string {
+export function signArtifact({ environment, contract, release, launch, supergraphSdl, canary }: Artifact, privateKey: KeyObject): string {
+  const variant = contract === undefined ? '' : ` contract=${contract}`;
   const share = canary ? ` canary=${canary.launch} percent=${String(canary.percent)}` : '';
-  const head = `trestle-artifact/1 environment=${environment} release=${String(release)} launch=${launch}${share}`;
+  const head = `trestle-artifact/1 environment=${environment}${variant} release=${String(release)} launch=${launch}${share}`;
   const body = canary ? `${supergraphSdl}${CANARY_LINE}${JSON.stringify(canary.supergraphSdl)}` : supergraphSdl;
   const signature = sign(null, toSigned(head, body), privateKey).toString('base64url');
   return `# ${head} signature=${signature}\n${body}`;
@@ -49,7 +52,7 @@ export function signArtifact({ environment, release, launch, supergraphSdl, cana
 
 /** Returns the artifact that a string contains. Throws an Error that names the fault when it contains none, was cut or changed, or has another signer. */
 export function openArtifact(text: string, publicKey: KeyObject): Artifact {
-  const [line = '', head = '', , , , , , signature = ''] = HEADER.exec(text) ?? [];
+  const [line = '', head = '', , , , , , , signature = ''] = HEADER.exec(text) ?? [];
   if (line === '') throw new Error('is not a signed artifact');
   if (!verify(null, toSigned(head, text.slice(line.length)), publicKey, Buffer.from(signature, 'base64url')))
     throw new Error('has a signature that does not fit: it was changed, cut off, or signed with another key');
@@ -60,9 +63,9 @@ export function openArtifact(text: string, publicKey: KeyObject): Artifact {
 
 /** Returns the artifact that a string contains without a check of its signature, for a string whose source has checked it; undefined for any other string. */
 export function readArtifact(text: string): Artifact | undefined {
-  const [line = '', , environment = '', release = '', launch = '', canary, percent] = HEADER.exec(text) ?? [];
+  const [line = '', , environment = '', contract, release = '', launch = '', canary, percent] = HEADER.exec(text) ?? [];
   if (line === '') return undefined;
-  const facts = { environment, release: Number(release), launch };
+  const facts = { environment, ...(contract !== undefined && { contract }), release: Number(release), launch };
   if (canary === undefined) return { ...facts, supergraphSdl: text.slice(line.length) };
   const end = text.lastIndexOf(CANARY_LINE);
   const canarySdl = end < line.length ? undefined : parseString(text.slice(end + CANARY_LINE.length));

@@ -21,6 +21,8 @@ export type RemoteSource =
       readonly kind: 'registry';
       readonly url: string;
       readonly environment: string;
+      /** Undefined for the whole graph. */
+      readonly contract: string | undefined;
       readonly token: string;
       readonly publicKey: KeyObject;
       readonly polling: PollingSettings;
@@ -52,6 +54,7 @@ export interface SourceValues {
   readonly SUPERGRAPH_CACHE_FILE?: string | undefined;
   readonly REGISTRY_URL?: string | undefined;
   readonly REGISTRY_ENVIRONMENT: string;
+  readonly REGISTRY_CONTRACT?: string | undefined;
   readonly REGISTRY_TOKEN?: string | undefined;
   readonly REGISTRY_PUBLIC_KEY_FILE?: KeyObject | undefined;
   readonly HIVE_CDN_ENDPOINT: readonly string[];
@@ -122,7 +125,10 @@ const READERS: Readonly<Record<Kind, (values: SourceValues, options: ChoiceOptio
     if (url === undefined) addMissing(addFault, 'REGISTRY_URL', 'SUPERGRAPH_SOURCE');
     else if (token === undefined) addMissing(addFault, 'REGISTRY_TOKEN', 'REGISTRY_URL');
     else if (publicKey === undefined) addMissing(addFault, 'REGISTRY_PUBLIC_KEY_FILE', 'REGISTRY_URL');
-    else return { kind: 'registry', url, environment: values.REGISTRY_ENVIRONMENT, token, publicKey, polling: toLongPolling(values) };
+    else {
+      const { REGISTRY_ENVIRONMENT: environment, REGISTRY_CONTRACT: contract } = values;
+      return { kind: 'registry', url, environment, contract, token, publicKey, polling: toLongPolling(values) };
+    }
     return undefined;
   },
   hive: (values, { addFault }) => {

@@ -117,6 +117,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   ),
   REGISTRY_URL: atStart('supergraph.registry.url', "The address of Trestle's registry, which is polled."),
   REGISTRY_ENVIRONMENT: atStart('supergraph.registry.environment', 'The environment of the registry.'),
+  REGISTRY_CONTRACT: atStart('supergraph.registry.contract', 'The contract of the environment; default: the whole graph.'),
   REGISTRY_TOKEN: atStart('supergraph.registry.token', 'A token of the registry that may read the environment.'),
   REGISTRY_PUBLIC_KEY_FILE: atStart('supergraph.registry.publicKeyFile', 'The Ed25519 public key (PEM) of the signatures of the registry.'),
   HIVE_CDN_ENDPOINT: atStart('supergraph.hive.endpoints', 'The endpoint of a target on the CDN of Hive, and those of mirrors.'),

@@ -25,8 +25,8 @@ import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
 /** Where a supergraph can come from. */
 export const SOURCES = ['file', 'url', 'registry', 'hive', 'uplink'] as const;
 
-/** Reads the name of an environment of the registry. */
-const environmentName = () =>
+/** Reads the name of an environment or a contract of the registry. */
+const registryName = () =>
   setting.parsed((name) => {
     if (!/^[a-z][a-z0-9-]{0,63}$/.test(name)) throw new Error('must have 1 to 64 lower-case letters, digits and hyphens');
     return name;
@@ -99,7 +99,8 @@ export const settings = {
   CANARY_ERROR_FACTOR: setting.number(1, 1000).default(2),
   CANARY_P95_FACTOR: setting.number(1, 1000).default(2),
   REGISTRY_URL: setting.url('http:', 'https:').optional(),
-  REGISTRY_ENVIRONMENT: environmentName().default('prod'),
+  REGISTRY_ENVIRONMENT: registryName().default('prod'),
+  REGISTRY_CONTRACT: registryName().optional(),
   REGISTRY_TOKEN: headerValue().optional(),
   REGISTRY_PUBLIC_KEY_FILE: setting.parsedFile(parseVerificationKey).optional(),
   HIVE_CDN_ENDPOINT: urls().default([]),

@@ -13,8 +13,8 @@ export function openSource(settings: RemoteSource): SupergraphSource {
     case 'url':
       return createUrlSource({ urls: [settings.url], headers: settings.headers, timeoutMs, maxBytes });
     case 'registry': {
-      const { url, environment, token, publicKey } = settings;
-      return createRegistrySource({ url, environment, token, publicKey, timeoutMs, maxBytes });
+      const { url, environment, contract, token, publicKey } = settings;
+      return createRegistrySource({ url, environment, contract, token, publicKey, timeoutMs, maxBytes });
     }
     case 'hive':
       return createHiveSource({ endpoints: settings.endpoints, key: settings.key, timeoutMs, maxBytes });

@@ -1,4 +1,4 @@
-/** The supergraph of an environment of Trestle's registry: a signed artifact, read by long polls (ADR 41). */
+/** The supergraph of an environment of Trestle's registry, or of a contract of it: a signed artifact, read by long polls (ADR 41, ADR 45). */
 import type { KeyObject } from 'node:crypto';
 import { type Artifact, openArtifact } from '@trestle/schema/artifact';
 import type { CanaryReturn } from '../launches/delivered.ts';
@@ -14,6 +14,8 @@ export interface RegistrySourceOptions extends SourceLimits {
   /** The address of the registry, without a path of its API. */
   readonly url: string;
   readonly environment: string;
+  /** A contract of the environment; undefined for the whole graph. */
+  readonly contract?: string | undefined;
   /** A token that may read the environment. */
   readonly token: string;
   /** The key of the registry's signatures. */
@@ -21,11 +23,12 @@ export interface RegistrySourceOptions extends SourceLimits {
 }
 
 /**
- * Creates the source. An artifact is refused when its signature does not fit, when it is of another environment, and when its release is older
+ * Creates the source. An artifact is refused when its signature does not fit, when it is of another environment or contract, and when its release is older
  * than one that was accepted before, the copy on disk included.
  */
-export function createRegistrySource({ url, environment, token, publicKey, ...limits }: RegistrySourceOptions): SupergraphSource {
-  const address = new URL(`environments/${encodeURIComponent(environment)}/artifact`, url.endsWith('/') ? url : `${url}/`).href;
+export function createRegistrySource({ url, environment, contract, token, publicKey, ...limits }: RegistrySourceOptions): SupergraphSource {
+  const variant = contract === undefined ? '' : `/contracts/${encodeURIComponent(contract)}`;
+  const address = new URL(`environments/${encodeURIComponent(environment)}${variant}/artifact`, url.endsWith('/') ? url : `${url}/`).href;
   const place = toPlace(address);
   let accepted: Artifact | undefined;
   let etag: string | undefined;
@@ -33,6 +36,7 @@ export function createRegistrySource({ url, environment, token, publicKey, ...li
   const accept = (text: string): void => {
     const artifact = openArtifact(text, publicKey);
     if (artifact.environment !== environment) throw new Error(`is of the environment ${artifact.environment}, not ${environment}`);
+    if (artifact.contract !== contract) throw new Error(`is of ${nameOf(artifact.contract)}, not of ${nameOf(contract)}`);
     const { release, launch } = accepted ?? { release: 0, launch: artifact.launch };
     if (artifact.release < release) throw new Error(`is release ${String(artifact.release)}, older than ${String(release)}`);
     if (artifact.release === release && artifact.launch !== launch)
@@ -67,6 +71,10 @@ export function createRegistrySource({ url, environment, token, publicKey, ...li
     if (!hasData(text)) throw new SourceError(`${api}: refused the end of a canary; does the token have the scope CANARY?`);
   };
   return { place, read, acceptCopy: accept, reportReturn };
+}
+
+function nameOf(contract: string | undefined): string {
+  return contract === undefined ? 'the whole graph' : `the contract ${contract}`;
 }
 
 function hasData(text: string): boolean {

@@ -1,4 +1,5 @@
 /** The inputs of the mutations in registry.graphql, as GraphQL coerces them. */
+import type { ContractRequest, DeleteContractRequest } from '../publishing/change-contract.ts';
 import type { PublishRequest } from '../publishing/publish.ts';
 import type { PromoteRequest, ReturnRequest, RollbackRequest } from '../publishing/release.ts';
 import type { ApprovalRequest, CheckRequest } from '../checks/check.ts';
@@ -18,3 +19,5 @@ export type PromoteInput = Input<Omit<PromoteRequest, 'actor' | 'mayUse'>>;
 export type ReturnCanaryInput = Input<Omit<ReturnRequest, 'actor'>>;
 export type PushInput = Input<PushRequest>;
 export type CreateTokenInput = Input<NewToken>;
+export type ContractInput = Input<Omit<ContractRequest, 'actor'>>;
+export type DeleteContractInput = Input<Omit<DeleteContractRequest, 'actor'>>;

@@ -1,6 +1,7 @@
 /** The resolvers of registry.graphql. Every root field needs a token; the fields below it read what the token was admitted to. */
 import { fail } from '@trestle/schema/errors';
 import { approveCheck, runCheck, verdictOf } from '../checks/check.ts';
+import { contractResolvers } from './contract-resolvers.ts';
 import { listVersionsOf, publish } from '../publishing/publish.ts';
 import { promote, returnCanary, rollBack } from '../publishing/release.ts';
 import type { Check, Launch, Release, TokenScope } from '../records.ts';
@@ -147,8 +148,10 @@ export const resolvers = {
       returnCanary: endCanary,
     },
     ...{ pushOperations: registerOperations, createToken: addToken, revokeToken },
+    ...contractResolvers.Mutation,
   },
   Environment: {
+    ...contractResolvers.Environment,
     name: ({ environment }: Release) => environment,
     release: (release: Release) => release,
     releases: ({ environment }: Release, page: Page & { before?: number | null }, { store }: Context) =>
@@ -161,12 +164,16 @@ export const resolvers = {
       store.listOperations(environment, { first: toFirst(page), after: page.after ?? null }),
   },
   Release: {
+    ...contractResolvers.Release,
     launch: ({ launchId }: Release, _: unknown, { store }: Context) => store.findLaunch(launchId),
     canary: ({ canaryLaunchId: launchId, canaryPercent: percent }: Release) => (launchId === null ? null : { launchId, percent }),
   },
   Canary: { launch: ({ launchId }: Pick<Release, 'launchId'>, _: unknown, { store }: Context) => store.findLaunch(launchId) },
   Launch: { subgraphs: ({ versions }: Launch, _: unknown, { store }: Context) => store.listVersions(versions) },
+  Contract: contractResolvers.Contract,
+  ContractResult: contractResolvers.ContractResult,
   Check: {
+    ...contractResolvers.Check,
     verdict: verdictOf,
     problems: ({ result }: Check) => result.problems,
     hints: ({ result }: Check) => result.hints,

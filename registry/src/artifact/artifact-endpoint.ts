@@ -1,5 +1,6 @@
 /**
- * `GET /environments/{name}/artifact`: the signed supergraph of an environment (ADR 41). With `If-None-Match` and `Prefer: wait=N` (RFC 7240 §4.3)
+ * `GET /environments/{name}/artifact`: the signed supergraph of an environment (ADR 41), and `GET /environments/{name}/contracts/{contract}/artifact`: that
+ * of a contract (ADR 45). With `If-None-Match` and `Prefer: wait=N` (RFC 7240 §4.3)
  * it waits up to N seconds, at most 60, for another release.
  */
 import type { IncomingMessage } from 'node:http';
@@ -9,14 +10,14 @@ import type { Log } from '@trestle/log';
 import { signArtifact } from '@trestle/schema/artifact';
 import type { Release } from '../records.ts';
 import type { Store } from '../store.ts';
-import { findCurrentFor, requireLaunch } from './current-launch.ts';
+import { findCurrentFor, readCanary, readSupergraph } from './current-launch.ts';
 import type { ReleaseWatch } from './release-watch.ts';
 import { type Reply, createEndpoint, matches } from './respond.ts';
 
 /** The beginning of the path. */
 export const ENVIRONMENTS_PATH = '/environments/';
 
-const PATH = /^\/environments\/([a-z][a-z0-9-]{0,63})\/artifact$/;
+const PATH = /^\/environments\/([a-z][a-z0-9-]{0,63})(?:\/contracts\/([a-z][a-z0-9-]{0,63}))?\/artifact$/;
 const MAX_WAIT_SECONDS = 60;
 
 /** What the endpoint is created from. */
@@ -30,10 +31,10 @@ export interface ArtifactOptions {
 /** Creates the endpoint. It needs `Authorization: Bearer` with a token that may read the environment. */
 export function createArtifactEndpoint({ store, watch, signingKey, log }: ArtifactOptions): Endpoint {
   return createEndpoint(async (request, signal): Promise<Reply> => {
-    const environment = PATH.exec(pathOf(request))?.[1];
+    const [, environment, contract] = PATH.exec(pathOf(request)) ?? [];
     if (request.method !== 'GET' || environment === undefined)
       return { kind: 'refused', code: 'NOT_FOUND', message: 'There is nothing at this path.' };
-    const find = () => findCurrentFor(readBearer(request), environment, store);
+    const find = () => findCurrentFor(readBearer(request), { environment, contract }, store);
     let found = await find();
     const waitMs = readWaitMs(request.headers['prefer']);
     if (found.kind === 'found' && waitMs > 0 && matches(request.headers['if-none-match'], etagOf(found.release))) {
@@ -43,22 +44,19 @@ export function createArtifactEndpoint({ store, watch, signingKey, log }: Artifa
     }
     if (found.kind === 'no-token') return { kind: 'refused', code: 'UNAUTHORIZED', message: 'A valid token of the registry is required.' };
     if (found.kind === 'forbidden') return { kind: 'refused', code: 'FORBIDDEN', message: 'The token may not read this environment.' };
+    if (found.kind === 'unknown-contract')
+      return { kind: 'refused', code: 'NOT_FOUND', message: `The environment \`${environment}\` has no contract \`${contract ?? ''}\`.` };
     if (found.kind !== 'found')
       return { kind: 'refused', code: 'NOT_FOUND', message: `The environment \`${environment}\` does not exist.` };
-    const { release } = found;
+    const { release, contract: served } = found;
     const read = async () => {
-      const { id: launch, supergraphSdl } = await requireLaunch(release, store);
-      const canary = await readCanary(release, store);
-      return signArtifact({ environment, release: release.number, launch, supergraphSdl, ...(canary && { canary }) }, signingKey);
+      const supergraphSdl = await readSupergraph(found, store);
+      const canary = await readCanary(found, store);
+      const facts = { environment, ...(served && { contract: served.name }), release: release.number, launch: release.launchId };
+      return signArtifact({ ...facts, supergraphSdl, ...(canary && { canary }) }, signingKey);
     };
     return { kind: 'text', etag: etagOf(release), read };
   }, log);
-}
-
-async function readCanary({ canaryLaunchId: launchId, canaryPercent: percent }: Release, store: Store) {
-  if (launchId === null || percent === null) return undefined;
-  const { supergraphSdl } = await requireLaunch({ launchId }, store);
-  return { launch: launchId, percent, supergraphSdl };
 }
 
 function etagOf({ number, launchId }: Release): string {

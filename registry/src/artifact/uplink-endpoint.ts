@@ -1,11 +1,14 @@
-/** `POST /uplink`: the protocol of Apollo Uplink, so that gateways that speak it take our launches. A variant is an environment. */
+/**
+ * `POST /uplink`: the protocol of Apollo Uplink, so that gateways that speak it take our launches. A variant is an environment, or a contract of it:
+ * `prod_partner` is the contract `partner` of `prod`. Names of environments have no underscore.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { Endpoint } from '@trestle/chassis/server/subgraph';
 import type { Log } from '@trestle/log';
 import { fail } from '@trestle/schema/errors';
 import { type ExecutionResult, GraphQLError, buildSchema, execute, parse, validate } from 'graphql';
 import type { Store } from '../store.ts';
-import { type CurrentRelease, findCurrentFor, requireLaunch } from './current-launch.ts';
+import { type CurrentRelease, findCurrentFor, readSupergraph, servedIdOf } from './current-launch.ts';
 import { type Reply, createEndpoint } from './respond.ts';
 
 /** The path. */
@@ -44,20 +47,22 @@ const FAULTS: Readonly<Record<Exclude<CurrentRelease['kind'], 'found'>, { readon
   'no-token': { code: 'AUTHENTICATION_FAILED', message: 'The key is not a valid token of the registry.' },
   forbidden: { code: 'ACCESS_DENIED', message: 'The key may not read this variant.' },
   unknown: { code: 'UNKNOWN_REF', message: 'The variant does not exist.' },
+  'unknown-contract': { code: 'UNKNOWN_REF', message: 'The variant is no contract of its environment.' },
 };
 
 /** Creates the endpoint. The API key is a token that may read the environment; of `ref` only the part after `@` counts. */
 export function createUplinkEndpoint(store: Store, log: Log): Endpoint {
-  const find = ({ ref, apiKey }: Arguments) => findCurrentFor(apiKey, ref.slice(ref.lastIndexOf('@') + 1), store);
+  const find = ({ ref, apiKey }: Arguments) => {
+    const [environment = '', ...contract] = ref.slice(ref.lastIndexOf('@') + 1).split('_');
+    return findCurrentFor(apiKey, { environment, contract: contract.length > 0 ? contract.join('_') : undefined }, store);
+  };
   const rootValue = {
     async routerConfig(args: Arguments) {
       const found = await find(args);
       if (found.kind !== 'found') return { __typename: 'FetchError', ...FAULTS[found.kind] };
-      const { release } = found;
-      const common = { id: release.launchId, minDelaySeconds: MIN_DELAY_SECONDS };
-      if (args.ifAfterId === release.launchId) return { __typename: 'Unchanged', ...common };
-      const { supergraphSdl: supergraphSDL } = await requireLaunch(release, store);
-      return { __typename: 'RouterConfigResult', ...common, supergraphSDL, messages: [] };
+      const common = { id: servedIdOf(found), minDelaySeconds: MIN_DELAY_SECONDS };
+      if (args.ifAfterId === common.id) return { __typename: 'Unchanged', ...common };
+      return { __typename: 'RouterConfigResult', ...common, supergraphSDL: await readSupergraph(found, store), messages: [] };
     },
     /** There are no licences here. */
     async routerEntitlements(args: Arguments) {

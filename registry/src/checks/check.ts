@@ -4,10 +4,12 @@ import type { CreateId } from '@trestle/chassis/values/ids';
 import { fail } from '@trestle/schema/errors';
 import type { ComposeOutcome } from '../composition/compose-task.ts';
 import type { Composer } from '../composition/composer.ts';
+import { makeForCheck } from '../contracts/check-contracts.ts';
+import type { MadeContract } from '../composition/contract-task.ts';
 import { type SubgraphInput, checkEnvironment, checkSubgraphs, checkText } from '../publishing/input-rules.ts';
 import { launchIdOf } from '../publishing/launch-id.ts';
 import { applyChange } from '../publishing/publish.ts';
-import type { Check, CheckResult, Operation } from '../records.ts';
+import type { Check, CheckResult, Operation, SchemaChange } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
 
 /** What checks need. */
@@ -44,13 +46,14 @@ export async function runCheck(request: CheckRequest, { database, composer, crea
     subgraphs: proposed,
     compareWith: { apiSdl: launch?.apiSdl, operations, changed: subgraphs.map(({ name }) => name) },
   });
+  const contracts = outcome.ok ? await makeForCheck(outcome.supergraphSdl, current, { store, composer }) : [];
   const id = createId('chk');
   await store.insertCheck({
     id,
     environment,
     subgraphs: [...subgraphs.map(({ name }) => name), ...deleted],
     launchId: outcome.ok ? launchIdOf(next) : null,
-    result: await toResult(outcome, { environment, store }),
+    result: await toResult(outcome, { environment, store, contracts }),
     actor,
   });
   return requireCheck(id, store);
@@ -65,21 +68,43 @@ async function listOperations(environment: string, store: Store): Promise<Operat
   }
 }
 
-async function toResult(outcome: ComposeOutcome, { environment, store }: { environment: string; store: Store }): Promise<CheckResult> {
+interface ResultOptions {
+  readonly environment: string;
+  readonly store: Store;
+  readonly contracts: readonly MadeContract[];
+}
+
+async function toResult(outcome: ComposeOutcome, { environment, store, contracts }: ResultOptions): Promise<CheckResult> {
   const { hints, disagreements, lint } = outcome;
-  if (!outcome.ok) return { problems: outcome.problems, hints, disagreements, lint, changes: [], brokenOperations: [] };
+  if (!outcome.ok) return { problems: outcome.problems, hints, disagreements, lint, changes: [], brokenOperations: [], contracts: [] };
   const { changes, brokenOperations } = outcome;
-  const breaking = changes.filter(({ level }) => level === 'BREAKING').map(({ id }) => id);
+  const all = [changes, ...contracts.map((contract) => (contract.ok ? contract.changes : []))].flat();
+  const breaking = all.filter(({ level }) => level === 'BREAKING').map(({ id }) => id);
   const approved = await store.listApprovedChanges(environment, breaking);
-  const decided = changes.map((change) => ({ ...change, isApproved: approved.has(change.id) }));
-  return { problems: [], hints, disagreements, lint, changes: decided, brokenOperations };
+  const decide = (given: readonly SchemaChange[]) => given.map((change) => ({ ...change, isApproved: approved.has(change.id) }));
+  const checked = contracts.map((contract) => {
+    const { name } = contract;
+    return contract.ok ? { name, problems: [], changes: decide(contract.changes) } : { name, problems: contract.problems, changes: [] };
+  });
+  return { problems: [], hints, disagreements, lint, changes: decide(changes), brokenOperations, contracts: checked };
+}
+
+/** Returns the changes for all clients, and those for the clients of contracts. */
+function listAllChanges({ changes, contracts = [] }: CheckResult) {
+  return [changes, ...contracts.map((contract) => contract.changes)].flat();
+}
+
+/** Whether nothing of it can be published: the graph does not compose, or a contract cannot be made of it. */
+function isImpossible({ problems, contracts = [] }: CheckResult): boolean {
+  return problems.length > 0 || contracts.some((contract) => contract.problems.length > 0);
 }
 
 /** Returns the verdict of a check, with its approval. */
 export function verdictOf({ result, approval }: Check): 'PASSED' | 'FAILED' | 'APPROVED' {
-  const { problems, changes, brokenOperations } = result;
   const isPassed =
-    problems.length === 0 && brokenOperations.length === 0 && changes.every(({ level, isApproved }) => level !== 'BREAKING' || isApproved);
+    !isImpossible(result) &&
+    result.brokenOperations.length === 0 &&
+    listAllChanges(result).every(({ level, isApproved }) => level !== 'BREAKING' || isApproved);
   return isPassed ? 'PASSED' : approval ? 'APPROVED' : 'FAILED';
 }
 
@@ -101,9 +126,12 @@ export async function approveCheck(request: ApprovalRequest, database: Pick<Data
   checkText(reason, { field: 'reason', min: 1, max: 2000 });
   const store = createStore(database.query);
   const check = await requireCheck(id, store);
-  if (check.result.problems.length > 0) throw fail('BUSINESS_RULE_VIOLATION', 'The check cannot be approved: the graph does not compose.');
+  if (isImpossible(check.result))
+    throw fail('BUSINESS_RULE_VIOLATION', 'The check cannot be approved: the graph or one of its contracts does not compose.');
   if (verdictOf(check) === 'PASSED') throw fail('BUSINESS_RULE_VIOLATION', 'The check has passed. It needs no approval.');
-  const changes = check.result.changes.filter(({ level }) => level === 'BREAKING').map((change) => change.id);
+  const changes = listAllChanges(check.result)
+    .filter(({ level }) => level === 'BREAKING')
+    .map((change) => change.id);
   const isNew = await store.insertApproval({ checkId: id, environment: check.environment, changes, approver, reason, actor });
   if (!isNew) throw fail('CONFLICT', 'The check is approved already.');
   return requireCheck(id, store);

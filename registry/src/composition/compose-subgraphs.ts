@@ -24,7 +24,7 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
   const { supergraphSdl, apiSdl } = composition;
   if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, changes: [], brokenOperations: [] };
   const api = buildSchema(apiSdl, { assumeValidSDL: true });
-  const changes = await compare(compareWith.apiSdl, api);
+  const changes = await compareSchemas(compareWith.apiSdl, api);
   return { ok: true, ...found, supergraphSdl, apiSdl, changes, brokenOperations: findBroken(api, compareWith.operations) };
 }
 
@@ -52,12 +52,13 @@ function toProblems(faults: readonly GraphFault[]): CompositionProblem[] {
   });
 }
 
-async function compare(before: string | undefined, after: GraphQLSchema): Promise<SchemaChange[]> {
+/** Returns the changes between two public schemas. Those of a contract have ids of their own, so that they are approved by themselves. */
+export async function compareSchemas(before: string | undefined, after: GraphQLSchema, contract?: string): Promise<SchemaChange[]> {
   if (before === undefined) return [];
   const changes = await listChanges(buildSchema(before, { assumeValidSDL: true }), after);
   return changes.slice(0, MAX_CHANGES).map(({ type: kind, level, coordinate, message }) => {
     const id = createHash('sha256')
-      .update(JSON.stringify([level, kind, coordinate, message]))
+      .update(JSON.stringify([level, kind, coordinate, message, ...(contract === undefined ? [] : [contract])]))
       .digest('hex')
       .slice(0, 32);
     return { id, level: LEVELS[level], kind, coordinate, message };

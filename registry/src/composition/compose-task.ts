@@ -1,4 +1,5 @@
 /** What the thread of composition is asked, and its answers. */
+import type { ContractsTask, MadeContract } from './contract-task.ts';
 import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
 
 /** The composer, as launches name it. A test compares the version with the installed one. */
@@ -47,6 +48,9 @@ export interface Composed extends Findings {
 /** The outcome of a task. */
 export type ComposeOutcome = Composed | NotComposed;
 
+/** What the thread does, and what it answers. */
+export type Task = ComposeTask | ContractsTask;
+export type Outcome = ComposeOutcome | readonly MadeContract[];
+
 /** What the thread sends. `crashed`: the composer threw, which is a fault of the composer or a schema that was made to harm it. */
-export type ComposeReply =
-  { readonly kind: 'outcome'; readonly outcome: ComposeOutcome } | { readonly kind: 'crashed'; readonly reason: string };
+export type ComposeReply = { readonly kind: 'outcome'; readonly outcome: Outcome } | { readonly kind: 'crashed'; readonly reason: string };

@@ -1,8 +1,9 @@
 /** Composes in a thread, so that the process goes on to serve: one task at a time, bounded in time and memory. The thread ends when it is idle. */
 import { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
+import type { ContractsTask, MadeContract } from './contract-task.ts';
 import { createTurns } from './turns.ts';
-import type { ComposeOutcome, ComposeReply, ComposeTask } from './compose-task.ts';
+import type { ComposeOutcome, ComposeReply, ComposeTask, Outcome, Task } from './compose-task.ts';
 
 const WORKER = new URL('../../dist/composition/compose-worker.js', import.meta.url);
 const TIMEOUT_MS = 60_000;
@@ -17,6 +18,8 @@ export interface Composer {
    * SERVICE_UNAVAILABLE when too many tasks wait.
    */
   compose(task: ComposeTask): Promise<ComposeOutcome>;
+  /** Resolves with the contracts in the order of the task, or why one cannot be made. Rejects as `compose`. */
+  makeContracts(task: ContractsTask): Promise<readonly MadeContract[]>;
   /** Ends the thread. What is being composed rejects. */
   close(): Promise<void>;
 }
@@ -33,7 +36,7 @@ export function createComposer({ timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?
     clearTimeout(idle);
     await ended?.terminate();
   };
-  const run = async (task: ComposeTask): Promise<ComposeOutcome> => {
+  const run = async (task: Task): Promise<Outcome> => {
     clearTimeout(idle);
     worker ??= startWorker(() => {
       worker = undefined;
@@ -48,7 +51,8 @@ export function createComposer({ timeoutMs = TIMEOUT_MS }: { readonly timeoutMs?
     }
   };
   return {
-    compose: (task) => takeTurn(() => run(task)),
+    compose: (task) => takeTurn(() => run(task) as Promise<ComposeOutcome>),
+    makeContracts: (task) => takeTurn(() => run(task) as Promise<readonly MadeContract[]>),
     close: end,
   };
 }
@@ -63,8 +67,8 @@ function startWorker(onExit: () => void): Worker {
   return worker;
 }
 
-function ask(worker: Worker, task: ComposeTask, timeoutMs: number): Promise<ComposeOutcome> {
-  const { promise, resolve, reject } = withResolvers<ComposeOutcome>();
+function ask(worker: Worker, task: Task, timeoutMs: number): Promise<Outcome> {
+  const { promise, resolve, reject } = withResolvers<Outcome>();
   const refuse = (reason: string) => {
     reject(fail('VALIDATION_ERROR', `The schemas cannot be composed: ${reason}.`));
   };

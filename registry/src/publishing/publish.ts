@@ -3,6 +3,7 @@ import type { Database } from '@trestle/chassis/database/database';
 import { fail } from '@trestle/schema/errors';
 import { COMPOSER } from '../composition/compose-task.ts';
 import type { Composer } from '../composition/composer.ts';
+import { type PreparedContracts, keepContracts, prepareContracts } from '../contracts/prepare-contracts.ts';
 import { type CompositionProblem, NO_CANARY, type Release, type SubgraphSchema, type SubgraphVersion } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
 import { type SubgraphInput, checkEnvironment, checkSubgraphs, checkText } from './input-rules.ts';
@@ -73,8 +74,8 @@ async function publishLocked(request: PublishRequest, { store, composer }: Locke
   const next = await applyChange(request, current, store);
   const launchId = launchIdOf(next);
   if (current?.launchId === launchId) return { release: current, isUnchanged: true, problems: [] };
-  const problems = await keepLaunch({ launchId, subgraphs: next, actor }, { store, composer });
-  if (problems.length > 0) return { release: null, isUnchanged: false, problems };
+  const prepared = await keepLaunch({ environment, launchId, subgraphs: next, actor }, { store, composer });
+  if (!prepared.ok) return { release: null, isUnchanged: false, problems: prepared.problems };
   const release = await store.insertRelease({
     environment,
     number: (current?.number ?? 0) + 1,
@@ -85,6 +86,7 @@ async function publishLocked(request: PublishRequest, { store, composer }: Locke
     message: message ?? null,
     ...NO_CANARY,
   });
+  await keepContracts(release, prepared, store);
   return { release, isUnchanged: false, problems: [] };
 }
 
@@ -125,22 +127,29 @@ export async function listVersionsOf(release: Release | undefined, store: Store)
 }
 
 interface NewLaunch {
+  readonly environment: string;
   readonly launchId: string;
   readonly subgraphs: readonly SubgraphSchema[];
   readonly actor: string;
 }
 
-/** Keeps the launch and its versions. Returns why it does not compose; then nothing is written. What has composed once is not composed again. */
+/**
+ * Keeps the launch and its versions, and makes the contracts of the environment. Returns why one of them does not compose; then nothing is written.
+ * What has composed once is not composed again.
+ */
 async function keepLaunch(
-  { launchId, subgraphs, actor }: NewLaunch,
+  { environment, launchId, subgraphs, actor }: NewLaunch,
   { store, composer }: LockedOptions,
-): Promise<readonly CompositionProblem[]> {
-  if (await store.findLaunch(launchId)) return [];
+): Promise<PreparedContracts> {
+  const sources = { contracts: await store.listContracts(environment), launchId, canaryLaunchId: null };
+  if (await store.findLaunch(launchId)) return prepareContracts(sources, { store, composer });
   const outcome = await composer.compose({ subgraphs: subgraphs.map(({ name, url, sdl }) => ({ name, url, sdl })) });
-  if (!outcome.ok) return outcome.problems;
+  if (!outcome.ok) return { ok: false, problems: outcome.problems };
+  const { supergraphSdl, apiSdl } = outcome;
+  const prepared = await prepareContracts({ ...sources, composed: { launchId, supergraphSdl } }, { store, composer });
+  if (!prepared.ok) return prepared;
   const versions = subgraphs.map((subgraph) => ({ ...subgraph, id: versionIdOf(subgraph), actor }));
   for (const version of versions) await store.insertVersion(version);
-  const { supergraphSdl, apiSdl } = outcome;
   await store.insertLaunch({ id: launchId, composer: COMPOSER, versions: versions.map(({ id }) => id), supergraphSdl, apiSdl });
-  return [];
+  return prepared;
 }

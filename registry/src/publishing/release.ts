@@ -1,6 +1,7 @@
 /** Serves launches that exist: earlier ones of an environment, and those of another one. */
 import type { Query } from '@trestle/chassis/database/query';
 import { fail, rejectFaults } from '@trestle/schema/errors';
+import { keepContracts, prepareContracts } from '../contracts/prepare-contracts.ts';
 import { NO_CANARY, type Release } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
 import { checkEnvironment, checkText } from './input-rules.ts';
@@ -15,10 +16,8 @@ export interface RollbackRequest {
   readonly actor: string;
 }
 
-type Releasing = Omit<Publishing, 'composer'>;
-
 /** Serves an earlier launch again, as a new release. Throws NOT_FOUND when there is none, and CONFLICT when it is the current one. */
-export async function rollBack(request: RollbackRequest, { database, takeTurn, onRelease }: Releasing): Promise<Release> {
+export async function rollBack(request: RollbackRequest, { database, composer, takeTurn, onRelease }: Publishing): Promise<Release> {
   const { environment, to, message, actor } = request;
   checkEnvironment(environment);
   checkText(message ?? '', MESSAGE_LENGTH);
@@ -31,7 +30,7 @@ export async function rollBack(request: RollbackRequest, { database, takeTurn, o
       throw fail('NOT_FOUND', `The environment \`${environment}\` has no such release${typeof to === 'number' ? '' : ' to go back to'}.`);
     const { launchId } = target;
     return insertNext(current, {
-      store,
+      ...{ store, composer },
       release: { environment, launchId, action: 'ROLLBACK', promotedFrom: null, actor, message: message ?? null, ...NO_CANARY },
     });
   };
@@ -64,7 +63,7 @@ export interface PromoteRequest {
  * Serves a launch of one environment in another, or of the same one again: to all requests, or as a canary. Throws NOT_FOUND when `from` has not served it,
  * CONFLICT when `to` serves it already in this way, and for a canary where nothing is served that it could be compared with.
  */
-export async function promote(request: PromoteRequest, { database, takeTurn, onRelease }: Releasing): Promise<Release> {
+export async function promote(request: PromoteRequest, { database, composer, takeTurn, onRelease }: Publishing): Promise<Release> {
   const { from, to, percent, message, actor } = request;
   if (typeof from === 'string') checkEnvironment(from, 'from');
   checkEnvironment(to, 'to');
@@ -77,12 +76,12 @@ export async function promote(request: PromoteRequest, { database, takeTurn, onR
     const wanted = await findPromoted(request, current, store);
     const common = { environment: to, promotedFrom: from ?? null, actor, message: message ?? null };
     if (typeof percent !== 'number')
-      return insertNext(current, { store, release: { ...common, launchId: wanted, action: 'PROMOTE', ...NO_CANARY } });
+      return insertNext(current, { store, composer, release: { ...common, launchId: wanted, action: 'PROMOTE', ...NO_CANARY } });
     if (!current)
       throw fail('CONFLICT', `The environment \`${to}\` serves no launch that a canary can be compared with. Promote it whole.`);
     if (current.launchId === wanted) throw servesAlready(current);
     const canary = { canaryLaunchId: wanted, canaryPercent: percent };
-    return insertNext(current, { store, release: { ...common, launchId: current.launchId, action: 'CANARY', ...canary } });
+    return insertNext(current, { store, composer, release: { ...common, launchId: current.launchId, action: 'CANARY', ...canary } });
   };
   const release = await takeTurn(() => database.transact(write));
   onRelease(release);
@@ -120,7 +119,7 @@ export interface ReturnRequest {
 /** Ends the canary of a release. Returns the current release, which is another one already when the canary has ended before. Throws NOT_FOUND. */
 export async function returnCanary(
   { environment, release: number, reason, actor }: ReturnRequest,
-  { database, takeTurn, onRelease }: Releasing,
+  { database, composer, takeTurn, onRelease }: Publishing,
 ): Promise<Release> {
   checkEnvironment(environment);
   checkText(reason, { ...MESSAGE_LENGTH, field: 'reason' });
@@ -131,7 +130,7 @@ export async function returnCanary(
     if (current.number !== number || current.canaryLaunchId === null) return { release: current, isNew: false };
     const { launchId } = current;
     const next = { environment, launchId, action: 'RETURN', promotedFrom: null, actor, message: reason, ...NO_CANARY } as const;
-    return { release: await insertNext(current, { store, release: next }), isNew: true };
+    return { release: await insertNext(current, { store, composer, release: next }), isNew: true };
   };
   const { release, isNew } = await takeTurn(() => database.transact(write));
   if (isNew) onRelease(release);
@@ -146,16 +145,22 @@ async function requireRelease(environment: string, store: Store): Promise<Releas
 
 interface NextRelease {
   readonly store: Store;
+  readonly composer: Publishing['composer'];
   readonly release: Omit<Release, 'number' | 'createdAt'>;
 }
 
-function insertNext(current: Release | undefined, { store, release }: NextRelease): Promise<Release> {
+/** Throws CONFLICT when the release would change nothing, and BUSINESS_RULE_VIOLATION when a contract cannot be made of its launches. */
+async function insertNext(current: Release | undefined, { store, composer, release }: NextRelease): Promise<Release> {
+  const { environment, launchId, canaryLaunchId } = release;
   const isSame =
-    current?.launchId === release.launchId &&
-    current.canaryLaunchId === release.canaryLaunchId &&
-    current.canaryPercent === release.canaryPercent;
+    current?.launchId === launchId && current.canaryLaunchId === canaryLaunchId && current.canaryPercent === release.canaryPercent;
   if (isSame) throw servesAlready(current);
-  return store.insertRelease({ ...release, number: (current?.number ?? 0) + 1 });
+  const contracts = await store.listContracts(environment);
+  const prepared = await prepareContracts({ contracts, launchId, canaryLaunchId }, { store, composer });
+  if (!prepared.ok) throw fail('BUSINESS_RULE_VIOLATION', `${prepared.problems[0]?.message ?? ''} Change or delete the contract before.`);
+  const next = await store.insertRelease({ ...release, number: (current?.number ?? 0) + 1 });
+  await keepContracts(next, prepared, store);
+  return next;
 }
 
 function servesAlready({ environment, number }: Release) {

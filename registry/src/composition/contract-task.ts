@@ -1,0 +1,27 @@
+/** What the thread of composition is asked about contracts, and its answers. */
+import type { CompositionProblem, SchemaChange } from '../records.ts';
+import type { Filter } from '../contract-records.ts';
+
+/** A contract to make. */
+export interface ContractToMake extends Filter {
+  readonly name: string;
+  /** For a check: the schema that the contract's clients see now. */
+  readonly currentApiSdl?: string | undefined;
+}
+
+/** A supergraph, and the contracts to make of it. */
+export interface ContractsTask {
+  readonly supergraphSdl: string;
+  readonly contracts: readonly ContractToMake[];
+}
+
+/** A contract that was made, with its changes if the task compares; or why it cannot be made. */
+export type MadeContract =
+  | {
+      readonly ok: true;
+      readonly name: string;
+      readonly supergraphSdl: string;
+      readonly apiSdl: string;
+      readonly changes: readonly SchemaChange[];
+    }
+  | { readonly ok: false; readonly name: string; readonly problems: readonly CompositionProblem[] };
