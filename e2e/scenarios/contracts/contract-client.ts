@@ -44,14 +44,6 @@ const CONTRACT = '{ name version include exclude removeUnreachableTypes apiSdl }
 const RELEASE = `{ number action launch { id } canary { launch { id } } contracts ${CONTRACT} }`;
 const RESULT = `{ contract ${CONTRACT} release { number } isUnchanged problems { code message } }`;
 
-/** Runs one mutation whose argument is `input`. Rejects with code and message when it is refused. */
-async function send<Result>(registry: TestRegistry, { field, type, result }: Mutation, input: object, token?: string): Promise<Result> {
-  const query = `mutation ($input: ${type}!) { result: ${field}(input: $input) ${result} }`;
-  const { data, errors } = await registry.graphql<{ result: Result }>(query, { input }, token ?? registry.token);
-  if (!data) throw new Error(errors.map(({ message, extensions }) => `${extensions.code} ${message}`).join('; '));
-  return data.result;
-}
-
 interface Mutation {
   readonly field: string;
   readonly type: string;
@@ -60,15 +52,23 @@ interface Mutation {
 
 /** The changes of an environment. */
 export function createChanges(registry: TestRegistry) {
+  /** Runs one mutation whose argument is `input`. Rejects with code and message when it is refused. */
+  const run =
+    <Result>({ field, type, result }: Mutation) =>
+    async (input: object, token = registry.token): Promise<Result> => {
+      const query = `mutation ($input: ${type}!) { result: ${field}(input: $input) ${result} }`;
+      const { data, errors } = await registry.graphql<{ result: Result }>(query, { input }, token);
+      if (!data) throw new Error(errors.map(({ message, extensions }) => `${extensions.code} ${message}`).join('; '));
+      return data.result;
+    };
+  const createToken = run<{ readonly secret: string }>({ field: 'createToken', type: 'CreateTokenInput', result: '{ secret }' });
   return {
-    create: (input: object, token?: string) =>
-      send<ContractResult>(registry, { field: 'createContract', type: 'ContractInput', result: RESULT }, input, token),
-    update: (input: object) => send<ContractResult>(registry, { field: 'updateContract', type: 'ContractInput', result: RESULT }, input),
-    remove: (input: object) => send<Release>(registry, { field: 'deleteContract', type: 'DeleteContractInput', result: RELEASE }, input),
-    rollback: (input: object) => send<Release>(registry, { field: 'rollback', type: 'RollbackInput', result: RELEASE }, input),
-    promote: (input: object) => send<Release>(registry, { field: 'promote', type: 'PromoteInput', result: RELEASE }, input),
-    createToken: async (input: object) =>
-      (await send<{ secret: string }>(registry, { field: 'createToken', type: 'CreateTokenInput', result: '{ secret }' }, input)).secret,
+    create: run<ContractResult>({ field: 'createContract', type: 'ContractInput', result: RESULT }),
+    update: run<ContractResult>({ field: 'updateContract', type: 'ContractInput', result: RESULT }),
+    remove: run<Release>({ field: 'deleteContract', type: 'DeleteContractInput', result: RELEASE }),
+    rollback: run<Release>({ field: 'rollback', type: 'RollbackInput', result: RELEASE }),
+    promote: run<Release>({ field: 'promote', type: 'PromoteInput', result: RELEASE }),
+    createToken: async (input: object) => (await createToken(input)).secret,
     /** Returns the current release. */
     read: async (name: string) => {
       const query = `query ($name: String!) { environment(name: $name) { release ${RELEASE} } }`;
