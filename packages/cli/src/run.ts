@@ -1,6 +1,7 @@
 /** Finds the command of a command line, runs it, and reports its errors. */
 import { parseArgs } from 'node:util';
 import { COMMON_OPTIONS, type Command, type CommandContext, type Given, type Options } from './command.ts';
+import { contractCreate, contractDelete, contractList, contractShow, contractUpdate } from './commands/contract.ts';
 import { launchList, launchPromote, launchRollback, launchShow } from './commands/launch.ts';
 import { checkApprove, operationsList, operationsPush } from './commands/operations.ts';
 import { subgraphCheck } from './commands/subgraph-check.ts';
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   ...[subgraphCheck, subgraphPublish, subgraphDelete, subgraphList, subgraphFetch, subgraphIntrospect, subgraphLint],
   ...[supergraphFetch, supergraphCompose, supergraphDiff],
   ...[launchList, launchShow, launchRollback, launchPromote],
+  ...[contractList, contractCreate, contractUpdate, contractShow, contractDelete],
   ...[operationsPush, operationsList, checkApprove],
 ];
 

@@ -10,6 +10,15 @@ export interface RegistryProblem {
   readonly places: readonly { readonly subgraph: string; readonly line: number; readonly column: number }[];
 }
 
+/** A change of the schema that clients see. */
+export interface RegistryChange {
+  readonly level: 'BREAKING' | 'DANGEROUS' | 'SAFE';
+  readonly kind: string;
+  readonly coordinate: string;
+  readonly message: string;
+  readonly isApproved: boolean;
+}
+
 /** A check of the registry's API. */
 export interface RegistryCheck {
   readonly id: string;
@@ -18,17 +27,16 @@ export interface RegistryCheck {
   readonly problems: readonly RegistryProblem[];
   readonly hints: readonly RegistryProblem[];
   readonly disagreements: readonly string[];
-  readonly changes: readonly {
-    readonly level: 'BREAKING' | 'DANGEROUS' | 'SAFE';
-    readonly kind: string;
-    readonly coordinate: string;
-    readonly message: string;
-    readonly isApproved: boolean;
-  }[];
+  readonly changes: readonly RegistryChange[];
   readonly brokenOperations: readonly {
     readonly name: string;
     readonly client: string;
     readonly messages: readonly string[];
+  }[];
+  readonly contracts: readonly {
+    readonly name: string;
+    readonly problems: readonly RegistryProblem[];
+    readonly changes: readonly RegistryChange[];
   }[];
 }
 
@@ -44,21 +52,12 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
     const message = `Operation "${name}" of client "${client}" becomes invalid: ${messages.join(' ')}`;
     return { code: 'BROKEN_OPERATION', message, severity: 'error', subgraph: null, line: null, column: null };
   });
-  const changes = check.changes.map(({ level, kind, coordinate, message, isApproved }): PrintedChange => {
-    const verdict: Verdict = level === 'SAFE' || isApproved ? 'pass' : level === 'BREAKING' ? 'fail' : 'warn';
-    const words = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
-    return {
-      level: words[level],
-      type: kind,
-      coordinate,
-      message: isApproved ? `${message} (approved)` : message,
-      verdict,
-      affected: [],
-      affectedCount: 0,
-    };
-  });
+  const changes = [
+    ...check.changes.map((change) => toPrintedChange(change)),
+    ...check.contracts.flatMap((contract) => contract.changes.map((change) => toPrintedChange(change, contract.name))),
+  ];
   const faults = [
-    ...check.problems.map((each) => toFault(each, 'error')),
+    ...[check, ...check.contracts].flatMap(({ problems }) => problems.map((each) => toFault(each, 'error'))),
     ...broken,
     ...lint,
     ...check.disagreements.map(toDisagreementFault),
@@ -68,4 +67,15 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
   const isWarned = changes.some(({ verdict }) => verdict === 'warn') || faults.some(({ severity }) => severity === 'warning');
   const passed = isWarned || lint.length > 0 ? 'warn' : 'pass';
   return { verdict: check.verdict === 'FAILED' || isLintError ? 'fail' : passed, faults, changes };
+}
+
+/** Names the contract in the message, when it is its clients who see the change. */
+function toPrintedChange({ level, kind, coordinate, message, isApproved }: RegistryChange, contract?: string): PrintedChange {
+  const verdict: Verdict = level === 'SAFE' || isApproved ? 'pass' : level === 'BREAKING' ? 'fail' : 'warn';
+  const words = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
+  const named = contract === undefined ? message : `Contract ${contract}: ${message}`;
+  return {
+    ...{ level: words[level], type: kind, coordinate, message: isApproved ? `${named} (approved)` : named, verdict },
+    ...{ affected: [], affectedCount: 0 },
+  };
 }

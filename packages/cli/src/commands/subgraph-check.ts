@@ -14,7 +14,8 @@ import { type RegistryCheck, toPrintedReport } from './registry-check.ts';
 const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
   id verdict launchId problems { code message places { subgraph line column } } hints { code message places { subgraph line column } }
   disagreements
-  changes { id level kind coordinate message isApproved } brokenOperations { hash name client messages } } }`;
+  changes { id level kind coordinate message isApproved } brokenOperations { hash name client messages }
+  contracts { name problems { code message places { subgraph line column } } changes { id level kind coordinate message isApproved } } } }`;
 
 /** The command `subgraph check`. */
 export const subgraphCheck: Command = {

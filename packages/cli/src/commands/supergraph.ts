@@ -6,6 +6,7 @@ import { buildSchema } from 'graphql';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { readConfig, readText, toSources, toSubgraphSources, writeResult } from '../files.ts';
+import { fetchContract } from './contract.ts';
 import { notFound } from './subgraph-read.ts';
 import { stripControl } from '../terminal.ts';
 
@@ -18,10 +19,17 @@ interface Launch {
 /** The command `supergraph fetch`. */
 export const supergraphFetch: Command = {
   words: 'supergraph fetch',
-  usage: '[--api] [--output FILE]',
-  summary: 'Prints the supergraph of an environment, or with --api the schema that clients see.',
-  options: { api: { type: 'boolean' }, output: { type: 'string' } },
+  usage: '[--contract NAME] [--api] [--output FILE]',
+  summary: 'Prints the supergraph of an environment or a contract, or with --api the schema that clients see.',
+  options: { contract: { type: 'string' }, api: { type: 'boolean' }, output: { type: 'string' } },
   async run(context) {
+    const name = context.text('contract');
+    if (name !== undefined) {
+      const contract = await fetchContract<object>(context, { name, fields: '{ name supergraphSdl apiSdl }' });
+      await writeResult(context.isSet('api') ? contract.apiSdl : contract.supergraphSdl, context);
+      context.reporter.finish({ contract });
+      return EXIT.success;
+    }
     const launch = await fetchLaunch(context, context.environment());
     await writeResult(context.isSet('api') ? launch.apiSdl : launch.supergraphSdl, context);
     context.reporter.finish({ launch });
