@@ -1,4 +1,4 @@
-/** GraphiQL as the gateway serves it to browsers at `GET /graphql`. Bundled by `build.mjs`. */
+/** GraphiQL as the gateway and the registry serve it to browsers at `GET /graphql`. Bundled by `build.mjs`. */
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { GraphiQL } from 'graphiql';
 import { createElement } from 'react';
@@ -35,6 +35,17 @@ subscription NewUsers {
   userCreated { id name }
 }
 `;
+const REGISTRY = `# Every field needs a token of the registry. Open the Headers tab below, and enter
+#   {"authorization": "Bearer trestle_reg_…"}
+query Environments {
+  environments {
+    name
+    subgraphs { name url }
+    contracts { name include exclude }
+    release { number action createdAt launch { id } }
+  }
+}
+`;
 const ANY = '# The Docs panel on the left shows what can be asked for.\n{\n  __typename\n}\n';
 
 /** Returns example operations for an editor that is opened for the first time: those that the schema has, or one that every schema has when it is unknown. */
@@ -52,6 +63,7 @@ async function chooseOperations() {
     has('query', 'productsConnection') && PRODUCTS,
     has('mutation', 'login') && LOGIN,
     has('subscription', 'userCreated') && USER_CREATED,
+    has('mutation', 'publishSubgraphs') && REGISTRY,
   ].filter(Boolean);
   return found.length > 0 ? found.join('\n') : ANY;
 }

@@ -78,6 +78,13 @@ describe('npm start', () => {
     }
   });
 
+  it("gives the bridge the registry's address for its page, unless the bridge has a public address", () => {
+    const linkOf = (env: Record<string, string>) => planWith(env).find(({ name }) => name === 'rest-bridge')?.env['PUBLIC_REGISTRY_URL'];
+    expect(linkOf({ REGISTRY_PORT: '4105' })).toBe('http://localhost:4105/graphql');
+    expect(linkOf({ PUBLIC_URL: 'https://api.example.com' })).toBeUndefined();
+    expect(linkOf({ PUBLIC_REGISTRY_URL: 'https://registry.example.com/graphql' })).toBe('https://registry.example.com/graphql');
+  });
+
   it('passes settings of single subgraphs only to the gateway, also those of unknown subgraphs', () => {
     const given = {
       SUBGRAPH_URL_USERS: 'http://a/',

@@ -94,6 +94,8 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   const bridge = plan('rest-bridge', 'rest-bridge', {
     port: config.REST_PORT,
     env: {
+      // Nothing on this machine is linked to from a public address.
+      ...(publicUrl === undefined && { PUBLIC_REGISTRY_URL: `http://localhost:${String(config.REGISTRY_PORT)}/graphql` }),
       ...inherit(...BRIDGE_SETTINGS),
       ...authentication,
       REST_PORT: String(config.REST_PORT),

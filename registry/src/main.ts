@@ -14,6 +14,7 @@ import { startExports } from '@trestle/telemetry/exports';
 import { createContext } from './api/context.ts';
 import { createRegistrySchema } from './api/schema.ts';
 import { readConfig } from './config.ts';
+import { createPages } from './pages/pages.ts';
 import { createRegistry } from './registry.ts';
 import { publishSeed } from './seed.ts';
 
@@ -41,10 +42,12 @@ async function start(log: ProcessLog): Promise<() => Promise<void>> {
     createId: createIds({ now: Date.now }),
   });
   const { registry, endpoints } = running;
-  const server = await startApolloServer({ schema: createRegistrySchema(), log, plugin: telemetry.plugin });
+  const schema = createRegistrySchema();
+  const server = await startApolloServer({ schema, log, plugin: telemetry.plugin });
   const inFlight = createInFlight();
   const handle = createHttpApp({
     ...{ server, inFlight, telemetry, endpoints, log },
+    pages: createPages(schema),
     // A token of the registry is no access token: the context looks it up.
     verifier: { verify: () => null },
     createContext: (request) => createContext(request, registry),

@@ -21,6 +21,7 @@ export function readConfig() {
       LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
       GATEWAY_URL: setting.url('http:', 'https:').default('http://127.0.0.1:4000/graphql'),
       PUBLIC_GATEWAY_URL: setting.url('http:', 'https:').optional(),
+      PUBLIC_REGISTRY_URL: setting.url('http:', 'https:').optional(),
       GATEWAY_CERT_FILE: setting.parsedFile(parseCertificate).optional(),
       MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
       GATEWAY_TIMEOUT_MS: setting.integer(100, 300_000).default(15_000),

@@ -123,6 +123,7 @@ function createRoutes(publicKeys: Verification['publicKeys']): Pick<PipelineDepe
   const addresses = createAddresses({
     publicUrl: config.PUBLIC_URL,
     publicGatewayUrl: config.PUBLIC_GATEWAY_URL,
+    publicRegistryUrl: config.PUBLIC_REGISTRY_URL,
     gatewayUrl: config.GATEWAY_URL,
   });
   const versions = createVersions(config.API_VERSIONS_FILE);

@@ -25,11 +25,17 @@ describe('addresses in documents', () => {
     const { url } = await stack.startBridge({
       PUBLIC_URL: 'https://api.example.com/',
       PUBLIC_GATEWAY_URL: 'https://graphql.example.com/graphql',
+      PUBLIC_REGISTRY_URL: 'https://registry.example.com/graphql',
     });
     expect((await read(url)).servers).toMatchObject([{ url: 'https://api.example.com/v1' }]);
     const index = await request(url, { method: 'GET' });
     expect(index.body).toMatchObject({
-      _links: { docs: { href: 'https://api.example.com/docs' }, graphql: { href: 'https://graphql.example.com/graphql' } },
+      _links: {
+        docs: { href: 'https://api.example.com/docs' },
+        graphql: { href: 'https://graphql.example.com/graphql' },
+        registry: { href: 'https://registry.example.com/graphql' },
+        registryDocs: { href: 'https://registry.example.com/docs' },
+      },
     });
   });
 });

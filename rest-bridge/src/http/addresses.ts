@@ -7,6 +7,8 @@ export interface AddressSettings {
   readonly publicUrl?: string | undefined;
   /** `PUBLIC_GATEWAY_URL`: the address at which browsers reach the gateway. */
   readonly publicGatewayUrl?: string | undefined;
+  /** `PUBLIC_REGISTRY_URL`: the address at which browsers reach the registry's API. */
+  readonly publicRegistryUrl?: string | undefined;
   /** `GATEWAY_URL`: the address at which the bridge reaches the gateway. */
   readonly gatewayUrl?: string | undefined;
 }
@@ -17,6 +19,8 @@ export interface Addresses {
   bridge(request: IncomingMessage): string;
   /** The gateway's address for browsers; undefined when the gateway runs on another host and `PUBLIC_GATEWAY_URL` is not set. */
   gateway(request: IncomingMessage): string | undefined;
+  /** The address of the registry's API for browsers; undefined when it is not set: it need not be public. */
+  readonly registry: string | undefined;
 }
 
 /** A host name or IP address with an optional port (RFC 9110 §7.2). Other values could inject a path or a query into a URL. */
@@ -24,12 +28,13 @@ const HOST = /^(?:[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?|\[[\da-f:.]{2,45}\])(?::\d
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
 /** Creates the lookup of public addresses. */
-export function createAddresses({ publicUrl, publicGatewayUrl, gatewayUrl }: AddressSettings): Addresses {
+export function createAddresses({ publicUrl, publicGatewayUrl, publicRegistryUrl, gatewayUrl }: AddressSettings): Addresses {
   const fixed = publicUrl === undefined ? undefined : withoutTrailingSlash(publicUrl);
   const upstream = gatewayUrl === undefined ? undefined : new URL(gatewayUrl);
   const bridge = (request: IncomingMessage) => fixed ?? addressOf(request) ?? '';
   return {
     bridge,
+    registry: publicRegistryUrl,
     gateway(request) {
       if (publicGatewayUrl !== undefined) return publicGatewayUrl;
       const own = bridge(request);

@@ -122,7 +122,9 @@ const INDEX: JsonSchema = {
     description: string,
     _links: { type: 'object', additionalProperties: all({ href: string, title: string }) },
   }),
-  examples: [toIndex({ bridge: 'https://api.example.com', gateway: 'https://graphql.example.com/graphql', prefix: '/v1' })],
+  examples: [
+    toIndex({ bridge: 'https://api.example.com', gateway: 'https://graphql.example.com/graphql', registry: undefined, prefix: '/v1' }),
+  ],
 };
 
 /** A JSON Web Key Set (RFC 7517 §5) of keys on the curve P-256. */

@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { toAcceptedTypes } from '@trestle/service/accept';
 import type { Addresses } from '../http/addresses.ts';
 import { JSON_TYPE } from '../http/media-types.ts';
-import { PAGE_TYPE, toPageHeaders } from '../http/page.ts';
+import { PAGE_TYPE, toPageHeaders } from '@trestle/service/page';
 import type { RouteResponse } from '../http/response.ts';
 import { createParameters } from '../query/parameters.ts';
 import { rejectRequest } from '../query/reject-request.ts';
@@ -107,7 +107,8 @@ function createIndexRoute(addresses: Addresses): LocalRoute {
     types: ['application/json', 'text/html'],
     respond: ({ search, prefix, request }) => {
       rejectParameters(search);
-      const index = toIndex({ bridge: addresses.bridge(request), gateway: addresses.gateway(request), prefix });
+      const { registry } = addresses;
+      const index = toIndex({ bridge: addresses.bridge(request), gateway: addresses.gateway(request), registry, prefix });
       // Browsers prefer HTML. A client that accepts anything gets JSON.
       if (toAcceptedTypes(request.headers.accept, [JSON_TYPE, PAGE_TYPE])[0] !== PAGE_TYPE) return { status: 200, body: index };
       return { status: 200, headers: toPageHeaders(INDEX_STYLE), document: { type: PAGE_TYPE, bytes: Buffer.from(toIndexPage(index)) } };

@@ -1,5 +1,5 @@
 /** The index of `GET /`, as JSON and as a page (contract §4). No I/O. */
-import { escapeHtml } from '../http/page.ts';
+import { escapeHtml } from '@trestle/service/page';
 
 /** The addresses that the index links to. */
 export interface IndexAddresses {
@@ -7,6 +7,8 @@ export interface IndexAddresses {
   readonly bridge: string;
   /** The public address of the gateway; undefined when it is unknown. */
   readonly gateway: string | undefined;
+  /** The public address of the registry's GraphQL API; undefined when it is unknown. */
+  readonly registry: string | undefined;
   /** The version prefix of the request. */
   readonly prefix: string;
 }
@@ -18,8 +20,8 @@ export interface Index {
   readonly _links: Readonly<Record<string, { readonly href: string; readonly title: string }>>;
 }
 
-/** Returns the index; without the link `graphql` when the address of the gateway is unknown. */
-export function toIndex({ bridge, gateway, prefix }: IndexAddresses): Index {
+/** Returns the index; without the links of the gateway and the registry when their addresses are unknown. */
+export function toIndex({ bridge, gateway, registry, prefix }: IndexAddresses): Index {
   const link = (path: string, title: string) => ({ href: `${bridge}${path}`, title });
   return {
     name: 'Trestle',
@@ -28,9 +30,18 @@ export function toIndex({ bridge, gateway, prefix }: IndexAddresses): Index {
       self: link(prefix === '' ? '/' : prefix, 'This page'),
       docs: link(`${prefix}/docs`, 'REST reference: all routes, parameters and errors'),
       ...(gateway !== undefined && { graphql: { href: gateway, title: 'GraphQL endpoint, with GraphiQL in browsers' } }),
+      ...(registry !== undefined && toRegistryLinks(registry)),
       openapi: link(`${prefix}/openapi.json`, 'OpenAPI 3.1 document, for Postman and code generators'),
       health: link('/readyz', 'Readiness check: 200 when the system can serve requests'),
     },
+  };
+}
+
+/** The reference page is beside the API, under the same origin. */
+function toRegistryLinks(registry: string) {
+  return {
+    registry: { href: registry, title: 'Registry of schemas: its GraphQL endpoint, with GraphiQL in browsers' },
+    registryDocs: { href: new URL('/docs', registry).href, title: 'Registry reference: all fields, inputs and types' },
   };
 }
 

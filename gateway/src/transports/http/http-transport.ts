@@ -2,7 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMultipart } from '@trestle/multipart/boundary';
 import { fail } from '@trestle/schema/errors';
+import { createGraphiql } from '@trestle/service/graphiql';
 import { setLateHeaders } from '@trestle/service/response-headers';
+import { toPackageUrl } from '../../package-files.ts';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import { toCacheHeaders, toFetchStatus } from '../../request/cache-report.ts';
 import { type Identification, tryIdentify } from '../../request/caller.ts';
@@ -25,12 +27,13 @@ import { chooseCacheControl } from './cache-control.ts';
 import { rejectCrossSite } from './cross-site.ts';
 import { HttpExchange } from './exchange.ts';
 import { admitExtended } from './extended-admission.ts';
-import { serveGraphiql } from './graphiql.ts';
 import { type IncrementalChoice, type MediaType, chooseIncrementalFormat, chooseStreamFormat } from './negotiation.ts';
 import { ALLOW } from './refusal.ts';
 import { handleReserved, isReservedRequest } from './reserved-requests.ts';
 import type { Head } from './send.ts';
 import { readUpload } from './upload.ts';
+
+const serveGraphiql = createGraphiql(toPackageUrl('dist/graphiql/'));
 
 /** Creates the handler of all requests that are not probes. */
 export function createHttpTransport(options: HttpTransportOptions): (request: IncomingMessage, response: ServerResponse) => void {

@@ -76,16 +76,20 @@ export interface HttpOptions {
   readonly createContext: (request: RequestContext) => RequestContext;
   /** The subgraph's own endpoints. */
   readonly endpoints?: Subgraph<RequestContext>['endpoints'];
+  /** Serves pages to browsers, and calls `next` for any other request. */
+  readonly pages?: RequestHandler;
   readonly uploads?: Subgraph<RequestContext>['uploads'];
   readonly log: Log;
 }
 
 /** Creates the Express application that serves `/graphql` and the subgraph's own endpoints. */
-export function createHttpApp({ server, inFlight, telemetry, verifier, createContext, endpoints, uploads, log }: HttpOptions): Express {
+export function createHttpApp(options: HttpOptions): Express {
+  const { server, inFlight, telemetry, verifier, createContext, endpoints, uploads, log } = options;
   return express()
     .disable('x-powered-by')
     .use(inFlight.count)
     .use(telemetry.observe)
+    .use(options.pages ?? passOn)
     .use(routeEndpoints(Object.entries(endpoints ?? {})))
     .use(
       '/graphql',
@@ -98,6 +102,10 @@ export function createHttpApp({ server, inFlight, telemetry, verifier, createCon
     .use(refuseUnknownPath)
     .use(createErrorHandler(log));
 }
+
+const passOn: RequestHandler = (_, __, next) => {
+  next();
+};
 
 /** Routes by the path as it was received: Express would change the URL that the endpoint reads. */
 function routeEndpoints(endpoints: readonly (readonly [string, Endpoint])[]): RequestHandler {

@@ -1,22 +1,22 @@
-/** Serves GraphiQL to browsers at `GET /graphql`, from the bundle in `dist/graphiql` (`gateway/graphiql/build.mjs`), without other origins. */
+/** Serves GraphiQL to browsers at `GET /graphql`, from the bundle that `gateway/graphiql/build.mjs` makes, without other origins. */
 import { readFile, readFileSync, readdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { chooseEncoding } from '@trestle/service/encoding';
-import { toPackageUrl } from '../../package-files.ts';
+import { chooseEncoding } from './encoding.ts';
 
-interface Exchange {
+/** A request, and the response to it. */
+export interface GraphiqlExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
 }
 
 interface Bundle {
+  readonly folder: URL;
   readonly names: ReadonlySet<string>;
   readonly page: Buffer;
 }
 
 const ASSETS = '/graphql/assets/';
-const FOLDER = toPackageUrl('dist/graphiql/');
 
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -40,34 +40,45 @@ const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-let bundle: Bundle | undefined;
-
 /**
  * Serves the page at `/graphql`, its files, and the redirect from `/` to browsers. Returns whether the request was for one of these. Calls `onSent`
  * when the response was sent.
  */
-export function serveGraphiql(exchange: Exchange, onSent: () => void): boolean {
-  const { method, url = '/', headers } = exchange.request;
-  if (method !== 'GET' && method !== 'HEAD') return false;
-  const isBrowser = headers.accept?.includes('text/html') === true;
-  if (url === '/' && isBrowser)
-    send(exchange, { status: 302, head: { location: '/graphql', 'cache-control': 'no-store', vary: 'Accept' } });
-  else if (url === '/graphql' && isBrowser) {
-    const head = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'Accept' };
-    send(exchange, { status: 200, head: { ...head, 'content-security-policy': PAGE_POLICY }, body: loadBundle().page });
-  } else if (url.startsWith(ASSETS) && loadBundle().names.has(url.slice(ASSETS.length))) {
-    sendAsset(exchange, { name: url.slice(ASSETS.length), onSent });
+export type ServeGraphiql = (exchange: GraphiqlExchange, onSent: () => void) => boolean;
+
+/** Creates the function that serves GraphiQL. `folder`: that of the bundle, which is loaded with the first request for it. */
+export function createGraphiql(folder: URL): ServeGraphiql {
+  let loaded: Bundle | undefined;
+  const load = () => (loaded ??= loadBundle(folder));
+  return (exchange, onSent) => {
+    const { method, url = '/', headers } = exchange.request;
+    if (method !== 'GET' && method !== 'HEAD') return false;
+    const isBrowser = headers.accept?.includes('text/html') === true;
+    if (url === '/' && isBrowser)
+      send(exchange, { status: 302, head: { location: '/graphql', 'cache-control': 'no-store', vary: 'Accept' } });
+    else if (url === '/graphql' && isBrowser) {
+      const head = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'Accept' };
+      send(exchange, { status: 200, head: { ...head, 'content-security-policy': PAGE_POLICY }, body: load().page });
+    } else if (url.startsWith(ASSETS) && load().names.has(url.slice(ASSETS.length))) {
+      sendAsset(exchange, { name: url.slice(ASSETS.length), bundle: load(), onSent });
+      return true;
+    } else return false;
+    onSent();
     return true;
-  } else return false;
-  onSent();
-  return true;
+  };
 }
 
-function sendAsset(exchange: Exchange, { name, onSent }: { name: string; onSent: () => void }): void {
-  const { names } = loadBundle();
+interface Asset {
+  readonly name: string;
+  readonly bundle: Bundle;
+  readonly onSent: () => void;
+}
+
+function sendAsset(exchange: GraphiqlExchange, { name, bundle, onSent }: Asset): void {
+  const { names, folder } = bundle;
   const isCompressed = names.has(`${name}.br`);
   const encoding = isCompressed ? chooseEncoding(exchange.request.headers['accept-encoding'], Infinity) : 'identity';
-  readFile(new URL(`${name}${ENDINGS[encoding]}`, FOLDER), (error, body) => {
+  readFile(new URL(`${name}${ENDINGS[encoding]}`, folder), (error, body) => {
     if (error) exchange.response.destroy();
     else {
       const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
@@ -80,7 +91,7 @@ function sendAsset(exchange: Exchange, { name, onSent }: { name: string; onSent:
 }
 
 function send(
-  { request, response, requestId }: Exchange,
+  { request, response, requestId }: GraphiqlExchange,
   { status, head, body = Buffer.alloc(0) }: { status: number; head: Readonly<Record<string, string>>; body?: Buffer },
 ): void {
   const always = { 'x-request-id': requestId, 'referrer-policy': 'same-origin' };
@@ -88,13 +99,10 @@ function send(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** Loads the bundle with the first request for it. */
-function loadBundle(): Bundle {
-  if (bundle) return bundle;
-  const { script, style } = JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')) as { script: string; style: string };
-  const names = new Set(readdirSync(FOLDER).filter((name) => name !== 'manifest.json'));
-  bundle = { names, page: Buffer.from(writePage({ script, style })) };
-  return bundle;
+function loadBundle(folder: URL): Bundle {
+  const { script, style } = JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8')) as { script: string; style: string };
+  const names = new Set(readdirSync(folder).filter((name) => name !== 'manifest.json'));
+  return { folder, names, page: Buffer.from(writePage({ script, style })) };
 }
 
 function writePage({ script, style }: { script: string; style: string }): string {
