@@ -98,11 +98,17 @@ describe('a gateway with REGISTRY_CONTRACT', () => {
     expect(await ask(gateway, '{ __type(name: "Staff") { name } }')).toBe('{"data":{"__type":null}}');
   });
 
-  it('does not name the type of an object that the contract leaves out', async () => {
+  it('returns null, with an error that does not name its type, for an object of a type that the contract leaves out', async () => {
     const gateway = await start(await prepare(), { REGISTRY_CONTRACT: 'public' });
-    const body = await ask(gateway, '{ hits { __typename ... on User { name } } }');
-    expect(body).toContain('{"__typename":"User","name":"Ada"}');
-    expect(body).not.toContain('Staff');
+    for (const [selection, user] of [
+      ['__typename', '{"__typename":"User"}'],
+      ['... on User { name }', '{"name":"Ada"}'],
+      ['__typename ... on User { name }', '{"__typename":"User","name":"Ada"}'],
+    ] as const) {
+      const body = await ask(gateway, `{ hits { ${selection} } }`);
+      expect(body).toContain(`{"data":{"hits":[${user},null]},"errors":[`);
+      expect(body).not.toContain('Staff');
+    }
   });
 
   it('follows changes of tags by a publish, and of the contract, without a restart', async () => {

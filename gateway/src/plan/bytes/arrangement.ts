@@ -145,8 +145,16 @@ export class Arrangement {
       return { kind: 'typename', key: field.key, keptWhen };
     if (own?.name !== field.name) throw new Unsupported('a field from an unknown fetch');
     own.type = field.type;
+    own.cases = this.#visibleCases(own);
     for (const each of own.cases) this.#arrangeCase(own, each, { field, place, origin });
     return { kind: 'field', field: own, isKept: true, keptWhen, selected: field };
+  }
+
+  /** Clients cannot see the other types: a response with such an object is left to the object executor, which reports its type. */
+  #visibleCases({ cases }: AskedField): readonly AskedObject[] {
+    const visible = cases.filter(({ type }) => isObjectType(this.#input.schema.getType(type.name)));
+    if (visible.length === 0 && cases.length > 0) throw new Unsupported('an abstract type without visible types');
+    return visible;
   }
 
   #arrangeCase(
@@ -155,7 +163,6 @@ export class Arrangement {
     { field, place, origin }: { field: FieldPosition['field']; place: Place; origin: Origin },
   ): void {
     const type = this.#input.schema.getType(asked.type.name);
-    // Clients cannot see the type: a response with such an object is left to the object executor.
     if (!isObjectType(type)) return;
     const below = { ...origin, path: pathBelow(origin, place.type, own), isCase: own.isAbstract };
     const segments = [{ key: field.key, type: undefined }, ...listSegments(own)];

@@ -40,7 +40,7 @@ export interface AskedField {
   /** The conditions under which the response has the field. */
   readonly when: readonly Condition[];
   /** Its objects: one for an object type, one for each possible type of an abstract type; none for a leaf. */
-  readonly cases: readonly AskedObject[];
+  cases: readonly AskedObject[];
   readonly isAbstract: boolean;
   /** The number of the register for the place of its value, where a representation needs it. */
   register: number | undefined;
