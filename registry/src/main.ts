@@ -19,8 +19,8 @@ import { createRegistry } from './registry.ts';
 import { publishSeed } from './seed.ts';
 
 const NAME = 'registry';
-/** A publish waits for the publishes of other processes, each of which may compose for a minute. */
-const STATEMENT_TIMEOUT_MS = 90_000;
+/** A publish waits for the publishes of other processes, each of which may compose for a minute, and make contracts for another one. */
+const STATEMENT_TIMEOUT_MS = 150_000;
 
 const config = readConfig();
 const log = createLog({ service: NAME, level: config.LOG_LEVEL });

@@ -37,11 +37,11 @@ export function toIndex({ bridge, gateway, registry, prefix }: IndexAddresses): 
   };
 }
 
-/** The reference page is beside the API, under the same origin. */
+/** The reference page is beside the API: `docs` in place of `graphql`. */
 function toRegistryLinks(registry: string) {
   return {
     registry: { href: registry, title: 'Registry of schemas: its GraphQL endpoint, with GraphiQL in browsers' },
-    registryDocs: { href: new URL('/docs', registry).href, title: 'Registry reference: all fields, inputs and types' },
+    registryDocs: { href: new URL('docs', registry).href, title: 'Registry reference: all fields, inputs and types' },
   };
 }
 
