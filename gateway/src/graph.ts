@@ -46,6 +46,7 @@ import { createTools } from './transports/mcp/tools.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
 import { createUpstreams } from './upstream/upstream.ts';
+import { createUsage, reportsUsage } from './usage/create-usage.ts';
 import { readVersion } from './package-files.ts';
 import { type TrustedDocumentsWatch, watchTrustedDocuments } from './watch-documents.ts';
 
@@ -91,6 +92,7 @@ export async function startGraph(
   };
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
+  const usage = createUsage(config, { log, metrics });
   const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, admission: shared.admission });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
@@ -100,7 +102,7 @@ export async function startGraph(
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
-  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks });
+  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, usage });
   const endpoints = [
     ...createInvalidation(config, cache),
     ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
@@ -122,7 +124,7 @@ export async function startGraph(
     },
     drain: transports.drain,
     stop: async () => {
-      await Promise.all([engine.stop(), apiKeys?.close()]);
+      await Promise.all([engine.stop(), apiKeys?.close(), usage?.stop()]);
       cache?.close();
       await hooks.stop();
     },
@@ -195,6 +197,7 @@ function prepareEngine(
           errorFactor: config.CANARY_ERROR_FACTOR,
           p95Factor: config.CANARY_P95_FACTOR,
         },
+        reportsUsage: reportsUsage(config),
         warmUp: { maxOperations: config.WARM_UP_OPERATIONS, maxMs: config.WARM_UP_TIMEOUT_MS },
       });
     silenceVendorTelemetry();
