@@ -1,10 +1,11 @@
 /** What the registry keeps, as its store returns it. */
+import type { ChangeDecision } from './composition/decision.ts';
 
 /** How an environment came to serve a launch. */
 export type ReleaseAction = 'PUBLISH' | 'DELETE' | 'ROLLBACK' | 'PROMOTE' | 'CANARY' | 'RETURN';
 
 /** What a token may allow. */
-export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'CANARY', 'ADMIN'] as const;
+export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'CANARY', 'REPORT', 'ADMIN'] as const;
 /** One scope of a token. */
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -68,6 +69,8 @@ export interface SchemaChange {
   /** The schema coordinate of what changes. */
   readonly coordinate: string;
   readonly message: string;
+  /** Missing in checks that are older than usage. */
+  readonly decision?: ChangeDecision;
 }
 
 /** A registered operation that would become invalid. */
@@ -88,6 +91,16 @@ export interface CheckResult {
   /** Breaking changes first. `isApproved`: by an approval before the check. */
   readonly changes: readonly (SchemaChange & { readonly isApproved: boolean })[];
   readonly brokenOperations: readonly BrokenOperation[];
+  /** What the changes were decided by; null when nothing was recorded. Missing in checks that are older than usage. */
+  readonly usage?: CheckedUsage | null;
+}
+
+/** The usage that a check has looked at. */
+export interface CheckedUsage {
+  /** The days since the first recorded request; 0 when not every operation could be looked at. */
+  readonly days: number;
+  readonly operations: number;
+  readonly requests: number;
 }
 
 /** A check that ran. */

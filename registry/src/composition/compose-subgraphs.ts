@@ -4,10 +4,12 @@ import { listChanges } from '@trestle/graph-checks/changes';
 import { composeGraph } from '@trestle/graph-checks/compose';
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import { lintSdl } from '@trestle/graph-checks/lint';
+import { decideChanges } from '@trestle/graph-checks/usage';
 import { compose } from '@trestle/schema/compose';
 import { type GraphQLSchema, buildSchema, parse, validate } from 'graphql';
 import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
 import type { Comparison, ComposeOutcome, ComposeTask } from './compose-task.ts';
+import { toDecision } from './decision.ts';
 
 /** What is kept of the findings: a broken schema may have thousands. */
 const MAX_PROBLEMS = 100;
@@ -24,7 +26,7 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
   const { supergraphSdl, apiSdl } = composition;
   if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, changes: [], brokenOperations: [] };
   const api = buildSchema(apiSdl, { assumeValidSDL: true });
-  const changes = await compare(compareWith.apiSdl, api);
+  const changes = await compare(compareWith, api);
   return { ok: true, ...found, supergraphSdl, apiSdl, changes, brokenOperations: findBroken(api, compareWith.operations) };
 }
 
@@ -52,15 +54,16 @@ function toProblems(faults: readonly GraphFault[]): CompositionProblem[] {
   });
 }
 
-async function compare(before: string | undefined, after: GraphQLSchema): Promise<SchemaChange[]> {
-  if (before === undefined) return [];
-  const changes = await listChanges(buildSchema(before, { assumeValidSDL: true }), after);
-  return changes.slice(0, MAX_CHANGES).map(({ type: kind, level, coordinate, message }) => {
+async function compare({ apiSdl, usage, policy }: Comparison, after: GraphQLSchema): Promise<SchemaChange[]> {
+  if (apiSdl === undefined) return [];
+  const schema = buildSchema(apiSdl, { assumeValidSDL: true });
+  const changes = (await listChanges(schema, after)).slice(0, MAX_CHANGES);
+  return decideChanges({ schema, changes, usage, policy }).map(({ type: kind, level, coordinate, message, ...decided }) => {
     const id = createHash('sha256')
       .update(JSON.stringify([level, kind, coordinate, message]))
       .digest('hex')
       .slice(0, 32);
-    return { id, level: LEVELS[level], kind, coordinate, message };
+    return { id, level: LEVELS[level], kind, coordinate, message, decision: toDecision(decided) };
   });
 }
 

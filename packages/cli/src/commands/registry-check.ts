@@ -1,6 +1,5 @@
 /** The registry's report of a check, in the form that is printed. */
 import type { GraphFault, Severity } from '@trestle/graph-checks/faults';
-import type { Verdict } from '@trestle/graph-checks/usage';
 import { type PrintedChange, type PrintedReport, toDisagreementFault } from './check-output.ts';
 
 /** A problem or hint of the registry. */
@@ -10,10 +9,24 @@ export interface RegistryProblem {
   readonly places: readonly { readonly subgraph: string; readonly line: number; readonly column: number }[];
 }
 
+interface RegistryClientUsage {
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly requests: number;
+  readonly percent: number;
+  readonly lastSeen: string;
+}
+
+/** An operation that a change affects. */
+interface RegistryOperation extends Omit<RegistryClientUsage, 'version'> {
+  readonly hash: string;
+  readonly clients: readonly RegistryClientUsage[];
+}
+
 /** A check of the registry's API. */
 export interface RegistryCheck {
   readonly id: string;
-  readonly verdict: 'PASSED' | 'FAILED' | 'APPROVED';
+  readonly verdict: 'PASSED' | 'FAILED' | 'NOT_ENOUGH_DATA' | 'APPROVED';
   readonly launchId: string | null;
   readonly problems: readonly RegistryProblem[];
   readonly hints: readonly RegistryProblem[];
@@ -24,7 +37,12 @@ export interface RegistryCheck {
     readonly coordinate: string;
     readonly message: string;
     readonly isApproved: boolean;
+    readonly verdict: 'PASS' | 'WARN' | 'FAIL' | 'NOT_ENOUGH_DATA';
+    readonly affected: readonly RegistryOperation[];
+    readonly affectedCount: number;
   }[];
+  /** Null when the registry has no usage. */
+  readonly usage: { readonly days: number; readonly operations: number; readonly requests: number } | null;
   readonly brokenOperations: readonly {
     readonly name: string;
     readonly client: string;
@@ -44,19 +62,7 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
     const message = `Operation "${name}" of client "${client}" becomes invalid: ${messages.join(' ')}`;
     return { code: 'BROKEN_OPERATION', message, severity: 'error', subgraph: null, line: null, column: null };
   });
-  const changes = check.changes.map(({ level, kind, coordinate, message, isApproved }): PrintedChange => {
-    const verdict: Verdict = level === 'SAFE' || isApproved ? 'pass' : level === 'BREAKING' ? 'fail' : 'warn';
-    const words = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
-    return {
-      level: words[level],
-      type: kind,
-      coordinate,
-      message: isApproved ? `${message} (approved)` : message,
-      verdict,
-      affected: [],
-      affectedCount: 0,
-    };
-  });
+  const changes = check.changes.map(toPrintedChange);
   const faults = [
     ...check.problems.map((each) => toFault(each, 'error')),
     ...broken,
@@ -67,5 +73,24 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
   const isLintError = lint.some(({ severity }) => severity === 'error');
   const isWarned = changes.some(({ verdict }) => verdict === 'warn') || faults.some(({ severity }) => severity === 'warning');
   const passed = isWarned || lint.length > 0 ? 'warn' : 'pass';
-  return { verdict: check.verdict === 'FAILED' || isLintError ? 'fail' : passed, faults, changes };
+  const verdict = check.verdict === 'FAILED' || isLintError ? 'fail' : check.verdict === 'NOT_ENOUGH_DATA' ? 'not_enough_data' : passed;
+  return { verdict, faults, changes, usage: check.usage };
+}
+
+const VERDICTS = { PASS: 'pass', WARN: 'warn', FAIL: 'fail', NOT_ENOUGH_DATA: 'not_enough_data' } as const;
+const LEVELS = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
+
+function toPrintedChange(change: RegistryCheck['changes'][number]): PrintedChange {
+  const { level, kind, coordinate, message, isApproved, verdict, affected, affectedCount } = change;
+  return {
+    ...{ level: LEVELS[level], type: kind, coordinate, message: isApproved ? `${message} (approved)` : message },
+    verdict: isApproved ? 'pass' : VERDICTS[verdict],
+    isApproved,
+    affected: affected.map(({ requests, clients, ...operation }) => ({
+      ...operation,
+      count: requests,
+      clients: clients.map(({ requests: count, ...client }) => ({ ...client, count })),
+    })),
+    affectedCount,
+  };
 }
