@@ -97,8 +97,10 @@ export interface CheckResult {
 
 /** The usage that a check has looked at. */
 export interface CheckedUsage {
-  /** The days since the first recorded request; 0 when not every operation could be looked at. */
+  /** The days since the first recorded request. */
   readonly days: number;
+  /** False when not every operation could be looked at. */
+  readonly isComplete: boolean;
   readonly operations: number;
   readonly requests: number;
 }

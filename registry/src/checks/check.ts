@@ -84,9 +84,9 @@ async function toResult(outcome: ComposeOutcome, { environment, store }: { envir
   return { problems: [], hints, disagreements, lint, changes: decided, brokenOperations };
 }
 
-function toCheckedUsage({ days, operations }: RecordedUsage): CheckedUsage {
+function toCheckedUsage({ days, operations, isComplete = true }: RecordedUsage): CheckedUsage {
   const requests = operations.flatMap(({ clients }) => clients.map(({ count }) => count)).reduce((sum, each) => sum + each, 0);
-  return { days, operations: operations.length, requests };
+  return { days, isComplete, operations: operations.length, requests };
 }
 
 /** Returns the ids of the changes that an approval accepts: breaking ones, and others that fail a check. */

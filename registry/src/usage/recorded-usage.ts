@@ -56,8 +56,8 @@ export interface UsageQuestion {
 }
 
 /**
- * Returns what was recorded; undefined when nothing ever was. `days` is 0 when it is not complete: with operations whose text is not known, or more than
- * a check reads.
+ * Returns what was recorded; undefined when nothing ever was. It is not complete with operations whose text is not known, and with more than a check
+ * reads.
  */
 export async function readRecordedUsage(
   { environment, days, now }: UsageQuestion,
@@ -72,7 +72,8 @@ export async function readRecordedUsage(
   for (const { operation, name, version, requests, lastSeen } of await reads.listUsers(window, [...clients.keys()]))
     clients.get(operation)?.push({ name: name || null, version: version || null, count: requests, lastSeen: lastSeen.toISOString() });
   return {
-    days: isComplete ? Math.floor((now - since.getTime()) / DAY_MS) : 0,
+    days: Math.floor((now - since.getTime()) / DAY_MS),
+    isComplete,
     operations: operations.map(({ id, hash, name, text }) => ({ hash, name, text: text ?? '', clients: clients.get(id) ?? [] })),
   };
 }

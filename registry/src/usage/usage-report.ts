@@ -1,7 +1,7 @@
 /** A report of a gateway: which operations clients sent in a minute. Parses and bounds it; no I/O. */
 import { createHash } from 'node:crypto';
 import { checkString } from '@trestle/chassis/values/strings';
-import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
+import { type FieldFault, fail } from '@trestle/schema/errors';
 
 /** How many classes of durations there are: below 0.25 ms, and then up to twice as much each. */
 export const DURATION_CLASSES = 18;
@@ -82,7 +82,8 @@ export function parseUsageReport(body: unknown, now: number): UsageReport {
   checkUnique(operations, ['hash'], { field: 'operations', add });
   checkUnique(clients, ['name', 'version'], { field: 'clients', add });
   checkUnique(rows, ['operation', 'client'], { field: 'rows', add });
-  rejectFaults(faults);
+  const [first] = faults;
+  if (first) throw fail('VALIDATION_ERROR', `The report is not valid: \`${first.field}\` ${first.message}.`, { details: faults });
   return { ...(report as unknown as UsageReport), minute: new Date(minute as string) };
 }
 
@@ -169,7 +170,7 @@ function findRowFault(
   if (!isWhole(count, MAX_COUNT) || count === 0) return `must have a count of 1 to ${String(MAX_COUNT)}`;
   if (!isWhole(errors, count)) return 'must not have more errors than requests';
   const areDurations = Array.isArray(durations) && durations.length === DURATION_CLASSES && durations.every((each) => isWhole(each, count));
-  const sum = areDurations ? (durations).reduce((total, each) => total + each, 0) : NaN;
+  const sum = areDurations ? durations.reduce((total, each) => total + each, 0) : NaN;
   return sum === count ? undefined : `must have ${String(DURATION_CLASSES)} durations that add up to its count`;
 }
 

@@ -19,13 +19,22 @@ export interface PrintedChange {
   readonly affectedCount: number;
 }
 
+/** The usage by which a registry has decided. */
+export interface CheckedUsage {
+  readonly days: number;
+  readonly operations: number;
+  readonly requests: number;
+  /** False when not every operation could be looked at. */
+  readonly isComplete: boolean;
+}
+
 /** A report as it is printed, whether the registry or this process has made it. */
 export interface PrintedReport {
   readonly verdict: Verdict;
   readonly faults: readonly GraphFault[];
   readonly changes: readonly PrintedChange[];
   /** What the changes were decided by; null when nothing was recorded. */
-  readonly usage?: { readonly days: number; readonly operations: number; readonly requests: number } | null;
+  readonly usage?: CheckedUsage | null;
 }
 
 const EXITS: Record<Verdict, ExitCode> = {
@@ -65,10 +74,11 @@ export function printReport(report: PrintedReport, reporter: Reporter, sources: 
   return EXITS[report.verdict];
 }
 
-function describeUsage(usage: NonNullable<PrintedReport['usage']> | null): string {
+function describeUsage(usage: CheckedUsage | null): string {
   if (!usage) return 'No usage is recorded: every breaking change fails.';
-  const { days, operations, requests } = usage;
-  return `Decided by ${String(requests)} requests of ${String(operations)} operations; usage is recorded for ${String(days)} days.`;
+  const { days, operations, requests, isComplete } = usage;
+  const rest = isComplete ? '' : ' Not every operation could be looked at.';
+  return `Decided by ${String(requests)} requests of ${String(operations)} operations; usage is recorded for ${String(days)} days.${rest}`;
 }
 
 function printChange(change: PrintedChange, reporter: Reporter): void {

@@ -1,6 +1,6 @@
 /** The registry's report of a check, in the form that is printed. */
 import type { GraphFault, Severity } from '@trestle/graph-checks/faults';
-import { type PrintedChange, type PrintedReport, toDisagreementFault } from './check-output.ts';
+import { type CheckedUsage, type PrintedChange, type PrintedReport, toDisagreementFault } from './check-output.ts';
 
 /** A problem or hint of the registry. */
 export interface RegistryProblem {
@@ -42,7 +42,7 @@ export interface RegistryCheck {
     readonly affectedCount: number;
   }[];
   /** Null when the registry has no usage. */
-  readonly usage: { readonly days: number; readonly operations: number; readonly requests: number } | null;
+  readonly usage: CheckedUsage | null;
   readonly brokenOperations: readonly {
     readonly name: string;
     readonly client: string;

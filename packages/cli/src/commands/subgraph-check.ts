@@ -15,7 +15,7 @@ import { type RegistryCheck, toPrintedReport } from './registry-check.ts';
 const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
   id verdict launchId problems { code message places { subgraph line column } } hints { code message places { subgraph line column } }
   disagreements
-  usage { days operations requests }
+  usage { days operations requests isComplete }
   changes { id level kind coordinate message isApproved verdict affectedCount affected { hash name requests percent lastSeen
     clients { name version requests percent lastSeen } } } brokenOperations { hash name client messages } } }`;
 
