@@ -69,6 +69,10 @@ describe('describeUsage', () => {
     ]);
   });
 
+  it('leaves out names that are longer than the registry takes', () => {
+    expect(describeText(`query ${'A'.repeat(201)} { user { id } }`)).toMatchObject({ name: undefined, uses: ['Query.user', 'User.id'] });
+  });
+
   it('describes nothing of an operation that is longer than the registry takes', () => {
     const long = `{ ${Array.from({ length: 3 }, (_, i) => `...${'F'.repeat(70_000)}${String(i)}`).join(' ')} }`;
     expect(() => describeText(long)).toThrow('Nothing is described');

@@ -8,6 +8,8 @@ import { normalizeDocument, toText } from './normal-text.ts';
 /** The registry takes no longer text, and no more uses. */
 const MAX_TEXT = 200_000;
 const MAX_USES = 5000;
+const MAX_NAME = 200;
+const MAX_USE = 400;
 
 /** Uses that are coordinates, and those of values that variables give. */
 const REPORTED = /^(?:[^-<>].*\.|@|<.*\?$)/;
@@ -23,8 +25,9 @@ export function describeUsage(schema: GraphQLSchema, { operation, fragments }: U
   const text = toText(document);
   if (text.length > MAX_TEXT) return undefined;
   const hash = createHash('sha256').update(text).digest('hex');
-  const uses = [...collectUses(schema, document)].filter((use) => REPORTED.test(use)).slice(0, MAX_USES);
-  return { hash, name: operation.name?.value, text, uses };
+  const uses = [...collectUses(schema, document)].filter((use) => use.length <= MAX_USE && REPORTED.test(use)).slice(0, MAX_USES);
+  const name = operation.name?.value;
+  return { hash, name: name && name.length > MAX_NAME ? undefined : name, text, uses };
 }
 
 /** Returns the fragments that an operation spreads, in the order of their names: other ones belong to other operations. */

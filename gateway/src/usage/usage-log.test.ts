@@ -38,7 +38,11 @@ describe('UsageLog', () => {
     expect(log.take()).toMatchObject([{ operation: A, count: 1, errors: 0 }]);
   });
 
-  it('counts clients and versions beyond the bounds as one, and cuts long names', () => {
+  it('counts clients and versions beyond the bounds as one, cuts long names, and keeps no control character', () => {
+    const tabs = new UsageLog(1e6, () => undefined);
+    tabs.add(A, { name: 'a\tb', version: undefined }, fast);
+    tabs.add(A, { name: 'a\tb', version: undefined }, fast);
+    expect(tabs.take()).toMatchObject([{ client: 'a b', count: 2 }]);
     const log = new UsageLog(1e9, () => undefined);
     for (let i = 0; i < 1100; i++) log.add(A, { name: `client ${String(i)}`, version: undefined }, fast);
     for (let i = 0; i < 150; i++) log.add(A, { name: 'client 1', version: String(i) }, fast);

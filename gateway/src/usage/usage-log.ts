@@ -13,6 +13,8 @@ const CLASSES_PER_MS = 4;
 const MAX_CLIENTS = 1000;
 const MAX_VERSIONS = 100;
 const MAX_CHARACTERS = 100;
+// eslint-disable-next-line no-control-regex -- a header may have a tab, which the registry refuses
+const CONTROL = /[\u0000-\u001f\u007f]/g;
 /** The name and the version of clients beyond the bounds. */
 export const OTHER = '(other)';
 
@@ -86,11 +88,16 @@ export class UsageLog {
     return rows;
   }
 
-  #find(givenName: string, givenVersion: string): ClientRows {
-    const name = this.#clients.has(givenName) ? givenName : bound(givenName, this.#clients, MAX_CLIENTS);
+  #find(name: string, version: string): ClientRows {
+    return this.#clients.get(name)?.get(version) ?? this.#findNew(name, version);
+  }
+
+  /** Returns the rows of a client that was not counted yet, or whose names are not kept as they are. */
+  #findNew(givenName: string, givenVersion: string): ClientRows {
+    const name = bound(givenName, this.#clients, MAX_CLIENTS);
     let versions = this.#clients.get(name);
     if (!versions) this.#clients.set(name, (versions = new Map<string, ClientRows>()));
-    const version = versions.has(givenVersion) ? givenVersion : bound(givenVersion, versions, MAX_VERSIONS);
+    const version = bound(givenVersion, versions, MAX_VERSIONS);
     let client = versions.get(version);
     if (!client) {
       client = { client: name || null, version: version || null, rows: new Map() };
@@ -120,9 +127,9 @@ function sizeOf({ text, uses }: OperationUsage): number {
   return uses.reduce((sum, use) => sum + use.length + 16, text.length);
 }
 
-/** Returns the key of a new name: the name, cut to its length, or OTHER when there are too many. */
+/** Returns the name that is kept: without control characters, cut to its length, or OTHER when there are too many. */
 function bound(name: string, known: ReadonlyMap<string, unknown>, max: number): string {
-  const cut = name.length > MAX_CHARACTERS ? name.slice(0, MAX_CHARACTERS) : name;
+  const cut = name.slice(0, MAX_CHARACTERS).replace(CONTROL, ' ');
   return known.has(cut) || known.size < max ? cut : OTHER;
 }
 

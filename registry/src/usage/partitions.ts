@@ -5,7 +5,7 @@ import type { Log } from '@trestle/log';
 
 /** A lock that no environment has: its space is not that of the environments' locks. */
 const LOCK = [4005_1, 1];
-const TABLES = ['usage_reports', 'usage_hours', 'usage_days'] as const;
+const TABLES = ['usage_reports', 'usage_hours', 'usage_days', 'usage_operation_days', 'usage_client_days'] as const;
 const DAY_MS = 86_400_000;
 /** Reports may be a day old, and processes may have been stopped for a day. */
 const DAYS_BEFORE = 1;

@@ -17,6 +17,8 @@ export type PolicyInput = {
 
 /** More operations than these are not read: a check then never says that nothing uses a change. */
 const MAX_OPERATIONS = 10_000;
+/** More operations of clients than these are not read either. */
+const MAX_USERS = 200_000;
 const MAX_DAYS = 400;
 const MAX_COUNT = 2_147_483_647;
 const DAY_MS = 86_400_000;
@@ -67,9 +69,10 @@ export async function readRecordedUsage(
   const { since } = await reads.readTotal(window);
   if (!since) return undefined;
   const operations = await reads.listTexts(window, MAX_OPERATIONS + 1);
-  const isComplete = operations.length <= MAX_OPERATIONS && operations.every(({ text }) => text !== null);
   const clients = new Map<string, ClientUsage[]>(operations.map(({ id }) => [id, []]));
-  for (const { operation, name, version, requests, lastSeen } of await reads.listUsers(window, [...clients.keys()]))
+  const users = await reads.listUsers(window, MAX_USERS + 1);
+  const isComplete = operations.length <= MAX_OPERATIONS && users.length <= MAX_USERS && operations.every(({ text }) => text !== null);
+  for (const { operation, name, version, requests, lastSeen } of users)
     clients.get(operation)?.push({ name: name || null, version: version || null, count: requests, lastSeen: lastSeen.toISOString() });
   return {
     days: Math.floor((now - since.getTime()) / DAY_MS),

@@ -20,7 +20,7 @@ export type UsageReads = ReturnType<typeof createUsageReads>;
 
 /** The sums of each operation in the window; `$1` and `$2` are its environment and first day. */
 const OPERATIONS = `t AS (SELECT "operationId" AS "id", sum("requests")::float8 AS "requests", sum("errors")::float8 AS "errors", max("lastSeen") AS "lastSeen"
-  FROM "usage_days" WHERE "environment" = $1 AND "day" >= $2 GROUP BY "operationId")`;
+  FROM "usage_operation_days" WHERE "environment" = $1 AND "day" >= $2 GROUP BY "operationId")`;
 
 /** Creates the statements. */
 export function createUsageReads(query: Query) {
@@ -30,7 +30,7 @@ export function createUsageReads(query: Query) {
       const [row] = await query<UsageTotal>(
         `SELECT coalesce(sum("requests") FILTER (WHERE "day" >= $2), 0)::float8 AS "requests",
            coalesce(sum("errors") FILTER (WHERE "day" >= $2), 0)::float8 AS "errors", min("day")::timestamp AT TIME ZONE 'UTC' AS "since"
-         FROM "usage_days" WHERE "environment" = $1`,
+         FROM "usage_client_days" WHERE "environment" = $1`,
         [environment, from],
       );
       return row ?? { requests: 0, errors: 0, since: null };
@@ -42,8 +42,11 @@ export function createUsageReads(query: Query) {
     listClients: ({ environment, from }: UsageWindow, { operation, first, after }: UsagePage & { readonly operation: string | null }) =>
       query<ClientUsage>(
         `WITH t AS (SELECT "clientId" AS "id", sum("requests")::float8 AS "requests", sum("errors")::float8 AS "errors", max("lastSeen") AS "lastSeen"
-           FROM "usage_days" WHERE "environment" = $1 AND "day" >= $2 AND ($3::text IS NULL OR "operationId" =
-             (SELECT "id" FROM "usage_operations" WHERE "environment" = $1 AND "hash" = $3)) GROUP BY "clientId")
+           FROM ${operation === null ? '"usage_client_days"' : '"usage_days"'} WHERE "environment" = $1 AND "day" >= $2 AND ${
+             operation === null
+               ? '$3::text IS NULL'
+               : '"operationId" = (SELECT "id" FROM "usage_operations" WHERE "environment" = $1 AND "hash" = $3)'
+           } GROUP BY "clientId")
          SELECT c."id"::text AS "id", nullif(c."name", '') AS "name", nullif(c."version", '') AS "version", t."requests", t."errors", t."lastSeen"
          FROM t JOIN "usage_clients" c ON c."id" = t."id"
          WHERE $4::bigint IS NULL OR (t."requests", t."id") < (SELECT l."requests", l."id" FROM t l WHERE l."id" = $4)
@@ -78,7 +81,7 @@ function createOperationReads(query: Query) {
   const columns = `o."hash", o."name", o."text", o."firstSeen", p."requests", p."errors", p."lastSeen", d."durations"`;
   // The durations of the operations of a page only.
   const durations = `LATERAL (SELECT array_agg(s."sum" ORDER BY s."i") AS "durations" FROM (
-     SELECT v."i", sum(v."count")::float8 AS "sum" FROM "usage_days" u CROSS JOIN unnest(u."durations") WITH ORDINALITY AS v("count", "i")
+     SELECT v."i", sum(v."count")::float8 AS "sum" FROM "usage_operation_days" u CROSS JOIN unnest(u."durations") WITH ORDINALITY AS v("count", "i")
      WHERE u."environment" = $1 AND u."operationId" = p."id" AND u."day" >= $2 GROUP BY v."i") s) d`;
   return {
     /** Returns operations, or those that use a coordinate, those with the most requests first. */
@@ -96,7 +99,7 @@ function createOperationReads(query: Query) {
     findOperation: async ({ environment, from }: UsageWindow, hash: string) => {
       const [row] = await query<OperationUsage>(
         `WITH p AS (SELECT "operationId" AS "id", sum("requests")::float8 AS "requests", sum("errors")::float8 AS "errors", max("lastSeen") AS "lastSeen"
-           FROM "usage_days" WHERE "environment" = $1 AND "day" >= $2 AND "operationId" =
+           FROM "usage_operation_days" WHERE "environment" = $1 AND "day" >= $2 AND "operationId" =
              (SELECT "id" FROM "usage_operations" WHERE "environment" = $1 AND "hash" = $3) GROUP BY "operationId")
          SELECT ${columns} FROM p JOIN "usage_operations" o ON o."id" = p."id" CROSS JOIN ${durations}`,
         [environment, from, hash],
@@ -112,8 +115,8 @@ function createOperationReads(query: Query) {
         [environment, from, first],
       ),
 
-    /** Returns the requests in the window by operation and client. */
-    listUsers: ({ environment, from }: UsageWindow, operations: readonly string[]) =>
+    /** Returns the requests in the window by operation and client, at most so many. */
+    listUsers: ({ environment, from }: UsageWindow, first: number) =>
       query<{
         readonly operation: string;
         readonly name: string;
@@ -123,9 +126,9 @@ function createOperationReads(query: Query) {
       }>(
         `SELECT t."operation"::text AS "operation", c."name", c."version", t."requests", t."lastSeen" FROM (
            SELECT "operationId" AS "operation", "clientId", sum("requests")::float8 AS "requests", max("lastSeen") AS "lastSeen" FROM "usage_days"
-           WHERE "environment" = $1 AND "day" >= $2 AND "operationId" = ANY($3::bigint[]) GROUP BY 1, 2) t
+           WHERE "environment" = $1 AND "day" >= $2 GROUP BY 1, 2 LIMIT $3) t
          JOIN "usage_clients" c ON c."id" = t."clientId"`,
-        [environment, from, operations],
+        [environment, from, first],
       ),
   };
 }

@@ -163,33 +163,63 @@ interface Identified {
 
 /** Adds the rows up by operation and client: several may be of what is beyond the bounds. */
 async function addRows({ query, environment, minute }: Place, { report, day, operations, clients }: Identified): Promise<void> {
-  const sums = new Map<string, { operation: string; client: string; requests: number; errors: number; durations: number[] }>();
-  for (const { operation, client, count, errors, durations } of report.rows) {
-    const operationId = operations.get(report.operations[operation]?.hash ?? '')?.id ?? '';
-    const clientId = clients.get(keyOf(report.clients[client] ?? { name: null, version: null })) ?? '';
-    const key = `${operationId} ${clientId}`;
-    const sum = sums.get(key);
-    if (sum) {
-      sum.requests += count;
-      sum.errors += errors;
-      for (const [i, each] of durations.entries()) sum.durations[i] = (sum.durations[i] ?? 0) + each;
-    } else sums.set(key, { operation: operationId, client: clientId, requests: count, errors, durations: [...durations] });
-  }
-  const given = JSON.stringify([...sums.values()]);
-  const rows = `jsonb_to_recordset($2::jsonb) AS g("operation" bigint, "client" bigint, "requests" bigint, "errors" bigint, "durations" jsonb)`;
+  const identified = report.rows.map(({ operation, client, count, errors, durations }): Sum => ({
+    operation: operations.get(report.operations[operation]?.hash ?? '')?.id ?? '',
+    client: clients.get(keyOf(report.clients[client] ?? { name: null, version: null })) ?? '',
+    ...{ requests: count, errors, durations: [...durations] },
+  }));
+  const sums = addUp(identified, ({ operation, client }) => `${operation} ${client}`);
+  const given = JSON.stringify(sums.map(({ operation, client, requests, errors }) => ({ operation, client, requests, errors })));
+  const rows = `jsonb_to_recordset($2::jsonb) AS g("operation" bigint, "client" bigint, "requests" bigint, "errors" bigint)`;
   const added = `"requests" = t."requests" + EXCLUDED."requests", "errors" = t."errors" + EXCLUDED."errors"`;
-  await query(
-    `INSERT INTO "usage_days" AS t ("environment", "operationId", "clientId", "day", "requests", "errors", "durations", "lastSeen")
-     SELECT $1, g."operation", g."client", $3, g."requests", g."errors", ARRAY(SELECT jsonb_array_elements_text(g."durations")::bigint), $4
-     FROM ${rows} ORDER BY 2, 3
-     ON CONFLICT ("environment", "operationId", "clientId", "day") DO UPDATE SET ${added},
-       "durations" = add_durations(t."durations", EXCLUDED."durations"), "lastSeen" = greatest(t."lastSeen", EXCLUDED."lastSeen")`,
-    [environment, given, day, minute],
-  );
+  const seen = `"lastSeen" = greatest(t."lastSeen", EXCLUDED."lastSeen")`;
   await query(
     `INSERT INTO "usage_hours" AS t ("environment", "operationId", "clientId", "day", "hour", "requests", "errors")
      SELECT $1, g."operation", g."client", $3, $4, g."requests", g."errors" FROM ${rows} ORDER BY 2, 3
      ON CONFLICT ("environment", "operationId", "clientId", "day", "hour") DO UPDATE SET ${added}`,
     [environment, given, day, minute.getUTCHours()],
   );
+  await query(
+    `INSERT INTO "usage_days" AS t ("environment", "operationId", "clientId", "day", "requests", "errors", "lastSeen")
+     SELECT $1, g."operation", g."client", $3, g."requests", g."errors", $4 FROM ${rows} ORDER BY 2, 3
+     ON CONFLICT ("environment", "operationId", "clientId", "day") DO UPDATE SET ${added}, ${seen}`,
+    [environment, given, day, minute],
+  );
+  await query(
+    `INSERT INTO "usage_operation_days" AS t ("environment", "operationId", "day", "requests", "errors", "durations", "lastSeen")
+     SELECT $1, g."operation", $3, g."requests", g."errors", ARRAY(SELECT jsonb_array_elements_text(g."durations")::bigint), $4
+     FROM jsonb_to_recordset($2::jsonb) AS g("operation" bigint, "requests" bigint, "errors" bigint, "durations" jsonb) ORDER BY 2
+     ON CONFLICT ("environment", "operationId", "day") DO UPDATE SET ${added}, "durations" = add_durations(t."durations", EXCLUDED."durations"), ${seen}`,
+    [environment, JSON.stringify(addUp(sums, ({ operation }) => operation)), day, minute],
+  );
+  // The last statement: reports of one environment have mostly the same clients, whose rows stay locked until the commit.
+  await query(
+    `INSERT INTO "usage_client_days" AS t ("environment", "clientId", "day", "requests", "errors", "lastSeen")
+     SELECT $1, g."client", $3, sum(g."requests"), sum(g."errors"), $4 FROM ${rows} GROUP BY g."client" ORDER BY 2
+     ON CONFLICT ("environment", "clientId", "day") DO UPDATE SET ${added}, ${seen}`,
+    [environment, given, day, minute],
+  );
+}
+
+interface Sum {
+  readonly operation: string;
+  readonly client: string;
+  requests: number;
+  errors: number;
+  readonly durations: number[];
+}
+
+/** Adds up what has the same key. */
+function addUp(rows: readonly Sum[], keyOfRow: (row: Sum) => string): Sum[] {
+  const sums = new Map<string, Sum>();
+  for (const row of rows) {
+    const key = keyOfRow(row);
+    const sum = sums.get(key);
+    if (sum) {
+      sum.requests += row.requests;
+      sum.errors += row.errors;
+      for (const [i, each] of row.durations.entries()) sum.durations[i] = (sum.durations[i] ?? 0) + each;
+    } else sums.set(key, { ...row, durations: [...row.durations] });
+  }
+  return [...sums.values()];
 }

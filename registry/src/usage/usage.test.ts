@@ -51,7 +51,9 @@ describe('maintainPartitions', () => {
     await Promise.all([maintain(NOW), maintain(NOW), maintain(NOW)]);
     const days = ['20260309', '20260310', '20260311', '20260312'];
     const of = (table: string) => days.map((day) => `${table}_${day}`);
-    expect(await listTables()).toEqual([...of('usage_days'), ...of('usage_hours'), ...of('usage_reports')]);
+    expect(await listTables()).toEqual(
+      ['client_days', 'days', 'hours', 'operation_days', 'reports'].flatMap((table) => of(`usage_${table}`)),
+    );
     await recordUsage({ database }, createEnvironment(), report(['{a}'], ['web']));
     for (let day = 1; day <= 6; day++) await maintain(NOW + day * DAY_MS);
     const kept = await listTables();

@@ -1,4 +1,5 @@
--- What clients send (ADR 44): added up by hour and by day, in partitions of one day, which the processes create and drop.
+-- What clients send (ADR 44): added up by hour and by day, in partitions of one day, which the processes create and drop. Sums by operation and by
+-- client alone are what the lists of the API read.
 CREATE TABLE "usage_operations" (
     "id" BIGINT GENERATED ALWAYS AS IDENTITY,
     "environment" TEXT NOT NULL,
@@ -51,10 +52,32 @@ CREATE TABLE "usage_days" (
     "day" DATE NOT NULL,
     "requests" BIGINT NOT NULL,
     "errors" BIGINT NOT NULL,
-    "durations" BIGINT[] NOT NULL,
     "lastSeen" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "usage_days_pkey" PRIMARY KEY ("environment", "operationId", "clientId", "day")
+) PARTITION BY RANGE ("day");
+
+CREATE TABLE "usage_operation_days" (
+    "environment" TEXT NOT NULL,
+    "operationId" BIGINT NOT NULL,
+    "day" DATE NOT NULL,
+    "requests" BIGINT NOT NULL,
+    "errors" BIGINT NOT NULL,
+    "durations" BIGINT[] NOT NULL,
+    "lastSeen" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "usage_operation_days_pkey" PRIMARY KEY ("environment", "operationId", "day")
+) PARTITION BY RANGE ("day");
+
+CREATE TABLE "usage_client_days" (
+    "environment" TEXT NOT NULL,
+    "clientId" BIGINT NOT NULL,
+    "day" DATE NOT NULL,
+    "requests" BIGINT NOT NULL,
+    "errors" BIGINT NOT NULL,
+    "lastSeen" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "usage_client_days_pkey" PRIMARY KEY ("environment", "clientId", "day")
 ) PARTITION BY RANGE ("day");
 
 CREATE FUNCTION "add_durations"(a BIGINT[], b BIGINT[]) RETURNS BIGINT[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
