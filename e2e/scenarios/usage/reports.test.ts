@@ -171,7 +171,10 @@ describe('Environment.usage', () => {
     const hash = hashOf('{a}');
     const fields = `operation(hash: "${hash}") { text requests } clients(operation: "${hash}", first: 1, after: $after) { id name version requests }
       hours(operation: "${hash}") { hour requests errors } missing: operation(hash: "00") { text } ${unused}`;
-    interface Found { clients: { id: string; version: string }[]; hours: { hour: string }[] }
+    interface Found {
+      clients: { id: string; version: string }[];
+      hours: { hour: string }[];
+    }
     const first = await read<Found>(fields);
     expect(first).toMatchObject({ operation: { text: '{a}', requests: 15 }, missing: null, clients: [{ version: '1', requests: 10 }] });
     expect(first.hours).toMatchObject([{ hour: expect.stringMatching(/T\d\d:00:00Z$/), requests: 15, errors: 0 }]);
@@ -181,7 +184,9 @@ describe('Environment.usage', () => {
 
   it('lists coordinates with their traffic, and the operations that use one, also by a variable', async () => {
     const fields = `fields(first: 4, after: $key) { coordinate requests operations } ${unused}`;
-    interface Found { fields: { coordinate: string; requests: number; operations: number }[] }
+    interface Found {
+      fields: { coordinate: string; requests: number; operations: number }[];
+    }
     const first = (await read<Found>(fields)).fields;
     const rest = (await read<Found>(fields, { key: first.at(-1)?.coordinate })).fields;
     expect([...first, ...rest].map((each) => [each.coordinate, each.requests, each.operations])).toEqual([
