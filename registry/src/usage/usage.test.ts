@@ -30,10 +30,13 @@ afterEach(() => {
 });
 
 const maintain = (now: number) => maintainPartitions({ database, retentionDays: 5, now: () => now });
-const listTables = async () =>
-  (await database.query<{ name: string }>(`SELECT relname AS "name" FROM pg_class WHERE relispartition AND relkind = 'r' ORDER BY 1`)).map(
-    ({ name }) => name,
+const listTables = async () => {
+  const rows = await database.query<{ name: string }>(
+    `SELECT c.relname AS "name" FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+     WHERE p.relname LIKE 'usage%s' ORDER BY 1`,
   );
+  return rows.map(({ name }) => name);
+};
 const DURATIONS = [1, ...new Array<number>(17).fill(0)];
 
 /** Returns a report of one request of each operation by each client. */
