@@ -7,6 +7,7 @@ import { readMetric, request, until } from '../../stack/client.ts';
 import { startGateway } from '../../stack/federation.ts';
 import type { RunningProcess } from '../../stack/process.ts';
 import { type TestRegistry, LINK, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
+import { startLossyProxy } from './lossy-proxy.ts';
 import { checkSubgraph, createToken, readUsage } from './usage-client.ts';
 
 const SDL = `${LINK}
@@ -186,6 +187,18 @@ describe('a gateway', () => {
     await ask(gateway, '{ user { id } }');
     await gateways.pop()?.end('SIGTERM');
     expect(await readUsage(registry, environment)).toMatchObject({ requests: 13 });
+  });
+
+  it('sends a report again whose response was lost, and it counts once', async () => {
+    const environment = await prepare();
+    const lossy = await startLossyProxy(registry.url);
+    const gateway = await start(environment, { REGISTRY_URL: lossy.url });
+    await ask(gateway, '{ user { id } }', { times: 7 });
+    await until(async () => (await readMetric(gateway.url, 'trestle_usage_requests_total{outcome="reported"}')) === 7);
+    expect(lossy.lost()).toBe(2);
+    expect(await readUsage(registry, environment)).toMatchObject({ requests: 7, operations: [{ requests: 7 }] });
+    await gateways.pop()?.end('SIGTERM');
+    lossy.close();
   });
 
   it('serves without a report when the token may not report, or a setting says so', async () => {
