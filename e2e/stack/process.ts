@@ -25,7 +25,8 @@ export interface RunningProcess {
 
 /** This file is run as it is by tests, and compiled by benchmarks. */
 const IS_COMPILED = import.meta.url.includes('/dist/');
-const ROOT = fileURLToPath(new URL(IS_COMPILED ? '../../../' : '../../', import.meta.url));
+/** The checkout, with a slash at its end. */
+export const ROOT = fileURLToPath(new URL(IS_COMPILED ? '../../../' : '../../', import.meta.url));
 
 /** In tests a gateway overwrites the memory of a request when it is released. Benchmarks measure what is deployed. */
 export const MEMORY_CHECKS: Readonly<Record<string, string>> = IS_COMPILED ? {} : { OVERWRITE_MEMORY: 'on' };

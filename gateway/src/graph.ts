@@ -1,11 +1,8 @@
 /** One graph of the process: its supergraph, its engine, its check of credentials, and its transports. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ApiKeyExchange, createApiKeyExchange } from '@trestle/identity/api-key-exchange';
-import { watchRevocations } from '@trestle/identity/revocation-watch';
-import { createRevocations } from '@trestle/identity/revocations';
+import type { ApiKeyExchange } from '@trestle/identity/api-key-exchange';
 import type { TokenVerifier } from '@trestle/identity/tokens';
-import { hasTokenKeys, startVerification } from '@trestle/identity/verification';
 import type { RateLimits } from '@trestle/limits/settings';
 import type { Log } from '@trestle/log';
 import type { Admission } from '@trestle/service/admission';
@@ -18,6 +15,7 @@ import { type CacheSettings, createCache } from './cache/create-cache.ts';
 import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
 import type { ResponseCache } from './cache/response-cache.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
+import { createApiKeys, createVerifier } from './credentials.ts';
 import { createDocuments } from './documents/documents.ts';
 import type { Engine, RuntimeSettings } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
@@ -46,6 +44,7 @@ import { createTools } from './transports/mcp/tools.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
 import { createUpstreams } from './upstream/upstream.ts';
+import { createUsage, reportsUsage } from './usage/create-usage.ts';
 import { readVersion } from './package-files.ts';
 import { type TrustedDocumentsWatch, watchTrustedDocuments } from './watch-documents.ts';
 
@@ -91,6 +90,7 @@ export async function startGraph(
   };
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
+  const usage = createUsage(config, { log, metrics });
   const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, admission: shared.admission });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
@@ -100,7 +100,7 @@ export async function startGraph(
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
   const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
-  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks });
+  const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, usage });
   const endpoints = [
     ...createInvalidation(config, cache),
     ...(await createMcp({ place, config }, { engine, readTrusted: trusted.read, edge: shared.edge, log })),
@@ -122,7 +122,7 @@ export async function startGraph(
     },
     drain: transports.drain,
     stop: async () => {
-      await Promise.all([engine.stop(), apiKeys?.close()]);
+      await Promise.all([engine.stop(), apiKeys?.close(), usage?.stop()]);
       cache?.close();
       await hooks.stop();
     },
@@ -195,38 +195,13 @@ function prepareEngine(
           errorFactor: config.CANARY_ERROR_FACTOR,
           p95Factor: config.CANARY_P95_FACTOR,
         },
+        reportsUsage: reportsUsage(config),
         warmUp: { maxOperations: config.WARM_UP_OPERATIONS, maxMs: config.WARM_UP_TIMEOUT_MS },
       });
     silenceVendorTelemetry();
     const { createApolloEngine } = await import('./engines/apollo.ts');
     return createApolloEngine(options);
   };
-}
-
-/** Creates the check of credentials; it has no verifier for a gateway that leaves credentials to its subgraphs. */
-async function createVerifier(config: Config, { log, metrics }: Observers) {
-  const { REVOCATIONS_URL: url } = config;
-  const revocations = createRevocations();
-  const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
-  const verification = hasTokenKeys(config) ? await startVerification(config, { log, revocations }) : undefined;
-  // A token that was revoked before must not be accepted after a start.
-  if (revocationWatch) await revocationWatch.settled;
-  else if (verification) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
-  return {
-    verifier: verification?.verifier,
-    stop() {
-      verification?.stop();
-      revocationWatch?.stop();
-    },
-  };
-}
-
-/** Creates the exchange of API keys; undefined for a gateway that accepts none. */
-function createApiKeys(
-  { API_KEY_EXCHANGE_URL: url }: Config,
-  { verifier, metrics }: { readonly verifier: TokenVerifier | undefined; readonly metrics: Registry },
-): ApiKeyExchange | undefined {
-  return verifier && url !== undefined ? createApiKeyExchange({ url, verifier, metrics }) : undefined;
 }
 
 interface McpParts extends Pick<SharedParts, 'edge'>, Pick<Observers, 'log'> {

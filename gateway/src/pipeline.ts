@@ -24,9 +24,10 @@
 import type { Documents } from './documents/documents.ts';
 import type { Engine } from './engines/engine.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
-import { extendExecution } from './extensions/extend-execution.ts';
+import { type Execute, extendExecution } from './extensions/extend-execution.ts';
 import { requireCredential } from './request/admission.ts';
-import type { RunOperation } from './request/operation.ts';
+import type { OperationRequest, OperationResult, RunOperation } from './request/operation.ts';
+import type { UsageReporter } from './usage/usage-reporter.ts';
 
 export interface PipelineOptions {
   readonly documents: Documents;
@@ -34,18 +35,32 @@ export interface PipelineOptions {
   /** Mutation fields that sign a client in: with these alone an invalid credential is ignored. */
   readonly signInFields: ReadonlySet<string>;
   readonly hooks: Hooks;
+  /** Counts which operations clients send; undefined where usage is not reported. */
+  readonly usage?: Pick<UsageReporter, 'begin'> | undefined;
 }
 
 /** Creates the function that transports call for each operation. It throws the faults of its own stages; those of the engine are in the result. */
-export function createPipeline({ documents, engine, signInFields, hooks }: PipelineOptions): RunOperation {
-  const execute = extendExecution((request, done) => {
+export function createPipeline({ documents, engine, signInFields, hooks, usage: reporter }: PipelineOptions): RunOperation {
+  const run = extendExecution((request, done) => {
     engine.execute(request, done);
   }, hooks);
+  const execute = reporter ? recordUsage(run) : run;
   return (incoming, done) => {
     const query = documents.resolve(incoming.parameters, incoming.client);
     const { operationName, variables } = incoming.parameters;
     requireCredential(incoming.rejection, { query, operationName }, signInFields);
     const { context, isReadOnly, reports, subscriber, resume, incremental } = incoming;
-    execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume, incremental }, done);
+    const usage = reporter?.begin(incoming.client);
+    execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume, incremental, usage }, done);
+  };
+}
+
+/** A subscription that has begun has no result: the engine records it. */
+function recordUsage(execute: Execute): Execute {
+  return (request: OperationRequest, done: (result: OperationResult) => void) => {
+    execute(request, (result) => {
+      request.usage?.end(result.outcome !== 'complete');
+      done(result);
+    });
   };
 }

@@ -78,7 +78,11 @@ export const SUBGRAPH_SETTINGS = [
   ...(['MUTATION_TIMEOUT_MS', 'EVENTS_RETENTION_HOURS', 'JOB_HEARTBEAT_MS', 'NATS_URL', 'NATS_PREFIX'] as const),
 ] as const;
 /** Names the settings that are passed on to the registry. */
-export const REGISTRY_SETTINGS = [...SERVICE_SETTINGS, 'DATABASE_CONNECTIONS'] as const;
+export const REGISTRY_SETTINGS = [
+  ...SERVICE_SETTINGS,
+  ...(['DATABASE_CONNECTIONS', 'REGISTRY_USAGE_DAYS', 'REGISTRY_CHECK_DAYS', 'REGISTRY_CHECK_ENOUGH_DAYS'] as const),
+  'REGISTRY_CHECK_ENOUGH_REQUESTS',
+] as const;
 /** Names the settings that are passed on to the users subgraph besides. */
 export const USERS_SETTINGS = [
   ...(['SECURITY_EVENTS_RETENTION_DAYS', 'REQUIRE_ADMIN_SECOND_FACTOR', 'SMTP_URL', 'MAIL_FROM'] as const),
@@ -112,6 +116,9 @@ export const GATEWAY_SETTINGS = [
     'REGISTRY_CONTRACT',
     'REGISTRY_TOKEN',
     'REGISTRY_PUBLIC_KEY_FILE',
+    'USAGE_REPORTS',
+    'USAGE_INTERVAL_MS',
+    'USAGE_MAX_BYTES',
     'SUBGRAPH_TIMEOUT_MS',
     'GATEWAY_ENGINE',
     'WORKERS',
@@ -154,7 +161,7 @@ export const BRIDGE_SETTINGS = [
 ] as const;
 const INHERITED = [
   ...(['PATH', ...SUBGRAPH_SETTINGS, ...USERS_SETTINGS, ...CONTENT_SETTINGS] as const),
-  ...([...FILE_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const),
+  ...([...FILE_SETTINGS, ...REGISTRY_SETTINGS, ...GATEWAY_SETTINGS, ...BRIDGE_SETTINGS] as const),
 ] as const;
 /** Names one variable that processes inherit. */
 export type Inherited = (typeof INHERITED)[number];

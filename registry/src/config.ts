@@ -20,6 +20,10 @@ export function readConfig() {
       REGISTRY_DATABASE_URL: databaseSetting(),
       REGISTRY_SIGNING_KEY_FILE: setting.parsedFile(parseSigningKey),
       REGISTRY_SEED: setting.onOff().default(false),
+      REGISTRY_USAGE_DAYS: setting.integer(2, 400).default(60),
+      REGISTRY_CHECK_DAYS: setting.integer(1, 400).default(30),
+      REGISTRY_CHECK_ENOUGH_DAYS: setting.integer(0, 400).default(7),
+      REGISTRY_CHECK_ENOUGH_REQUESTS: setting.integer(0, 2_147_483_647).default(100),
     },
     process.env,
   );

@@ -17,6 +17,7 @@ import { readConfig } from './config.ts';
 import { createPages } from './pages/pages.ts';
 import { createRegistry } from './registry.ts';
 import { publishSeed } from './seed.ts';
+import { maintainPartitions, watchPartitions } from './usage/partitions.ts';
 
 const NAME = 'registry';
 /** A publish waits for the publishes of other processes, each of which may compose for a minute, and make contracts for another one. */
@@ -34,12 +35,19 @@ async function start(log: ProcessLog): Promise<() => Promise<void>> {
   const { metrics } = probes;
   const limits = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, lockTimeoutMs: STATEMENT_TIMEOUT_MS };
   const database = openDatabase({ url, metrics, connections: config.DATABASE_CONNECTIONS, ...limits });
+  const partitions = { database, retentionDays: config.REGISTRY_USAGE_DAYS, now: Date.now };
+  await maintainPartitions(partitions);
   const tracing = await createTracing({ service: NAME, settings: config });
   const stopExports = await startExports({ service: NAME, settings: config, registries: probes.registries, log });
   const telemetry = createRequestTelemetry({ metrics, log, tracing });
   const running = createRegistry({
     ...{ database, signingKey, metrics, log },
     createId: createIds({ now: Date.now }),
+    checkDefaults: {
+      days: config.REGISTRY_CHECK_DAYS,
+      enoughDays: config.REGISTRY_CHECK_ENOUGH_DAYS,
+      enoughRequests: config.REGISTRY_CHECK_ENOUGH_REQUESTS,
+    },
   });
   const { registry, endpoints } = running;
   const schema = createRegistrySchema();
@@ -55,7 +63,10 @@ async function start(log: ProcessLog): Promise<() => Promise<void>> {
   const service = await startService({ log, port, host, probes, handle, ...toServiceOptions(config) });
   if (config.REGISTRY_SEED) void publishSeed(registry, log);
 
+  const stopPartitions = watchPartitions(partitions, log);
+
   return async () => {
+    stopPartitions();
     await service.announceStop();
     const stopped = service.stop();
     running.endWaits();

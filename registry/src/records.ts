@@ -1,10 +1,11 @@
 /** What the registry keeps, as its store returns it. */
+import type { ChangeDecision } from './composition/decision.ts';
 
 /** How an environment came to serve a launch. */
 export type ReleaseAction = 'PUBLISH' | 'DELETE' | 'ROLLBACK' | 'PROMOTE' | 'CANARY' | 'RETURN' | 'CONTRACT';
 
 /** What a token may allow. */
-export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'CANARY', 'CONTRACT', 'ADMIN'] as const;
+export const TOKEN_SCOPES = ['READ', 'CHECK', 'PUBLISH', 'RELEASE', 'APPROVE', 'CANARY', 'CONTRACT', 'REPORT', 'ADMIN'] as const;
 /** One scope of a token. */
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -68,6 +69,8 @@ export interface SchemaChange {
   /** The schema coordinate of what changes. */
   readonly coordinate: string;
   readonly message: string;
+  /** Missing in checks that are older than usage. */
+  readonly decision?: ChangeDecision;
 }
 
 /** A registered operation that would become invalid. */
@@ -97,6 +100,18 @@ export interface CheckResult {
   readonly brokenOperations: readonly BrokenOperation[];
   /** By name; undefined in checks that are older than contracts. */
   readonly contracts?: readonly ContractCheck[];
+  /** What the changes were decided by; null when nothing was recorded. Missing in checks that are older than usage. */
+  readonly usage?: CheckedUsage | null;
+}
+
+/** The usage that a check has looked at. */
+export interface CheckedUsage {
+  /** The days since the first recorded request. */
+  readonly days: number;
+  /** False when not every operation could be looked at. */
+  readonly isComplete: boolean;
+  readonly operations: number;
+  readonly requests: number;
 }
 
 /** A check that ran. */

@@ -13,6 +13,8 @@ import { UPLINK_PATH, createUplinkEndpoint } from './artifact/uplink-endpoint.ts
 import { createComposer } from './composition/composer.ts';
 import { createTurns } from './composition/turns.ts';
 import { createStore } from './store.ts';
+import type { CheckDefaults } from './usage/recorded-usage.ts';
+import { USAGE_PATH, createUsageEndpoint } from './usage/usage-endpoint.ts';
 
 /** How many publishes may wait in one process. */
 const MAX_WAITING = 50;
@@ -22,6 +24,8 @@ export interface RegistryOptions {
   readonly database: Database;
   readonly signingKey: KeyObject;
   readonly createId: CreateId;
+  /** How checks look at usage. */
+  readonly checkDefaults: CheckDefaults;
   readonly metrics: Metrics;
   readonly log: Log;
 }
@@ -38,7 +42,7 @@ export interface RunningRegistry {
 }
 
 /** Creates the registry. */
-export function createRegistry({ database, signingKey, createId, metrics, log }: RegistryOptions): RunningRegistry {
+export function createRegistry({ database, signingKey, createId, checkDefaults, metrics, log }: RegistryOptions): RunningRegistry {
   const store = createStore(database.query);
   const composer = createComposer();
   const watch = createReleaseWatch(store, log);
@@ -52,6 +56,8 @@ export function createRegistry({ database, signingKey, createId, metrics, log }:
     database,
     composer,
     createId,
+    checkDefaults,
+    now: Date.now,
     takeTurn: createTurns(MAX_WAITING),
     onRelease: ({ environment, number, action, launchId }) => {
       releases.inc({ action });
@@ -63,6 +69,7 @@ export function createRegistry({ database, signingKey, createId, metrics, log }:
     [ENVIRONMENTS_PATH]: createArtifactEndpoint({ store, watch, signingKey, log }),
     [HIVE_PATH]: createHiveEndpoint(store, log),
     [UPLINK_PATH]: createUplinkEndpoint(store, log),
+    [USAGE_PATH]: createUsageEndpoint({ store, database, metrics, now: Date.now, log }),
   };
   return {
     registry,

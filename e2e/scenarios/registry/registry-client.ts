@@ -4,14 +4,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type TestDatabase, createTestDatabase } from '@trestle/postgres/test-database';
 import { generateSigningKeys } from '@trestle/schema/artifact';
 import { reserveTestPort } from '@trestle/service/test-port';
-import { type RunningProcess, startProcess } from '../../stack/process.ts';
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+import { ROOT, type RunningProcess, startProcess } from '../../stack/process.ts';
 
 export const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@shareable"])';
 
@@ -26,6 +23,7 @@ export interface TestRegistry {
   readonly url: string;
   readonly home: string;
   readonly publicKeyFile: string;
+  readonly databaseUrl: string;
   /** A token that may do everything. */
   readonly token: string;
   readonly process: () => RunningProcess;
@@ -52,7 +50,7 @@ export async function startRegistry(
   let running = await startProcess('registry', settings);
   const { url } = running;
   return {
-    ...{ url, home, publicKeyFile, token },
+    ...{ url, home, publicKeyFile, databaseUrl: database.url, token },
     process: () => running,
     graphql: (query, variables, secret = token) => send(`${url}/graphql`, { query, variables, secret }),
     async start() {

@@ -120,6 +120,15 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   REGISTRY_CONTRACT: atStart('supergraph.registry.contract', 'The contract of the environment; default: the whole graph.'),
   REGISTRY_TOKEN: atStart('supergraph.registry.token', 'A token of the registry that may read the environment.'),
   REGISTRY_PUBLIC_KEY_FILE: atStart('supergraph.registry.publicKeyFile', 'The Ed25519 public key (PEM) of the signatures of the registry.'),
+  USAGE_REPORTS: atStart(
+    'supergraph.registry.usage.reports',
+    'Whether the operations that clients send are reported to the registry; the token then needs the scope REPORT.',
+  ),
+  USAGE_INTERVAL_MS: atStart('supergraph.registry.usage.intervalMs', 'The time that one report is about.'),
+  USAGE_MAX_BYTES: atStart(
+    'supergraph.registry.usage.maxBytes',
+    'The memory of what is not reported yet, in each process. Beyond it the oldest reports are dropped.',
+  ),
   HIVE_CDN_ENDPOINT: atStart('supergraph.hive.endpoints', 'The endpoint of a target on the CDN of Hive, and those of mirrors.'),
   HIVE_CDN_KEY: atStart('supergraph.hive.key', 'The CDN access token.'),
   APOLLO_UPLINK_ENDPOINTS: atStart('supergraph.uplink.endpoints', 'The endpoints of Apollo Uplink, the preferred one first.'),

@@ -31,6 +31,8 @@ export function beginSubscription({ operation, variables, conditions }: CheckedO
   if (!operation.program.source && denial) throw toDenialFault(denial, request.context.caller);
   const subscribe = () => {
     registry.subscribe({ request: { ...request, variables }, snapshot, operation, conditions }, subscriber);
+    // A subscription that has begun has no result: it counts as one request.
+    request.usage?.end(false);
   };
   const { extended } = request.context;
   const { onSubscribe } = hooks;

@@ -93,6 +93,7 @@ export class OperationRun {
       }
       this.#operation = ready.operation;
       const { request } = this.#options;
+      if (request.usage) request.usage.operation = ready.operation.program.usage;
       const checked = checkPlanned(ready.operation, request, this.#options);
       this.#caching = checked.caching;
       const { quota, extended } = request.context;

@@ -30,6 +30,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   /** Default: 200 operations, 30 s. */
   readonly warmUp?: WarmUpSettings | undefined;
   readonly canary: CanarySettings;
+  /** Whether programs say what is reported of their use. Default: they do not. */
+  readonly reportsUsage?: boolean | undefined;
   readonly upstreams: Upstreams;
   readonly measure: Measure;
   /** Returns whether several clients are present, which then share the time of planning. By default it never does. */
@@ -48,8 +50,9 @@ export interface TrestleEngineOptions extends RuntimeSettings {
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
   const { upstreams, measure, log, metrics, hooks, cache, isOverwriting, isShared = () => false } = options;
+  const kept = { keepsFetches: cache?.entities !== undefined, reportsUsage: options.reportsUsage ?? false };
   const load = async ({ sdl, launch }: Pick<Delivered, 'sdl' | 'launch'>, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
-    const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, isShared, keepsFetches: cache?.entities !== undefined });
+    const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, ...kept, isShared });
     return createSnapshot({ planner, launch, upstreams: upstreams.at(addresses), measure, labels, accessOf });
   };
   const delivered = readDelivered(options.supergraphSdl);

@@ -11,6 +11,7 @@ import { compileDeferred } from './compile-deferred.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
 import { createFindFetchCaching } from './fetch-caching.ts';
 import { describeVariables, locationOf } from './input-types.ts';
+import { describeUsage } from './describe-usage.ts';
 import type { LoadedSupergraph } from './load-supergraph.ts';
 import { orderContexts } from './order-contexts.ts';
 import { findOwners } from './owners.ts';
@@ -33,13 +34,14 @@ export interface ProgramCompilerOptions {
   readonly limits: Limits;
   /** Whether plans say how long the result of each fetch may be kept. */
   readonly keepsFetches: boolean;
+  /** Whether programs say what is reported of their use. */
+  readonly reportsUsage: boolean;
 }
 
-export function createProgramCompiler(loaded: LoadedSupergraph, { limits, keepsFetches }: ProgramCompilerOptions): ProgramCompiler {
+export function createProgramCompiler(loaded: LoadedSupergraph, options: ProgramCompilerOptions): ProgramCompiler {
   const { patch, supergraph, schema, wholeSchema } = loaded;
-  const owners = findOwners(wholeSchema);
-  const isPublic = createPublicTest(supergraph.schema, schema);
-  const findFetchCaching = keepsFetches ? createFindFetchCaching(wholeSchema) : undefined;
+  const [owners, isPublic] = [findOwners(wholeSchema), createPublicTest(supergraph.schema, schema)];
+  const findFetchCaching = options.keepsFetches ? createFindFetchCaching(wholeSchema) : undefined;
   const [findCacheRule, findSliced] = [createFindCacheRule(schema, wholeSchema), createFindSliced(schema, wholeSchema)];
   const plan = createPlan(loaded);
 
@@ -85,7 +87,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, { limits, keepsF
       code: `return{write:${writer.write},explain:${writer.explain},collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}],cost:${generateCost({ ...cost, introspection: introspection?.cost ?? 0 })},actualCost:${generateActualCost(cost)},walkers:${bytes?.program ? bytes.code : '()=>[]'},argumentCosts:${bytes?.program ? bytes.argumentCosts : '()=>[]'}};`,
       introspection: introspection && {
         cost: introspection.cost,
-        fixed: introspection.isOpen ? undefined : introspection.answer({}, limits.maxResponseBytes),
+        fixed: introspection.isOpen ? undefined : introspection.answer({}, options.limits.maxResponseBytes),
       },
       shape: describeShape(expanded.selectionSet),
       // The result of an operation with rules depends on the caller.
@@ -94,6 +96,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, { limits, keepsF
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials,
+      usage: options.reportsUsage ? describeUsage(schema, read) : undefined,
       ...(deferred && { deferred }),
     };
   };

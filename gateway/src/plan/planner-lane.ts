@@ -14,6 +14,8 @@ export interface LaneOptions {
   readonly limits: Limits;
   /** Whether results of fetches are kept: plans then say for how long. By default they are not. */
   readonly keepsFetches?: boolean;
+  /** Whether usage is reported: programs then say of what. By default it is not. */
+  readonly reportsUsage?: boolean;
   /** A task that takes longer than this is refused, and its thread is replaced. */
   readonly timeoutMs: number;
   /** The largest heap of the thread, in MB; a thread that needs more exits, and the process goes on. */
@@ -85,9 +87,9 @@ export class PlannerLane {
   }
 
   #startThread(): Promise<SupergraphFacts> {
-    const { sdl, limits, maxHeapMb, keepsFetches = false } = this.#options;
+    const { sdl, limits, maxHeapMb, keepsFetches = false, reportsUsage = false } = this.#options;
     return new Promise((resolve, reject) => {
-      const seed: PlannerSeed = { sdl, limits, keepsFetches };
+      const seed: PlannerSeed = { sdl, limits, keepsFetches, reportsUsage };
       const worker = startBoundedWorker(WORKER, seed, { maxHeapMb, youngHeapMb: YOUNG_HEAP_MB });
       this.#worker = worker;
       worker.on('message', (reply: PlannerReply) => {

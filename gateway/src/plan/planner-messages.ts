@@ -9,6 +9,8 @@ export interface PlannerSeed {
   readonly limits: Limits;
   /** Whether results of fetches are kept: plans then say for how long. */
   readonly keepsFetches: boolean;
+  /** Whether usage is reported: programs then say of what. */
+  readonly reportsUsage: boolean;
 }
 
 export type PlannerTask =

@@ -6,7 +6,7 @@ import type { LaneOptions } from './planner-lane.ts';
 import { PlannerThreads } from './planner-threads.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
-export interface PlannerThreadLimits extends Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb' | 'keepsFetches'> {
+export interface PlannerThreadLimits extends Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb' | 'keepsFetches' | 'reportsUsage'> {
   /** Returns whether several clients are present: then each gets at most a share of the time of planning. By default it never does. */
   readonly isShared?: () => boolean;
 }

@@ -53,12 +53,15 @@ export interface Planner {
   describe(query: string): OperationDescription[];
 }
 
-/** Creates the planner of a supergraph. With `keepsFetches` plans say how long the result of each fetch may be kept. Throws what `loadSupergraph` throws. */
-export function createPlanner(sdl: string, limits: Limits, { keepsFetches = false } = {}): Planner {
+/**
+ * Creates the planner of a supergraph. With `keepsFetches` plans say how long the result of each fetch may be kept, with `reportsUsage` programs say what
+ * is reported of their use. Throws what `loadSupergraph` throws.
+ */
+export function createPlanner(sdl: string, limits: Limits, { keepsFetches = false, reportsUsage = false } = {}): Planner {
   const loaded = loadSupergraph(sdl, { isIncremental: limits.maxDeferred > 0 });
   const { schema, rules } = loaded;
   const read = createOperationReader({ schema, limits, findProtection: createFindProtection(schema, rules) });
-  const compile = createProgramCompiler(loaded, { limits, keepsFetches });
+  const compile = createProgramCompiler(loaded, { limits, keepsFetches, reportsUsage });
   return {
     facts: {
       hash: createHash('sha256').update(sdl).digest('hex').slice(0, 16),

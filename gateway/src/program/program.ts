@@ -3,6 +3,7 @@
  * thread, so it contains no schema and no functions (ADR 7).
  */
 import type { Denial } from '../access/denial.ts';
+import type { OperationUsage } from '../request/operation-usage.ts';
 import type { OperationKind } from '../request/operation.ts';
 import type { BytesProgram, Scanners, Walk } from './bytes-program.ts';
 import type { CacheRule, Condition } from './cache-rule.ts';
@@ -35,6 +36,8 @@ export interface Program {
   readonly types: readonly string[];
   /** The fields that the callers of this program may not read, which no fetch asks for. */
   readonly denials: readonly Denial[];
+  /** What is reported of its use; undefined where usage is not reported. */
+  readonly usage?: OperationUsage | undefined;
 }
 
 /**

@@ -128,7 +128,7 @@ export function readClient(request: IncomingMessage): Pick<ContextSource, 'clien
 /** Returns the application that a request names. */
 export function readClientApplication({ headers }: Pick<IncomingMessage, 'headers'>): ClientApplication {
   return {
-    name: headers['apollographql-client-name'] as string | undefined,
-    version: headers['apollographql-client-version'] as string | undefined,
+    name: (headers['apollographql-client-name'] ?? headers['x-graphql-client-name']) as string | undefined,
+    version: (headers['apollographql-client-version'] ?? headers['x-graphql-client-version']) as string | undefined,
   };
 }

@@ -3,13 +3,14 @@ import type { Fault } from '@trestle/schema/errors';
 import type { CachePolicy } from './cache-policy.ts';
 import type { CacheReport, FetchReport } from './cache-report.ts';
 import type { RequestContext } from './context.ts';
+import type { RequestUsage } from './operation-usage.ts';
 import type { Parameters } from './parameters.ts';
 import type { Resume } from './position.ts';
 import type { Subscriber } from './subscriber.ts';
 
 export type OperationKind = 'query' | 'mutation' | 'subscription';
 
-/** The application that sent a request, by the headers `apollographql-client-name` and `apollographql-client-version`. */
+/** The application that sent a request, by the headers `apollographql-client-name` and `-version`, or `x-graphql-client-name` and `-version`. */
 export interface ClientApplication {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -51,6 +52,8 @@ export interface OperationRequest {
   readonly resume?: Resume | undefined;
   /** Set for a client that takes the deferred parts of a result in later responses. */
   readonly incremental?: IncrementalFormat | undefined;
+  /** Undefined where usage is not reported. */
+  readonly usage?: RequestUsage | undefined;
 }
 
 /** Reports that a client asks for by request headers; each becomes a member of `extensions`. */

@@ -145,6 +145,19 @@ describe('decideChanges', () => {
     ]);
   });
 
+  test('says that there is not enough data when not every operation is known, and still finds those that are affected', () => {
+    const [from, to] = REMOVED.map((sdl) => buildSchema(sdl)) as [ReturnType<typeof buildSchema>, ReturnType<typeof buildSchema>];
+    const find = async (text: string) => {
+      const usage: RecordedUsage = { days: 30, operations: [recordOperation(text)], isComplete: false };
+      const policy = { ...DEFAULT_POLICY, enoughDays: 0, enoughRequests: 0 };
+      return decideChanges({ schema: from, changes: await listChanges(from, to), usage, policy }).map(({ verdict }) => verdict);
+    };
+    return Promise.all([
+      expect(find('{ me { id } }')).resolves.toEqual(['not_enough_data']),
+      expect(find('{ me { name } }')).resolves.toEqual(['fail']),
+    ]);
+  });
+
   test('applies the policy: thresholds, anonymous clients, exclusions, inputs and additions', async () => {
     const anonymous = recordOperation('{ me { name } }', { clients: [{ ...CLIENT, name: null, version: null, count: 5 }] });
     const rest = '{ me { id } }';

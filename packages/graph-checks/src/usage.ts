@@ -30,6 +30,8 @@ export interface RecordedUsage {
   /** Days between the first recorded request and the check. */
   readonly days: number;
   readonly operations: readonly RecordedOperation[];
+  /** False when there were operations that are not among these, or whose text is not known: then there is never enough data. Default: true. */
+  readonly isComplete?: boolean;
 }
 
 /** Describes a client whose requests a change affects. */
@@ -83,7 +85,7 @@ export function decideChanges({ schema, changes, usage, policy = DEFAULT_POLICY 
   if (usage === undefined) return changes.map((change) => ({ ...change, ...NOT_RECORDED[change.level] }));
   const risky = changes.some(({ level }) => level !== 'safe');
   const { operations, total } = risky ? countOperations(schema, usage, policy) : { operations: [], total: 0 };
-  const isEnough = total >= policy.enoughRequests && usage.days >= policy.enoughDays;
+  const isEnough = usage.isComplete !== false && total >= policy.enoughRequests && usage.days >= policy.enoughDays;
   return changes.map((change) => {
     if (change.level === 'safe') return { ...change, verdict: 'pass' as const, affected: [], affectedCount: 0 };
     const affected = operations

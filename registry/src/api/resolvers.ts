@@ -19,24 +19,13 @@ import type {
   ReturnCanaryInput,
   RollbackInput,
 } from './inputs.ts';
+import { type Page, toFirst } from './page.ts';
 import { pushOperations } from './push-operations.ts';
+import { findUsage, usageResolvers } from './usage-resolvers.ts';
 
-const MAX_PAGE = 100;
 const MAX_NUMBER = 2_147_483_647;
 
 type Context = RegistryContext;
-interface Page {
-  readonly first: number;
-}
-
-/** Returns a page size. Throws VALIDATION_ERROR for one that is not from 1 to 100. */
-function toFirst({ first }: Page): number {
-  if (first >= 1 && first <= MAX_PAGE) return first;
-  throw fail('VALIDATION_ERROR', 'The request is not valid', {
-    details: [{ field: 'first', message: `must be 1 to ${String(MAX_PAGE)}` }],
-  });
-}
-
 async function listEnvironments(_: unknown, __: unknown, { store, requireToken }: Context): Promise<Release[]> {
   const token = await requireToken();
   return (await store.listCurrentReleases()).filter(({ environment }) => mayRead(token, environment));
@@ -162,7 +151,9 @@ export const resolvers = {
     checks: ({ environment }: Release, page: Page, { store }: Context) => store.listChecks(environment, toFirst(page)),
     operations: ({ environment }: Release, page: Page & { after?: string | null }, { store }: Context) =>
       store.listOperations(environment, { first: toFirst(page), after: page.after ?? null }),
+    usage: findUsage,
   },
+  ...usageResolvers,
   Release: {
     ...contractResolvers.Release,
     launch: ({ launchId }: Release, _: unknown, { store }: Context) => store.findLaunch(launchId),
@@ -181,5 +172,6 @@ export const resolvers = {
     lint: ({ result }: Check) => result.lint,
     changes: ({ result }: Check) => result.changes,
     brokenOperations: ({ result }: Check) => result.brokenOperations,
+    usage: ({ result }: Check) => result.usage ?? null,
   },
 };

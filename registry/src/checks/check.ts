@@ -4,19 +4,26 @@ import type { CreateId } from '@trestle/chassis/values/ids';
 import { fail } from '@trestle/schema/errors';
 import type { ComposeOutcome } from '../composition/compose-task.ts';
 import type { Composer } from '../composition/composer.ts';
-import { makeForCheck } from '../contracts/check-contracts.ts';
+import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { MadeContract } from '../composition/contract-task.ts';
+import { changeVerdictOf } from '../composition/decision.ts';
+import { makeForCheck } from '../contracts/check-contracts.ts';
 import { type SubgraphInput, checkEnvironment, checkSubgraphs, checkText } from '../publishing/input-rules.ts';
 import { launchIdOf } from '../publishing/launch-id.ts';
 import { applyChange } from '../publishing/publish.ts';
-import type { Check, CheckResult, Operation, SchemaChange } from '../records.ts';
+import type { Check, CheckResult, CheckedUsage, Operation, SchemaChange } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
+import { type CheckDefaults, type PolicyInput, readPolicy, readRecordedUsage } from '../usage/recorded-usage.ts';
+import { createUsageReads } from '../usage/usage-reads.ts';
 
 /** What checks need. */
 export interface Checking {
   readonly database: Pick<Database, 'query'>;
   readonly composer: Composer;
   readonly createId: CreateId;
+  /** How checks look at usage, where a request does not say otherwise. */
+  readonly checkDefaults: CheckDefaults;
+  readonly now: () => number;
 }
 
 /** A proposed change. */
@@ -24,6 +31,7 @@ export interface CheckRequest {
   readonly environment: string;
   readonly subgraphs: readonly SubgraphInput[];
   readonly deleted: readonly string[];
+  readonly policy?: PolicyInput | null | undefined;
   readonly actor: string;
 }
 
@@ -32,28 +40,31 @@ const MAX_OPERATIONS = 5000;
 const PAGE = 500;
 
 /** Runs a check, and keeps it. Throws as `publish` for invalid input. */
-export async function runCheck(request: CheckRequest, { database, composer, createId }: Checking): Promise<Check> {
+export async function runCheck(request: CheckRequest, { database, composer, createId, checkDefaults, now }: Checking): Promise<Check> {
   const { environment, subgraphs, deleted, actor } = request;
   checkEnvironment(environment);
   checkSubgraphs(subgraphs, deleted);
+  const { days, ...policy } = readPolicy(request.policy, checkDefaults);
   const store = createStore(database.query);
   const current = await store.findCurrentRelease(environment);
   const next = await applyChange(request, current, store);
   const launch = current && (await store.findLaunch(current.launchId));
   const operations = await listOperations(environment, store);
+  const usage = await readRecordedUsage({ environment, days, now: now() }, createUsageReads(database.query));
   const proposed = next.map(({ name, url, sdl }) => ({ name, url, sdl }));
   const outcome = await composer.compose({
     subgraphs: proposed,
-    compareWith: { apiSdl: launch?.apiSdl, operations, changed: subgraphs.map(({ name }) => name) },
+    compareWith: { apiSdl: launch?.apiSdl, operations, changed: subgraphs.map(({ name }) => name), usage, policy },
   });
-  const contracts = outcome.ok ? await makeForCheck(outcome.supergraphSdl, current, { store, composer }) : [];
+  const decideBy = { usage, policy };
+  const contracts = outcome.ok ? await makeForCheck(outcome.supergraphSdl, current, { store, composer, decideBy }) : [];
   const id = createId('chk');
   await store.insertCheck({
     id,
     environment,
     subgraphs: [...subgraphs.map(({ name }) => name), ...deleted],
     launchId: outcome.ok ? launchIdOf(next) : null,
-    result: await toResult(outcome, { environment, store, contracts }),
+    result: { ...(await toResult(outcome, { environment, store, contracts })), usage: usage ? toCheckedUsage(usage) : null },
     actor,
   });
   return requireCheck(id, store);
@@ -79,8 +90,7 @@ async function toResult(outcome: ComposeOutcome, { environment, store, contracts
   if (!outcome.ok) return { problems: outcome.problems, hints, disagreements, lint, changes: [], brokenOperations: [], contracts: [] };
   const { changes, brokenOperations } = outcome;
   const all = [changes, ...contracts.map((contract) => (contract.ok ? contract.changes : []))].flat();
-  const breaking = all.filter(({ level }) => level === 'BREAKING').map(({ id }) => id);
-  const approved = await store.listApprovedChanges(environment, breaking);
+  const approved = await store.listApprovedChanges(environment, listAccepted(all));
   const decide = (given: readonly SchemaChange[]) => given.map((change) => ({ ...change, isApproved: approved.has(change.id) }));
   const checked = contracts.map((contract) => {
     const { name } = contract;
@@ -99,13 +109,23 @@ function isImpossible({ problems, contracts = [] }: CheckResult): boolean {
   return problems.length > 0 || contracts.some((contract) => contract.problems.length > 0);
 }
 
+function toCheckedUsage({ days, operations, isComplete = true }: RecordedUsage): CheckedUsage {
+  const requests = operations.flatMap(({ clients }) => clients.map(({ count }) => count)).reduce((sum, each) => sum + each, 0);
+  return { days, isComplete, operations: operations.length, requests };
+}
+
+/** Returns the ids of the changes that an approval accepts: breaking ones, and others that fail a check. */
+function listAccepted(changes: readonly SchemaChange[]): string[] {
+  return changes.filter((change) => change.level === 'BREAKING' || changeVerdictOf(change) === 'FAIL').map(({ id }) => id);
+}
+
 /** Returns the verdict of a check, with its approval. */
-export function verdictOf({ result, approval }: Check): 'PASSED' | 'FAILED' | 'APPROVED' {
-  const isPassed =
-    !isImpossible(result) &&
-    result.brokenOperations.length === 0 &&
-    listAllChanges(result).every(({ level, isApproved }) => level !== 'BREAKING' || isApproved);
-  return isPassed ? 'PASSED' : approval ? 'APPROVED' : 'FAILED';
+export function verdictOf({ result, approval }: Check): 'PASSED' | 'NOT_ENOUGH_DATA' | 'FAILED' | 'APPROVED' {
+  const open = listAllChanges(result).filter(({ isApproved }) => !isApproved);
+  const verdicts = new Set(open.map(changeVerdictOf));
+  const isFailed = isImpossible(result) || result.brokenOperations.length > 0 || verdicts.has('FAIL');
+  if (!isFailed && !verdicts.has('NOT_ENOUGH_DATA')) return 'PASSED';
+  return approval ? 'APPROVED' : isFailed ? 'FAILED' : 'NOT_ENOUGH_DATA';
 }
 
 /** The approval of a check. */
@@ -129,9 +149,7 @@ export async function approveCheck(request: ApprovalRequest, database: Pick<Data
   if (isImpossible(check.result))
     throw fail('BUSINESS_RULE_VIOLATION', 'The check cannot be approved: the graph or one of its contracts does not compose.');
   if (verdictOf(check) === 'PASSED') throw fail('BUSINESS_RULE_VIOLATION', 'The check has passed. It needs no approval.');
-  const changes = listAllChanges(check.result)
-    .filter(({ level }) => level === 'BREAKING')
-    .map((change) => change.id);
+  const changes = listAccepted(listAllChanges(check.result));
   const isNew = await store.insertApproval({ checkId: id, environment: check.environment, changes, approver, reason, actor });
   if (!isNew) throw fail('CONFLICT', 'The check is approved already.');
   return requireCheck(id, store);

@@ -4,10 +4,12 @@ import { listChanges } from '@trestle/graph-checks/changes';
 import { composeGraph } from '@trestle/graph-checks/compose';
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import { lintSdl } from '@trestle/graph-checks/lint';
+import { decideChanges } from '@trestle/graph-checks/usage';
 import { compose } from '@trestle/schema/compose';
 import { type GraphQLSchema, buildSchema, parse, validate } from 'graphql';
 import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
 import type { Comparison, ComposeOutcome, ComposeTask } from './compose-task.ts';
+import { toDecision } from './decision.ts';
 
 /** What is kept of the findings: a broken schema may have thousands. */
 const MAX_PROBLEMS = 100;
@@ -24,7 +26,7 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
   const { supergraphSdl, apiSdl } = composition;
   if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, changes: [], brokenOperations: [] };
   const api = buildSchema(apiSdl, { assumeValidSDL: true });
-  const changes = await compareSchemas(compareWith.apiSdl, api);
+  const changes = await compareSchemas(compareWith, api);
   return { ok: true, ...found, supergraphSdl, apiSdl, changes, brokenOperations: findBroken(api, compareWith.operations) };
 }
 
@@ -52,17 +54,27 @@ function toProblems(faults: readonly GraphFault[]): CompositionProblem[] {
   });
 }
 
+/** What a schema is compared with: the schema that clients see now, and what they sent. */
+type ComparedWith = Pick<Comparison, 'apiSdl'> & Partial<Pick<Comparison, 'usage' | 'policy'>>;
+
 /** Returns the changes between two public schemas. Those of a contract have ids of their own, so that they are approved by themselves. */
-export async function compareSchemas(before: string | undefined, after: GraphQLSchema, contract?: string): Promise<SchemaChange[]> {
-  if (before === undefined) return [];
-  const changes = await listChanges(buildSchema(before, { assumeValidSDL: true }), after);
-  return changes.slice(0, MAX_CHANGES).map(({ type: kind, level, coordinate, message }) => {
-    const id = createHash('sha256')
-      .update(JSON.stringify([level, kind, coordinate, message, ...(contract === undefined ? [] : [contract])]))
-      .digest('hex')
-      .slice(0, 32);
-    return { id, level: LEVELS[level], kind, coordinate, message };
-  });
+export async function compareSchemas(
+  { apiSdl, usage, policy }: ComparedWith,
+  after: GraphQLSchema,
+  contract?: string,
+): Promise<SchemaChange[]> {
+  if (apiSdl === undefined) return [];
+  const schema = buildSchema(apiSdl, { assumeValidSDL: true });
+  const changes = (await listChanges(schema, after)).slice(0, MAX_CHANGES);
+  return decideChanges({ schema, changes, usage, ...(policy && { policy }) }).map(
+    ({ type: kind, level, coordinate, message, ...decided }) => {
+      const id = createHash('sha256')
+        .update(JSON.stringify([level, kind, coordinate, message, ...(contract === undefined ? [] : [contract])]))
+        .digest('hex')
+        .slice(0, 32);
+      return { id, level: LEVELS[level], kind, coordinate, message, decision: toDecision(decided) };
+    },
+  );
 }
 
 const LEVELS = { breaking: 'BREAKING', dangerous: 'DANGEROUS', safe: 'SAFE' } as const;

@@ -1,4 +1,6 @@
 /** What the thread of composition is asked, and its answers. */
+import type { UsagePolicy } from '@trestle/graph-checks/policy';
+import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { ContractsTask, MadeContract } from './contract-task.ts';
 import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
 
@@ -13,6 +15,9 @@ export interface Comparison {
   readonly operations: readonly Operation[];
   /** The names of the subgraphs that are new or changed, which are linted. */
   readonly changed: readonly string[];
+  /** What clients sent, by which changes are decided; undefined when nothing was recorded. */
+  readonly usage: RecordedUsage | undefined;
+  readonly policy: UsagePolicy;
 }
 
 /** Subgraphs to compose. */

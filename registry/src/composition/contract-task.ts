@@ -1,4 +1,6 @@
 /** What the thread of composition is asked about contracts, and its answers. */
+import type { UsagePolicy } from '@trestle/graph-checks/policy';
+import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { CompositionProblem, SchemaChange } from '../records.ts';
 import type { Filter } from '../contract-records.ts';
 
@@ -13,6 +15,8 @@ export interface ContractToMake extends Filter {
 export interface ContractsTask {
   readonly supergraphSdl: string;
   readonly contracts: readonly ContractToMake[];
+  /** For a check: what clients sent. Usage is that of the environment, so that it has the clients of all contracts. */
+  readonly decideBy?: { readonly usage: RecordedUsage | undefined; readonly policy: UsagePolicy };
 }
 
 /** A contract that was made, with its changes if the task compares; or why it cannot be made. */

@@ -8,13 +8,17 @@ import type { ContractToMake, ContractsTask, MadeContract } from './contract-tas
 const MAX_PROBLEMS = 20;
 
 /** Makes the contracts of a task. Does not throw for filters that leave no valid schema. */
-export async function makeContracts({ supergraphSdl, contracts }: ContractsTask): Promise<MadeContract[]> {
+export async function makeContracts({ supergraphSdl, contracts, decideBy }: ContractsTask): Promise<MadeContract[]> {
   const made: MadeContract[] = [];
-  for (const contract of contracts) made.push(await makeOne(supergraphSdl, contract));
+  for (const contract of contracts) made.push(await makeOne(supergraphSdl, contract, decideBy));
   return made;
 }
 
-async function makeOne(supergraphSdl: string, { name, currentApiSdl, ...filter }: ContractToMake): Promise<MadeContract> {
+async function makeOne(
+  supergraphSdl: string,
+  { name, currentApiSdl, ...filter }: ContractToMake,
+  decideBy: ContractsTask['decideBy'],
+): Promise<MadeContract> {
   const contract = makeContract(supergraphSdl, filter);
   if (!contract.ok) {
     const problems = contract.errors.slice(0, MAX_PROBLEMS).map(({ code, message }) => {
@@ -22,6 +26,10 @@ async function makeOne(supergraphSdl: string, { name, currentApiSdl, ...filter }
     });
     return { ok: false, name, problems };
   }
-  const changes = await compareSchemas(currentApiSdl, buildSchema(contract.apiSdl, { assumeValidSDL: true }), name);
+  const changes = await compareSchemas(
+    { apiSdl: currentApiSdl, ...decideBy },
+    buildSchema(contract.apiSdl, { assumeValidSDL: true }),
+    name,
+  );
   return { ok: true, name, supergraphSdl: contract.supergraphSdl, apiSdl: contract.apiSdl, changes };
 }

@@ -6,7 +6,7 @@ import type { NewToken } from '../tokens/create-token.ts';
 export const USAGE = `Usage: npm run registry:token -- --name NAME [--scope SCOPE]… [--subgraph NAME]… [--environment NAME]…
 
 Creates a token in the database of REGISTRY_DATABASE_URL (default: that of the running npm start), and prints it: it cannot be read again. Scopes are read, check, publish, release,
-approve and admin; default: all. --subgraph limits what the token may publish, --environment where it is valid. Both can be repeated.`;
+approve, canary, report and admin; default: all. --subgraph limits what the token may publish, --environment where it is valid. Both can be repeated.`;
 
 /** Parses the arguments. Returns 'help' for --help. Throws an Error with a message for the user. */
 export function parseArguments(args: readonly string[]): NewToken | 'help' {

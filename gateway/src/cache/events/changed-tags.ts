@@ -2,7 +2,7 @@
 import { ALL_TAG, isTag, toReceivedTag, toTypeTag } from '../received-tags.ts';
 
 /** The response key whose values are tags. */
-export const TAG_KEY = 'cacheTag';
+const TAG_KEY = 'cacheTag';
 
 /** Beyond this number of tags everything is invalidated. */
 const MAX_CHANGED_TAGS = 1000;

@@ -94,7 +94,7 @@ describe('toCacheVary', () => {
   it('names every header that selects a result', () => {
     const own = 'Accept, Accept-Encoding, Authorization, X-API-Key';
     expect(toCacheVary({ forwardHeaders: [], isByClient: false })).toBe(own);
-    const all = `${own}, x-tenant, apollographql-client-name, apollographql-client-version`;
+    const all = `${own}, x-tenant, apollographql-client-name, apollographql-client-version, x-graphql-client-name, x-graphql-client-version`;
     expect(toCacheVary({ forwardHeaders: ['x-tenant'], isByClient: true })).toBe(all);
   });
 });

@@ -39,6 +39,9 @@ function join(fetchLog: RequestContext['fetchLog'], caching: CachePolicy | undef
 /** These request headers change the result, and are not in `Vary`. */
 const REPORTS = ['trestle-plan', 'trestle-cost', 'trestle-snapshot'];
 
+/** The headers by which applications name themselves. */
+const CLIENT_HEADERS = ['apollographql-client-name', 'apollographql-client-version', 'x-graphql-client-name', 'x-graphql-client-version'];
+
 interface VaryOptions {
   /** Names of headers that go to subgraphs. */
   readonly forwardHeaders: readonly string[];
@@ -48,5 +51,5 @@ interface VaryOptions {
 
 /** Returns `Vary` of responses that caches may keep: without it, a response to a request without these headers is served to one with them. */
 export function toCacheVary({ forwardHeaders, isByClient }: VaryOptions): string {
-  return [VARY, ...forwardHeaders, ...(isByClient ? ['apollographql-client-name', 'apollographql-client-version'] : [])].join(', ');
+  return [VARY, ...forwardHeaders, ...(isByClient ? CLIENT_HEADERS : [])].join(', ');
 }

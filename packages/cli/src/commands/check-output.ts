@@ -13,8 +13,19 @@ export interface PrintedChange {
   readonly coordinate: string;
   readonly message: string;
   readonly verdict: Verdict;
+  /** Whether the registry has an approval of it. */
+  readonly isApproved?: boolean;
   readonly affected: readonly AffectedOperation[];
   readonly affectedCount: number;
+}
+
+/** The usage by which a registry has decided. */
+export interface CheckedUsage {
+  readonly days: number;
+  readonly operations: number;
+  readonly requests: number;
+  /** False when not every operation could be looked at. */
+  readonly isComplete: boolean;
 }
 
 /** A report as it is printed, whether the registry or this process has made it. */
@@ -22,6 +33,8 @@ export interface PrintedReport {
   readonly verdict: Verdict;
   readonly faults: readonly GraphFault[];
   readonly changes: readonly PrintedChange[];
+  /** What the changes were decided by; null when nothing was recorded. */
+  readonly usage?: CheckedUsage | null;
 }
 
 const EXITS: Record<Verdict, ExitCode> = {
@@ -54,10 +67,18 @@ export function printReport(report: PrintedReport, reporter: Reporter, sources: 
   if (reporter.format === 'text') {
     for (const { message } of safe.slice(0, MAX_SAFE)) reporter.line(`${paint.green('safe')} ${stripControl(message)}`);
     if (safe.length > MAX_SAFE) reporter.line(`… and ${String(safe.length - MAX_SAFE)} more safe changes`);
+    if (risky.length > 0 && report.usage !== undefined) reporter.line(describeUsage(report.usage));
     const color = report.verdict === 'fail' ? paint.red : report.verdict === 'pass' ? paint.green : paint.yellow;
     reporter.line(color(RESULT[report.verdict]));
   }
   return EXITS[report.verdict];
+}
+
+function describeUsage(usage: CheckedUsage | null): string {
+  if (!usage) return 'No usage is recorded: every breaking change fails.';
+  const { days, operations, requests, isComplete } = usage;
+  const rest = isComplete ? '' : ' Not every operation could be looked at.';
+  return `Decided by ${String(requests)} requests of ${String(operations)} operations; usage is recorded for ${String(days)} days.${rest}`;
 }
 
 function printChange(change: PrintedChange, reporter: Reporter): void {
@@ -73,7 +94,7 @@ function printChange(change: PrintedChange, reporter: Reporter): void {
     );
     return;
   }
-  const note = change.verdict === 'pass' ? ' (no recorded operation uses it)' : '';
+  const note = change.verdict === 'pass' && change.isApproved !== true ? ' (no recorded operation uses it)' : '';
   const level = change.verdict === 'fail' ? paint.red(change.level) : paint.yellow(change.level);
   reporter.line(`${level} ${paint.bold(change.type)} ${stripControl(change.message)}${note}`);
   for (const line of lines) reporter.line(line);

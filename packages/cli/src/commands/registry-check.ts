@@ -1,7 +1,6 @@
 /** The registry's report of a check, in the form that is printed. */
 import type { GraphFault, Severity } from '@trestle/graph-checks/faults';
-import type { Verdict } from '@trestle/graph-checks/usage';
-import { type PrintedChange, type PrintedReport, toDisagreementFault } from './check-output.ts';
+import { type CheckedUsage, type PrintedChange, type PrintedReport, toDisagreementFault } from './check-output.ts';
 
 /** A problem or hint of the registry. */
 export interface RegistryProblem {
@@ -17,17 +16,36 @@ export interface RegistryChange {
   readonly coordinate: string;
   readonly message: string;
   readonly isApproved: boolean;
+  readonly verdict: 'PASS' | 'WARN' | 'FAIL' | 'NOT_ENOUGH_DATA';
+  readonly affected: readonly RegistryOperation[];
+  readonly affectedCount: number;
+}
+
+interface RegistryClientUsage {
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly requests: number;
+  readonly percent: number;
+  readonly lastSeen: string;
+}
+
+/** An operation that a change affects. */
+interface RegistryOperation extends Omit<RegistryClientUsage, 'version'> {
+  readonly hash: string;
+  readonly clients: readonly RegistryClientUsage[];
 }
 
 /** A check of the registry's API. */
 export interface RegistryCheck {
   readonly id: string;
-  readonly verdict: 'PASSED' | 'FAILED' | 'APPROVED';
+  readonly verdict: 'PASSED' | 'FAILED' | 'NOT_ENOUGH_DATA' | 'APPROVED';
   readonly launchId: string | null;
   readonly problems: readonly RegistryProblem[];
   readonly hints: readonly RegistryProblem[];
   readonly disagreements: readonly string[];
   readonly changes: readonly RegistryChange[];
+  /** Null when the registry has no usage. */
+  readonly usage: CheckedUsage | null;
   readonly brokenOperations: readonly {
     readonly name: string;
     readonly client: string;
@@ -66,16 +84,26 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
   const isLintError = lint.some(({ severity }) => severity === 'error');
   const isWarned = changes.some(({ verdict }) => verdict === 'warn') || faults.some(({ severity }) => severity === 'warning');
   const passed = isWarned || lint.length > 0 ? 'warn' : 'pass';
-  return { verdict: check.verdict === 'FAILED' || isLintError ? 'fail' : passed, faults, changes };
+  const verdict = check.verdict === 'FAILED' || isLintError ? 'fail' : check.verdict === 'NOT_ENOUGH_DATA' ? 'not_enough_data' : passed;
+  return { verdict, faults, changes, usage: check.usage };
 }
 
+const VERDICTS = { PASS: 'pass', WARN: 'warn', FAIL: 'fail', NOT_ENOUGH_DATA: 'not_enough_data' } as const;
+const LEVELS = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
+
 /** Names the contract in the message, when it is its clients who see the change. */
-function toPrintedChange({ level, kind, coordinate, message, isApproved }: RegistryChange, contract?: string): PrintedChange {
-  const verdict: Verdict = level === 'SAFE' || isApproved ? 'pass' : level === 'BREAKING' ? 'fail' : 'warn';
-  const words = { BREAKING: 'breaking', DANGEROUS: 'dangerous', SAFE: 'safe' } as const;
+function toPrintedChange(change: RegistryChange, contract?: string): PrintedChange {
+  const { level, kind, coordinate, message, isApproved, verdict, affected, affectedCount } = change;
   const named = contract === undefined ? message : `Contract ${contract}: ${message}`;
   return {
-    ...{ level: words[level], type: kind, coordinate, message: isApproved ? `${named} (approved)` : named, verdict },
-    ...{ affected: [], affectedCount: 0 },
+    ...{ level: LEVELS[level], type: kind, coordinate, message: isApproved ? `${named} (approved)` : named },
+    verdict: isApproved ? 'pass' : VERDICTS[verdict],
+    isApproved,
+    affected: affected.map(({ requests, clients, ...operation }) => ({
+      ...operation,
+      count: requests,
+      clients: clients.map(({ requests: count, ...client }) => ({ ...client, count })),
+    })),
+    affectedCount,
   };
 }

@@ -8,19 +8,23 @@ import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { type LocalSubgraph, readConfig, readSubgraphs, readText, toSources, toSubgraphSources } from '../files.ts';
+import { POLICY_OPTIONS, readPolicyOptions, toPolicy, toPolicyInput } from './check-policy.ts';
 import { printReport, toDisagreementFault } from './check-output.ts';
 import { type RegistryCheck, toPrintedReport } from './registry-check.ts';
 
 const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
   id verdict launchId problems { code message places { subgraph line column } } hints { code message places { subgraph line column } }
   disagreements
-  changes { id level kind coordinate message isApproved } brokenOperations { hash name client messages }
-  contracts { name problems { code message places { subgraph line column } } changes { id level kind coordinate message isApproved } } } }`;
+  usage { days operations requests isComplete } brokenOperations { hash name client messages }
+  changes { ...Changes } contracts { name problems { code message places { subgraph line column } } changes { ...Changes } } } }
+  fragment Changes on SchemaChange { id level kind coordinate message isApproved verdict affectedCount
+    affected { hash name requests percent lastSeen clients { name version requests percent lastSeen } } }`;
 
 /** The command `subgraph check`. */
 export const subgraphCheck: Command = {
   words: 'subgraph check',
-  usage: '[NAME=]FILE… [--name NAME --schema FILE] [--routing-url [NAME=]URL] [--against FILE] [--operations FILE]',
+  usage:
+    '[NAME=]FILE… [--name NAME --schema FILE] [--routing-url [NAME=]URL] [--against FILE] [--operations FILE] [POLICY]\n\nPOLICY: [--days N] [--minimum-count N] [--minimum-percent N] [--enough-days N] [--enough-requests N]\n  [--exclude-client NAME[@VERSION]]… [--exclude-operation NAME]… [--ignore-anonymous] [--inputs usage|always]\n  [--additions ignore|warn|fail] [--dangerous ignore|warn|fail]',
   summary: 'Says whether subgraphs may be published: composition, changes, clients, lint.',
   options: {
     name: { type: 'string' },
@@ -28,6 +32,7 @@ export const subgraphCheck: Command = {
     'routing-url': { type: 'string', multiple: true },
     against: { type: 'string' },
     operations: { type: 'string' },
+    ...POLICY_OPTIONS,
   },
   async run(context) {
     const subgraphs = await readSubgraphs(context);
@@ -41,6 +46,7 @@ async function checkByRegistry(context: CommandContext, subgraphs: LocalSubgraph
   const input = {
     environment: context.environment(),
     subgraphs: subgraphs.map(({ name, sdl, url }) => ({ name, sdl, ...(url !== undefined && { url }) })),
+    policy: toPolicyInput(readPolicyOptions(context)),
   };
   reporter.progress(`Checking ${subgraphs.map(({ name }) => name).join(', ')} against ${input.environment}…`);
   const { checkSubgraphs } = await context.registry().send<{ checkSubgraphs: RegistryCheck }>(CHECK, { input });
@@ -54,6 +60,7 @@ async function checkByRegistry(context: CommandContext, subgraphs: LocalSubgraph
 
 async function checkByFile(context: CommandContext, subgraphs: LocalSubgraph[], against: string): Promise<ExitCode> {
   const usage = await readUsage(context.text('operations'));
+  const policy = toPolicy(readPolicyOptions(context));
   const current = await readGraph(against);
   const changed = subgraphs.map(({ name }) => name);
   const kept = current.subgraphs.filter(({ name }) => !changed.includes(name));
@@ -62,7 +69,7 @@ async function checkByFile(context: CommandContext, subgraphs: LocalSubgraph[], 
     return { ...each, url: url ?? '' };
   });
   const { apiSdl: currentApiSdl, secondOpinion } = current;
-  const report = await checkGraph({ subgraphs: [...kept, ...proposed], changed, currentApiSdl, usage, secondOpinion });
+  const report = await checkGraph({ subgraphs: [...kept, ...proposed], changed, currentApiSdl, usage, policy, secondOpinion });
   const printed = { verdict: report.verdict, faults: faultsOf(report), changes: report.changes };
   const exit = printReport(printed, context.reporter, toSources(subgraphs));
   context.reporter.finish({ check: { id: null, launchId: null, ...printed } });

@@ -1,0 +1,35 @@
+/** The check of credentials of a graph: tokens, revocations and API keys. */
+import { type ApiKeyExchange, createApiKeyExchange } from '@trestle/identity/api-key-exchange';
+import { watchRevocations } from '@trestle/identity/revocation-watch';
+import { createRevocations } from '@trestle/identity/revocations';
+import type { TokenVerifier } from '@trestle/identity/tokens';
+import { hasTokenKeys, startVerification } from '@trestle/identity/verification';
+import type { Log } from '@trestle/log';
+import type { Registry } from 'prom-client';
+import type { Config } from './config.ts';
+
+/** Creates the check of credentials; it has no verifier for a gateway that leaves credentials to its subgraphs. */
+export async function createVerifier(config: Config, { log, metrics }: { readonly log: Log; readonly metrics: Registry }) {
+  const { REVOCATIONS_URL: url } = config;
+  const revocations = createRevocations();
+  const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
+  const verification = hasTokenKeys(config) ? await startVerification(config, { log, revocations }) : undefined;
+  // A token that was revoked before must not be accepted after a start.
+  if (revocationWatch) await revocationWatch.settled;
+  else if (verification) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
+  return {
+    verifier: verification?.verifier,
+    stop() {
+      verification?.stop();
+      revocationWatch?.stop();
+    },
+  };
+}
+
+/** Creates the exchange of API keys; undefined for a gateway that accepts none. */
+export function createApiKeys(
+  { API_KEY_EXCHANGE_URL: url }: Config,
+  { verifier, metrics }: { readonly verifier: TokenVerifier | undefined; readonly metrics: Registry },
+): ApiKeyExchange | undefined {
+  return verifier && url !== undefined ? createApiKeyExchange({ url, verifier, metrics }) : undefined;
+}

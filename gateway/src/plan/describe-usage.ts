@@ -1,0 +1,49 @@
+/** Describes an operation for reports of usage, once when it is prepared (ADR 44). */
+import { createHash } from 'node:crypto';
+import { collectUses } from '@trestle/graph-checks/operation-uses';
+import { type DefinitionNode, type FragmentDefinitionNode, type GraphQLSchema, Kind, type OperationDefinitionNode, visit } from 'graphql';
+import type { OperationUsage } from '../request/operation-usage.ts';
+import { normalizeDocument, toText } from './normal-text.ts';
+
+/** The registry takes no longer text, and no more uses. */
+const MAX_TEXT = 200_000;
+const MAX_USES = 5000;
+const MAX_NAME = 200;
+const MAX_USE = 400;
+
+/** Uses that are coordinates, and those of values that variables give. */
+const REPORTED = /^(?:[^-<>].*\.|@|<.*\?$)/;
+
+export interface UsedOperation {
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: readonly FragmentDefinitionNode[];
+}
+
+/** Returns what is reported of a valid operation; undefined when its text is longer than the registry takes. */
+export function describeUsage(schema: GraphQLSchema, { operation, fragments }: UsedOperation): OperationUsage | undefined {
+  const document = normalizeDocument(schema, { kind: Kind.DOCUMENT, definitions: [operation, ...findSpread(operation, fragments)] });
+  const text = toText(document);
+  if (text.length > MAX_TEXT) return undefined;
+  const hash = createHash('sha256').update(text).digest('hex');
+  const uses = [...collectUses(schema, document)].filter((use) => use.length <= MAX_USE && REPORTED.test(use)).slice(0, MAX_USES);
+  const name = operation.name?.value;
+  return { hash, name: name && name.length > MAX_NAME ? undefined : name, text, uses };
+}
+
+/** Returns the fragments that an operation spreads, in the order of their names: other ones belong to other operations. */
+function findSpread(operation: OperationDefinitionNode, fragments: readonly FragmentDefinitionNode[]): FragmentDefinitionNode[] {
+  const byName = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  const found = new Set<FragmentDefinitionNode>();
+  const look = (definition: DefinitionNode) => {
+    visit(definition, {
+      FragmentSpread({ name }) {
+        const fragment = byName.get(name.value);
+        if (!fragment || found.has(fragment)) return;
+        found.add(fragment);
+        look(fragment);
+      },
+    });
+  };
+  look(operation);
+  return [...found].sort((left, right) => (left.name.value < right.name.value ? -1 : 1));
+}

@@ -1,0 +1,75 @@
+/** `POST /usage/{environment}`: takes reports of gateways (ADR 44). It needs a token with the scope REPORT, as `Authorization: Bearer`. */
+import type { IncomingMessage } from 'node:http';
+import type { Database } from '@trestle/chassis/database/database';
+import type { Endpoint } from '@trestle/chassis/server/subgraph';
+import type { Log } from '@trestle/log';
+import { fail } from '@trestle/schema/errors';
+import { Counter, type Registry as Metrics } from 'prom-client';
+import { type Reply, createEndpoint } from '../artifact/respond.ts';
+import { createTurns } from '../composition/turns.ts';
+import type { Store } from '../store.ts';
+import { requireAccess } from '../tokens/access.ts';
+import { findToken } from '../tokens/create-token.ts';
+import { parseUsageReport } from './usage-report.ts';
+import { recordUsage } from './usage-writes.ts';
+
+/** The beginning of the path. */
+export const USAGE_PATH = '/usage/';
+
+const PATH = /^\/usage\/([a-z][a-z0-9-]{0,63})$/;
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Reports are recorded one after the other; gateways send the others again. */
+const MAX_WAITING = 20;
+
+/** What the endpoint is created from. */
+export interface UsageEndpointOptions {
+  readonly store: Store;
+  readonly database: Pick<Database, 'transact'>;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+/** Creates the endpoint. It answers `{"isDuplicate": …, "missing": […]}`: the hashes of operations whose text it does not have. */
+export function createUsageEndpoint({ store, database, metrics, now, log }: UsageEndpointOptions): Endpoint {
+  const takeTurn = createTurns(MAX_WAITING);
+  const reports = new Counter({
+    name: 'trestle_registry_usage_reports_total',
+    help: 'Reports of usage, by result: recorded, or duplicate for those that were recorded before.',
+    labelNames: ['result'],
+    registers: [metrics],
+  });
+  for (const result of ['recorded', 'duplicate']) reports.inc({ result }, 0);
+  return createEndpoint(async (request): Promise<Reply> => {
+    const environment = PATH.exec(request.url?.split('?', 1)[0] ?? '')?.[1];
+    if (environment === undefined) return { kind: 'refused', code: 'NOT_FOUND', message: 'There is nothing at this path.' };
+    if (request.method !== 'POST') return { kind: 'refused', code: 'METHOD_NOT_ALLOWED', message: 'Send POST.' };
+    const token = await findToken(/^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1], store);
+    if (!token) throw fail('UNAUTHORIZED', 'A valid token of the registry is required.');
+    requireAccess(token, { scopes: ['REPORT'], environments: [environment] });
+    if (!/^application\/json *(?:;|$)/i.test(request.headers['content-type'] ?? ''))
+      throw fail('UNSUPPORTED_MEDIA_TYPE', 'A report is application/json.');
+    if (!(await store.findCurrentRelease(environment))) throw fail('NOT_FOUND', `The environment \`${environment}\` does not exist.`);
+    const body = await readJson(request);
+    return takeTurn(async () => {
+      const recorded = await recordUsage({ database }, environment, parseUsageReport(body, now()));
+      reports.inc({ result: recorded.isDuplicate ? 'duplicate' : 'recorded' });
+      return { kind: 'json', body: recorded };
+    });
+  }, log);
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw fail('PAYLOAD_TOO_LARGE', `The request body exceeds the limit of ${String(MAX_BYTES)} bytes.`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    throw fail('VALIDATION_ERROR', 'The request body must be JSON.');
+  }
+}
