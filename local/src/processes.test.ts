@@ -89,6 +89,7 @@ describe('planProcesses', () => {
         GATEWAY_URL: 'http://127.0.0.1:2/graphql',
         USERS_URL: 'http://127.0.0.1:3',
         CONTENT_URL: 'http://127.0.0.1:5',
+        PUBLIC_REGISTRY_URL: 'http://localhost:9/graphql',
       },
     });
   });
