@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { copyExample } from './copied-example.ts';
+import { PYTHON, describeWithPython } from './python.ts';
 
 const run = promisify(execFile);
 
@@ -26,4 +27,13 @@ it('examples/reviews has a lock file of exactly the dependencies that it declare
   for (const [name, wanted] of Object.entries(dependencies as Record<string, string>))
     expect([name, lock.packages[`node_modules/${name}`]?.['version']]).toEqual([name, wanted]);
   await remove();
+});
+
+describeWithPython('examples/warehouses-python', () => {
+  it('passes its own tests outside the checkout', async () => {
+    const { folder, remove } = await copyExample('warehouses-python');
+    const { stderr } = await run(PYTHON, ['-B', '-m', 'unittest'], { cwd: folder }).catch((error: unknown) => error as { stderr: string });
+    expect(stderr).toMatch(/^Ran [1-9]\d* tests .*\n\nOK$/mu);
+    await remove();
+  });
 });
