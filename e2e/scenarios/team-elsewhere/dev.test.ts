@@ -1,9 +1,8 @@
 /** `trestle dev`: the gateway over a deployed graph with a subgraph that runs here (docs/cli.md). Everything is a process of its own. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { reserveTestPort } from '@trestle/service/test-port';
 import { request, until } from '../../stack/client.ts';
@@ -11,11 +10,11 @@ import { type PackedCommand, installCommand } from '../cli/packed-command.ts';
 import { type TestSubgraph, startSubgraph } from '../cli/test-subgraph.ts';
 import { type TestRegistry, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
 import { type DevCommand, startDev } from './dev-command.ts';
+import { linkGateway } from './installed-commands.ts';
 
 const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])\n';
 const PRODUCTS = `${LINK}type Query {\n  product: Product\n}\ntype Product @key(fields: "id") {\n  id: ID!\n}\n`;
 const REVIEWS = `${LINK}type Query {\n  reviews: Int\n}\n`;
-const GATEWAY = fileURLToPath(new URL('../../../gateway', import.meta.url));
 
 let command: PackedCommand;
 let registry: TestRegistry;
@@ -38,14 +37,6 @@ afterEach(async () => {
 afterAll(async () => {
   await Promise.all([command.remove(), registry.stop(), deployed.stop(), local.stop()]);
 });
-
-/** Has npm's place of the gateway beside the command, as after `npm install @trestle/gateway`. */
-async function linkGateway(): Promise<void> {
-  const link = join(command.folder, 'node_modules/@trestle/gateway');
-  if (existsSync(link)) return;
-  await mkdir(dirname(link), { recursive: true });
-  await symlink(GATEWAY, link);
-}
 
 async function start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const port = await reserveTestPort();
@@ -79,16 +70,17 @@ function listDescendants(pid: number): number[] {
 const isAlive = (pid: number) => existsSync(`/proc/${String(pid)}`);
 
 describe('trestle dev', () => {
+  // The first of these tests installs it.
   it('says how to install the gateway when there is none', async () => {
     await deploy();
     const { code, stderr } = await command.run(['dev', '--subgraph', `reviews=${local.url}`, '--environment', environment], {
       ...{ REGISTRY_URL: registry.url, REGISTRY_TOKEN: registry.token },
     });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('npm install @trestle/gateway') });
+    await linkGateway(command);
   });
 
   it('serves the deployed graph with the local subgraph, and a field that is added there', async () => {
-    await linkGateway();
     await deploy();
     const { dev, ask } = await start();
     await dev.says(`serves the graph of ${environment} with reviews at ${local.url}`);
@@ -100,7 +92,6 @@ describe('trestle dev', () => {
   });
 
   it('takes what others publish meanwhile', async () => {
-    await linkGateway();
     await deploy();
     const { dev, ask } = await start();
     await dev.says('serves the graph of');
@@ -112,7 +103,6 @@ describe('trestle dev', () => {
   });
 
   it('prints a composition error with its place in the local schema, keeps the last graph, and goes on when it is fixed', async () => {
-    await linkGateway();
     await deploy();
     const { dev, ask } = await start();
     await dev.says('serves the graph of');
@@ -127,7 +117,6 @@ describe('trestle dev', () => {
   });
 
   it('waits for a subgraph that does not run yet, and passes flags to the gateway', async () => {
-    await linkGateway();
     await deploy();
     const late = await reserveTestPort();
     const { dev, ask } = await start(['--subgraph', `late=http://127.0.0.1:${String(late)}/graphql`, '--', '--introspection', 'off']);
@@ -141,7 +130,6 @@ describe('trestle dev', () => {
   });
 
   it.each(['SIGINT', 'SIGKILL'] as const)('leaves no process behind after %s', async (signal) => {
-    await linkGateway();
     await deploy();
     const temporary = await mkdtemp(join(command.folder, 'tmp-'));
     const { dev } = await start([], { TMPDIR: temporary });
@@ -156,7 +144,6 @@ describe('trestle dev', () => {
   });
 
   it('ends with code 4 when the environment has no release, and when the gateway cannot start', async () => {
-    await linkGateway();
     environment = newEnvironment();
     const { dev } = await start();
     await dev.says('has no release');
