@@ -1,11 +1,11 @@
 /** `trestle dev`: the gateway over a deployed graph with a subgraph that runs here (docs/cli.md). Everything is a process of its own. */
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { reserveTestPort } from '@trestle/service/test-port';
 import { request, until } from '../../stack/client.ts';
+import { findChildren } from '../../stack/supervisor-process.ts';
 import { type PackedCommand, installCommand } from '../cli/packed-command.ts';
 import { type TestSubgraph, startSubgraph } from '../cli/test-subgraph.ts';
 import { type TestRegistry, newEnvironment, publish, startRegistry } from '../registry/registry-client.ts';
@@ -58,14 +58,6 @@ async function deploy(): Promise<void> {
   environment = newEnvironment();
   local.deploy(REVIEWS);
   await publish(registry, environment, { products: PRODUCTS, reviews: REVIEWS });
-}
-/** Returns the processes that a process has started, and theirs. */
-function listDescendants(pid: number): number[] {
-  const lines = execFileSync('ps', ['-e', '-o', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
-  const children = lines
-    .map((line) => line.trim().split(/\s+/u).map(Number))
-    .flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
-  return [...children, ...children.flatMap(listDescendants)];
 }
 const isAlive = (pid: number) => existsSync(`/proc/${String(pid)}`);
 
@@ -135,8 +127,8 @@ describe('trestle dev', () => {
     const { dev } = await start([], { TMPDIR: temporary });
     await dev.says('serves the graph of');
     expect(readdirSync(temporary)).toHaveLength(1);
-    const processes = listDescendants(dev.pid);
-    expect(processes.length).toBeGreaterThan(0);
+    const processes = findChildren(dev.pid, 'trestle-gateway');
+    expect(processes).toHaveLength(1);
     expect(await dev.end(signal)).toBe(signal === 'SIGINT' ? 0 : null);
     await until(() => Promise.resolve(!processes.some(isAlive)));
     // What a process that was killed cannot remove is in the folder of temporary files.
