@@ -45,7 +45,7 @@ async function start(args: readonly string[] = [], env: Readonly<Record<string, 
     cwd: command.folder,
     env: {
       ...{ PATH: process.env['PATH'] ?? '', REGISTRY_URL: registry.url, REGISTRY_TOKEN: registry.token },
-      ...{ REGISTRY_ENVIRONMENT: environment, SUBGRAPH_URL_PRODUCTS: deployed.url },
+      ...{ REGISTRY_ENVIRONMENT: environment, SUBGRAPH_URL_PRODUCTS: deployed.url, TMPDIR: command.folder },
       ...env,
     },
   });
