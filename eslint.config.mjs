@@ -21,7 +21,7 @@ export default tseslint.config(
     rules: { 'regexp/no-super-linear-backtracking': ['error', { report: 'certain' }], 'regexp/no-super-linear-move': 'error' },
   },
   {
-    files: ['**/*.mjs'],
+    files: ['**/*.mjs', 'examples/**/*.js'],
     languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },
   },
   {

@@ -1,6 +1,6 @@
 /**
- * Writes the package @trestle/cli into `dist/package`, ready for `npm pack`: one file, with the packages of this repository in it; all others are
- * its dependencies, in the versions that the repository uses (as gateway/pack.mjs does, docs/adr/0017).
+ * Writes the package @trestle/cli into `dist/package`, or into the folder that is its argument, ready for `npm pack`: one file, with the packages of
+ * this repository in it; all others are its dependencies, in the versions that the repository uses (as gateway/pack.mjs does, docs/adr/0017).
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const cli = fileURLToPath(new URL('.', import.meta.url));
-const target = join(cli, 'dist/package');
+const target = process.argv[2] ?? join(cli, 'dist/package');
 /** Keys of the manifest that make sense in the repository only. */
 const OF_THE_WORKSPACE = new Set(['private', 'devDependencies', 'dependencies']);
 

@@ -1,7 +1,6 @@
-/** The command trestle as a process of its package, without a registry and with a running one (docs/cli.md, docs/teams.md). */
-import { readFile, writeFile } from 'node:fs/promises';
+/** The command trestle as a process of its package, without a registry and with a running one (docs/cli.md). */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
 import { type TestRegistry, newEnvironment, startRegistry } from '../registry/registry-client.ts';
@@ -174,43 +173,5 @@ describe('the command trestle with a registry', () => {
     subgraph.deploy(next);
     expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining('Published as release 1') });
     expect((await run(`subgraph introspect ${subgraph.url}`)).stdout).toContain('name: String');
-  });
-
-  it('does what the tour for teams says', async () => {
-    const tour = await readFile(fileURLToPath(new URL('../../../docs/teams.md', import.meta.url)), 'utf8');
-    const schema = /```graphql\n([\s\S]*?)```/u.exec(tour)?.[1] ?? '';
-    const without = (field: string) => schema.replace(new RegExp(`  "[^"]*"\\n  ${field}: .*\\n`, 'u'), '');
-    const lines = Array.from(tour.matchAll(/^trestle (.*)$/gmu), ([, line = '']) => line);
-    const env = environmentOf(newEnvironment());
-    const before: Record<number, Record<string, string>> = {
-      0: { 'reviews.graphql': schema, 'reviews-page.graphql': 'query ReviewsPage { reviews { id rating } }' },
-      4: { 'reviews.graphql': schema.replace('rating: Int', 'stars: Int') },
-      5: { 'reviews.graphql': without('text') },
-    };
-    const outputs: string[] = [];
-    const codes: (number | null)[] = [];
-    for (const [index, line] of lines.entries()) {
-      await write(before[index] ?? {});
-      const check = /chk_\w+/u.exec(outputs.at(-1) ?? '')?.[0] ?? '';
-      const args = Array.from(
-        line
-          .replace('chk_…', check)
-          .replace('--to staging', `--to ${newEnvironment()}`)
-          .replace('--from prod', `--from ${env.REGISTRY_ENVIRONMENT}`)
-          .matchAll(/"([^"]*)"|(\S+)/gu),
-        ([, quoted, word]) => quoted ?? word ?? '',
-      );
-      const { code, stdout } = await command.run(args, env);
-      codes.push(code);
-      outputs.push(stdout);
-    }
-    expect(lines.map((line, index) => `${line.split(' ').slice(0, 2).join(' ')} ${String(codes[index])}`)).toEqual([
-      ...['subgraph lint 0', 'subgraph check 0', 'subgraph publish 0', 'operations push 0', 'subgraph check 1'],
-      ...['subgraph check 1', 'check approve 0', 'subgraph check 0', 'subgraph publish 0'],
-      ...['launch list 0', 'launch rollback 0', 'launch promote 0'],
-    ]);
-    expect(outputs[4]).toMatch(/Operation "ReviewsPage" of client "web"[\s\S]*breaking FIELD_REMOVED/u);
-    expect((await run('subgraph fetch reviews', env)).stdout).toBe(schema);
-    expect((await run('operations list', env)).stdout).toMatch(/^web {2}ReviewsPage/u);
   });
 });

@@ -27,9 +27,11 @@ export interface PackedCommand {
 /** Packs and unpacks the command as npm does. Third-party packages are links to those of the checkout: the test needs no registry of packages. */
 export async function installCommand(): Promise<PackedCommand> {
   const folder = await mkdtemp(join(tmpdir(), 'trestle-cli-'));
-  await execute(process.execPath, [join(ROOT, 'packages/cli/pack.mjs')]);
+  // In a folder of its own: other tests may pack it at the same time.
+  const contents = join(folder, 'package');
+  await execute(process.execPath, [join(ROOT, 'packages/cli/pack.mjs'), contents]);
   const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
-  const { stdout } = await execute('npm', pack, { cwd: join(ROOT, 'packages/cli/dist/package') });
+  const { stdout } = await execute('npm', pack, { cwd: contents });
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
   const target = join(folder, 'node_modules/@trestle/cli');
   await mkdir(target, { recursive: true });

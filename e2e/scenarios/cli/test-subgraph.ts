@@ -13,8 +13,8 @@ export interface TestSubgraph {
   stop(): Promise<void>;
 }
 
-/** Starts a subgraph that serves a schema. */
-export async function startSubgraph(sdl: string): Promise<TestSubgraph> {
+/** Starts a subgraph that serves a schema, on a free port unless one is given. */
+export async function startSubgraph(sdl: string, port = 0): Promise<TestSubgraph> {
   let schema = buildSubgraphSchema(parse(sdl));
   let count = 0;
   const server: Server = createServer((request, response) => {
@@ -28,7 +28,7 @@ export async function startSubgraph(sdl: string): Promise<TestSubgraph> {
       });
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`,
     count: () => count,

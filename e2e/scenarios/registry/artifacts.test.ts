@@ -233,4 +233,21 @@ describe('the gateways of others', () => {
     expect(supergraphSdl).toContain('@join__graph(name: "base"');
     await expect(open('trestle_reg_x').initialize(options)).rejects.toThrow();
   });
+
+  it("read it by the query of Hive Gateway's client of Apollo Uplink, which also asks a refusal for its delay", async () => {
+    const environment = newEnvironment();
+    await release(environment);
+    const query = `query ($apiKey: String!, $graphRef: String!, $lastSeenId: ID) {
+      routerConfig(ref: $graphRef, apiKey: $apiKey, ifAfterId: $lastSeenId) { __typename
+        ... on FetchError { code message minDelaySeconds } ... on Unchanged { id minDelaySeconds }
+        ... on RouterConfigResult { id supergraphSdl: supergraphSDL minDelaySeconds messages { level body } } } }`;
+    const read = async (variables: object) => {
+      const reply = await request(`${registry.url}/uplink`, { method: 'POST', body: { query, variables } });
+      return (reply.body as { data: { routerConfig: { id?: string } } }).data.routerConfig;
+    };
+    const graph = { apiKey: registry.token, graphRef: `any@${environment}` };
+    const { id } = await read(graph);
+    expect(await read({ ...graph, lastSeenId: id })).toEqual({ __typename: 'Unchanged', id, minDelaySeconds: 10 });
+    expect(await read({ ...graph, apiKey: 'x' })).toMatchObject({ code: 'AUTHENTICATION_FAILED', minDelaySeconds: 10 });
+  });
 });

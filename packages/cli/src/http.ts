@@ -11,6 +11,8 @@ export interface GraphQLRequest {
   readonly variables?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
+  /** Ends the request early. */
+  readonly signal?: AbortSignal;
   /** The address to connect to in place of those of the URL's host. */
   readonly address?: { readonly address: string; readonly family: number };
 }
@@ -30,7 +32,7 @@ export interface GraphQLResultError {
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Returns the result of a request. Throws a CommandError with exit code 4 when there is no GraphQL response. */
-export async function sendGraphQL({ url, query, variables, headers, timeoutMs, address }: GraphQLRequest): Promise<GraphQLResult> {
+export async function sendGraphQL({ url, query, variables, headers, timeoutMs, signal, address }: GraphQLRequest): Promise<GraphQLResult> {
   const body = JSON.stringify({ query, variables });
   const lookup: LookupFunction | undefined =
     address &&
@@ -41,7 +43,7 @@ export async function sendGraphQL({ url, query, variables, headers, timeoutMs, a
   const options = {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json, application/json', ...headers },
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
     // A connection of its own, so that a load balancer may choose another replica each time.
     agent: false as const,
     ...(lookup && { lookup }),

@@ -5,7 +5,14 @@ import { type GraphQLResultError, sendGraphQL } from './http.ts';
 /** A registry with the credential for it. */
 export interface RegistryClient {
   /** Returns the data of an operation. Throws a CommandError with exit code 4 that has the registry's message. */
-  readonly send: <Data>(query: string, variables?: Readonly<Record<string, unknown>>) => Promise<Data>;
+  readonly send: <Data>(query: string, variables?: Readonly<Record<string, unknown>>, options?: SendOptions) => Promise<Data>;
+}
+
+/** Configures one request to the registry. */
+export interface SendOptions {
+  /** Default: the time that a composition may take. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** A registry composes while a publish waits. */
@@ -18,9 +25,9 @@ export function createRegistryClient(address: string | undefined, token: string 
   if (/[^\x21-\x7e]/u.test(token)) throw usageError('REGISTRY_TOKEN has characters that a token cannot have.');
   const url = toEndpoint(address);
   return {
-    async send<Data>(query: string, variables: Readonly<Record<string, unknown>> = {}) {
+    async send<Data>(query: string, variables: Readonly<Record<string, unknown>> = {}, options: SendOptions = {}) {
       const headers = { authorization: `Bearer ${token}`, 'apollographql-client-name': 'trestle-cli' };
-      const { data, errors } = await sendGraphQL({ url, query, variables, headers, timeoutMs: TIMEOUT_MS });
+      const { data, errors } = await sendGraphQL({ url, query, variables, headers, timeoutMs: TIMEOUT_MS, ...options });
       if (errors?.[0]) throw toError(errors[0]);
       return data as Data;
     },

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { COMMON_OPTIONS, type Command, type CommandContext, type Given, type Options } from './command.ts';
 import { contractCreate, contractDelete, contractList, contractShow, contractUpdate } from './commands/contract.ts';
+import { dev } from './commands/dev.ts';
 import { launchList, launchPromote, launchRollback, launchShow } from './commands/launch.ts';
 import { checkApprove, operationsList, operationsPush } from './commands/operations.ts';
 import { subgraphCheck } from './commands/subgraph-check.ts';
@@ -19,7 +20,7 @@ export const COMMANDS: readonly Command[] = [
   ...[supergraphFetch, supergraphCompose, supergraphDiff],
   ...[launchList, launchShow, launchRollback, launchPromote],
   ...[contractList, contractCreate, contractUpdate, contractShow, contractDelete],
-  ...[operationsPush, operationsList, checkApprove],
+  ...[operationsPush, operationsList, checkApprove, dev],
 ];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,9 +29,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function run(args: readonly string[], env: Environment, terminal: Terminal): Promise<ExitCode> {
   const format = findFormat(args);
   try {
-    const command = COMMANDS.find(({ words }) => words === args.slice(0, 2).join(' '));
+    const command = COMMANDS.find(({ words }) => words === args.slice(0, countWords(words)).join(' '));
     if (!command) return showHelp(args, terminal);
-    const given = parse(command, args.slice(2));
+    const given = parse(command, args.slice(countWords(command.words)));
     if (given.isSet('help')) {
       terminal.out(`${command.summary}\n\ntrestle ${command.words} ${command.usage}\n\n${SHARED}`);
       return EXIT.success;
@@ -59,6 +60,10 @@ function showHelp([first]: readonly string[], terminal: Terminal): ExitCode {
   const list = shown.map(({ words, summary }) => `  ${words.padEnd(20)} ${summary}`).join('\n');
   terminal.out(`Usage: trestle COMMAND\n\n${list}\n\n${SHARED}`);
   return isAsked ? EXIT.success : EXIT.usage;
+}
+
+function countWords(words: string): number {
+  return words.split(' ').length;
 }
 
 /** The format is known before anything can fail, so that errors have it. */

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { normalizeSubgraph } from '@trestle/graph-checks/extract';
 import { CommandError, EXIT, usageError } from './exit-codes.ts';
-import { sendGraphQL } from './http.ts';
+import { type GraphQLRequest, sendGraphQL } from './http.ts';
 
 /** Configures a wait. */
 export interface Wait {
@@ -20,8 +20,8 @@ const PAUSE_MS = 500;
 const ANSWERS = 3;
 
 /** Returns the SDL that a subgraph serves by `_service { sdl }` (Federation subgraph specification). Throws a CommandError with exit code 4. */
-export async function introspect(url: URL, address?: { address: string; family: number }): Promise<string> {
-  const { data, errors } = await sendGraphQL({ url, query: QUERY, timeoutMs: REQUEST_MS, ...(address && { address }) });
+export async function introspect(url: URL, options: Pick<GraphQLRequest, 'address' | 'signal'> = {}): Promise<string> {
+  const { data, errors } = await sendGraphQL({ url, query: QUERY, timeoutMs: REQUEST_MS, ...options });
   const sdl = (data as { _service?: { sdl?: unknown } } | null | undefined)?._service?.sdl;
   if (typeof sdl === 'string') return sdl;
   throw new CommandError(`${url.href} is no subgraph: ${errors?.[0]?.message ?? 'it serves no SDL'}.`, EXIT.server, 'NO_SUBGRAPH');
@@ -64,7 +64,7 @@ async function findDifference(url: URL, expected: string): Promise<string | unde
   try {
     const addresses = await lookup(url.hostname.replace(/^\[|\]$/gu, ''), { all: true });
     for (const address of addresses) {
-      if (normalizeSubgraph(await introspect(url, address)) !== expected) return `${address.address} serves another schema`;
+      if (normalizeSubgraph(await introspect(url, { address })) !== expected) return `${address.address} serves another schema`;
     }
     return addresses.length === 0 ? 'the host has no address' : undefined;
   } catch (error) {

@@ -46,6 +46,8 @@ export interface RefusedGraph {
 export interface ComposeOptions {
   /** Whether the second composer runs too. Default true. */
   readonly secondOpinion?: boolean;
+  /** The subgraphs in which an error that concerns several is shown, such as those that have changed. Default: the first one that it concerns. */
+  readonly showIn?: readonly string[];
 }
 
 /** The version of the composer that decides, which is part of a launch's identity. */
@@ -68,7 +70,7 @@ interface Service {
 export function composeGraph(subgraphs: readonly SubgraphSource[], options: ComposeOptions = {}): GraphComposition {
   const { services, errors } = parseSubgraphs(subgraphs);
   if (errors.length > 0) return { ok: false, errors, hints: [], disagreements: [] };
-  const first = composeByApollo(services);
+  const first = composeByApollo(services, options.showIn);
   if (options.secondOpinion === false) return { ...first, disagreements: [] };
   return { ...first, disagreements: compareWithGuild(first, services) };
 }
@@ -97,19 +99,19 @@ function parseSubgraphs(subgraphs: readonly SubgraphSource[]): { services: Servi
   return { services, errors };
 }
 
-function composeByApollo(services: Service[]) {
+function composeByApollo(services: Service[], showIn: readonly string[] = []) {
   try {
     const result = composeServices(services);
     const hints = (result.hints ?? []).map(toHint);
     if (result.errors) {
-      return { ok: false as const, errors: result.errors.map((error) => faultOfError(error, 'COMPOSITION_FAILED')), hints };
+      return { ok: false as const, errors: result.errors.map((error) => faultOfError(error, 'COMPOSITION_FAILED', showIn)), hints };
     }
     const supergraphSdl = `${result.supergraphSdl.trim()}\n`;
     return { ok: true as const, supergraphSdl, apiSdl: toApiSdl(supergraphSdl), hints };
   } catch (error) {
     // The composer throws for some invalid schemas instead of returning their errors.
     const asGraphQL = error instanceof GraphQLError ? error : new GraphQLError(error instanceof Error ? error.message : String(error));
-    return { ok: false as const, errors: [faultOfError(asGraphQL, 'COMPOSITION_FAILED')], hints: [] };
+    return { ok: false as const, errors: [faultOfError(asGraphQL, 'COMPOSITION_FAILED', showIn)], hints: [] };
   }
 }
 

@@ -23,18 +23,22 @@ export function faultWithoutPlace(text: FaultText): GraphFault {
   return { ...text, subgraph: null, line: null, column: null };
 }
 
-/** Returns a fault at the first node that has a location. The name of the node's source becomes `subgraph`. */
-export function faultAtNodes(text: FaultText, nodes: readonly ASTNode[]): GraphFault {
-  const loc = nodes.find((node) => node.loc !== undefined)?.loc;
+/**
+ * Returns a fault at the first node that has a location, and of these in a source of `preferred` if there is one. The name of the node's source
+ * becomes `subgraph`.
+ */
+export function faultAtNodes(text: FaultText, nodes: readonly ASTNode[], preferred: readonly string[] = []): GraphFault {
+  const locs = nodes.flatMap(({ loc }) => loc ?? []);
+  const loc = locs.find(({ source }) => preferred.includes(source.name)) ?? locs[0];
   if (loc === undefined) return faultWithoutPlace(text);
   return { ...text, subgraph: loc.source.name, line: loc.startToken.line, column: loc.startToken.column };
 }
 
 /** Returns the fault that an error of graphql-js or of a composer describes. Its code is that of its extensions, or `fallback`. */
-export function faultOfError(error: GraphQLError, fallback: string): GraphFault {
+export function faultOfError(error: GraphQLError, fallback: string, preferred: readonly string[] = []): GraphFault {
   const code = error.extensions['code'];
   const text: FaultText = { code: typeof code === 'string' ? code : fallback, message: error.message, severity: 'error' };
-  const placed = faultAtNodes(text, error.nodes ?? []);
+  const placed = faultAtNodes(text, error.nodes ?? [], preferred);
   const [first] = error.locations ?? [];
   if (placed.line !== null || first === undefined) return placed;
   return { ...text, subgraph: error.source?.name ?? null, line: first.line, column: first.column };

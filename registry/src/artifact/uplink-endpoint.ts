@@ -31,7 +31,7 @@ const SCHEMA = buildSchema(`
   type RouterEntitlementsResult { id: ID! entitlement: RouterEntitlement minDelaySeconds: Float! }
   type RouterEntitlement { jwt: String! }
   type Unchanged { id: ID! minDelaySeconds: Float! }
-  type FetchError { code: FetchErrorCode! message: String! }
+  type FetchError { code: FetchErrorCode! message: String! minDelaySeconds: Float! }
   enum FetchErrorCode { AUTHENTICATION_FAILED ACCESS_DENIED UNKNOWN_REF RETRY_LATER NOT_IMPLEMENTED_ON_THIS_INSTANCE }
   type Message { level: MessageLevel! body: String! }
   enum MessageLevel { ERROR WARN INFO }
@@ -50,6 +50,10 @@ const FAULTS: Readonly<Record<Exclude<CurrentRelease['kind'], 'found'>, { readon
   'unknown-contract': { code: 'UNKNOWN_REF', message: 'The variant is no contract of its environment.' },
 };
 
+function toFetchError(kind: keyof typeof FAULTS) {
+  return { __typename: 'FetchError', ...FAULTS[kind], minDelaySeconds: MIN_DELAY_SECONDS };
+}
+
 /** Creates the endpoint. The API key is a token that may read the environment; of `ref` only the part after `@` counts. */
 export function createUplinkEndpoint(store: Store, log: Log): Endpoint {
   const find = ({ ref, apiKey }: Arguments) => {
@@ -59,7 +63,7 @@ export function createUplinkEndpoint(store: Store, log: Log): Endpoint {
   const rootValue = {
     async routerConfig(args: Arguments) {
       const found = await find(args);
-      if (found.kind !== 'found') return { __typename: 'FetchError', ...FAULTS[found.kind] };
+      if (found.kind !== 'found') return toFetchError(found.kind);
       const common = { id: servedIdOf(found), minDelaySeconds: MIN_DELAY_SECONDS };
       if (args.ifAfterId === common.id) return { __typename: 'Unchanged', ...common };
       return { __typename: 'RouterConfigResult', ...common, supergraphSDL: await readSupergraph(found, store), messages: [] };
@@ -67,7 +71,7 @@ export function createUplinkEndpoint(store: Store, log: Log): Endpoint {
     /** There are no licences here. */
     async routerEntitlements(args: Arguments) {
       const found = await find(args);
-      if (found.kind !== 'found') return { __typename: 'FetchError', ...FAULTS[found.kind] };
+      if (found.kind !== 'found') return toFetchError(found.kind);
       return { __typename: 'RouterEntitlementsResult', id: 'none', entitlement: null, minDelaySeconds: 60 };
     },
   };
