@@ -89,14 +89,14 @@ function addVary(merged: OutgoingHttpHeader[], value: string): void {
 
 /** A response of HTTP/1.1 with its added headers. */
 export class Http1Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  override writeHead(status: number, ...rest: unknown[]): this {
+  /** `first` is the reason phrase or the headers. There is no rest parameter: its arrays would fill V8's old space. */
+  override writeHead(status: number, first?: unknown, second?: unknown): this {
     const added = addedHeadersOf(this, status);
-    const args = added.length === 0 ? rest : withAdded(rest, added);
-    return (super.writeHead as (...all: unknown[]) => this).call(this, status, ...args);
+    if (typeof first === 'string') return super.writeHead(status, first, toHeaders(second, added));
+    return super.writeHead(status, toHeaders(first, added));
   }
 }
 
-/** The arguments of `writeHead` after the status: a reason phrase and headers, both optional. */
-function withAdded([first, second]: readonly unknown[], added: HeaderList): unknown[] {
-  return typeof first === 'string' ? [first, mergeHeaders(second, added)] : [mergeHeaders(first, added)];
+function toHeaders(own: unknown, added: HeaderList): OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined {
+  return added.length === 0 ? (own as OutgoingHttpHeaders | undefined) : mergeHeaders(own, added);
 }
