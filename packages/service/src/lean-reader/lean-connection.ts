@@ -139,14 +139,9 @@ export class LeanConnection implements ResponseOwner {
 
   #parse(chunk: Buffer): RequestHead | undefined {
     const known = this.#known;
-    if (known && chunk.length > known.bytes.length && known.bytes.compare(chunk, 0, known.bytes.length) === 0)
-      // A handler may change the headers of its request.
-      return { ...known.head, headers: { ...known.head.headers } };
+    if (known && chunk.length > known.bytes.length && known.bytes.compare(chunk, 0, known.bytes.length) === 0) return known.head;
     const head = parseHead(chunk, this.#owner.shape);
-    if (head && head.length <= MAX_KNOWN_BYTES) {
-      const { headers } = head;
-      this.#known = { bytes: Buffer.from(chunk.subarray(0, head.length)), head: { ...head, headers: { ...headers } } };
-    }
+    if (head && head.length <= MAX_KNOWN_BYTES) this.#known = { bytes: Buffer.from(chunk.subarray(0, head.length)), head };
     return head;
   }
 

@@ -29,7 +29,8 @@ export class LeanRequest extends EventEmitter {
     this.socket = socket;
     this.url = url;
     this.rawHeaders = rawHeaders;
-    this.headers = headers;
+    // The connection keeps the head for the next request, and a handler may change the headers of this one.
+    this.headers = { ...headers };
   }
 
   /** Returns the request for handlers, which use no other part of the interface. */
@@ -99,5 +100,6 @@ export class LeanRequest extends EventEmitter {
     if (!this.#isWhole || this.#hasEnded) return;
     this.#hasEnded = true;
     this.emit('end');
+    this.removeAllListeners();
   }
 }

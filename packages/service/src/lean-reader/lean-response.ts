@@ -7,6 +7,7 @@ import type { LeanRequest } from './lean-request.ts';
 import { writeHead } from './response-head.ts';
 
 type Chunk = string | Uint8Array;
+type Done = () => void;
 
 /** A larger body is written beside its head rather than copied behind it. */
 const SMALL_BYTES = 16 * 1024;
@@ -69,10 +70,9 @@ export class LeanResponse extends EventEmitter {
   }
 
   /** Fixes the head. It is sent with the first part of the body. */
-  writeHead(status: number, ...rest: readonly unknown[]): this {
+  writeHead(status: number, first?: unknown, second?: unknown): this {
     if (this.headersSent) throw new Error('The head of the response has been written.');
-    const own = typeof rest[0] === 'string' ? rest[1] : rest[0];
-    const merged = mergeHeaders(own, addedHeadersOf(this, status));
+    const merged = mergeHeaders(typeof first === 'string' ? second : first, addedHeadersOf(this, status));
     const headers = this.#set ? addUnlessNamed(this.#set, merged) : merged;
     const { keepAliveTimeoutMs } = this.#owner;
     const { text, hasLength, isKeptAlive } = writeHead(status, { headers, isKeptAlive: this.shouldKeepAlive, keepAliveTimeoutMs });
@@ -101,10 +101,9 @@ export class LeanResponse extends EventEmitter {
   }
 
   /** Sends the rest of the response. `done` is called when the kernel has taken it. */
-  end(...args: readonly unknown[]): this {
-    const done = args.findLast((each) => typeof each === 'function') as (() => void) | undefined;
-    const chunk = typeof args[0] === 'function' ? undefined : (args[0] as Chunk | null | undefined);
-    const encoding = typeof args[1] === 'string' ? (args[1] as BufferEncoding) : undefined;
+  end(chunk?: Chunk | Done | null, encoding?: BufferEncoding | Done, done?: Done): this {
+    if (typeof chunk === 'function') return this.end(undefined, undefined, chunk);
+    if (typeof encoding === 'function') return this.end(chunk, undefined, encoding);
     if (this.destroyed || this.writableEnded) return this;
     if (done) this.once('finish', done);
     if (!this.headersSent) this.writeHead(this.statusCode);
@@ -136,6 +135,8 @@ export class LeanResponse extends EventEmitter {
     if (isSent) this.emit('finish');
     this.destroyed = true;
     this.emit('close');
+    // The connection keeps its last response until the next, without what the listeners refer to.
+    this.removeAllListeners();
   }
 
   #takeHead(): string {
