@@ -93,13 +93,13 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
 /** Starts the lean reader of a server that has a path for it. */
 function readLean(
   server: Server,
-  { leanPath }: Pick<ServiceOptions, 'leanPath'>,
+  { leanPath, probes }: Pick<ServiceOptions, 'leanPath' | 'probes'>,
   { limits, maxHeaderBytes }: { limits: TrafficLimits; maxHeaderBytes: number },
 ): LeanReader | undefined {
   const { headersTimeoutMs, keepAliveTimeoutMs } = limits;
   return leanPath === undefined
     ? undefined
-    : startLeanReader(server, { path: leanPath, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs });
+    : startLeanReader(server, { path: leanPath, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics: probes.metrics });
 }
 
 /** What every request and upgrade of a server shares. */

@@ -18,10 +18,23 @@ interface Added {
   [DEFAULT_LATE]?: LateHeaders;
 }
 
-/** Adds headers to a response whose head is not sent yet. A header of the same name that its writer sends takes their place. */
+/** Lists that were joined, by both: there are few, and each is the same for many responses. */
+const JOINED = new WeakMap<HeaderList, WeakMap<HeaderList, HeaderList>>();
+
+/**
+ * Adds headers to a response whose head is not sent yet. A header of the same name that its writer sends takes their place. `headers` is a list that is
+ * made once, not for each response.
+ */
 export function addHeaders(response: object, headers: HeaderList): void {
   const before = (response as Added)[ADDED];
-  (response as Added)[ADDED] = before === undefined ? headers : [...before, ...headers];
+  (response as Added)[ADDED] = before === undefined ? headers : join(before, headers);
+}
+
+function join(first: HeaderList, second: HeaderList): HeaderList {
+  const known = JOINED.get(first) ?? new WeakMap<HeaderList, HeaderList>();
+  const joined = known.get(second) ?? [...first, ...second];
+  JOINED.set(first, known.set(second, joined));
+  return joined;
 }
 
 /** Sets the function that returns further headers when the head is sent. There is one for each response. */
@@ -41,8 +54,14 @@ export function setDefaultLateHeaders(response: object, late: LateHeaders): void
 
 /** Returns the headers that were added to a response. Called once, when its head is sent. */
 export function addedHeadersOf(response: object, status: number): HeaderList {
+  const { added, late } = addedListsOf(response, status);
+  return late.length === 0 ? added : [...added, ...late];
+}
+
+/** Returns the same in two lists: the first is the same for many responses. */
+export function addedListsOf(response: object, status: number): { readonly added: HeaderList; readonly late: HeaderList } {
   const { [ADDED]: added = NONE, [DEFAULT_LATE]: byDefault, [LATE]: late = byDefault } = response as Added;
-  return late ? [...added, ...late(status)] : added;
+  return { added, late: late ? late(status) : NONE };
 }
 
 /** Headers that a writer replaces; all others that are added are never written by anything else. */
@@ -67,7 +86,7 @@ export function mergeHeaders(own: unknown, added: HeaderList): OutgoingHttpHeade
   const push = (name: string, value: OutgoingHttpHeader | undefined) => {
     if (value === undefined) return;
     merged.push(name, value);
-    if (REPLACEABLE_LENGTHS.has(name.length) && REPLACEABLE.has(name.toLowerCase())) (replaced ??= new Set()).add(name.toLowerCase());
+    if (isReplaceable(name)) (replaced ??= new Set()).add(name.toLowerCase());
   };
   if (Array.isArray(own)) for (let i = 0; i < own.length; i += 2) push(own[i] as string, own[i + 1] as OutgoingHttpHeader);
   else if (typeof own === 'object' && own !== null) for (const name in own) push(name, (own as OutgoingHttpHeaders)[name]);
@@ -78,6 +97,11 @@ export function mergeHeaders(own: unknown, added: HeaderList): OutgoingHttpHeade
     else if (replaced?.has(name) !== true) merged.push(name, value);
   }
   return merged;
+}
+
+/** Returns whether a header of this name takes the place of one that was added. */
+export function isReplaceable(name: string): boolean {
+  return REPLACEABLE_LENGTHS.has(name.length) && REPLACEABLE.has(name.toLowerCase());
 }
 
 /** One line has all names: nginx before 1.23 caches by the last line alone. */

@@ -4,6 +4,7 @@
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { Counter, type Registry } from 'prom-client';
 import { type ConnectionOwner, LeanConnection } from './lean-connection.ts';
 import { toHeadShape } from './request-head.ts';
 
@@ -14,6 +15,7 @@ export interface LeanReaderOptions {
   readonly maxHeaderBytes: number;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
+  readonly metrics: Registry;
 }
 
 /** The connections that Node.js does not know. */
@@ -30,7 +32,9 @@ const CHECK_MS = 1000;
 
 /** Starts to read. The listeners for connections that the server has now get those connections that are handed over to Node.js. */
 export function startLeanReader(server: Server, options: LeanReaderOptions): LeanReader {
-  const { path, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs } = options;
+  const { path, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics } = options;
+  const counts = { requests: 0, handOvers: 0 };
+  registerCounts(metrics, counts);
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   const connections = new Set<LeanConnection>();
@@ -39,9 +43,11 @@ export function startLeanReader(server: Server, options: LeanReaderOptions): Lea
     shape: toHeadShape(path, maxHeaderBytes),
     keepAliveTimeoutMs,
     handle: (request, response) => {
+      counts.requests++;
       server.emit('request', request.asIncomingMessage(), response.asServerResponse());
     },
     handOver: (socket) => {
+      counts.handOvers++;
       for (const listener of listeners) listener.call(server, socket);
     },
     onClosed: (connection) => {
@@ -71,6 +77,22 @@ export function startLeanReader(server: Server, options: LeanReaderOptions): Lea
       clearInterval(timer);
     },
   };
+}
+
+/** Registers the metrics, which are read from the counts. */
+function registerCounts(metrics: Registry, counts: { readonly requests: number; readonly handOvers: number }): void {
+  const register = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers: [metrics],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  register('trestle_lean_requests_total', 'Requests that the lean reader has read.', () => counts.requests);
+  register('trestle_lean_hand_overs_total', 'Connections that the lean reader has handed over to Node.js.', () => counts.handOvers);
 }
 
 /** Refuses a connection on which nothing has arrived, as Node.js does. */

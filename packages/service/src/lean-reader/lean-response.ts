@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { addedHeadersOf, mergeHeaders } from '../response-headers.ts';
+import { addedListsOf } from '../response-headers.ts';
 import type { LeanRequest } from './lean-request.ts';
 import { writeHead } from './response-head.ts';
 
@@ -72,10 +72,11 @@ export class LeanResponse extends EventEmitter {
   /** Fixes the head. It is sent with the first part of the body. */
   writeHead(status: number, first?: unknown, second?: unknown): this {
     if (this.headersSent) throw new Error('The head of the response has been written.');
-    const merged = mergeHeaders(typeof first === 'string' ? second : first, addedHeadersOf(this, status));
-    const headers = this.#set ? addUnlessNamed(this.#set, merged) : merged;
+    const { added, late } = addedListsOf(this, status);
     const { keepAliveTimeoutMs } = this.#owner;
-    const { text, hasLength, isKeptAlive } = writeHead(status, { headers, isKeptAlive: this.shouldKeepAlive, keepAliveTimeoutMs });
+    const own = typeof first === 'string' ? second : first;
+    const fields = { own, set: this.#set, added, late, isKeptAlive: this.shouldKeepAlive, keepAliveTimeoutMs };
+    const { text, hasLength, isKeptAlive } = writeHead(status, fields);
     this.statusCode = status;
     this.headersSent = true;
     this.shouldKeepAlive = isKeptAlive;
@@ -163,17 +164,6 @@ export class LeanResponse extends EventEmitter {
     socket.uncork();
     return isTaken;
   }
-}
-
-/** Headers of `setHeader`, except those that the writer names itself, stand first, as in Node.js. */
-function addUnlessNamed(
-  set: ReadonlyMap<string, readonly [name: string, value: OutgoingHttpHeader]>,
-  headers: readonly OutgoingHttpHeader[],
-): OutgoingHttpHeader[] {
-  const named = new Set<string>();
-  for (let i = 0; i < headers.length; i += 2) named.add(String(headers[i]).toLowerCase());
-  const before = [...set].filter(([name]) => !named.has(name)).flatMap(([, [name, value]]) => [name, value]);
-  return [...before, ...headers];
 }
 
 /** RFC 9110 §6.4.1; the method is POST. */
