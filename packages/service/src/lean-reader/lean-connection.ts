@@ -167,8 +167,9 @@ export class LeanConnection implements ResponseOwner {
       .off('drain', this.#onDrain)
       .off('close', this.#onClose);
     this.#owner.onClosed(this);
-    socket.pause().unshift(chunk);
     this.#owner.handOver(socket);
-    process.nextTick(() => socket.resume());
+    // Node.js has its listener now. It must get the bytes before those that it reads itself, and in the same step of the event loop as any others:
+    // in the queue of `nextTick` a stream ends before the promises of its reader go on.
+    socket.emit('data', chunk);
   }
 }
