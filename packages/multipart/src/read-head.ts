@@ -43,12 +43,12 @@ export async function readParts(source: Readable, boundary: string, names: reado
     contents = found?.contents;
     return found && found.end < bytes.length ? bytes.subarray(found.end) : undefined;
   };
-  while (!contents) {
+  for (;;) {
     if (!(await readChunk(source, take))) throw malformed(`ends before its first parts, ${names.join(' and ')}`);
-    if (!contents && bytes.length > MAX_BYTES)
+    if (contents) return contents;
+    if (bytes.length > MAX_BYTES)
       throw fail('PAYLOAD_TOO_LARGE', `The parts ${names.join(' and ')} exceed the limit of ${String(MAX_BYTES)} bytes.`);
   }
-  return contents;
 }
 
 /** Returns the parts once the bytes contain them; undefined before. Throws VALIDATION_ERROR for bytes that cannot begin such a form. */

@@ -107,28 +107,3 @@ it.each([
   while (seen.closed === 0) await new Promise((resolve) => setImmediate(resolve));
   expect(answer).toBe('');
 });
-
-it.each([
-  ['the lean reader', true],
-  ['Node.js', false],
-])('hand over bytes in the step in which they have arrived, before the promises of a reader go on: %s', async (_, isLeanRead) => {
-  service = await startService({
-    ...{ log: createLog({ service: 'test', level: 'silent' }), port: 0, host: '127.0.0.1', leanPath: isLeanRead ? '/graphql' : undefined },
-    probes: createProbes({ isReady: () => true }),
-    handle: (request, response) => {
-      request.once('readable', () => {
-        const chunk = request.read() as Buffer;
-        void Promise.resolve().then(() => {
-          // Node.js throws when the request has emitted its end.
-          request.unshift(chunk.subarray(4));
-          request.on('data', (rest: Buffer) => response.end(rest));
-        });
-      });
-    },
-  });
-  const socket = open();
-  socket.write('POST /graphql HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\nheadrest');
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  expect(answer.toString()).toContain('rest');
-  expect(answer.toString()).not.toContain('head');
-});

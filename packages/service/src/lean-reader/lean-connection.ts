@@ -168,8 +168,7 @@ export class LeanConnection implements ResponseOwner {
       .off('close', this.#onClose);
     this.#owner.onClosed(this);
     this.#owner.handOver(socket);
-    // Node.js has its listener now. It must get the bytes before those that it reads itself, and in the same step of the event loop as any others:
-    // in the queue of `nextTick` a stream ends before the promises of its reader go on.
+    // Node.js has its listener now, and must get these bytes before those that it reads itself.
     socket.emit('data', chunk);
   }
 }
