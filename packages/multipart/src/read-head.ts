@@ -123,7 +123,7 @@ function readChunk(source: Readable, take: (chunk: Buffer) => Buffer | undefined
           if (rest) source.unshift(rest);
           resolve(true);
         } catch (error) {
-          reject(error as Error);
+          stop(error as Error);
         }
       });
     };
