@@ -39,6 +39,11 @@ try {
   const gateways = [
     { name: 'chain', ...(await startFork('chain.mjs', env, 0)) },
     { name: 'trestle', ...(await startTrestle(['--auth', 'off'], { ...env, EXECUTOR: 'bytes' })) },
+    {
+      name: 'trestle, lean reader',
+      only: ['a', 'd'],
+      ...(await startTrestle(['--auth', 'off'], { ...env, EXECUTOR: 'bytes', REQUEST_READER: 'lean' })),
+    },
     { name: 'trestle, objects', ...(await startTrestle(['--auth', 'off'], { ...env, EXECUTOR: 'objects' })) },
     ...(beside ? [{ name: 'trestle beside', ...(await startTrestle(['--auth', 'off'], env, beside)) }] : []),
     {

@@ -89,6 +89,7 @@ async function start() {
     toRefusalResponse,
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),
+    leanPath: config.REQUEST_READER === 'lean' ? '/graphql' : undefined,
     edge,
     rateLimits,
   });

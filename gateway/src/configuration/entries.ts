@@ -68,6 +68,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'server.clientIdKeyFile',
     'A key of at least 32 characters, with which other processes sign the client that they pass on.',
   ),
+  REQUEST_READER: atStart(
+    'server.requestReader',
+    'What reads requests: node (the parser of Node.js), or lean (POSTs of JSON to /graphql that arrive in one piece; Node.js reads all others).',
+  ),
   DRAIN_DELAY_MS: atStart(
     'server.drainDelayMs',
     "How long the process serves after SIGTERM, with /readyz at 503. Set it longer than the interval of the load balancer's checks.",

@@ -39,8 +39,8 @@ export function executeWhole(parts: ExecutingParts, execution: WholeExecution, d
   const report = request.reports.plan ? createPlanReport() : undefined;
   const executor = context.upload ? OBJECT_EXECUTOR : parts.executor;
   const needsCost = request.reports.cost || limits.costMode === 'measure';
-  const wanted = { observe: report?.observe, needsObjects: request.reports.plan, needsCost };
-  executor.execute({ operation, variables, conditions, context, send, ...wanted }, (result) => {
+  const [observe, needsObjects] = [report?.observe, request.reports.plan];
+  executor.execute({ operation, variables, conditions, context, send, observe, needsObjects, needsCost }, (result) => {
     const actual = needsCost ? findActualCost(result, checked) : undefined;
     if (actual !== undefined) costs.observeActual(actual);
     done(writeExecuted(result, { request, checked, writing, introspection, report, actual, hash: snapshot.hash }));

@@ -53,6 +53,7 @@ export function limitVariables(
   { maxInputDepth }: Pick<Limits, 'maxInputDepth'>,
   locate: (name: string) => Location | undefined,
 ): void {
+  if (!hasDeeper(variables, maxInputDepth)) return;
   const tooDeep = Object.entries(variables)
     .map(([name, value]) => ({ name, depth: measureInputDepth(value) }))
     .filter(({ depth }) => depth > maxInputDepth);
@@ -60,10 +61,14 @@ export function limitVariables(
     field: `variables.${name}`,
     message: `input object depth ${String(depth)} exceeds the limit of ${String(maxInputDepth)}`,
   }));
-  const [first] = details;
-  if (!first) return;
+  const [first = { field: '', message: '' }] = details;
   const locations = tooDeep.map(({ name }) => locate(name));
   throw new LocatedFault('VALIDATION_ERROR', `\`${first.field}\`: ${first.message}.`, { details, locations });
+}
+
+function hasDeeper(variables: Readonly<Record<string, unknown>>, maxInputDepth: number): boolean {
+  for (const name in variables) if (measureInputDepth(variables[name]) > maxInputDepth) return true;
+  return false;
 }
 
 /** Returns the fault of an operation whose cost exceeds the limit. `location` is its position in the document. */

@@ -60,7 +60,11 @@ export class RequestRecord {
     const { requestId, method, route = '/graphql', trace } = this.#request;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const operation = this.#operation;
-    const fields = { requestId, method, route, status, durationMs, ...(operation !== undefined && { operation }) };
+    // Names each property, because spreads are slow.
+    const fields =
+      operation === undefined
+        ? { requestId, method, route, status, durationMs }
+        : { requestId, method, route, status, durationMs, operation };
     this.#options.log.access(trace ? { ...fields, ...trace.ids } : fields);
   }
 }

@@ -36,7 +36,8 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
   const flush = () => {
     if (timer) clearTimeout(timer);
     timer = undefined;
-    rest = Buffer.concat([rest, Buffer.from(lines.join(''))]);
+    const added = Buffer.from(lines.join(''));
+    rest = rest.length === 0 ? added : Buffer.concat([rest, added]);
     lines = [];
     try {
       while (rest.length > 0) rest = rest.subarray(write(rest));

@@ -97,7 +97,7 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       if (!isInfo) return;
       // Serialized without pino, because this line is on the path of every request.
       let line = `{"level":"info","time":"${now()}",${serviceField}`;
-      for (const name in fields) line += `,"${name}":${JSON.stringify(bound(fields[name as keyof typeof fields]))}`;
+      for (const name in fields) line += `,"${name}":${toJson(fields[name as keyof typeof fields])}`;
       put(`${line},"msg":"request"}\n`);
     },
     setLevel(next) {
@@ -126,6 +126,14 @@ export function withFields(log: Log, fields: LogFields): Log {
       log.access({ ...fields, ...given });
     },
   };
+}
+
+/** Characters that JSON does not escape, and a length that needs no cut. Nearly all values are numbers, or strings of these. */
+const PLAIN = /^[\w/.-]{0,64}$/;
+
+function toJson(value: unknown): string {
+  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
+  return Number.isInteger(value) ? String(value) : JSON.stringify(bound(value));
 }
 
 function bound<T>(value: T): T | string {

@@ -53,6 +53,18 @@ describe('readHead', () => {
     );
   });
 
+  it('leaves the bytes behind when the whole request arrives in one step of the event loop, with its end', async () => {
+    const rest = `\r\n${toFileStart('0', 'video/mp4').slice(2)}content${toEnd('x')}`;
+    const source = new Readable({ read: () => undefined });
+    const head = readHead(source, 'x');
+    process.nextTick(() => {
+      source.push(toHead('x', { operations: '{}', map: '{}' }) + rest);
+      source.push(null);
+    });
+    expect(await head).toEqual({ operations: '{}', map: '{}' });
+    expect((await buffer(source)).toString()).toBe(rest);
+  });
+
   it('refuses any other bytes with a coded error', () => {
     fc.assert(
       fc.property(BOUNDARY, fc.uint8Array({ maxLength: 300 }), fc.boolean(), (boundary, bytes, isBegun) => {

@@ -35,15 +35,17 @@ export async function readHead(source: Readable, boundary: string): Promise<Mult
 /** Reads the first parts of a form, which must have these names, in this order. Otherwise as {@link readHead}. */
 export async function readParts(source: Readable, boundary: string, names: readonly string[]): Promise<readonly string[]> {
   let bytes = Buffer.alloc(0);
-  for (;;) {
-    const chunk = await readChunk(source);
-    if (!chunk) throw malformed(`ends before its first parts, ${names.join(' and ')}`);
+  let contents: readonly string[] | undefined;
+  // Returns what belongs to the source again.
+  const take = (chunk: Buffer): Buffer | undefined => {
     bytes = Buffer.concat([bytes, chunk]);
     const found = findParts(bytes, boundary, names);
-    if (found) {
-      if (found.end < bytes.length) source.unshift(bytes.subarray(found.end));
-      return found.contents;
-    }
+    contents = found?.contents;
+    return found && found.end < bytes.length ? bytes.subarray(found.end) : undefined;
+  };
+  for (;;) {
+    if (!(await readChunk(source, take))) throw malformed(`ends before its first parts, ${names.join(' and ')}`);
+    if (contents) return contents;
     if (bytes.length > MAX_BYTES)
       throw fail('PAYLOAD_TOO_LARGE', `The parts ${names.join(' and ')} exceed the limit of ${String(MAX_BYTES)} bytes.`);
   }
@@ -102,8 +104,11 @@ function skipLineBreak(bytes: Buffer): number {
   return bytes[0] === 13 && bytes[1] === 10 ? 2 : 0;
 }
 
-/** Resolves with undefined at the end. Leaves the stream paused, with its other bytes unread. */
-function readChunk(source: Readable): Promise<Buffer | undefined> {
+/**
+ * Passes the next bytes to `take`, and puts back what it returns: at once, because a source that is read to its end emits `end` before promises go on.
+ * Resolves with false at the end. Leaves the stream paused, with its other bytes unread.
+ */
+function readChunk(source: Readable, take: (chunk: Buffer) => Buffer | undefined): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const settle = (act: () => void) => {
       source.off('readable', read).off('end', end).off('error', stop).off('close', stop);
@@ -111,14 +116,20 @@ function readChunk(source: Readable): Promise<Buffer | undefined> {
     };
     const read = () => {
       const chunk = source.read() as Buffer | null;
-      if (chunk !== null)
-        settle(() => {
-          resolve(chunk);
-        });
+      if (chunk === null) return;
+      settle(() => {
+        try {
+          const rest = take(chunk);
+          if (rest) source.unshift(rest);
+          resolve(true);
+        } catch (error) {
+          stop(error as Error);
+        }
+      });
     };
     const end = () => {
       settle(() => {
-        resolve(undefined);
+        resolve(false);
       });
     };
     const stop = (error?: Error) => {

@@ -7,6 +7,7 @@ import { type Admission, createAdmission } from './admission.ts';
 import { type ClientIds, createClientIds } from './client-id.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createAdmissionHandler } from './admission-handler.ts';
+import { type LeanReader, startLeanReader } from './lean-reader/lean-reader.ts';
 import type { Probes } from './probes.ts';
 import { type Redirect, createRedirect } from './redirect.ts';
 import { type RefusalHeaders, type RequestHandlers, TOO_MANY, createRefuser, handleRequests } from './refusals.ts';
@@ -30,6 +31,8 @@ export interface HttpServer {
   readonly server: Server;
   /** Makes each connection end with its next response (`Connection: close`, GOAWAY). */
   readonly announce: () => void;
+  /** Closes the idle connections of HTTP/1.1. */
+  readonly closeIdle: () => void;
   /** Closes the connections that the server's own `closeIdleConnections` does not know: of TLS and HTTP/2. */
   readonly drain: () => void;
   /** Closes all connections, upgraded ones too. */
@@ -43,6 +46,7 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   const { log, probes, upgrade, toRefusalResponse, maxHeaderBytes = MAX_HEADER_BYTES, tls, edge } = options;
   const limits: TrafficLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
+  const lean = readLean(server, options, { limits, maxHeaderBytes });
   const { traffic, admit } = watchTraffic(server, { limits, log, probes });
   const clients = createClientIds(options.clientIdKey, edge?.proxies);
   const admission = options.admission ?? createAdmission();
@@ -67,17 +71,35 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
       isLeaving = true;
       secure?.announce();
     },
+    closeIdle: () => {
+      server.closeIdleConnections();
+      lean?.closeIdle();
+    },
     drain: () => secure?.drain(),
     cut: () => {
       server.closeAllConnections();
+      lean?.cut();
       upgrades.cut();
       secure?.cut();
     },
     close: () => {
+      lean?.close();
       traffic.close();
       admission.close();
     },
   };
+}
+
+/** Starts the lean reader of a server that has a path for it. */
+function readLean(
+  server: Server,
+  { leanPath, probes }: Pick<ServiceOptions, 'leanPath' | 'probes'>,
+  { limits, maxHeaderBytes }: { limits: TrafficLimits; maxHeaderBytes: number },
+): LeanReader | undefined {
+  const { headersTimeoutMs, keepAliveTimeoutMs } = limits;
+  return leanPath === undefined
+    ? undefined
+    : startLeanReader(server, { path: leanPath, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics: probes.metrics });
 }
 
 /** What every request and upgrade of a server shares. */

@@ -77,8 +77,9 @@ export function createProbes({
       hasMetrics = false;
     },
     answer(request, response) {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return false;
       const path = request.url?.split('?', 1)[0] ?? '';
-      const respond = request.method === 'GET' || request.method === 'HEAD' ? responders[path] : undefined;
+      const respond = responders[path];
       if (!respond) return false;
       if (path === '/metrics' && !(hasMetrics && isLocalRequest(request))) return false;
       void send(() => respond(request), request, response);

@@ -113,7 +113,7 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     const { socket } = request;
     // After an ill-framed request, what seems to be the next one may be a part of it.
     if (refused.has(socket)) return;
-    latest.set(socket, { request, response, previous: latest.get(socket)?.response });
+    latest.set(socket, { request, response, previous: unsent(latest.get(socket)?.response) });
     prepare?.(request, response);
     if (reason === undefined) {
       handle(request, response);
@@ -215,6 +215,11 @@ export function isSecure(socket: Peer): boolean {
 interface ParserError extends Error {
   readonly code?: string;
   readonly reason?: string;
+}
+
+/** A response that has been sent is not kept for the life of the connection, nor what its listeners refer to. */
+function unsent(response: ServerResponse | undefined): ServerResponse | undefined {
+  return response?.writableFinished === true ? undefined : response;
 }
 
 function isOver({ request, response }: Exchange): boolean {

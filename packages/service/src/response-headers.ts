@@ -18,10 +18,23 @@ interface Added {
   [DEFAULT_LATE]?: LateHeaders;
 }
 
-/** Adds headers to a response whose head is not sent yet. A header of the same name that its writer sends takes their place. */
+/** Lists that were joined, by both: there are few, and each is the same for many responses. */
+const JOINED = new WeakMap<HeaderList, WeakMap<HeaderList, HeaderList>>();
+
+/**
+ * Adds headers to a response whose head is not sent yet. A header of the same name that its writer sends takes their place. `headers` is a list that is
+ * made once, not for each response.
+ */
 export function addHeaders(response: object, headers: HeaderList): void {
   const before = (response as Added)[ADDED];
-  (response as Added)[ADDED] = before === undefined ? headers : [...before, ...headers];
+  (response as Added)[ADDED] = before === undefined ? headers : join(before, headers);
+}
+
+function join(first: HeaderList, second: HeaderList): HeaderList {
+  const known = JOINED.get(first) ?? new WeakMap<HeaderList, HeaderList>();
+  const joined = known.get(second) ?? [...first, ...second];
+  JOINED.set(first, known.set(second, joined));
+  return joined;
 }
 
 /** Sets the function that returns further headers when the head is sent. There is one for each response. */
@@ -41,8 +54,14 @@ export function setDefaultLateHeaders(response: object, late: LateHeaders): void
 
 /** Returns the headers that were added to a response. Called once, when its head is sent. */
 export function addedHeadersOf(response: object, status: number): HeaderList {
+  const { added, late } = addedListsOf(response, status);
+  return late.length === 0 ? added : [...added, ...late];
+}
+
+/** Returns the same in two lists: the first is the same for many responses. */
+export function addedListsOf(response: object, status: number): { readonly added: HeaderList; readonly late: HeaderList } {
   const { [ADDED]: added = NONE, [DEFAULT_LATE]: byDefault, [LATE]: late = byDefault } = response as Added;
-  return late ? [...added, ...late(status)] : added;
+  return { added, late: late ? late(status) : NONE };
 }
 
 /** Headers that a writer replaces; all others that are added are never written by anything else. */
@@ -67,7 +86,7 @@ export function mergeHeaders(own: unknown, added: HeaderList): OutgoingHttpHeade
   const push = (name: string, value: OutgoingHttpHeader | undefined) => {
     if (value === undefined) return;
     merged.push(name, value);
-    if (REPLACEABLE_LENGTHS.has(name.length) && REPLACEABLE.has(name.toLowerCase())) (replaced ??= new Set()).add(name.toLowerCase());
+    if (isReplaceable(name)) (replaced ??= new Set()).add(name.toLowerCase());
   };
   if (Array.isArray(own)) for (let i = 0; i < own.length; i += 2) push(own[i] as string, own[i + 1] as OutgoingHttpHeader);
   else if (typeof own === 'object' && own !== null) for (const name in own) push(name, (own as OutgoingHttpHeaders)[name]);
@@ -80,6 +99,11 @@ export function mergeHeaders(own: unknown, added: HeaderList): OutgoingHttpHeade
   return merged;
 }
 
+/** Returns whether a header of this name takes the place of one that was added. */
+export function isReplaceable(name: string): boolean {
+  return REPLACEABLE_LENGTHS.has(name.length) && REPLACEABLE.has(name.toLowerCase());
+}
+
 /** One line has all names: nginx before 1.23 caches by the last line alone. */
 function addVary(merged: OutgoingHttpHeader[], value: string): void {
   const index = merged.findIndex((each, i) => i % 2 === 0 && typeof each === 'string' && each.toLowerCase() === 'vary');
@@ -89,14 +113,14 @@ function addVary(merged: OutgoingHttpHeader[], value: string): void {
 
 /** A response of HTTP/1.1 with its added headers. */
 export class Http1Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  override writeHead(status: number, ...rest: unknown[]): this {
+  /** `first` is the reason phrase or the headers. There is no rest parameter: its arrays would fill V8's old space. */
+  override writeHead(status: number, first?: unknown, second?: unknown): this {
     const added = addedHeadersOf(this, status);
-    const args = added.length === 0 ? rest : withAdded(rest, added);
-    return (super.writeHead as (...all: unknown[]) => this).call(this, status, ...args);
+    if (typeof first === 'string') return super.writeHead(status, first, toHeaders(second, added));
+    return super.writeHead(status, toHeaders(first, added));
   }
 }
 
-/** The arguments of `writeHead` after the status: a reason phrase and headers, both optional. */
-function withAdded([first, second]: readonly unknown[], added: HeaderList): unknown[] {
-  return typeof first === 'string' ? [first, mergeHeaders(second, added)] : [mergeHeaders(first, added)];
+function toHeaders(own: unknown, added: HeaderList): OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined {
+  return added.length === 0 ? (own as OutgoingHttpHeaders | undefined) : mergeHeaders(own, added);
 }

@@ -65,13 +65,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** Closes the listener and idle connections. Requests in flight get at most `drainMs` milliseconds. */
-async function drainServer({ server, drain, cut }: HttpServer, drainMs: number): Promise<void> {
+async function drainServer({ server, closeIdle, drain, cut }: HttpServer, drainMs: number): Promise<void> {
   drain();
   const cutTimer = setTimeout(cut, drainMs);
   // Connections whose request is in flight become idle later.
-  const sweep = setInterval(() => {
-    server.closeIdleConnections();
-  }, IDLE_SWEEP_MS);
+  const sweep = setInterval(closeIdle, IDLE_SWEEP_MS);
   const closed = new Promise((resolve) => server.once('close', resolve));
   await closeListener(server);
   await closed;

@@ -29,7 +29,7 @@ export function readBody(request: IncomingMessage, done: (error: Error | undefin
   let first: Buffer | undefined;
   let others: Buffer[] | undefined;
   let size = 0;
-  request.on('data', (chunk: Buffer) => {
+  const onData = (chunk: Buffer) => {
     size += chunk.length;
     if (size > MAX_BODY_BYTES) {
       if (size - chunk.length <= MAX_BODY_BYTES) done(tooLarge(), []);
@@ -37,8 +37,11 @@ export function readBody(request: IncomingMessage, done: (error: Error | undefin
     }
     if (first === undefined) first = chunk;
     else (others ??= []).push(chunk);
-  });
-  request.on('end', () => {
+  };
+  request.on('data', onData);
+  request.once('end', () => {
+    // The connection keeps its last request until the next: without the body, and what this closure refers to.
+    request.off('data', onData);
     if (size > MAX_BODY_BYTES) return;
     let body: Body;
     try {

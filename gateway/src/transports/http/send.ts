@@ -1,6 +1,7 @@
 /** Sends responses: headers and body in one write, compressed when the client accepts it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding, encode } from '@trestle/service/encoding';
+import { isLean } from '@trestle/service/lean-reader/lean-response';
 import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import type { OperationResult } from '../../request/operation.ts';
@@ -61,7 +62,7 @@ function endAtOnce({ request, response }: Exchange, text: string): void {
     return;
   }
   const { socket } = response;
-  if (!socket || request.httpVersionMajor !== 1) {
+  if (!socket || request.httpVersionMajor !== 1 || isLean(response)) {
     response.end(text, 'latin1');
     return;
   }
