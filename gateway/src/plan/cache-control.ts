@@ -3,6 +3,7 @@
  * semantics are those of Apollo Server ("Server-side caching"): a hint of a field replaces that of the type that it returns; fields of the root, and
  * fields that return objects, are not cached without one; other fields inherit. A result of abstract types obeys all types that it may have.
  */
+import { argumentOf } from '@trestle/graph-checks/cost-directives';
 import {
   type ConstDirectiveNode,
   type GraphQLCompositeType,
@@ -17,7 +18,6 @@ import {
   isObjectType,
 } from 'graphql';
 import { type CacheRule, minOf } from '../program/cache-rule.ts';
-import { argumentOf } from './list-size.ts';
 import type { ReadOperation } from './read-operation.ts';
 import { type CollectedField, type GuardedSet, createKeys } from './selection.ts';
 

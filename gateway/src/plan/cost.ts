@@ -4,26 +4,29 @@
  * mutation 10 more.
  */
 import {
-  type ConstDirectiveNode,
+  ASSUMED_LIST_SIZE,
+  baseCost,
+  boundsOf,
+  findField,
+  findListSize,
+  sizesWithin,
+  weightOfField,
+} from '@trestle/graph-checks/cost-directives';
+import {
   type GraphQLCompositeType,
   type GraphQLNamedType,
   type GraphQLSchema,
-  Kind,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isCompositeType,
-  isInterfaceType,
   isListType,
-  isNonNullType,
-  isObjectType,
 } from 'graphql';
 import { conditionOf } from './field-positions.ts';
 import { createInputCost } from './input-cost.ts';
-import { ASSUMED_LIST_SIZE, SIZE, argumentOf, boundsOf, findListSize, readStrings, sizeOf } from './list-size.ts';
+import { SIZE, sizeOf } from './list-size.ts';
 import { OWN, quote, read } from './literals.ts';
 import { type CollectedField, type GuardedSet, type Selections, createKeys } from './selection.ts';
-
-const MUTATION_COST = 10;
 
 export interface CostInput {
   /** The schema that clients see, and the supergraph's own, which has the directives. */
@@ -43,7 +46,7 @@ export function generateCost({
   selections,
   introspection,
 }: CostInput & { readonly introspection: number }): string {
-  const inputs = createInputCost(supergraph, weightOf);
+  const inputs = createInputCost(supergraph);
   const functions: string[] = [];
   const known = new Map<string, string>();
   const keyOf = createKeys();
@@ -67,24 +70,20 @@ export function generateCost({
   const ofField = (parent: GraphQLNamedType, field: CollectedField, sizedByParent: ReadonlyMap<string, string>): string => {
     if (!field.type) return '0';
     const named = getNamedType(field.type);
-    const definition = directivesOf(supergraph, parent.name, field.name);
-    const listSize = findListSize(definition);
+    const name = { type: parent.name, field: field.name };
+    const listSize = findListSize(findField(supergraph, name)?.astNode?.directives ?? []);
     const given = field.nodes[0]?.arguments ?? [];
-    const isList = isListType(isNonNullType(field.type) ? field.type.ofType : field.type);
-    const size = sizeOf(listSize, given, boundsOf(schema, { type: parent.name, field: field.name, listSize }));
-    const sizedFields = readStrings(listSize, 'sizedFields');
-    const weight = weightOfField(supergraph, parent.name, field.name) ?? (isCompositeType(named) ? 1 : 0);
-    // The size of a connection applies to the list in it.
-    const isPage = !isList && size !== undefined && sizedFields.length === 0;
-    const sized = new Map(sizedFields.map((name) => [name, size ?? String(ASSUMED_LIST_SIZE)]));
-    if (isPage) for (const name of ['edges', 'nodes', 'items']) sized.set(name, size);
+    const isList = isListType(getNullableType(field.type));
+    const size = sizeOf(listSize, given, boundsOf(schema, name, listSize));
+    const sized = sizesWithin({ listSize, size, isList }, String(ASSUMED_LIST_SIZE));
+    const weight = weightOfField(supergraph, name, field.type);
     const below = isCompositeType(named) ? ofSets(named, field.sets, sized) : '0';
     const one = sum([String(weight), below]);
     const all = isList ? product(sizedByParent.get(field.name) ?? size ?? String(ASSUMED_LIST_SIZE), one) : one;
     // Arguments are given once, however long the list is.
-    return sum([...inputs.ofArguments({ type: parent.name, field: field.name }, given), all]);
+    return sum([...inputs.ofArguments(name, given), all]);
   };
-  const total = sum([String(baseCost(schema, root) + introspection), ofSets(root, sets, new Map())]);
+  const total = sum([String(baseCost(schema, root.name) + introspection), ofSets(root, sets, new Map())]);
   return `(()=>{${SIZE}${inputs.declarations()}${functions.join('')}return vars=>${total};})()`;
 }
 
@@ -107,12 +106,12 @@ export interface FieldCosts {
 
 /** Returns what gives the actual costs of fields. */
 export function createFieldCosts(supergraph: GraphQLSchema): FieldCosts {
-  const inputs = createInputCost(supergraph, weightOf);
+  const inputs = createInputCost(supergraph);
   return {
     of(parent, { name, type, nodes }) {
       if (!type) return { weight: 0, args: '0' };
-      const weight = weightOfField(supergraph, parent, name) ?? (isCompositeType(getNamedType(type)) ? 1 : 0);
-      return { weight, args: sum(inputs.ofArguments({ type: parent, field: name }, nodes[0]?.arguments ?? [])) };
+      const field = { type: parent, field: name };
+      return { weight: weightOfField(supergraph, field, type), args: sum(inputs.ofArguments(field, nodes[0]?.arguments ?? [])) };
     },
     declarations: () => inputs.declarations(),
   };
@@ -151,25 +150,10 @@ export function generateActualCost({ schema, supergraph, root, sets, selections 
     return name;
   };
   const top = writeObject(root, sets);
-  return `(()=>{let vars;${EACH}${costs.declarations()}${functions.join('')}return (data,given)=>{vars=given;return ${baseCost(schema, root)}+${top}(data);};})()`;
+  return `(()=>{let vars;${EACH}${costs.declarations()}${functions.join('')}return (data,given)=>{vars=given;return ${baseCost(schema, root.name)}+${top}(data);};})()`;
 }
 
 const EACH = `${OWN}function each(v,w,f){if(v==null)return 0;if(Array.isArray(v)){let n=0;for(const x of v)n+=each(x,w,f);return n;}return typeof v==='object'?w+f(v):0;}`;
-
-/** Returns what an operation costs beside its fields. */
-export function baseCost(schema: GraphQLSchema, root: GraphQLCompositeType): number {
-  return root === schema.getMutationType() ? MUTATION_COST : 0;
-}
-
-/** Returns the weight by `@cost` on the field, or on its type. */
-function weightOfField(supergraph: GraphQLSchema, parent: string, field: string): number | undefined {
-  const type = supergraph.getType(parent);
-  const definition = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field] : undefined;
-  return (
-    weightOf(definition?.astNode?.directives ?? []) ??
-    (definition && weightOf(directivesOfType(supergraph, getNamedType(definition.type).name)))
-  );
-}
 
 function sum(terms: readonly string[]): string {
   const fixed = terms.map(Number).filter((term) => !Number.isNaN(term));
@@ -181,25 +165,4 @@ function sum(terms: readonly string[]): string {
 function product(size: string, one: string): string {
   const [a, b] = [Number(size), Number(one)];
   return Number.isNaN(a) || Number.isNaN(b) ? `${size}*${one}` : String(a * b);
-}
-
-function directivesOf(schema: GraphQLSchema, type: string, field: string): readonly ConstDirectiveNode[] {
-  const found = schema.getType(type);
-  const definition = isObjectType(found) || isInterfaceType(found) ? found.getFields()[field] : undefined;
-  return definition?.astNode?.directives ?? [];
-}
-
-function directivesOfType(schema: GraphQLSchema, name: string): readonly ConstDirectiveNode[] {
-  return schema.getType(name)?.astNode?.directives ?? [];
-}
-
-/** Reads the directive by its own name or with the namespace of `@link`. */
-function find(directives: readonly ConstDirectiveNode[], name: string): ConstDirectiveNode | undefined {
-  return directives.find((each) => each.name.value === name || each.name.value.endsWith(`__${name}`));
-}
-
-function weightOf(directives: readonly ConstDirectiveNode[]): number | undefined {
-  const value = argumentOf(find(directives, 'cost'), 'weight');
-  const weight = value?.kind === Kind.STRING || value?.kind === Kind.INT ? Number(value.value) : NaN;
-  return Number.isFinite(weight) ? weight : undefined;
 }

@@ -2,9 +2,9 @@
  * Generates the cost of a field's arguments (IBM cost specification): `@cost` on an argument, on a field of an input object, or on a leaf's type.
  * Without it an input object costs 1 and a leaf 0. Only values that the operation gives count, each element of a list; null costs nothing.
  */
+import { findField, weightOfInput } from '@trestle/graph-checks/cost-directives';
 import {
   type ArgumentNode,
-  type ConstDirectiveNode,
   type GraphQLInputType,
   type GraphQLSchema,
   Kind,
@@ -12,9 +12,7 @@ import {
   getNamedType,
   getNullableType,
   isInputObjectType,
-  isInterfaceType,
   isListType,
-  isObjectType,
 } from 'graphql';
 import { read } from './literals.ts';
 
@@ -25,14 +23,9 @@ export interface InputCost {
   declarations(): string;
 }
 
-/** `weightOf` reads a `@cost`. */
-export function createInputCost(
-  schema: GraphQLSchema,
-  weightOf: (directives: readonly ConstDirectiveNode[]) => number | undefined,
-): InputCost {
+/** Returns what gives the costs of arguments by a supergraph, which has the directives. */
+export function createInputCost(schema: GraphQLSchema): InputCost {
   const functions = new Map<string, string>();
-  const ownWeight = (type: GraphQLInputType, directives: readonly ConstDirectiveNode[] = []) =>
-    weightOf(directives) ?? weightOfType(type, weightOf);
   /** The expression for a value that is known only when the operation runs. */
   const ofOpen = (value: string, type: GraphQLInputType, weight: number): string => {
     const named = getNamedType(type);
@@ -50,7 +43,7 @@ export function createInputCost(
     // Before its fields are described: an input type may refer to itself.
     functions.set(name, '');
     const terms = Object.values(type.getFields())
-      .map((field) => ofOpen(read('o', field.name), field.type, ownWeight(field.type, field.astNode?.directives)))
+      .map((field) => ofOpen(read('o', field.name), field.type, weightOfInput(field.type, field.astNode?.directives)))
       .filter((term) => term !== '0');
     functions.set(name, `function ${known}(o){return ${terms.join('+') || '0'};}`);
     return known;
@@ -69,28 +62,21 @@ export function createInputCost(
     const fields = named.getFields();
     const within = value.fields.flatMap(({ name, value: inner }) => {
       const field = fields[name.value];
-      return field ? ofValue(inner, field.type, ownWeight(field.type, field.astNode?.directives)) : [];
+      return field ? ofValue(inner, field.type, weightOfInput(field.type, field.astNode?.directives)) : [];
     });
     return [String(weight), ...within];
   };
 
   return {
-    ofArguments({ type, field }, given) {
-      const parent = schema.getType(type);
-      const args = isObjectType(parent) || isInterfaceType(parent) ? (parent.getFields()[field]?.args ?? []) : [];
+    ofArguments(field, given) {
+      const args = findField(schema, field)?.args ?? [];
       return given.flatMap(({ name, value }) => {
         const argument = args.find((each) => each.name === name.value);
-        return argument ? ofValue(value, argument.type, ownWeight(argument.type, argument.astNode?.directives)) : [];
+        return argument ? ofValue(value, argument.type, weightOfInput(argument.type, argument.astNode?.directives)) : [];
       });
     },
     declarations: () => INPUT + [...functions.values()].join(''),
   };
-}
-
-/** Returns the weight of a value of a type, without the fields in it. */
-function weightOfType(type: GraphQLInputType, weightOf: (directives: readonly ConstDirectiveNode[]) => number | undefined): number {
-  const named = getNamedType(type);
-  return weightOf(named.astNode?.directives ?? []) ?? (isInputObjectType(named) ? 1 : 0);
 }
 
 const INPUT =

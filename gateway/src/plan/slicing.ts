@@ -1,4 +1,5 @@
 /** Finds the fields of an operation that need exactly one slicing argument (IBM cost specification, `@listSize`). */
+import { argumentOf, defaultOf, findListSize, readStrings } from '@trestle/graph-checks/cost-directives';
 import {
   type ArgumentNode,
   type FieldNode,
@@ -17,7 +18,6 @@ import {
 } from 'graphql';
 import type { SlicedField, SlicingVariable } from '../program/program.ts';
 import { locationOf } from './input-types.ts';
-import { argumentOf, defaultOf, findListSize, readStrings } from './list-size.ts';
 import { type Condition, readConditions, union } from './selection.ts';
 
 /** Returns the fields to check for each request: none where the document itself sets exactly one argument. */

@@ -1,8 +1,9 @@
 /** Prepares an operation for execution on bytes (ADR 23): the requests of its fetches, their walkers, and the holes between them. */
+import { baseCost } from '@trestle/graph-checks/cost-directives';
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { TYPENAME_ALIAS } from '../../program/response-key.ts';
 import type { BytesProgram } from '../../program/bytes-program.ts';
-import { type FieldCosts, baseCost, createFieldCosts } from '../cost.ts';
+import { type FieldCosts, createFieldCosts } from '../cost.ts';
 import { OWN } from '../literals.ts';
 import type { GuardedSet, Selections } from '../selection.ts';
 import { Arrangement } from './arrangement.ts';
@@ -59,7 +60,7 @@ function generate({ schema, wholeSchema, root, sets, selections, sources }: Byte
     rootHoles,
     conditions,
     constants: constants.join(''),
-    baseCost: baseCost(schema, root),
+    baseCost: baseCost(schema, root.name),
   };
   return {
     program,
