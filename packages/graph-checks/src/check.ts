@@ -1,9 +1,11 @@
 /** Runs everything that decides whether subgraphs may be published: composition, changes, lint, trusted documents, contracts. No I/O. */
 import { type GraphQLSchema, buildSchema } from 'graphql';
 import { listChanges } from './changes.ts';
+import { type CostComparison, compareCosts } from './compare-costs.ts';
 import { type Disagreement, type SubgraphSource, composeGraph } from './compose.ts';
 import { type NamedContract, makeContract } from './contracts.ts';
 import { type TrustedDocument, validateDocuments } from './documents.ts';
+import { type CostSchemas, toCostSchemas } from './estimate-cost.ts';
 import type { GraphFault } from './faults.ts';
 import { type LintRules, lintSdl } from './lint.ts';
 import type { UsagePolicy } from './policy.ts';
@@ -17,6 +19,8 @@ export interface CheckInput {
   readonly changed: readonly string[];
   /** The API schema that clients use now; undefined for the first publish of a graph. */
   readonly currentApiSdl?: string | undefined;
+  /** The supergraph that `currentApiSdl` belongs to; undefined: costs are not compared. */
+  readonly currentSupergraphSdl?: string | undefined;
   /** Undefined when nothing is recorded: then each breaking change fails. */
   readonly usage?: RecordedUsage | undefined;
   readonly policy?: UsagePolicy;
@@ -40,6 +44,8 @@ export interface CheckReport {
   readonly hints: readonly GraphFault[];
   readonly disagreements: readonly Disagreement[];
   readonly changes: readonly DecidedChange[];
+  /** What recorded operations cost; null when there is nothing to compare with. */
+  readonly costs: CostComparison | null;
   readonly lint: readonly GraphFault[];
   readonly documents: readonly GraphFault[];
   readonly contracts: readonly ContractReport[];
@@ -68,11 +74,12 @@ export async function checkGraph(input: CheckInput): Promise<CheckReport> {
     const contract = makeContract(supergraphSdl, filter);
     return { name: filter.name, errors: contract.ok ? [] : contract.errors };
   });
-  const parts = { hints, disagreements, changes, lint, documents, contracts, supergraphSdl, apiSdl };
+  const costs = compareOperationCosts(input, toCostSchemas(schema, supergraphSdl));
+  const parts = { hints, disagreements, changes, costs, lint, documents, contracts, supergraphSdl, apiSdl };
   return { ...parts, composition: { ok: true, errors: [] }, verdict: findVerdict(parts) };
 }
 
-const NOTHING = { changes: [], documents: [], contracts: [], supergraphSdl: null, apiSdl: null };
+const NOTHING = { changes: [], costs: null, documents: [], contracts: [], supergraphSdl: null, apiSdl: null };
 
 async function decide({ currentApiSdl, usage, policy }: CheckInput, next: GraphQLSchema): Promise<DecidedChange[]> {
   if (currentApiSdl === undefined) return [];
@@ -81,9 +88,16 @@ async function decide({ currentApiSdl, usage, policy }: CheckInput, next: GraphQ
   return decideChanges({ schema, changes, usage, ...(policy && { policy }) });
 }
 
-function findVerdict(parts: Pick<CheckReport, 'changes' | 'lint' | 'documents' | 'contracts' | 'disagreements'>): Verdict {
+function compareOperationCosts({ currentApiSdl, currentSupergraphSdl, usage, policy }: CheckInput, after: CostSchemas) {
+  if (currentApiSdl === undefined || currentSupergraphSdl === undefined || !usage) return null;
+  const before = toCostSchemas(currentApiSdl, currentSupergraphSdl);
+  return compareCosts({ before, after, usage, ...(policy && { policy }) });
+}
+
+function findVerdict(parts: Pick<CheckReport, 'changes' | 'costs' | 'lint' | 'documents' | 'contracts' | 'disagreements'>): Verdict {
   const verdicts: Verdict[] = [
     ...parts.changes.map(({ verdict }) => verdict),
+    ...(parts.costs?.grown ?? []).map(({ isOverLimit }): Verdict => (isOverLimit ? 'fail' : 'pass')),
     ...parts.lint.map(({ severity }): Verdict => (severity === 'error' ? 'fail' : 'warn')),
     ...parts.documents.map((): Verdict => 'fail'),
     ...parts.contracts.map(({ errors }): Verdict => (errors.length > 0 ? 'fail' : 'pass')),

@@ -11,6 +11,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   type ValueNode,
+  buildSchema,
   getNamedType,
   getNullableType,
   isAbstractType,
@@ -36,6 +37,12 @@ import { costOfArguments, readSize } from './given-values.ts';
 export interface CostSchemas {
   readonly schema: GraphQLSchema;
   readonly supergraph: GraphQLSchema;
+}
+
+/** Builds the schemas of two texts that composition has written. */
+export function toCostSchemas(api: GraphQLSchema | string, supergraphSdl: string): CostSchemas {
+  const build = (sdl: string) => buildSchema(sdl, { assumeValidSDL: true });
+  return { schema: typeof api === 'string' ? build(api) : api, supergraph: build(supergraphSdl) };
 }
 
 /** Configures an estimate. */

@@ -1,4 +1,4 @@
-/** The policy of checks: which recorded requests count, and how much each kind of change matters. */
+/** The policy of checks: which recorded requests count, how much each kind of change matters, and what operations may cost. */
 
 /** Configures how changes are decided. */
 export interface UsagePolicy {
@@ -22,6 +22,8 @@ export interface UsagePolicy {
   readonly enoughRequests: number;
   /** Fewer recorded days than this are not enough data. */
   readonly enoughDays: number;
+  /** An operation that costs more than this after a change, and did not before, fails. 0: no limit. */
+  readonly maxCost: number;
 }
 
 /** The policy of an environment that sets none. */
@@ -36,4 +38,5 @@ export const DEFAULT_POLICY: UsagePolicy = {
   dangerous: 'warn',
   enoughRequests: 100,
   enoughDays: 7,
+  maxCost: 0,
 };

@@ -121,24 +121,41 @@ function decide(change: SchemaChange, { isAffected, isEnough, policy }: Circumst
   return isAffected ? setting : 'warn';
 }
 
-/** Leaves out excluded clients and operations; what remains counts as all requests. */
-function countOperations(schema: GraphQLSchema, usage: RecordedUsage, policy: UsagePolicy) {
-  const counted = usage.operations.flatMap((operation) => {
+/** An operation whose requests count. */
+export interface CountedRequests {
+  readonly operation: RecordedOperation;
+  /** The clients that are not excluded, with the share of their requests. */
+  readonly clients: readonly AffectedClient[];
+  readonly count: number;
+  /** Part of all counted requests, in percent. */
+  readonly percent: number;
+}
+
+/** Returns the operations without excluded clients and operations; what remains counts as all requests. */
+export function countRequests(usage: RecordedUsage, policy: UsagePolicy): { readonly counted: CountedRequests[]; readonly total: number } {
+  const remaining = usage.operations.flatMap((operation) => {
     if (operation.name !== null && policy.excludedOperations.includes(operation.name)) return [];
     const clients = operation.clients.filter((client) => isCounted(client, policy));
     return clients.length === 0 ? [] : [{ operation, clients, count: sum(clients.map(({ count }) => count)) }];
   });
-  const total = sum(counted.map(({ count }) => count));
+  const total = sum(remaining.map(({ count }) => count));
   const toPercent = (count: number) => (total === 0 ? 0 : Math.round((count / total) * 1e6) / 1e4);
-  const operations = counted.flatMap(({ operation, clients, count }): CountedOperation[] => {
+  const counted = remaining.map(({ operation, clients, count }) => {
+    const shares = clients.map((client) => ({ ...client, percent: toPercent(client.count) }));
+    return { operation, count, percent: toPercent(count), clients: shares };
+  });
+  return { counted, total };
+}
+
+function countOperations(schema: GraphQLSchema, usage: RecordedUsage, policy: UsagePolicy) {
+  const { counted, total } = countRequests(usage, policy);
+  const operations = counted.flatMap(({ operation, clients, count, percent }): CountedOperation[] => {
     const uses = usesOf(schema, operation);
     if (uses === undefined) return [];
     const { hash, name } = operation;
-    const shares = clients
-      .map((client) => ({ ...client, percent: toPercent(client.count) }))
-      .sort((left, right) => right.count - left.count);
+    const shares = clients.toSorted((left, right) => right.count - left.count);
     const lastSeen = clients.map((client) => client.lastSeen).reduce((last, each) => (each > last ? each : last));
-    return [{ uses, affected: { hash, name, count, lastSeen, percent: toPercent(count), clients: shares } }];
+    return [{ uses, affected: { hash, name, count, lastSeen, percent, clients: shares } }];
   });
   return { operations, total };
 }
