@@ -24,6 +24,7 @@ export function readConfig() {
       REGISTRY_CHECK_DAYS: setting.integer(1, 400).default(30),
       REGISTRY_CHECK_ENOUGH_DAYS: setting.integer(0, 400).default(7),
       REGISTRY_CHECK_ENOUGH_REQUESTS: setting.integer(0, 2_147_483_647).default(100),
+      REGISTRY_CHECK_MAX_COST: setting.integer(0, 2_147_483_647).default(0),
     },
     process.env,
   );

@@ -47,6 +47,7 @@ async function start(log: ProcessLog): Promise<() => Promise<void>> {
       days: config.REGISTRY_CHECK_DAYS,
       enoughDays: config.REGISTRY_CHECK_ENOUGH_DAYS,
       enoughRequests: config.REGISTRY_CHECK_ENOUGH_REQUESTS,
+      maxCost: config.REGISTRY_CHECK_MAX_COST,
     },
   });
   const { registry, endpoints } = running;

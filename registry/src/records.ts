@@ -1,4 +1,5 @@
 /** What the registry keeps, as its store returns it. */
+import type { FoundCosts, GrownOperation } from './composition/cost-findings.ts';
 import type { ChangeDecision } from './composition/decision.ts';
 
 /** How an environment came to serve a launch. */
@@ -102,6 +103,16 @@ export interface CheckResult {
   readonly contracts?: readonly ContractCheck[];
   /** What the changes were decided by; null when nothing was recorded. Missing in checks that are older than usage. */
   readonly usage?: CheckedUsage | null;
+  /** Null when there was nothing to compare with. Missing in checks that are older than the comparison of costs. */
+  readonly costs?: CheckedCosts | null;
+}
+
+/** What a change does to the costs of operations. */
+export interface CheckedCosts extends Omit<FoundCosts, 'operations'> {
+  /** `isApproved`: by an approval before the check. */
+  readonly operations: readonly (GrownOperation & { readonly isApproved: boolean })[];
+  /** The ids of those that are above the limit, were not before, and were not approved. */
+  readonly overLimit: readonly string[];
 }
 
 /** The usage that a check has looked at. */

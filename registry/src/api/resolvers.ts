@@ -4,7 +4,7 @@ import { approveCheck, runCheck, verdictOf } from '../checks/check.ts';
 import { contractResolvers } from './contract-resolvers.ts';
 import { listVersionsOf, publish } from '../publishing/publish.ts';
 import { promote, returnCanary, rollBack } from '../publishing/release.ts';
-import type { Check, Launch, Release, TokenScope } from '../records.ts';
+import type { Check, CheckedCosts, Launch, Release, TokenScope } from '../records.ts';
 import { actorOf, mayRead, requireAccess } from '../tokens/access.ts';
 import { createToken, requireNarrower } from '../tokens/create-token.ts';
 import type { RegistryContext } from './context.ts';
@@ -173,5 +173,10 @@ export const resolvers = {
     changes: ({ result }: Check) => result.changes,
     brokenOperations: ({ result }: Check) => result.brokenOperations,
     usage: ({ result }: Check) => result.usage ?? null,
+    costs: ({ result }: Check) => result.costs ?? null,
+  },
+  CheckedCosts: {
+    maxCost: ({ maxCost }: CheckedCosts) => (maxCost > 0 ? maxCost : null),
+    overLimitCount: ({ overLimit }: CheckedCosts) => overLimit.length,
   },
 };

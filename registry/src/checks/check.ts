@@ -6,12 +6,13 @@ import type { ComposeOutcome } from '../composition/compose-task.ts';
 import type { Composer } from '../composition/composer.ts';
 import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { MadeContract } from '../composition/contract-task.ts';
+import type { FoundCosts } from '../composition/cost-findings.ts';
 import { changeVerdictOf } from '../composition/decision.ts';
 import { makeForCheck } from '../contracts/check-contracts.ts';
 import { type SubgraphInput, checkEnvironment, checkSubgraphs, checkText } from '../publishing/input-rules.ts';
 import { launchIdOf } from '../publishing/launch-id.ts';
 import { applyChange } from '../publishing/publish.ts';
-import type { Check, CheckResult, CheckedUsage, Operation, SchemaChange } from '../records.ts';
+import type { Check, CheckResult, CheckedCosts, CheckedUsage, Operation, SchemaChange } from '../records.ts';
 import { type Store, createStore } from '../store.ts';
 import { type CheckDefaults, type PolicyInput, readPolicy, readRecordedUsage } from '../usage/recorded-usage.ts';
 import { createUsageReads } from '../usage/usage-reads.ts';
@@ -54,7 +55,10 @@ export async function runCheck(request: CheckRequest, { database, composer, crea
   const proposed = next.map(({ name, url, sdl }) => ({ name, url, sdl }));
   const outcome = await composer.compose({
     subgraphs: proposed,
-    compareWith: { apiSdl: launch?.apiSdl, operations, changed: subgraphs.map(({ name }) => name), usage, policy },
+    compareWith: {
+      ...{ apiSdl: launch?.apiSdl, supergraphSdl: launch?.supergraphSdl, operations, usage, policy },
+      changed: subgraphs.map(({ name }) => name),
+    },
   });
   const decideBy = { usage, policy };
   const contracts = outcome.ok ? await makeForCheck(outcome.supergraphSdl, current, { store, composer, decideBy }) : [];
@@ -88,15 +92,24 @@ interface ResultOptions {
 async function toResult(outcome: ComposeOutcome, { environment, store, contracts }: ResultOptions): Promise<CheckResult> {
   const { hints, disagreements, lint } = outcome;
   if (!outcome.ok) return { problems: outcome.problems, hints, disagreements, lint, changes: [], brokenOperations: [], contracts: [] };
-  const { changes, brokenOperations } = outcome;
+  const { changes, brokenOperations, costs } = outcome;
   const all = [changes, ...contracts.map((contract) => (contract.ok ? contract.changes : []))].flat();
-  const approved = await store.listApprovedChanges(environment, listAccepted(all));
+  const approved = await store.listApprovedChanges(environment, [...listAccepted(all), ...(costs?.overLimit ?? [])]);
   const decide = (given: readonly SchemaChange[]) => given.map((change) => ({ ...change, isApproved: approved.has(change.id) }));
   const checked = contracts.map((contract) => {
     const { name } = contract;
     return contract.ok ? { name, problems: [], changes: decide(contract.changes) } : { name, problems: contract.problems, changes: [] };
   });
-  return { problems: [], hints, disagreements, lint, changes: decide(changes), brokenOperations, contracts: checked };
+  const findings = { problems: [], hints, disagreements, lint, changes: decide(changes), brokenOperations, contracts: checked };
+  return { ...findings, costs: costs && toCheckedCosts(costs, approved) };
+}
+
+function toCheckedCosts({ operations, overLimit, ...costs }: FoundCosts, approved: ReadonlySet<string>): CheckedCosts {
+  return {
+    ...costs,
+    operations: operations.map((operation) => ({ ...operation, isApproved: approved.has(operation.id) })),
+    overLimit: overLimit.filter((id) => !approved.has(id)),
+  };
 }
 
 /** Returns the changes for all clients, and those for the clients of contracts. */
@@ -123,7 +136,8 @@ function listAccepted(changes: readonly SchemaChange[]): string[] {
 export function verdictOf({ result, approval }: Check): 'PASSED' | 'NOT_ENOUGH_DATA' | 'FAILED' | 'APPROVED' {
   const open = listAllChanges(result).filter(({ isApproved }) => !isApproved);
   const verdicts = new Set(open.map(changeVerdictOf));
-  const isFailed = isImpossible(result) || result.brokenOperations.length > 0 || verdicts.has('FAIL');
+  const isTooCostly = (result.costs?.overLimit.length ?? 0) > 0;
+  const isFailed = isImpossible(result) || result.brokenOperations.length > 0 || isTooCostly || verdicts.has('FAIL');
   if (!isFailed && !verdicts.has('NOT_ENOUGH_DATA')) return 'PASSED';
   return approval ? 'APPROVED' : isFailed ? 'FAILED' : 'NOT_ENOUGH_DATA';
 }
@@ -137,7 +151,7 @@ export interface ApprovalRequest {
 }
 
 /**
- * Approves a check: its breaking changes are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
+ * Approves a check: its breaking changes and the costs above its limit are accepted in its environment from now on. Throws NOT_FOUND, BUSINESS_RULE_VIOLATION for a check that
  * does not compose or has passed, and CONFLICT for one that is approved already.
  */
 export async function approveCheck(request: ApprovalRequest, database: Pick<Database, 'query'>): Promise<Check> {
@@ -149,7 +163,7 @@ export async function approveCheck(request: ApprovalRequest, database: Pick<Data
   if (isImpossible(check.result))
     throw fail('BUSINESS_RULE_VIOLATION', 'The check cannot be approved: the graph or one of its contracts does not compose.');
   if (verdictOf(check) === 'PASSED') throw fail('BUSINESS_RULE_VIOLATION', 'The check has passed. It needs no approval.');
-  const changes = listAccepted(listAllChanges(check.result));
+  const changes = [...listAccepted(listAllChanges(check.result)), ...(check.result.costs?.overLimit ?? [])];
   const isNew = await store.insertApproval({ checkId: id, environment: check.environment, changes, approver, reason, actor });
   if (!isNew) throw fail('CONFLICT', 'The check is approved already.');
   return requireCheck(id, store);

@@ -1,7 +1,9 @@
 /** Composes subgraphs, and finds what a check reports. CPU-bound: runs in the thread of composition. No I/O. */
 import { createHash } from 'node:crypto';
 import { listChanges } from '@trestle/graph-checks/changes';
+import { compareCosts } from '@trestle/graph-checks/compare-costs';
 import { composeGraph } from '@trestle/graph-checks/compose';
+import { type CostSchemas, toCostSchemas } from '@trestle/graph-checks/estimate-cost';
 import type { GraphFault } from '@trestle/graph-checks/faults';
 import { lintSdl } from '@trestle/graph-checks/lint';
 import { decideChanges } from '@trestle/graph-checks/usage';
@@ -9,6 +11,7 @@ import { compose } from '@trestle/schema/compose';
 import { type GraphQLSchema, buildSchema, parse, validate } from 'graphql';
 import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
 import type { Comparison, ComposeOutcome, ComposeTask } from './compose-task.ts';
+import { type FoundCosts, toFoundCosts } from './cost-findings.ts';
 import { toDecision } from './decision.ts';
 
 /** What is kept of the findings: a broken schema may have thousands. */
@@ -24,10 +27,12 @@ export async function composeSubgraphs({ subgraphs, compareWith }: ComposeTask):
   const found = { disagreements, hints: toProblems(composition.hints), lint: compareWith ? lint(subgraphs, compareWith) : [] };
   if (!composition.ok) return { ok: false, ...found, problems: listProblems(subgraphs) };
   const { supergraphSdl, apiSdl } = composition;
-  if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, changes: [], brokenOperations: [] };
+  if (!compareWith) return { ok: true, ...found, supergraphSdl, apiSdl, changes: [], brokenOperations: [], costs: null };
   const api = buildSchema(apiSdl, { assumeValidSDL: true });
   const changes = await compareSchemas(compareWith, api);
-  return { ok: true, ...found, supergraphSdl, apiSdl, changes, brokenOperations: findBroken(api, compareWith.operations) };
+  const brokenOperations = findBroken(api, compareWith.operations);
+  const costs = findCosts(compareWith, toCostSchemas(api, supergraphSdl));
+  return { ok: true, ...found, supergraphSdl, apiSdl, changes, brokenOperations, costs };
 }
 
 /** Returns why subgraphs do not compose, with all places of a conflict. */
@@ -87,4 +92,10 @@ function findBroken(api: GraphQLSchema, operations: readonly Operation[]): Broke
     if (broken.length >= MAX_BROKEN) break;
   }
   return broken;
+}
+
+function findCosts({ apiSdl, supergraphSdl, operations, usage, policy }: Comparison, after: CostSchemas): FoundCosts | null {
+  if (apiSdl === undefined || supergraphSdl === undefined) return null;
+  const before = toCostSchemas(apiSdl, supergraphSdl);
+  return toFoundCosts(compareCosts({ before, after, registered: operations, usage, policy }), policy.maxCost);
 }

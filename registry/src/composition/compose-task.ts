@@ -2,6 +2,7 @@
 import type { UsagePolicy } from '@trestle/graph-checks/policy';
 import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { ContractsTask, MadeContract } from './contract-task.ts';
+import type { FoundCosts } from './cost-findings.ts';
 import type { BrokenOperation, CompositionProblem, Operation, SchemaChange, SubgraphSchema } from '../records.ts';
 
 /** The composer, as launches name it. A test compares the version with the installed one. */
@@ -11,6 +12,8 @@ export const COMPOSER = '@apollo/composition@2.14.4';
 export interface Comparison {
   /** What clients see now; undefined without a release. */
   readonly apiSdl: string | undefined;
+  /** The supergraph of the same launch, by which costs are compared; undefined without a release. */
+  readonly supergraphSdl: string | undefined;
   /** The operations that clients have registered. */
   readonly operations: readonly Operation[];
   /** The names of the subgraphs that are new or changed, which are linted. */
@@ -48,6 +51,8 @@ export interface Composed extends Findings {
   /** Empty unless the task compares. Breaking changes first. */
   readonly changes: readonly SchemaChange[];
   readonly brokenOperations: readonly BrokenOperation[];
+  /** What operations cost; null when there is nothing to compare with. */
+  readonly costs: FoundCosts | null;
 }
 
 /** The outcome of a task. */

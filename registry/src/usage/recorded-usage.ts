@@ -5,7 +5,7 @@ import { type FieldFault, rejectFaults } from '@trestle/schema/errors';
 import type { UsageReads } from './usage-reads.ts';
 
 /** How checks look at usage, where a request does not say otherwise. */
-export interface CheckDefaults extends Pick<UsagePolicy, 'enoughDays' | 'enoughRequests'> {
+export interface CheckDefaults extends Pick<UsagePolicy, 'enoughDays' | 'enoughRequests' | 'maxCost'> {
   /** The days that are looked at. */
   readonly days: number;
 }
@@ -24,14 +24,14 @@ const MAX_COUNT = 2_147_483_647;
 const DAY_MS = 86_400_000;
 
 /** Returns the policy of a check and the days that it looks at. Throws VALIDATION_ERROR for values out of range. */
-export function readPolicy(input: PolicyInput | null | undefined, { days, ...enough }: CheckDefaults) {
+export function readPolicy(input: PolicyInput | null | undefined, { days, ...defaults }: CheckDefaults) {
   // The enum values of the API are those of the policy in capitals.
   const given = Object.fromEntries(
     Object.entries(input ?? {}).flatMap(([name, value]) =>
       value == null ? [] : [[name, typeof value === 'string' ? value.toLowerCase() : value]],
     ),
   );
-  const policy = { ...DEFAULT_POLICY, ...enough, days, ...given } as UsagePolicy & { readonly days: number };
+  const policy = { ...DEFAULT_POLICY, ...defaults, days, ...given } as UsagePolicy & { readonly days: number };
   const check = (field: keyof typeof policy, min: number, max: number): FieldFault[] => {
     const value = policy[field] as number;
     return value >= min && value <= max ? [] : [{ field: `policy.${field}`, message: `must be ${String(min)} to ${String(max)}` }];
@@ -42,6 +42,7 @@ export function readPolicy(input: PolicyInput | null | undefined, { days, ...eno
     ...check('minimumPercent', 0, 100),
     ...check('enoughRequests', 0, MAX_COUNT),
     ...check('enoughDays', 0, MAX_DAYS),
+    ...check('maxCost', 0, MAX_COUNT),
   ]);
   return policy;
 }

@@ -110,18 +110,23 @@ describe('recordUsage', () => {
 });
 
 describe('readPolicy', () => {
-  const defaults = { days: 30, enoughDays: 7, enoughRequests: 100 };
+  const defaults = { days: 30, enoughDays: 7, enoughRequests: 100, maxCost: 500 };
 
   it('takes what a request says, and the defaults for the rest', () => {
     expect(readPolicy({ minimumCount: 5, days: null, additions: 'FAIL' as never }, defaults)).toMatchObject({
-      ...{ minimumCount: 5, days: 30, additions: 'fail', enoughDays: 7, inputs: 'usage' },
+      ...{ minimumCount: 5, days: 30, additions: 'fail', enoughDays: 7, inputs: 'usage', maxCost: 500 },
     });
   });
 
-  it.each([{ days: 0 }, { days: 401 }, { minimumCount: 0 }, { minimumPercent: 101 }, { minimumPercent: NaN }, { enoughDays: -1 }])(
-    'refuses %p',
-    (policy) => {
-      expect(() => readPolicy(policy, defaults)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
-    },
-  );
+  it.each([
+    { days: 0 },
+    { days: 401 },
+    { minimumCount: 0 },
+    { minimumPercent: 101 },
+    { minimumPercent: NaN },
+    { enoughDays: -1 },
+    { maxCost: -1 },
+  ])('refuses %p', (policy) => {
+    expect(() => readPolicy(policy, defaults)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
+  });
 });
