@@ -4,6 +4,7 @@ import type { AffectedOperation, Verdict } from '@trestle/graph-checks/usage';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Reporter, Sources } from '../report.ts';
 import { stripControl } from '../terminal.ts';
+import { type PrintedCosts, printCosts } from './cost-output.ts';
 
 /** A change as it is printed. */
 export interface PrintedChange {
@@ -35,6 +36,8 @@ export interface PrintedReport {
   readonly changes: readonly PrintedChange[];
   /** What the changes were decided by; null when nothing was recorded. */
   readonly usage?: CheckedUsage | null;
+  /** Null when there is nothing to compare with. */
+  readonly costs?: PrintedCosts | null;
 }
 
 const EXITS: Record<Verdict, ExitCode> = {
@@ -63,6 +66,7 @@ export function printReport(report: PrintedReport, reporter: Reporter, sources: 
   for (const fault of report.faults) reporter.fault(fault, sources);
   const risky = report.changes.filter(({ level }) => level !== 'safe');
   for (const change of risky) printChange(change, reporter);
+  if (report.costs) printCosts(report.costs, reporter);
   const safe = report.changes.filter(({ level }) => level === 'safe');
   if (reporter.format === 'text') {
     for (const { message } of safe.slice(0, MAX_SAFE)) reporter.line(`${paint.green('safe')} ${stripControl(message)}`);

@@ -1,4 +1,4 @@
-/** The options of a check that say how recorded requests decide. */
+/** The options of a check that say how recorded requests decide, and what operations may cost. */
 import { DEFAULT_POLICY, type UsagePolicy } from '@trestle/graph-checks/policy';
 import type { Given, Options } from '../command.ts';
 import { usageError } from '../exit-codes.ts';
@@ -10,6 +10,7 @@ export const POLICY_OPTIONS = {
   'minimum-percent': { type: 'string' },
   'enough-days': { type: 'string' },
   'enough-requests': { type: 'string' },
+  'max-cost': { type: 'string' },
   'exclude-client': { type: 'string', multiple: true },
   'exclude-operation': { type: 'string', multiple: true },
   'ignore-anonymous': { type: 'boolean' },
@@ -38,7 +39,7 @@ export function readPolicyOptions(given: Pick<Given, 'text' | 'list' | 'isSet'>)
   const list = (option: string) => (given.list(option).length > 0 ? given.list(option) : undefined);
   const read = {
     ...{ days: number('days'), minimumCount: number('minimum-count'), minimumPercent: number('minimum-percent') },
-    ...{ enoughDays: number('enough-days'), enoughRequests: number('enough-requests') },
+    ...{ enoughDays: number('enough-days'), enoughRequests: number('enough-requests'), maxCost: number('max-cost') },
     ...{ excludedClients: list('exclude-client'), excludedOperations: list('exclude-operation') },
     anonymousClients: given.isSet('ignore-anonymous') ? 'ignore' : undefined,
     inputs: choice('inputs', ['usage', 'always']),

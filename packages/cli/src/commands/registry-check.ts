@@ -1,6 +1,7 @@
 /** The registry's report of a check, in the form that is printed. */
 import type { GraphFault, Severity } from '@trestle/graph-checks/faults';
 import { type CheckedUsage, type PrintedChange, type PrintedReport, toDisagreementFault } from './check-output.ts';
+import type { PrintedCost, PrintedCosts } from './cost-output.ts';
 
 /** A problem or hint of the registry. */
 export interface RegistryProblem {
@@ -35,6 +36,11 @@ interface RegistryOperation extends Omit<RegistryClientUsage, 'version'> {
   readonly clients: readonly RegistryClientUsage[];
 }
 
+/** What operations cost. */
+interface RegistryCosts extends Omit<PrintedCosts, 'operations'> {
+  readonly operations: readonly (Omit<PrintedCost, 'count'> & { readonly requests: number | null })[];
+}
+
 /** A check of the registry's API. */
 export interface RegistryCheck {
   readonly id: string;
@@ -46,6 +52,8 @@ export interface RegistryCheck {
   readonly changes: readonly RegistryChange[];
   /** Null when the registry has no usage. */
   readonly usage: CheckedUsage | null;
+  /** Null when there is nothing to compare with. */
+  readonly costs: RegistryCosts | null;
   readonly brokenOperations: readonly {
     readonly name: string;
     readonly client: string;
@@ -85,7 +93,8 @@ export function toPrintedReport(check: RegistryCheck, lint: readonly GraphFault[
   const isWarned = changes.some(({ verdict }) => verdict === 'warn') || faults.some(({ severity }) => severity === 'warning');
   const passed = isWarned || lint.length > 0 ? 'warn' : 'pass';
   const verdict = check.verdict === 'FAILED' || isLintError ? 'fail' : check.verdict === 'NOT_ENOUGH_DATA' ? 'not_enough_data' : passed;
-  return { verdict, faults, changes, usage: check.usage };
+  const operations = check.costs?.operations.map(({ requests: count, ...operation }) => ({ ...operation, count })) ?? [];
+  return { verdict, faults, changes, usage: check.usage, costs: check.costs && { ...check.costs, operations } };
 }
 
 const VERDICTS = { PASS: 'pass', WARN: 'warn', FAIL: 'fail', NOT_ENOUGH_DATA: 'not_enough_data' } as const;

@@ -10,11 +10,12 @@ import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
 import { type LocalSubgraph, readConfig, readSubgraphs, readText, toSources, toSubgraphSources } from '../files.ts';
 import { POLICY_OPTIONS, readPolicyOptions, toPolicy, toPolicyInput } from './check-policy.ts';
 import { printReport, toDisagreementFault } from './check-output.ts';
+import { toPrintedCosts } from './cost-output.ts';
 import { type RegistryCheck, toPrintedReport } from './registry-check.ts';
 
 const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(input: $input) {
   id verdict launchId problems { code message places { subgraph line column } } hints { code message places { subgraph line column } }
-  disagreements
+  disagreements costs { maxCost compared grownCount overLimitCount operations { hash name before after requests percent isOverLimit isApproved } }
   usage { days operations requests isComplete } brokenOperations { hash name client messages }
   changes { ...Changes } contracts { name problems { code message places { subgraph line column } } changes { ...Changes } } } }
   fragment Changes on SchemaChange { id level kind coordinate message isApproved verdict affectedCount
@@ -24,7 +25,7 @@ const CHECK = `mutation Check($input: CheckSubgraphsInput!) { checkSubgraphs(inp
 export const subgraphCheck: Command = {
   words: 'subgraph check',
   usage:
-    '[NAME=]FILE… [--name NAME --schema FILE] [--routing-url [NAME=]URL] [--against FILE] [--operations FILE] [POLICY]\n\nPOLICY: [--days N] [--minimum-count N] [--minimum-percent N] [--enough-days N] [--enough-requests N]\n  [--exclude-client NAME[@VERSION]]… [--exclude-operation NAME]… [--ignore-anonymous] [--inputs usage|always]\n  [--additions ignore|warn|fail] [--dangerous ignore|warn|fail]',
+    '[NAME=]FILE… [--name NAME --schema FILE] [--routing-url [NAME=]URL] [--against FILE] [--operations FILE] [POLICY]\n\nPOLICY: [--days N] [--minimum-count N] [--minimum-percent N] [--enough-days N] [--enough-requests N]\n  [--exclude-client NAME[@VERSION]]… [--exclude-operation NAME]… [--ignore-anonymous] [--inputs usage|always]\n  [--additions ignore|warn|fail] [--dangerous ignore|warn|fail] [--max-cost N]',
   summary: 'Says whether subgraphs may be published: composition, changes, clients, lint.',
   options: {
     name: { type: 'string' },
@@ -68,9 +69,11 @@ async function checkByFile(context: CommandContext, subgraphs: LocalSubgraph[], 
     const url = each.url === '' ? current.subgraphs.find(({ name }) => name === each.name)?.url : each.url;
     return { ...each, url: url ?? '' };
   });
-  const { apiSdl: currentApiSdl, secondOpinion } = current;
-  const report = await checkGraph({ subgraphs: [...kept, ...proposed], changed, currentApiSdl, usage, policy, secondOpinion });
-  const printed = { verdict: report.verdict, faults: faultsOf(report), changes: report.changes };
+  const { apiSdl: currentApiSdl, supergraphSdl: currentSupergraphSdl, secondOpinion } = current;
+  const currentGraph = { currentApiSdl, currentSupergraphSdl };
+  const report = await checkGraph({ subgraphs: [...kept, ...proposed], changed, ...currentGraph, usage, policy, secondOpinion });
+  const costs = report.costs && toPrintedCosts(report.costs, policy.maxCost);
+  const printed = { verdict: report.verdict, faults: faultsOf(report), changes: report.changes, costs };
   const exit = printReport(printed, context.reporter, toSources(subgraphs));
   context.reporter.finish({ check: { id: null, launchId: null, ...printed } });
   return exit;
@@ -83,18 +86,19 @@ function faultsOf({ composition, hints, lint, disagreements, documents, contract
   return [...composition.errors, ...lint, ...documents, ...contracts.flatMap(({ errors }) => errors), ...shown, ...warnings];
 }
 
-/** Returns the subgraphs and public schema of a file: a supergraph, or a configuration of `supergraph compose`. */
+/** Returns the subgraphs, the public schema and the supergraph of a file: a supergraph, or a configuration of `supergraph compose`. */
 async function readGraph(path: string) {
   if (/\.ya?ml$/u.test(path)) {
     const subgraphs = toSubgraphSources(await readConfig(path));
-    const { apiSdl } = await checkGraph({ subgraphs, changed: [] });
-    if (apiSdl === null) throw new CommandError(`The subgraphs of ${path} do not compose.`, EXIT.usage, 'INVALID_CONFIG');
-    return { subgraphs, apiSdl, secondOpinion: true };
+    const { apiSdl, supergraphSdl } = await checkGraph({ subgraphs, changed: [] });
+    if (apiSdl === null || supergraphSdl === null)
+      throw new CommandError(`The subgraphs of ${path} do not compose.`, EXIT.usage, 'INVALID_CONFIG');
+    return { subgraphs, apiSdl, supergraphSdl, secondOpinion: true };
   }
-  const supergraph = await readText(path);
+  const supergraphSdl = await readText(path);
   try {
     // What extraction writes is meant for Apollo's composer alone.
-    return { subgraphs: extractSubgraphs(supergraph), apiSdl: toApiSdl(supergraph), secondOpinion: false };
+    return { subgraphs: extractSubgraphs(supergraphSdl), apiSdl: toApiSdl(supergraphSdl), supergraphSdl, secondOpinion: false };
   } catch (error) {
     throw new CommandError(`${path} is not a supergraph: ${(error as Error).message}`, EXIT.usage, 'INVALID_SUPERGRAPH');
   }
