@@ -156,4 +156,19 @@ describe('trestle subgraph check', () => {
       data: { check: { verdict: 'fail', costs: { maxCost: 5000, overLimitCount: 1, operations: [{ count: 3, after: 10_010 }, {}] } } },
     });
   });
+
+  it('does so without a registry for the operations of a file', async () => {
+    const [against, operations] = [join(registry.home, 'supergraph.yaml'), join(registry.home, 'operations.json')];
+    await writeFile(join(registry.home, 'base.graphql'), SDL);
+    await writeFile(against, 'subgraphs: { users: { routing_url: "http://users.example", schema: { file: ./base.graphql } } }');
+    const clients = [{ name: 'web', version: '1', count: 5, lastSeen: '2026-01-30T10:00:00Z' }];
+    const text = 'query Stored { users(first: 2) { friends { id } } }';
+    await writeFile(operations, JSON.stringify({ days: 30, operations: [{ hash: 'h', name: 'Stored', text, clients }] }));
+    const options = `--against ${against} --operations ${operations}`;
+    expect(await run(sized(1000), options)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Stored costs 2002 instead of 22 (5 requests, 100 %)\n'),
+    });
+    expect(await run(sized(1000), `${options} --max-cost 2001`)).toMatchObject({ code: 1, stdout: expect.stringContaining('above the limit of 2001') }); // prettier-ignore
+  });
 });

@@ -96,6 +96,7 @@ function findBroken(api: GraphQLSchema, operations: readonly Operation[]): Broke
 
 function findCosts({ apiSdl, supergraphSdl, operations, usage, policy }: Comparison, after: CostSchemas): FoundCosts | null {
   if (apiSdl === undefined || supergraphSdl === undefined) return null;
+  if (operations.length === 0 && !usage) return toFoundCosts({ grown: [], compared: 0 }, policy.maxCost);
   const before = toCostSchemas(apiSdl, supergraphSdl);
   return toFoundCosts(compareCosts({ before, after, registered: operations, usage, policy }), policy.maxCost);
 }
