@@ -4,7 +4,9 @@
  */
 import { checkGraph } from '@trestle/graph-checks/check';
 import { listChanges } from '@trestle/graph-checks/changes';
+import { compareCosts } from '@trestle/graph-checks/compare-costs';
 import { composeGraph } from '@trestle/graph-checks/compose';
+import { toCostSchemas } from '@trestle/graph-checks/estimate-cost';
 import { decideChanges } from '@trestle/graph-checks/usage';
 import { buildSchema } from 'graphql';
 
@@ -67,11 +69,16 @@ const usage = { days: 30, operations };
 const changes = await listChanges(from, to);
 await measure(`list the changes between two schemas of ${SUBGRAPHS * TYPES} types`, 1_000, () => listChanges(from, to));
 await measure(`decide them by ${OPERATIONS} operations`, 5_000, () => decideChanges({ schema: from, changes, usage }));
+await measure(`compare what ${OPERATIONS} operations cost`, 5_000, () => {
+  const [old, proposedSchemas] = [before, after].map(({ apiSdl, supergraphSdl }) => toCostSchemas(apiSdl, supergraphSdl));
+  return compareCosts({ before: old, after: proposedSchemas, usage });
+});
 await measure(`compose ${SUBGRAPHS} subgraphs of ${TYPES} types by one composer`, 15_000, () =>
   composeGraph(proposed, { secondOpinion: false }),
 );
-await measure('check them: two composers, changes, operations, lint', 15_000, async () => {
-  const report = await checkGraph({ subgraphs: proposed, changed: ['s7'], currentApiSdl: before.apiSdl, usage });
+await measure('check them: two composers, changes, operations, costs, lint', 15_000, async () => {
+  const currentGraph = { currentApiSdl: before.apiSdl, currentSupergraphSdl: before.supergraphSdl };
+  const report = await checkGraph({ subgraphs: proposed, changed: ['s7'], ...currentGraph, usage });
   if (report.verdict !== 'fail' || !report.composition.ok || report.changes.length === 0)
     throw new Error(`The check is ${report.verdict}.`);
 });

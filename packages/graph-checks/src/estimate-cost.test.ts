@@ -64,9 +64,14 @@ describe('estimateCost', () => {
     ['an unknown fragment', '{ ...f }'],
     ['no operation', 'fragment f on Query { node { id } }'],
     ['no root type', 'subscription { a }'],
+    ['too many fragments in fragments', `{ users { ${'... { '.repeat(200)} id ${'}'.repeat(200)} } }`],
     ['a fragment that contains itself', '{ users { ...f } } fragment f on User { friends { ...f } }'],
   ])('does not estimate a document with %s', (_, source) => {
     expect(estimate(source)).toBeUndefined();
+  });
+
+  it('enters a fragment once for an object', () => {
+    expect(estimate('{ users { ...f ...f } } fragment f on User { slow ...f }')).toBe(10 * (1 + 3));
   });
 
   it('looks at no more fields than the budget has, and at each selection set once', () => {

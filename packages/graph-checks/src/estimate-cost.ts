@@ -54,7 +54,7 @@ export interface EstimateOptions {
 }
 
 const MAX_FIELDS = 100_000;
-/** Deeper operations are not estimated; fragments that contain themselves are among them. */
+/** Deeper operations, and fragments in fragments, are not estimated; fragments that contain themselves are among them. */
 const MAX_DEPTH = 100;
 
 /** What stays the same while an operation is looked at. */
@@ -166,7 +166,8 @@ function costOfField(name: FieldName, { type, node, sets }: SelectedField, { siz
 function collect(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], walk: Walk): Map<string, SelectedField> {
   const fields = new Map<string, SelectedField>();
   const entered = new Set<string>();
-  const enter = (selections: readonly SelectionNode[]): void => {
+  const enter = ({ selections }: SelectionSetNode, nesting: number): void => {
+    if (nesting > MAX_DEPTH) throw new NoEstimateError();
     for (const selection of selections) {
       if (isExcluded(selection)) continue;
       if (--walk.budget.fields < 0) throw new NoEstimateError();
@@ -177,11 +178,11 @@ function collect(type: GraphQLCompositeType, sets: readonly SelectionSetNode[], 
         if (name !== undefined) entered.add(name);
         const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? walk.fragments.get(selection.name.value) : selection;
         if (!fragment) throw new NoEstimateError();
-        if (isOf(type, fragment.typeCondition?.name.value, walk.schema)) enter(fragment.selectionSet.selections);
+        if (isOf(type, fragment.typeCondition?.name.value, walk.schema)) enter(fragment.selectionSet, nesting + 1);
       }
     }
   };
-  for (const { selections } of sets) enter(selections);
+  for (const set of sets) enter(set, 0);
   return fields;
 }
 
