@@ -74,7 +74,7 @@ export async function checkGraph(input: CheckInput): Promise<CheckReport> {
     const contract = makeContract(supergraphSdl, filter);
     return { name: filter.name, errors: contract.ok ? [] : contract.errors };
   });
-  const costs = compareOperationCosts(input, toCostSchemas(schema, supergraphSdl));
+  const costs = compareOperationCosts(input, () => toCostSchemas(schema, supergraphSdl));
   const parts = { hints, disagreements, changes, costs, lint, documents, contracts, supergraphSdl, apiSdl };
   return { ...parts, composition: { ok: true, errors: [] }, verdict: findVerdict(parts) };
 }
@@ -88,10 +88,10 @@ async function decide({ currentApiSdl, usage, policy }: CheckInput, next: GraphQ
   return decideChanges({ schema, changes, usage, ...(policy && { policy }) });
 }
 
-function compareOperationCosts({ currentApiSdl, currentSupergraphSdl, usage, policy }: CheckInput, after: CostSchemas) {
+function compareOperationCosts({ currentApiSdl, currentSupergraphSdl, usage, policy }: CheckInput, toAfter: () => CostSchemas) {
   if (currentApiSdl === undefined || currentSupergraphSdl === undefined || !usage) return null;
   const before = toCostSchemas(currentApiSdl, currentSupergraphSdl);
-  return compareCosts({ before, after, usage, ...(policy && { policy }) });
+  return compareCosts({ before, after: toAfter(), usage, ...(policy && { policy }) });
 }
 
 function findVerdict(parts: Pick<CheckReport, 'changes' | 'costs' | 'lint' | 'documents' | 'contracts' | 'disagreements'>): Verdict {
