@@ -28,7 +28,7 @@ export interface CostChange {
 export interface CostComparison {
   /** Those that cost more: those above the limit first, then those that grow most. */
   readonly grown: readonly CostChange[];
-  /** How many operations were compared: those that are valid in both schemas. */
+  /** How many operations were compared: those whose fields both schemas have. */
   readonly compared: number;
 }
 

@@ -84,11 +84,11 @@ interface Selected {
   readonly depth: number;
 }
 
-/** That an operation is not valid in a schema, or too large. */
+/** That a schema lacks what an operation selects, or that the operation is too large. */
 class NoEstimateError extends Error {}
 
 /**
- * Returns the estimated cost, of several operations the highest; undefined when the document is not valid in the schema, or too large. A value that a
+ * Returns the estimated cost, of several operations the highest; undefined when the schema lacks what the document selects, or it is too large. A value that a
  * variable gives is the variable's default, and otherwise unknown: it slices no list, and costs as one value. Conditions with variables count as met.
  * Introspection costs nothing.
  */
