@@ -1,7 +1,7 @@
 /** What operations cost as far as a check knows. That literals cost what the gateway says is tested there: gateway/src/plan/cost-estimates.test.ts. */
 import { describe, expect, it } from '@jest/globals';
 import { buildSchema, parse } from 'graphql';
-import { type EstimateOptions, estimateCost } from './estimate-cost.ts';
+import { type EstimateOptions, estimateCost, toCostSchemas } from './estimate-cost.ts';
 
 const schema = buildSchema(`
   directive @cost(weight: String!) on FIELD_DEFINITION | OBJECT | ARGUMENT_DEFINITION | INPUT_FIELD_DEFINITION
@@ -22,6 +22,14 @@ const schema = buildSchema(`
   type Mutation { rename: User }
 `);
 const estimate = (source: string, options?: EstimateOptions) => estimateCost({ schema, supergraph: schema }, parse(source), options);
+
+describe('toCostSchemas', () => {
+  it.each(['@cost(weight: "7")', '@federation__cost(weight: "7")', '@_1__cost(weight: 7)'])('reads %s in a supergraph', (directive) => {
+    const sdl = (given: string) => `type Query { a: Int ${given} }`;
+    expect(estimateCost(toCostSchemas(sdl(''), sdl(directive)), parse('{ a }'))).toBe(7);
+    expect(estimateCost(toCostSchemas(buildSchema(sdl('')), sdl('@costly(weight: "7")')), parse('{ a }'))).toBe(0);
+  });
+});
 
 describe('estimateCost', () => {
   it.each([
