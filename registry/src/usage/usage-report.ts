@@ -134,8 +134,8 @@ function findOperationFault(value: unknown): string | undefined {
     return 'must have a name of GraphQL, or null';
   if (text === undefined && uses === undefined) return undefined;
   if (typeof text !== 'string' || checkString(text, { field: 'text', min: 1, max: MAX_TEXT }).length > 0)
-    return `must have a text of at most ${String(MAX_TEXT)} characters`;
-  if (createHash('sha256').update(text).digest('hex') !== hash) return 'must have the hash of its text';
+    return `must have \`text\` with at most ${String(MAX_TEXT)} characters`;
+  if (createHash('sha256').update(text).digest('hex') !== hash) return 'must have the SHA-256 of its `text` as `hash`';
   const areUses = Array.isArray(uses) && uses.length <= MAX_USES && uses.every(isUse);
   return areUses ? undefined : `must have at most ${String(MAX_USES)} uses, each a coordinate`;
 }
