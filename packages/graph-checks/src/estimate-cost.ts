@@ -40,7 +40,7 @@ export interface CostSchemas {
   readonly supergraph: GraphQLSchema;
 }
 
-/** Whether a text may have a directive of costs: most supergraphs have none. */
+/** Returns whether an SDL may have a directive of costs. Most supergraphs have none. */
 const COST_DIRECTIVES = /@(?:\w*__)?(?:cost|listSize)\b/u;
 
 /** Builds the schemas of two texts that composition has written. A supergraph without directives of costs says nothing more than the public schema. */

@@ -19,7 +19,7 @@ const MAX_AGE_MS = 24 * 3_600_000;
 const MAX_AHEAD_MS = 5 * 60_000;
 const MAX_FAULTS = 20;
 
-/** An operation. Without a text the registry is expected to have it. */
+/** An operation. A report omits the `text` that the registry has already. */
 export interface ReportedOperation {
   readonly hash: string;
   readonly name: string | null;
