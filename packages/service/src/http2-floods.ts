@@ -18,7 +18,8 @@ export function limitFrames(session: ServerHttp2Session, { socket, onFlood }: { 
     isEnded = true;
     onFlood();
     session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    // Later, because Node is still reading the frame. The socket too, because destroying a session can leave it open.
+    // Later, because Node.js 22 ends the process when a session is destroyed while it reads a frame. The socket too, because destroying a session can
+    // leave it open.
     setImmediate(() => {
       session.destroy();
       socket.destroy();

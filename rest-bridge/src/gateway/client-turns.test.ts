@@ -57,6 +57,25 @@ describe('ClientTurns', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
+  it('has few places at first, one more in 10 ms while work waits, and as few again after 4 s without waiting work', () => {
+    const turns = new ClientTurns({ places: 4, placesAtFirst: 1 });
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) ask(turns, 'a', name);
+    expect(begun).toEqual(['a1']);
+    jest.advanceTimersByTime(20);
+    expect(begun).toEqual(['a1', 'a2', 'a3']);
+    jest.advanceTimersByTime(1000);
+    expect(begun).toEqual(['a1', 'a2', 'a3', 'a4']);
+    expect(jest.getTimerCount()).toBe(0);
+    turns.release('a');
+    expect(begun.at(-1)).toBe('a5');
+    jest.advanceTimersByTime(4000);
+    for (let n = 0; n < 4; n++) turns.release('a');
+    for (const name of ['a6', 'a7']) ask(turns, 'a', name);
+    expect(begun.slice(5)).toEqual(['a6']);
+    turns.release('a');
+    expect(begun.slice(5)).toEqual(['a6', 'a7']);
+  });
+
   it('never begins work that has left, and gives its turn to the next', () => {
     const turns = new ClientTurns({ places: 1, bytesPerClient: 100 * KIB });
     ask(turns, 'a', 'a1');

@@ -2,6 +2,7 @@
  * Bounds what is done at once. Beyond that the clients take turns, so that little work of one does not wait for much work of another (ADR 12). A client
  * whose results take much memory begins less, so that one that reads no responses does not fill the memory of the process.
  */
+import { GradualPlaces, type PlaceLimits } from './gradual-places.ts';
 
 /** What is known of a client while it has work in progress, waiting work, or results in memory. */
 interface ClientWork {
@@ -11,9 +12,7 @@ interface ClientWork {
 }
 
 /** The bounds. */
-export interface TurnLimits {
-  /** How many pieces of work may be in progress at once. */
-  readonly places: number;
+export interface TurnLimits extends PlaceLimits {
   /**
    * Bytes that the results of a client may take in memory, those of work in progress included. The work of a client beyond that begins slowly. Default:
    * no limit. Work without a client has none.
@@ -32,7 +31,7 @@ const SLOW_TURN_MS = 100;
 /** Gives places to work. */
 export class ClientTurns {
   readonly #bytesPerClient: number;
-  #free: number;
+  readonly #places: GradualPlaces;
   readonly #clients = new Map<string, ClientWork>();
   /** Clients with waiting work, in the order of their turns: a Set keeps the order of insertion. */
   readonly #turns = new Set<string>();
@@ -40,8 +39,8 @@ export class ClientTurns {
   readonly #slow = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ places, bytesPerClient = Infinity }: TurnLimits) {
-    this.#free = places;
+  constructor({ bytesPerClient = Infinity, ...places }: TurnLimits) {
+    this.#places = new GradualPlaces(places);
     this.#bytesPerClient = bytesPerClient;
   }
 
@@ -51,7 +50,7 @@ export class ClientTurns {
    */
   take(client: string, begin: () => void): boolean {
     const work = this.#find(client);
-    if (this.#free > 0 && work.waiting.size === 0 && this.#isWithinLimit(client, work)) {
+    if (this.#places.isFree && work.waiting.size === 0 && this.#isWithinLimit(client, work)) {
       this.#enter(work);
       begin();
       return true;
@@ -75,7 +74,7 @@ export class ClientTurns {
 
   /** Ends work of the client that was begun. */
   release(client: string): void {
-    this.#free++;
+    this.#places.release();
     const work = this.#find(client);
     work.inProgress--;
     this.#update(client, work);
@@ -102,7 +101,7 @@ export class ClientTurns {
   }
 
   #enter(work: ClientWork): void {
-    this.#free--;
+    this.#places.take();
     work.inProgress++;
   }
 
@@ -111,6 +110,10 @@ export class ClientTurns {
     if (this.#isWithinLimit(client, work)) {
       this.#slow.delete(client);
       this.#turns.add(client);
+      this.#places.growWhile(() => {
+        this.#beginTurns();
+        return this.#turns.size > 0;
+      });
       return;
     }
     this.#turns.delete(client);
@@ -124,7 +127,11 @@ export class ClientTurns {
   #update(client: string, work: ClientWork): void {
     if (work.waiting.size > 0) this.#queue(client, work);
     else if (work.inProgress === 0 && work.heldBytes === 0) this.#clients.delete(client);
-    while (this.#free > 0) {
+    this.#beginTurns();
+  }
+
+  #beginTurns(): void {
+    while (this.#places.isFree) {
       const [next] = this.#turns;
       if (next === undefined) return;
       // The client has its next turn after the others.
@@ -146,7 +153,7 @@ export class ClientTurns {
 
   #beginSlow(): void {
     for (const client of [...this.#slow]) {
-      if (this.#free === 0) return;
+      if (!this.#places.isFree) return;
       this.#slow.delete(client);
       this.#begin(client);
     }

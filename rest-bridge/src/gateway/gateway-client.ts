@@ -16,6 +16,8 @@ import { type StreamedResult, type SubscriptionRequest, subscribe } from './subs
 const CONNECTIONS = 256;
 /** One connection is kept for the readiness of the gateway. */
 const CONNECTIONS_FOR_REQUESTS = CONNECTIONS - 1;
+/** As many requests as the gateway begins at once while it has several clients. More connections are opened one after the other. */
+const CONNECTIONS_AT_FIRST = 16;
 /** Results of one client that may be in memory: in responses that it does not read, above all. */
 const BYTES_PER_CLIENT = 8 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 2000;
@@ -81,7 +83,7 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
   });
   const gateway: Gateway = {
     pool,
-    requests: new ClientTurns({ places: CONNECTIONS_FOR_REQUESTS, bytesPerClient: BYTES_PER_CLIENT }),
+    requests: new ClientTurns({ places: CONNECTIONS_FOR_REQUESTS, placesAtFirst: CONNECTIONS_AT_FIRST, bytesPerClient: BYTES_PER_CLIENT }),
     largeResponses: new ClientTurns({ places: 1 }),
   };
   return {
