@@ -2,6 +2,7 @@
 import { METHODS, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Http2Server, type ServerHttp2Session, type ServerHttp2Stream, constants, createServer } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
+import { createConnectionCount } from './connection-count.ts';
 import { limitFrames } from './http2-floods.ts';
 import { Http2Transfer, Request, Response, isWhole } from './http2-messages.ts';
 import { runPaced } from './paced.ts';
@@ -33,6 +34,11 @@ export interface Http2Transport {
 
 /** As nginx; each stream can hold 64 KiB of a body before anything reads it. */
 const MAX_STREAMS = 128;
+/**
+ * Of each further connection that its address has open. One iteration of the event loop reads all connections, and creates an object for each stream
+ * that begins.
+ */
+const MAX_STREAMS_OF_FURTHER_CONNECTIONS = 32;
 const MAX_HEADER_FIELDS = 256;
 /** Node resets streams beyond its own limit of header bytes without a response. It is set to this many times ours, below which clients get a 431. */
 const NODE_LIMIT_FACTOR = 4;
@@ -62,9 +68,12 @@ export function createHttp2Transport(options: Http2Options): Http2Transport {
   });
   createRequestsPaced(server, floods);
   const closeSessions = manageSessions(server, limits);
+  const firstConnections = createConnectionCount(1);
   return {
     accept(socket) {
       server.once('session', (session) => {
+        // Streams beyond the limit are refused before the client has acknowledged it (RFC 9113 §5.1.2).
+        if (!firstConnections.admit(socket)) session.settings({ maxConcurrentStreams: MAX_STREAMS_OF_FURTHER_CONNECTIONS });
         limitFrames(session, {
           socket,
           onFlood: () => {
