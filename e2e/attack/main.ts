@@ -27,9 +27,8 @@ const isOverTls = ({ needs }: Attack) => needs === 'tls';
 const plain = chosen.filter((attack) => !isOverTls(attack) && (options.urls === undefined || attack.needs === undefined));
 if (options.urls) await run(attachSystem(options.urls), plain);
 else {
-  if (plain.length > 0) await run(await startSystem({ isTls: false, hasDefaultLimits: options.hasDefaultLimits }), plain);
-  if (chosen.some(isOverTls))
-    await run(await startSystem({ isTls: true, hasDefaultLimits: options.hasDefaultLimits }), chosen.filter(isOverTls));
+  if (plain.length > 0) await run(await startSystem({ ...options, isTls: false }), plain);
+  if (chosen.some(isOverTls)) await run(await startSystem({ ...options, isTls: true }), chosen.filter(isOverTls));
 }
 
 if (options.isJson) {

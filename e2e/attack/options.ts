@@ -15,13 +15,16 @@ export interface Options {
   readonly isJson: boolean;
   /** Keeps the default rate limits, and runs the loads only: other attacks look at single responses, and would see 429. */
   readonly hasDefaultLimits: boolean;
+  /** Settings of the system that it starts, by the names of their environment variables. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
-export const USAGE = `npm run attack -- [--short] [--only <text>] [--seed <text>] [--json] [--limits default]
+export const USAGE = `npm run attack -- [--short] [--only <text>] [--seed <text>] [--json] [--limits default] [--set <name>=<value> …]
   [--rest-bridge <url> --gateway <url> --users <url> --orders <url> --content <url>]
 
 Attacks a system that it starts for itself, or one at these addresses, which must be of this machine.
 The rate limits are raised, so that they hide nothing; with --limits default they are not, and the loads run.
+--set gives the system that it starts a setting, such as REQUEST_READER=lean.
 Families: ${FAMILIES.join(', ')}.`;
 
 /** Throws when a flag is unknown, or some of the addresses are missing. */
@@ -34,6 +37,7 @@ export function readOptions(args: readonly string[]): Options {
       only: { type: 'string', default: '' },
       seed: { type: 'string', default: 'trestle' },
       limits: { type: 'string', default: 'raised' },
+      set: { type: 'string', multiple: true, default: [] },
       'rest-bridge': { type: 'string' },
       gateway: { type: 'string' },
       users: { type: 'string' },
@@ -58,5 +62,12 @@ export function readOptions(args: readonly string[]): Options {
     seed: values.seed,
     isJson: values.json,
     hasDefaultLimits: values.limits === 'default',
+    settings: Object.fromEntries(values.set.map(readSetting)),
   };
+}
+
+function readSetting(text: string): [name: string, value: string] {
+  const [, name, value] = /^([A-Z][A-Z0-9_]*)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new Error(`--set must be <name>=<value>: ${text}`);
+  return [name, value];
 }

@@ -55,13 +55,15 @@ export interface SystemOptions {
   readonly isTls: boolean;
   /** Whether the rate limits are those of contract §6; otherwise no attack reaches them. */
   readonly hasDefaultLimits: boolean;
+  /** Environment variables beside those that the suite sets. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /** Those of contract §6, in place of the raised ones that tests get. */
 const DEFAULT_RATE_LIMITS = { RATE_LIMIT_ANONYMOUS_PER_MIN: '100', RATE_LIMIT_FREE_PER_MIN: '100', RATE_LIMIT_PRO_PER_MIN: '1000' };
 
 /** Starts the whole of `npm start` on free ports, in a new directory. */
-export async function startSystem({ isTls, hasDefaultLimits }: SystemOptions): Promise<System> {
+export async function startSystem({ isTls, hasDefaultLimits, settings }: SystemOptions): Promise<System> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-attack-'));
   // PostgreSQL runs as another user when the suite runs as root.
   await chmod(home, 0o755);
@@ -71,7 +73,7 @@ export async function startSystem({ isTls, hasDefaultLimits }: SystemOptions): P
   const supervisor = startSupervisor({
     ports,
     dataDirectory,
-    env: { LOG_LEVEL: 'error', ...certificate?.settings, ...(hasDefaultLimits && DEFAULT_RATE_LIMITS) },
+    env: { LOG_LEVEL: 'error', ...certificate?.settings, ...(hasDefaultLimits && DEFAULT_RATE_LIMITS), ...settings },
   });
   let stopped: Promise<void> | undefined;
   const end = async () => {
