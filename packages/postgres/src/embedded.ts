@@ -40,7 +40,7 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>;
 }
 
-/** A killed server holds its lock until the system has reaped the process. */
+/** A killed server holds its lock until the system has reaped the process, and its shared memory until its last child has ended. */
 const LOCK_TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
 
@@ -169,7 +169,7 @@ function launch(binaries: string, { dataDir, port, flags, onLog }: Launch): Prom
 function toFailure(log: string): Failure['failure'] {
   // On a full disk the lock file fails first, so this check comes before the one for the lock.
   if (isDiskFull(log)) return 'disk full';
-  if (log.includes('lock file "postmaster.pid"')) return 'locked';
+  if (log.includes('lock file "postmaster.pid"') || log.includes('pre-existing shared memory block')) return 'locked';
   return log.includes('could not bind') ? 'port in use' : 'other';
 }
 
