@@ -33,9 +33,14 @@ export async function request(url: string, { method, body, token, headers = {} }
   return { status: response.status, headers: response.headers, text, body: isJson ? (JSON.parse(text) as unknown) : undefined };
 }
 
-/** After `EAGER_MS` there is a pause between two checks: they would take the processor from the processes that they wait for. */
+/**
+ * After `EAGER_MS` there is a pause between two checks, which takes a part of the time that has passed: they would take the processor from the
+ * processes that they wait for.
+ */
 const EAGER_MS = 20;
-const POLL_MS = 5;
+const MIN_PAUSE_MS = 5;
+const MAX_PAUSE_MS = 50;
+const PAUSE_PART = 0.1;
 /** A machine that does much else needs tens of seconds for what takes one on a quiet machine. */
 const TIMEOUT_MS = 45_000;
 
@@ -45,7 +50,8 @@ export async function until(check: () => Promise<boolean>): Promise<void> {
   while (!(await check().catch(() => false))) {
     const waitedMs = Date.now() - startedAt;
     if (waitedMs > TIMEOUT_MS) throw new Error(`The condition was not met within ${String(TIMEOUT_MS / 1000)} s`);
-    await new Promise((resolve) => (waitedMs < EAGER_MS ? setImmediate(resolve) : setTimeout(resolve, POLL_MS)));
+    const pauseMs = Math.min(Math.max(waitedMs * PAUSE_PART, MIN_PAUSE_MS), MAX_PAUSE_MS);
+    await new Promise((resolve) => (waitedMs < EAGER_MS ? setImmediate(resolve) : setTimeout(resolve, pauseMs)));
   }
 }
 

@@ -94,7 +94,7 @@ describe('a client that requests positions', () => {
     expect(await responseStreams(first.url)).toBe(1);
     const written: string[] = [];
     const writing = (async () => {
-      while (written.length < 600) written.push(await make());
+      while (written.length < 250) written.push(await make());
     })();
     const reading = Promise.allSettled(readers.map((reader) => reader.read(Infinity)));
     await until(() => Promise.resolve(written.length >= 100));
