@@ -11,9 +11,15 @@ import type { SubgraphName } from '@trestle/schema/subgraphs';
 import { type RunningProcess, startProcess } from './process.ts';
 import { type Stack, createAccounts, createClients, openPools } from './stack.ts';
 
+/** The addresses of one machine. */
+export interface StackAddress {
+  readonly gateway: { readonly url: string };
+}
+
 /** What a file learns of the stack that it leases. */
 export type StackDescription = Pick<Stack, 'rest' | 'gateway' | 'direct' | 'settings' | 'keyFiles' | 'files' | 'databaseUrls'> & {
   readonly subgraphUrls: Readonly<Record<SubgraphName, string>>;
+  readonly nodes: readonly StackAddress[];
 };
 
 /** What a file asks of the pool: first a stack, whose processes get the settings `env` too, at the end to take it back. */
@@ -48,6 +54,7 @@ export type LeasedStack = Pick<
   | 'revive'
 > & {
   readonly subgraphs: Readonly<Record<SubgraphName, { readonly url: string }>>;
+  readonly nodes: readonly StackAddress[];
   /** Gives the stack back, and ends the processes that this file has started. */
   stop(): Promise<void>;
 };

@@ -13,7 +13,7 @@ export interface RollReport {
 }
 
 export interface RollOptions {
-  readonly stack: Stack;
+  readonly stack: Pick<Stack, 'startGateway' | 'startBridge'>;
   readonly author: Account;
   /** How often all four processes are restarted. */
   readonly rolls: number;

@@ -107,11 +107,12 @@ async function followCommands(stack: Stack, { receive, reply }: Conversation): P
   return false;
 }
 
-function describe({ rest, gateway, direct, settings, keyFiles, files, databaseUrls, subgraphs }: Stack): StackDescription {
+function describe({ rest, gateway, direct, settings, keyFiles, files, databaseUrls, subgraphs, nodes }: Stack): StackDescription {
   const { users, orders, content } = subgraphs;
   return {
     ...{ rest, gateway, direct, settings, keyFiles, files, databaseUrls },
     subgraphUrls: { users: users.url, orders: orders.url, content: content.url },
+    nodes: nodes.map(({ gateway: { url } }) => ({ gateway: { url } })),
   };
 }
 

@@ -1,9 +1,7 @@
 /** `npm run dev` on a copy of the repository: what is edited there runs, and nothing else is restarted. */
-import { existsSync } from 'node:fs';
-import { appendFile, chmod, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
 import {
@@ -14,53 +12,19 @@ import {
   findChildren,
   startSupervisor,
 } from '../../stack/supervisor-process.ts';
-
-const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
-const COPIED = [
-  'schema',
-  'packages',
-  'subgraphs',
-  'gateway',
-  'registry',
-  'rest-bridge',
-  'local',
-  'prisma',
-  'package.json',
-  'tsconfig.json',
-];
+import { copyRepository } from './copied-repository.ts';
 
 let home: string;
 let root: string;
 let ports: Ports;
 let trestle: SupervisorProcess;
 
-/** Packages of ours that a process imports are those of the repository: only what lies in the folder of a process is edited here. */
-async function copyRepository(): Promise<void> {
-  for (const name of [...COPIED, 'tsconfig.base.json'])
-    await cp(join(REPOSITORY, name), join(root, name), { recursive: true, filter: (source) => basename(source) !== 'node_modules' });
-  // npm may install a version that one package alone needs in the folder of that package.
-  for (const folder of [
-    '',
-    'schema',
-    'gateway',
-    'registry',
-    'rest-bridge',
-    'local',
-    'subgraphs/users',
-    'subgraphs/orders',
-    'subgraphs/content',
-  ]) {
-    const installed = join(REPOSITORY, folder, 'node_modules');
-    if (existsSync(installed)) await symlink(installed, join(root, folder, 'node_modules'));
-  }
-}
-
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'trestle-dev-'));
   // PostgreSQL runs as `nobody` when the tests run as root.
   await chmod(home, 0o755);
   root = join(home, 'repository');
-  await copyRepository();
+  await copyRepository(root);
   ports = await chooseFreePorts();
   trestle = startSupervisor({
     ports,

@@ -2,15 +2,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Reply, until } from '../../stack/client.ts';
 import { type OpenResponse, openEventStream } from '../../stack/event-stream.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 const opened: OpenResponse[] = [];
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   [ada, bob] = [await stack.createAccount('Ada'), await stack.createAccount('Bob')];
 });
 afterAll(async () => {
@@ -149,7 +150,7 @@ describe('a stream of events', () => {
 
   it('is limited to ten for an account at each bridge', async () => {
     const eve = await stack.createAccount('Eve');
-    const url = stack.edge[0]?.url ?? '';
+    const url = stack.direct.rest;
     const open = [];
     for (let i = 0; i < 10; i++) open.push(await stream(eve, { url }));
     expect(open.map(({ response }) => response.statusCode)).toEqual(Array(10).fill(200));

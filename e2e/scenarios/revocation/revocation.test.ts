@@ -4,14 +4,15 @@ import { readMetric, request, until } from '../../stack/client.ts';
 import { openEventStream } from '../../stack/event-stream.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';
 import { openSocket } from '../../stack/socket-client.ts';
-import { type Account, type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import type { Account } from '../../stack/stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 let admin: Account;
 let count = 0;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
   admin = await stack.createAccount('Root', 'ADMIN');
 });
 afterAll(() => stack.stop());

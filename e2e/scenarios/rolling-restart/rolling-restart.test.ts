@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hasNginx } from '../../stack/front.ts';
 import { rollUnderLoad } from '../../stack/rolling.ts';
-import { type Stack, startStack } from '../../stack/stack.ts';
+import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
 
-let stack: Stack;
+let stack: LeasedStack;
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await leaseStack();
 });
 afterAll(() => stack.stop());
 
