@@ -1,5 +1,5 @@
 /**
- * Writes the package @trestle/cli into `dist/package`, or into the folder that is its argument, ready for `npm pack`: one file, with the packages of
+ * Writes the package @trestle/cli into `dist/package`, or into the folder that is its argument, ready for `npm pack`: with the packages of
  * this repository in it; all others are its dependencies, in the versions that the repository uses (as gateway/pack.mjs does, docs/adr/0017).
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,6 +19,8 @@ const { metafile } = await build({
   entryPoints: ['dist/main.js'],
   outdir: join(target, 'dist'),
   bundle: true,
+  // What composes is loaded by the commands that need it.
+  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',

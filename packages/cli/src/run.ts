@@ -14,7 +14,7 @@ import { createRegistryClient } from './registry.ts';
 import { FORMATS, type Format, createReporter, reportError } from './report.ts';
 import type { Terminal } from './terminal.ts';
 
-/** All commands, in the order of the help. */
+/** All commands, in the order of the help. They load what composes and lints when they run: most send a request only. */
 export const COMMANDS: readonly Command[] = [
   ...[subgraphCheck, subgraphPublish, subgraphDelete, subgraphList, subgraphFetch, subgraphIntrospect, subgraphLint],
   ...[supergraphFetch, supergraphCompose, supergraphDiff],

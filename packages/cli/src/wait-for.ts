@@ -1,7 +1,6 @@
 /** Reads the SDL that a subgraph serves, and waits until every replica of it serves a certain one. */
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { normalizeSubgraph } from '@trestle/graph-checks/extract';
 import { CommandError, EXIT, usageError } from './exit-codes.ts';
 import { type GraphQLRequest, sendGraphQL } from './http.ts';
 
@@ -39,11 +38,13 @@ export function parseUrl(text: string): URL {
  * comments, spaces and the definitions of federation do not count. Throws a CommandError with exit code 5 when the time is over.
  */
 export async function waitForSdl({ url: text, sdl, timeoutMs, onProgress }: Wait): Promise<void> {
-  const [url, expected] = [parseUrl(text), normalizeSubgraph(sdl)];
+  const url = parseUrl(text);
+  const { normalizeSubgraph } = await import('@trestle/graph-checks/extract');
+  const expected = normalizeSubgraph(sdl);
   const end = Date.now() + timeoutMs;
   let last = '';
   for (let answers = 0; answers < ANSWERS;) {
-    const difference = await findDifference(url, expected);
+    const difference = await findDifference(url, (served) => normalizeSubgraph(served) === expected);
     answers = difference === undefined ? answers + 1 : 0;
     if (difference === undefined) continue;
     if (difference !== last) onProgress(`Waiting for ${url.href}: ${difference}`);
@@ -60,11 +61,11 @@ export async function waitForSdl({ url: text, sdl, timeoutMs, onProgress }: Wait
 }
 
 /** Returns what one of the replicas serves instead, or undefined when all serve the SDL. Addresses are looked up each time: they change in a deploy. */
-async function findDifference(url: URL, expected: string): Promise<string | undefined> {
+async function findDifference(url: URL, isExpected: (sdl: string) => boolean): Promise<string | undefined> {
   try {
     const addresses = await lookup(url.hostname.replace(/^\[|\]$/gu, ''), { all: true });
     for (const address of addresses) {
-      if (normalizeSubgraph(await introspect(url, { address })) !== expected) return `${address.address} serves another schema`;
+      if (!isExpected(await introspect(url, { address }))) return `${address.address} serves another schema`;
     }
     return addresses.length === 0 ? 'the host has no address' : undefined;
   } catch (error) {

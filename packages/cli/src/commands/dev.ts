@@ -3,7 +3,6 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { composeGraph } from '@trestle/graph-checks/compose';
 import type { Command, CommandContext } from '../command.ts';
 import { readEnvironment } from '../config.ts';
 import { type DevGraph, type DevSubgraph, createDevGraph } from '../dev/dev-graph.ts';
@@ -101,6 +100,7 @@ function createSession({ context, graph, command, file, subgraphs }: SessionOpti
       const key = JSON.stringify(sources);
       if (!sources || key === composed) return;
       composed = key;
+      const { composeGraph } = await import('@trestle/graph-checks/compose');
       const composition = composeGraph(sources, { secondOpinion: false, showIn: subgraphs.map(({ name }) => name) });
       if (!composition.ok) {
         for (const error of composition.errors) reporter.fault(error, graph.texts());

@@ -1,9 +1,6 @@
 /** `subgraph check`: asks the registry, or compares with a file, whether subgraphs may be published. */
-import { type CheckReport, checkGraph } from '@trestle/graph-checks/check';
-import { toApiSdl } from '@trestle/graph-checks/compose';
-import { extractSubgraphs } from '@trestle/graph-checks/extract';
+import type { CheckReport } from '@trestle/graph-checks/check';
 import type { GraphFault } from '@trestle/graph-checks/faults';
-import { lintSdl } from '@trestle/graph-checks/lint';
 import type { RecordedUsage } from '@trestle/graph-checks/usage';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, type ExitCode } from '../exit-codes.ts';
@@ -42,6 +39,9 @@ export const subgraphCheck: Command = {
   },
 };
 
+/** A check by the registry needs no composer here. */
+const loadCheck = () => import('@trestle/graph-checks/check');
+
 async function checkByRegistry(context: CommandContext, subgraphs: LocalSubgraph[]): Promise<ExitCode> {
   const { reporter } = context;
   const input = {
@@ -51,6 +51,7 @@ async function checkByRegistry(context: CommandContext, subgraphs: LocalSubgraph
   };
   reporter.progress(`Checking ${subgraphs.map(({ name }) => name).join(', ')} against ${input.environment}…`);
   const { checkSubgraphs } = await context.registry().send<{ checkSubgraphs: RegistryCheck }>(CHECK, { input });
+  const { lintSdl } = await import('@trestle/graph-checks/lint');
   const lint = subgraphs.flatMap(({ name, sdl }) => lintSdl(name, sdl)).filter(({ code }) => code !== 'GRAPHQL_PARSE_FAILED');
   const report = toPrintedReport(checkSubgraphs, lint);
   const exit = printReport(report, reporter, toSources(subgraphs));
@@ -71,6 +72,7 @@ async function checkByFile(context: CommandContext, subgraphs: LocalSubgraph[], 
   });
   const { apiSdl: currentApiSdl, supergraphSdl: currentSupergraphSdl, secondOpinion } = current;
   const currentGraph = { currentApiSdl, currentSupergraphSdl };
+  const { checkGraph } = await loadCheck();
   const report = await checkGraph({ subgraphs: [...kept, ...proposed], changed, ...currentGraph, usage, policy, secondOpinion });
   const costs = report.costs && toPrintedCosts(report.costs, policy.maxCost);
   const printed = { verdict: report.verdict, faults: faultsOf(report), changes: report.changes, costs };
@@ -90,12 +92,15 @@ function faultsOf({ composition, hints, lint, disagreements, documents, contract
 async function readGraph(path: string) {
   if (/\.ya?ml$/u.test(path)) {
     const subgraphs = toSubgraphSources(await readConfig(path));
+    const { checkGraph } = await loadCheck();
     const { apiSdl, supergraphSdl } = await checkGraph({ subgraphs, changed: [] });
     if (apiSdl === null || supergraphSdl === null)
       throw new CommandError(`The subgraphs of ${path} do not compose.`, EXIT.usage, 'INVALID_CONFIG');
     return { subgraphs, apiSdl, supergraphSdl, secondOpinion: true };
   }
   const supergraphSdl = await readText(path);
+  const { extractSubgraphs } = await import('@trestle/graph-checks/extract');
+  const { toApiSdl } = await import('@trestle/graph-checks/compose');
   try {
     // What extraction writes is meant for Apollo's composer alone.
     return { subgraphs: extractSubgraphs(supergraphSdl), apiSdl: toApiSdl(supergraphSdl), supergraphSdl, secondOpinion: false };

@@ -1,5 +1,4 @@
 /** `subgraph list|fetch|introspect|lint`. */
-import { lintSdl } from '@trestle/graph-checks/lint';
 import type { Command } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { readSubgraphs, toSources, writeResult } from '../files.ts';
@@ -74,6 +73,7 @@ export const subgraphLint: Command = {
   async run(context) {
     const subgraphs = await readSubgraphs(context);
     const sources = toSources(subgraphs);
+    const { lintSdl } = await import('@trestle/graph-checks/lint');
     const faults = subgraphs.flatMap(({ name, sdl }) => lintSdl(name, sdl));
     for (const fault of faults) context.reporter.fault(fault, sources);
     const errors = faults.filter(({ severity }) => severity === 'error').length;

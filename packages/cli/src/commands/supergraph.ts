@@ -1,8 +1,5 @@
 /** `supergraph fetch|compose|diff`. */
 import { existsSync } from 'node:fs';
-import { listChanges } from '@trestle/graph-checks/changes';
-import { composeGraph, toApiSdl } from '@trestle/graph-checks/compose';
-import { buildSchema } from 'graphql';
 import type { Command, CommandContext } from '../command.ts';
 import { CommandError, EXIT, usageError } from '../exit-codes.ts';
 import { readConfig, readText, toSources, toSubgraphSources, writeResult } from '../files.ts';
@@ -46,6 +43,7 @@ export const supergraphCompose: Command = {
   async run(context) {
     const { reporter } = context;
     const subgraphs = await readConfig(context.required('config'));
+    const { composeGraph } = await import('@trestle/graph-checks/compose');
     const composition = composeGraph(toSubgraphSources(subgraphs));
     const [sources, { disagreements }] = [toSources(subgraphs), composition];
     if (!composition.ok) {
@@ -71,6 +69,7 @@ export const supergraphDiff: Command = {
     const [from, to, ...rest] = context.positionals;
     if (from === undefined || to === undefined || rest.length > 0) throw usageError('Name two graphs: FROM and TO.');
     const [before, after] = [await readSchema(context, from), await readSchema(context, to)];
+    const { listChanges } = await import('@trestle/graph-checks/changes');
     const changes = (await listChanges(before, after)).map(({ level, type, coordinate, message }) => ({
       level,
       type,
@@ -98,6 +97,8 @@ async function fetchLaunch(context: CommandContext, name: string): Promise<Launc
 async function readSchema(context: CommandContext, place: string) {
   const isFile = place === '-' || existsSync(place);
   const text = isFile ? await readText(place) : (await fetchLaunch(context, place)).apiSdl;
+  const { buildSchema } = await import('graphql');
+  const { toApiSdl } = await import('@trestle/graph-checks/compose');
   try {
     return buildSchema(/\bdirective\s+@join__graph\b/u.test(text) ? toApiSdl(text) : text, { assumeValidSDL: true });
   } catch (error) {
