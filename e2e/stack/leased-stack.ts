@@ -59,6 +59,14 @@ export type LeasedStack = Pick<
   stop(): Promise<void>;
 };
 
+/** Settings that a few files need: of one scenario each. They lease the same stacks, because none of these settings changes what another file tests. */
+export const SPECIAL_SETTINGS = {
+  CORS_ORIGINS: 'https://app.example.com',
+  MAX_UPLOAD_BYTES: '3000000',
+  WEBHOOK_ALLOW_PRIVATE: 'on',
+  WEBHOOK_RETRY_SECONDS: '1,1,1',
+} as const;
+
 /** Leases a stack with empty databases. It is an authorization server, whose issuer is `rest`. Files that give the same `env` share stacks. */
 export async function leaseStack({ env = {} }: { readonly env?: Readonly<Record<string, string>> } = {}): Promise<LeasedStack> {
   const pool = connectToPool();

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request } from '../../stack/client.ts';
 import { type Front, hasNginx, startCache } from '../../stack/front.ts';
-import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 
-const ORIGIN = 'https://app.example.com';
+const ORIGIN = SPECIAL_SETTINGS.CORS_ORIGINS;
 const HINT = 'public, max-age=30';
 const REVALIDATED = 'public, max-age=0, must-revalidate';
 
@@ -16,7 +16,7 @@ let productId: number;
 let postId: string;
 let draftId: string;
 beforeAll(async () => {
-  stack = await leaseStack({ env: { CORS_ORIGINS: ORIGIN } });
+  stack = await leaseStack({ env: SPECIAL_SETTINGS });
   [ada, admin] = [await stack.createAccount('Ada'), await stack.createAccount('Root', 'ADMIN')];
   const [product] = await stack.sql(
     'orders',

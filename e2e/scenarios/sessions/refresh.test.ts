@@ -1,7 +1,7 @@
 /** Refresh tokens (spec §5, ADR 19): rotation, races of tabs, reuse, origins and cookies, through real processes. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { request, until } from '../../stack/client.ts';
-import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import { codeOf, cookieOf, logIn, refresh } from './browser.ts';
 
 let stack: LeasedStack;
@@ -10,7 +10,7 @@ let otherRest: string;
 const credentials = { email: 'ada@example.org', password: 'Ada-passes-1' };
 
 beforeAll(async () => {
-  stack = await leaseStack({ env: { CORS_ORIGINS: 'https://app.example.com' } });
+  stack = await leaseStack({ env: SPECIAL_SETTINGS });
   await stack.createAccount('Ada');
   const users = await stack.startSubgraph('users');
   const gateway = await stack.startGateway({ SUBGRAPH_URL_USERS: `${users.url}/graphql` });
@@ -85,7 +85,7 @@ describe('POST /v1/auth/refresh', () => {
 
   it('accepts a listed origin', async () => {
     const { cookie } = await logIn(stack.rest, credentials);
-    expect((await refresh(stack.rest, cookie, { origin: 'https://app.example.com' })).status).toBe(200);
+    expect((await refresh(stack.rest, cookie, { origin: SPECIAL_SETTINGS.CORS_ORIGINS })).status).toBe(200);
   });
 
   it('answers 401 without a cookie, with a foreign value or one of hostile form, and 400 with several cookies', async () => {

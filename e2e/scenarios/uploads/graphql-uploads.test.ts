@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
-import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import { PNG, type UploadRequest, sendFiles, toWebm } from '../../stack/multipart.ts';
 import type { Account } from '../../stack/stack.ts';
 
@@ -15,7 +15,7 @@ const AVATAR = 'mutation Picture($file: Upload!) { setAvatar(file: $file) { id v
 let stack: LeasedStack;
 let ada: Account;
 beforeAll(async () => {
-  stack = await leaseStack({ env: { MAX_UPLOAD_BYTES: '3000000' } });
+  stack = await leaseStack({ env: SPECIAL_SETTINGS });
   ada = await stack.createAccount('Ada');
 });
 afterAll(() => stack.stop());

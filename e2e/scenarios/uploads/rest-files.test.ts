@@ -1,19 +1,19 @@
 /** Files by REST: uploads, and content with ranges, conditions and visibility. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import { PNG, sendFiles, sendForm, toWebm } from '../../stack/multipart.ts';
 import type { Account } from '../../stack/stack.ts';
 
 const SIZE = 500_000;
 const FILE = toWebm(SIZE);
-const MAX_BYTES = 3_000_000;
+const MAX_BYTES = Number(SPECIAL_SETTINGS.MAX_UPLOAD_BYTES);
 
 let stack: LeasedStack;
 let ada: Account;
 let bob: Account;
 beforeAll(async () => {
-  stack = await leaseStack({ env: { MAX_UPLOAD_BYTES: String(MAX_BYTES) } });
+  stack = await leaseStack({ env: SPECIAL_SETTINGS });
   [ada, bob] = [await stack.createAccount('Ada'), await stack.createAccount('Bob')];
 });
 afterAll(() => stack.stop());

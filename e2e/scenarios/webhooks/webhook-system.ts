@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import type { Reply } from '../../stack/client.ts';
-import { type LeasedStack, leaseStack } from '../../stack/leased-stack.ts';
+import { type LeasedStack, SPECIAL_SETTINGS, leaseStack } from '../../stack/leased-stack.ts';
 import type { Account } from '../../stack/stack.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
@@ -41,7 +41,7 @@ export let admin: Account;
 /** Leases the system for a file, and closes the receivers after each test. */
 export function useWebhooks(): void {
   beforeAll(async () => {
-    stack = await leaseStack({ env: { WEBHOOK_ALLOW_PRIVATE: 'on', WEBHOOK_RETRY_SECONDS: '1,1,1' } });
+    stack = await leaseStack({ env: SPECIAL_SETTINGS });
     [ada, bob, admin] = [await stack.createAccount('Ada'), await stack.createAccount('Bob'), await stack.createAccount('Root', 'ADMIN')];
   });
   afterEach(() => Promise.all(receivers.splice(0).map((receiver) => receiver.close())));
