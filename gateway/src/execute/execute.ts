@@ -63,6 +63,8 @@ export interface ExecutionRequest {
   readonly send: SendFetch;
   /** Called before and after each fetch, for plan reports. */
   readonly observe?: ((step: FetchStep, event: 'sent' | 'received') => void) | undefined;
+  /** Starts the fetches of a deferred part, for plans that name such parts. */
+  readonly begin?: ((part: number) => void) | undefined;
   /** Fetches that were sent already. */
   readonly received?: ReceivedFetches | undefined;
 }
@@ -119,7 +121,7 @@ export class Execution {
       if (step.entities) this.#fetchEntities(step, next);
       else this.#fetch(step, next);
     };
-    if (plan) runPlan(plan, { conditions: request.conditions, fetch }, finish);
+    if (plan) runPlan(plan, { conditions: request.conditions, fetch, begin: request.begin }, finish);
     else finish();
   }
 

@@ -9,6 +9,8 @@ export interface PlanRun {
   readonly conditions: Readonly<Record<string, unknown>>;
   /** Starts a fetch and calls back once, when the next step may start. */
   readonly fetch: (step: FetchStep, done: () => void) => void;
+  /** Starts the fetches of a deferred part, and does not wait for them. */
+  readonly begin?: ((part: number) => void) | undefined;
 }
 
 /** Calls back once, when every step has ended. */
@@ -18,7 +20,7 @@ export function runPlan(step: PlanStep, run: PlanRun, done: () => void): void {
       run.fetch(step, done);
       return;
     case 'sequence':
-      runSequence(step.steps, run, done);
+      runSequence(step.steps, run, step.begins ? beginAfter(step.begins, run, done) : done);
       return;
     case 'parallel':
       runParallel(step.steps, run, done);
@@ -29,6 +31,13 @@ export function runPlan(step: PlanStep, run: PlanRun, done: () => void): void {
       else done();
     }
   }
+}
+
+function beginAfter(parts: readonly number[], { begin }: PlanRun, done: () => void): () => void {
+  return () => {
+    for (const part of parts) begin?.(part);
+    done();
+  };
 }
 
 function runParallel(steps: readonly PlanStep[], run: PlanRun, done: () => void): void {

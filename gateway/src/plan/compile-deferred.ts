@@ -4,10 +4,10 @@ import type { GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { DeferredPart, DeferredProgram } from '../program/deferred-program.ts';
 import type { PlanStep } from '../program/program.ts';
 import { UNRESOLVABLE, Uncovered, requireCover } from './cover.ts';
-import type { PlanCompiler } from './plan-steps.ts';
+import type { Beginning, PlanCompiler } from './plan-steps.ts';
 import type { ReadOperation } from './read-operation.ts';
 import { createSelections } from './selection.ts';
-import { splitDeferred, toPlannedLabel } from './split-deferred.ts';
+import { splitDeferred, toPartIndex, toPlannedLabel } from './split-deferred.ts';
 import { generateExplain } from './writer-code.ts';
 
 export interface DeferredInput {
@@ -71,12 +71,12 @@ function divide(plan: PlanNode | SubscriptionNode | undefined): Divided {
         return nodes.length > 0 ? { ...node, nodes } : undefined;
       }
       case 'Defer':
-        for (const { label, node: part } of node.deferred) {
+        return node.deferred.reduce((primary, { label, depends, node: part }) => {
           if (label === undefined || later.has(label)) throw new Undivided();
           later.set(label, undefined);
           later.set(label, visit(part));
-        }
-        return visit(node.primary.node);
+          return part ? addBegin(primary, toPartIndex(label), new Set(depends.map(({ id }) => id))) : primary;
+        }, visit(node.primary.node));
       case 'Condition':
       case 'Flatten':
         if (hasDefer(node)) throw new Undivided();
@@ -87,6 +87,43 @@ function divide(plan: PlanNode | SubscriptionNode | undefined): Divided {
   };
   if (plan?.kind === 'Subscription') throw new Undivided();
   return { first: visit(plan), later };
+}
+
+/**
+ * Adds to a plan where the fetches of a part may begin: after those that it depends on. Where it depends on others too it has no such place, and
+ * begins when the part around it is delivered.
+ */
+function addBegin(node: PlanNode | undefined, part: number, depends: ReadonlySet<string>): PlanNode | undefined {
+  const found = node ? idsOf(node, depends) : [];
+  if (!node || found.length === 0 || new Set(found).size < depends.size) return node;
+  if (node.kind === 'Sequence' || node.kind === 'Parallel') {
+    const isHolding = (each: PlanNode) => idsOf(each, depends).length > 0;
+    const last = node.nodes.findLastIndex(isHolding);
+    const inner = node.nodes[last] as PlanNode;
+    if (node.kind === 'Sequence' || node.nodes.filter(isHolding).length === 1) {
+      const own = new Set(idsOf(inner, depends));
+      return { ...node, nodes: node.nodes.with(last, addBegin(inner, part, own) as PlanNode) };
+    }
+  }
+  const begin: Beginning = { kind: 'Sequence', nodes: [node], begins: [part] };
+  return begin;
+}
+
+/** Returns the ids of fetches that are among `wanted`. */
+function idsOf(node: PlanNode, wanted: ReadonlySet<string>): string[] {
+  switch (node.kind) {
+    case 'Fetch':
+      return node.id !== undefined && wanted.has(node.id) ? [node.id] : [];
+    case 'Sequence':
+    case 'Parallel':
+      return node.nodes.flatMap((each) => idsOf(each, wanted));
+    case 'Flatten':
+      return idsOf(node.node, wanted);
+    case 'Condition':
+      return [node.ifClause, node.elseClause].flatMap((each) => (each ? idsOf(each, wanted) : []));
+    case 'Defer':
+      throw new Error('Deferred parts have been taken out');
+  }
 }
 
 function hasDefer(node: PlanNode): boolean {

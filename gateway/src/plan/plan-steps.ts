@@ -1,5 +1,5 @@
 /** Turns a query plan into the steps of a program, and generates the code of each fetch: where its objects are, and their representations. */
-import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
+import type { FetchDataRewrite, FetchNode, PlanNode, SequenceNode } from '@apollo/query-planner';
 import { type GraphQLSchema, isInterfaceType } from 'graphql';
 import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
 import type { FetchSource } from './bytes/asked-fetch.ts';
@@ -16,6 +16,11 @@ import { ON, typesOf } from './type-names.ts';
 import type { TypedFetch } from './typed-fetch.ts';
 
 type CompiledFetch = GuardedFetch & Pick<TypedFetch, 'onlyFor'>;
+
+/** A sequence with the deferred parts whose fetches may begin when its nodes have ended. */
+export interface Beginning extends SequenceNode {
+  readonly begins: readonly number[];
+}
 
 /** A node of a plan, and the place of its objects in the result. */
 interface Located<T extends PlanNode = PlanNode> {
@@ -77,7 +82,7 @@ export class PlanCompiler {
     const visit = (each: readonly Located[]) => this.#visit(each);
     switch (node.kind) {
       case 'Sequence':
-        return { kind: 'sequence', steps: childrenOf(alike).map(visit) };
+        return { kind: 'sequence', steps: childrenOf(alike).map(visit), ...('begins' in node && { begins: (node as Beginning).begins }) };
       case 'Parallel':
         return { kind: 'parallel', steps: joinAlike(childrenOf(alike)).map(visit) };
       case 'Flatten': {
@@ -215,7 +220,7 @@ function shapeOf(node: PlanNode): string {
   switch (node.kind) {
     case 'Sequence':
     case 'Parallel':
-      return `${node.kind}(${node.nodes.map(shapeOf).join()})`;
+      return `${node.kind}(${node.nodes.map(shapeOf).join()})${'begins' in node ? (node as Beginning).begins.join() : ''}`;
     case 'Flatten':
       return `Flatten(${node.path.map((segment) => String(segment).replace(/\|.*/, '')).join('.')},${shapeOf(node.node)})`;
     case 'Condition':

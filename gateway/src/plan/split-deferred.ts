@@ -37,6 +37,11 @@ export function toPlannedLabel(index: number): string {
   return `d${String(index)}`;
 }
 
+/** Returns the index of the part that a label of the planned operation names. */
+export function toPartIndex(label: string): number {
+  return Number(label.slice(1));
+}
+
 /** The surroundings of a selection set. */
 interface Around {
   /** The type of its objects by the schema, and by the fragments around it. */

@@ -97,8 +97,10 @@ export interface ValueFault {
   readonly path: readonly (string | number)[];
 }
 
+/** `begins` of a sequence are the deferred parts whose fetches may begin when its steps have ended. */
 export type PlanStep =
-  | { readonly kind: 'sequence' | 'parallel'; readonly steps: readonly PlanStep[] }
+  | { readonly kind: 'sequence'; readonly steps: readonly PlanStep[]; readonly begins?: readonly number[] | undefined }
+  | { readonly kind: 'parallel'; readonly steps: readonly PlanStep[] }
   | { readonly kind: 'condition'; readonly variable: string; readonly then: PlanStep | undefined; readonly otherwise: PlanStep | undefined }
   | FetchStep;
 

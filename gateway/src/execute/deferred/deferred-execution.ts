@@ -1,6 +1,6 @@
 /**
- * Executes an operation with deferred fragments (`@defer`): the fetches of the first response, then those of each part, as soon as the part around
- * it is delivered. All parts share one tree of objects; each has its own errors.
+ * Executes an operation with deferred fragments (`@defer`). The fetches of a part begin after those that they depend on; where the plan does not say
+ * which these are, when the part around it is delivered. All parts share one tree of objects; each has its own errors.
  */
 import type { CompiledDeferred, DeferredPart, DeferredProgram } from '../../program/deferred-program.ts';
 import type { Operation } from '../../program/operation.ts';
@@ -47,6 +47,13 @@ interface Written extends Delivery {
   readonly value: unknown;
 }
 
+/** The fetches of a part. */
+interface PartFetches {
+  readonly errors: ExecutionErrors;
+  isComplete: boolean;
+  onComplete: () => void;
+}
+
 export class DeferredExecution {
   readonly #options: DeferredExecutionOptions;
   readonly #data: Data = {};
@@ -54,6 +61,7 @@ export class DeferredExecution {
   #count = 0;
   #bytes = 0;
   #overflow: ResultError[] = [];
+  readonly #begun = new Map<number, PartFetches>();
   #started: (readonly [number, readonly Pending[]])[] = [];
 
   constructor(options: DeferredExecutionOptions) {
@@ -81,9 +89,9 @@ export class DeferredExecution {
   }
 
   #runPart(index: number, targets: readonly Pending[], done: (part: CompletedPart) => void): void {
-    const part = this.#options.program.parts[index] as DeferredPart;
-    const errors = this.#newErrors();
-    this.#runWithPlain(part.plan, { index, errors }, () => {
+    const fetches = this.#begin(index);
+    const { errors } = fetches;
+    const finish = () => {
       const write = this.#options.request.operation.deferred.parts[index] as CompiledDeferred['first'];
       const written = targets.map((target) => ({ target, ...this.#write(write, target, errors) }));
       const byTarget = assign(errors.finish(written.flatMap(({ faults }) => faults)), targets);
@@ -96,8 +104,29 @@ export class DeferredExecution {
       this.#open--;
       done({ objects, pending: started.flatMap(([, each]) => each), hasNext: this.#open > 0 });
       for (const [inner, each] of started) this.#runPart(inner, each, done);
-    });
+    };
+    if (fetches.isComplete) finish();
+    else fetches.onComplete = finish;
   }
+
+  /** Starts the fetches of a part, unless they were started. */
+  #begin(index: number): PartFetches {
+    const begun = this.#begun.get(index);
+    if (begun) return begun;
+    const fetches: PartFetches = { errors: this.#newErrors(), isComplete: false, onComplete: () => undefined };
+    this.#begun.set(index, fetches);
+    const { plan } = this.#options.program.parts[index] as DeferredPart;
+    this.#runWithPlain(plan, { index, errors: fetches.errors }, () => {
+      fetches.isComplete = true;
+      fetches.onComplete();
+    });
+    return fetches;
+  }
+
+  readonly #beginEarly = (index: number): void => {
+    const part = this.#options.program.parts[index] as DeferredPart;
+    if (this.#isDeferred(part) && this.#isIncluded(part)) this.#begin(index);
+  };
 
   /** Returns the parts within a delivered one that have objects, and counts them as open. */
   #prepare(parent: number, delivered: readonly Target[]): (readonly [number, readonly Pending[]])[] {
@@ -150,7 +179,7 @@ export class DeferredExecution {
     const { operation } = request;
     const { collect, represent } = operation.deferred;
     const own = { program: { ...operation.program, plan }, compiled: { ...operation.compiled, collect, represent } };
-    new Execution({ ...request, operation: own }, { data: this.#data, errors }).start(() => {
+    new Execution({ ...request, operation: own, begin: this.#beginEarly }, { data: this.#data, errors }).start(() => {
       done();
     });
   }

@@ -92,7 +92,7 @@ function run(query: string, { variables = {}, spec = 'current', reply = answer }
 
 it('delivers a fragment of another subgraph after the first response', () => {
   const { responses, fetches } = run('{ me { name ... @defer(label: "o") { orders { total } } } }');
-  expect(fetches).toEqual(['users', '|', 'orders', '|']);
+  expect(fetches).toEqual(['users', 'orders', '|', '|']);
   expect(responses).toEqual([
     { data: { me: { name: 'Ada' } }, pending: [{ id: '0', path: ['me'], label: 'o' }], hasNext: true },
     { incremental: [{ id: '0', data: { orders: [{ total: 5 }] } }], completed: [{ id: '0' }], hasNext: false },
@@ -101,7 +101,7 @@ it('delivers a fragment of another subgraph after the first response', () => {
 
 it('defers fields of the same subgraph too', () => {
   const { responses, fetches } = run('{ me { name ... @defer { bio } } }');
-  expect(fetches).toEqual(['users', '|', 'users', '|']);
+  expect(fetches).toEqual(['users', 'users', '|', '|']);
   expect(responses[1]).toEqual({ incremental: [{ id: '0', data: { bio: 'x' } }], completed: [{ id: '0' }], hasNext: false });
 });
 
@@ -150,7 +150,7 @@ it('delivers parts of one object, of which the fetches around them brought no mo
 
 it('delivers fragments within fragments after those around them', () => {
   const { responses, fetches } = run('{ me { id ... @defer(label: "a") { orders { id ... @defer(label: "b") { weight } } } } }');
-  expect(fetches).toEqual(['users', '|', 'orders', '|', 'stock', '|']);
+  expect(fetches).toEqual(['users', 'orders', 'stock', '|', '|', '|']);
   expect(responses.slice(1)).toEqual([
     {
       incremental: [{ id: '0', data: { orders: [{ id: 'o1' }] } }],
@@ -160,6 +160,12 @@ it('delivers fragments within fragments after those around them', () => {
     },
     { incremental: [{ id: '1', data: { weight: 7 } }], completed: [{ id: '1' }], hasNext: false },
   ]);
+});
+
+it('fetches a fragment as soon as what it depends on is there, and delivers it after the first response', () => {
+  const { responses, fetches } = run('{ me { id orders { total } ... @defer { bio } } }');
+  expect(fetches).toEqual(['users', 'users', 'orders', '|', '|']);
+  expect(responses).toMatchObject([{ data: { me: { id: '1' } } }, { incremental: [{ data: { bio: 'x' } }] }]);
 });
 
 it('defers by the value of a variable', () => {
@@ -176,7 +182,7 @@ it('defers a fragment on the query, on one type of an interface, and below a mut
     { data: { node: { id: '1' } }, pending: [{ id: '0', path: ['node'] }], hasNext: true },
     { incremental: [{ id: '0', data: { orders: [{ total: 5 }] } }], completed: [{ id: '0' }], hasNext: false },
   ]);
-  expect(run('mutation { rename { id ... @defer { orders { total } } } }').fetches).toEqual(['users', '|', 'orders', '|']);
+  expect(run('mutation { rename { id ... @defer { orders { total } } } }').fetches).toEqual(['users', 'orders', '|', '|']);
 });
 
 it('writes the format of 2022 with paths, labels and the errors of a failed fragment', () => {
