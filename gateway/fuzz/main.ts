@@ -1,9 +1,11 @@
 /**
- * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), both engines on 100,000 (`--operations`), and both
- * executors on 100,000 with spoiled responses (`--executors`). `--executor bytes` does only the last. `--seed` is the first seed.
+ * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), results in parts with whole ones on 10,000
+ * (`--deferred`), both engines on 100,000 (`--operations`), and both executors on 100,000 with spoiled responses (`--executors`). `--executor bytes` does
+ * only the last. `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
 import { silenceVendorTelemetry } from '#gateway/config';
+import { fuzzDeferred } from './deferred/fuzz-deferred.ts';
 import { fuzzExecutors } from './executors/fuzz-executors.ts';
 import { fuzz, writeFailure } from './fuzz.ts';
 import { compareWithReference, writeDifference } from './reference/differential.ts';
@@ -14,6 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100000' },
     reference: { type: 'string', default: '20000' },
+    deferred: { type: 'string', default: '10000' },
     executors: { type: 'string', default: '100000' },
     executor: { type: 'string', default: '' },
     failures: { type: 'string', default: '5' },
@@ -28,6 +31,12 @@ if (values.executor !== 'bytes') {
   process.stdout.write(
     `graphql-js: ${compared.operations} operations on ${compared.worlds} supergraphs, ${compared.withErrors} with errors: ${compared.failures.length} failed\n`,
   );
+  const deferred = await fuzzDeferred({ seed, operations: Number(values.deferred), perWorld: 50, maxFailures });
+  for (const failure of deferred.failures) process.stdout.write(`${failure}\n\n`);
+  process.stdout.write(
+    `deferred: ${deferred.operations} operations, ${deferred.inParts} in parts, ${deferred.withFailures} with a fragment without data: ${deferred.failures.length} failed\n`,
+  );
+  failed += deferred.failures.length;
   const report = await fuzz({ seed, operations: Number(values.operations), perSupergraph: 100, maxFailures });
   for (const failure of report.failures) process.stdout.write(`${writeFailure(failure)}\n\n`);
   const known = [...report.known].map(([fault, count]) => `${count} by "${fault}"`).join(', ');

@@ -33,7 +33,7 @@ export class IncrementalRun {
     this.#options = options;
     const { request, program, writing } = options;
     const { maxBytes } = writing.buffers;
-    this.#execution = new DeferredExecution({ request, program, newBuffer: () => Buffer.allocUnsafeSlow(BUFFER_BYTES), maxBytes });
+    this.#execution = new DeferredExecution({ request, program, buffer: Buffer.allocUnsafeSlow(BUFFER_BYTES), maxBytes });
   }
 
   /** Whether the first response has been passed on: later exceptions end the responses that follow. */

@@ -18,11 +18,13 @@ export interface EntitySource {
   readonly compiled: Compiled;
   readonly data: Data;
   readonly conditions: Readonly<Record<string, unknown>>;
+  /** The names of interfaces, where other fetches of the same entities may be in flight. */
+  readonly interfaces?: readonly string[] | undefined;
 }
 
 /** Collects the entities of a step from the data so far. */
 export function collectEntities(step: FetchStep, source: EntitySource): EntityBatch {
-  const { compiled, data } = source;
+  const { compiled, data, interfaces } = source;
   const found: FoundEntities = { entities: [], parents: [], keys: [] };
   compiled.collect[step.collect as number]?.(data, found.entities, found.parents, found.keys);
   const { representations, indexes, count } = writeRepresentations(step, found.entities, source);
@@ -34,7 +36,7 @@ export function collectEntities(step: FetchStep, source: EntitySource): EntityBa
       if (!Array.isArray(entities) || entities.length !== count)
         return `The subgraph ${step.service} did not return one entity for each representation.`;
       for (const each of step.rewrites) rename(entities, each);
-      mergeEntities(step, { entities: entities as (Data | null)[], found, indexes });
+      mergeEntities(step, { entities: entities as (Data | null)[], found, indexes, interfaces });
       return undefined;
     },
     placesOf: (index, tree) => {
@@ -95,10 +97,11 @@ export interface FetchedEntities {
   readonly entities: readonly (Data | null)[];
   readonly found: FoundEntities;
   readonly indexes: Int32Array;
+  readonly interfaces?: readonly string[] | undefined;
 }
 
 /** Merges the fetched entities into each of their places. */
-export function mergeEntities(step: FetchStep, { entities, found, indexes }: FetchedEntities): void {
+export function mergeEntities(step: FetchStep, { entities, found, indexes, interfaces: merged }: FetchedEntities): void {
   const { key, interfaces, areShared, decides } = step.entities as EntityFetch;
   const { parents, keys } = found;
   const isPlaced = new Uint8Array(entities.length);
@@ -112,7 +115,7 @@ export function mergeEntities(step: FetchStep, { entities, found, indexes }: Fet
     if (index >= 0 && entity === null && decides.includes(target['__typename'] as string)) (parents[i] as Data)[keys[i] as string] = null;
     if (typeof entity !== 'object' || entity === null || entity === target) continue;
     keepType(entity, target, interfaces);
-    if (!areShared) merge(target, isPlaced[index] === 1 ? structuredClone(entity) : entity);
+    if (!areShared) merge(target, isPlaced[index] === 1 ? structuredClone(entity) : entity, merged);
     else if (key !== undefined && isStub(target))
       place(entity, { target, parent: parents[i], key: keys[i], isShared: isPlaced[index] === 1 });
     else merge(target, entity);

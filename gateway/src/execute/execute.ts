@@ -95,18 +95,26 @@ export function executeEvent(request: ExecutionRequest, event: SubgraphResult, d
   execution.start(done);
 }
 
-/** The state of one execution, which only its own steps change. Deferred parts of one operation share the data; each has its own errors. */
+/** What deferred parts of one operation share; each has errors of its own. */
+export interface SharedExecution extends Pick<Executed, 'data' | 'errors'> {
+  /** The names of interfaces. */
+  readonly interfaces: readonly string[];
+}
+
+/** The state of one execution, which only its own steps change, and those of other parts of the operation. */
 export class Execution {
   readonly #request: ExecutionRequest;
   readonly #data: Data;
   readonly #errors: ExecutionErrors;
+  readonly #interfaces: readonly string[] | undefined;
   /** Callbacks that wait for a fetch in flight, by service and body. */
   #waiting: Map<string, FetchDone[]> | undefined;
   readonly #variables: VariableTexts;
 
-  constructor(request: ExecutionRequest, shared?: Pick<Executed, 'data' | 'errors'>) {
+  constructor(request: ExecutionRequest, shared?: SharedExecution) {
     this.#request = request;
     this.#data = shared?.data ?? {};
+    this.#interfaces = shared?.interfaces;
     this.#variables = new VariableTexts(request.variables);
     this.#errors = shared?.errors ?? new ExecutionErrors(request.operation.program.shape);
   }
@@ -137,7 +145,7 @@ export class Execution {
 
   #fetchEntities(step: FetchStep, done: () => void): void {
     const { operation, conditions } = this.#request;
-    const source = { compiled: operation.compiled, data: this.#data, conditions };
+    const source = { compiled: operation.compiled, data: this.#data, conditions, interfaces: this.#interfaces };
     const variables = this.#variables.write(step.variables);
     if (step.contexts) {
       const batches = collectInContexts(step, source, variables);
@@ -185,7 +193,7 @@ export class Execution {
       if (result?.errors) this.#errors.addReported(result.errors, { step, isWhole: !result.data });
       if (result?.data) {
         for (const each of step.rewrites) rename(result.data, each);
-        for (const each of found) merge(each, result.data);
+        for (const each of found) merge(each, result.data, this.#interfaces);
       }
       done();
     });

@@ -44,7 +44,7 @@ export function compileDeferred(
     const writers = split.parts.map(({ type, set }) => generateExplain({ ...writing, root: type, sets: [{ set, when: [] }] }));
     const writeFirst = generateExplain({ ...writing, root, sets: [{ set: split.first, when: [] }] });
     const code = `return{first:${writeFirst},parts:[${writers.join(',')}],collect:[${compiler.collect.join(',')}],represent:[${compiler.represent.join(',')}]};`;
-    return { plan: first, parts, code };
+    return { plan: first, parts, interfaces: compiler.interfaces, code };
   } catch (error) {
     if (error instanceof Uncovered || error instanceof Undivided) return undefined;
     throw error;

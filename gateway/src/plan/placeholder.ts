@@ -20,6 +20,10 @@ interface Placeholder extends FieldNode {
 /** Selects `__typename`. Copies of it are placeholders too. */
 export const PLACEHOLDER: Placeholder = { kind: Kind.FIELD, name: { kind: Kind.NAME, value: '__typename' }, isPlaceholder: true };
 
+export function isPlaceholder(node: object): boolean {
+  return 'isPlaceholder' in node;
+}
+
 const ALIAS = '__key';
 
 export interface KeyFields {
@@ -41,7 +45,7 @@ export function selectKeysInstead(document: DocumentNode, { schema, interfaceKey
     visitWithTypeInfo(types, {
       Field(field): FieldNode | undefined {
         const parent = types.getParentType();
-        if (!('isPlaceholder' in field) || !isInterfaceType(parent)) return undefined;
+        if (!isPlaceholder(field) || !isInterfaceType(parent)) return undefined;
         const fields = parent.getFields();
         const key = interfaceKeys.get(parent.name)?.find((name) => fields[name] && isLeafType(getNamedType(fields[name].type)));
         if (key === undefined) return undefined;

@@ -51,13 +51,14 @@ export class PlanCompiler {
   readonly #seen = new Map<string, number>();
   /** Places that depend on types. */
   readonly #typed: Place[] = [];
-  readonly #interfaceNames: readonly string[];
+  /** The names of the interfaces of the supergraph. */
+  readonly interfaces: readonly string[];
   /** Whether any fetch has contextual arguments: an entity then has different fields in different places. */
   #hasContexts = false;
 
   constructor(input: PlanCompilerInput) {
     this.#input = input;
-    this.#interfaceNames = Object.values(input.schema.getTypeMap())
+    this.interfaces = Object.values(input.schema.getTypeMap())
       .filter(isInterfaceType)
       .map(({ name }) => name);
   }
@@ -182,7 +183,7 @@ export class PlanCompiler {
           }),
         ) - 1,
       key: rewrites.length > 0 || node.onlyFor ? undefined : soleKeyOf(schema, requires),
-      interfaces: this.#interfaceNames,
+      interfaces: this.interfaces,
       decides: decidedTypes({ schema, owners }, { service: node.serviceName, requires: node.requires ?? [] }),
       // Read when the whole plan has been compiled.
       get areShared() {

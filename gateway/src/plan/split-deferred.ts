@@ -16,6 +16,7 @@ import {
 } from 'graphql';
 import type { DeferredPart } from '../program/deferred-program.ts';
 import type { PlaceSegment } from '../program/program.ts';
+import { isPlaceholder } from './placeholder.ts';
 import { type Condition, readConditions, union } from './selection.ts';
 
 /** A deferred fragment: its objects, and its selection set without the fragments that are deferred within it. */
@@ -77,18 +78,20 @@ export function splitDeferred(schema: GraphQLSchema, operation: OperationDefinit
     const { type, path, types } = around;
     const definition = isUnionType(type) ? undefined : type.getFields()[selection.name.value];
     const below = definition && getNamedType(definition.type);
-    if (!selection.selectionSet || !isCompositeType(below)) return { planned: selection, written: selection };
+    if (!selection.selectionSet || !isCompositeType(below))
+      return { planned: selection, written: isPlaceholder(selection) ? undefined : selection };
     const key = (selection.alias ?? selection.name).value;
-    const inner = { type: below, path: [...path, { key, ...(types && { types }) }], types: undefined, when: [], parent: around.parent };
+    // The field may be there without its conditions: where another selection of it has none.
+    const when = withConditions(around.when, selection);
+    const inner = { type: below, path: [...path, { key, ...(types && { types }) }], types: undefined, when, parent: around.parent };
     const { planned, written } = splitSet(selection.selectionSet, inner);
     return { planned: { ...selection, selectionSet: planned }, written: { ...selection, selectionSet: written } };
   };
 
   const splitFragment = (fragment: InlineFragmentNode, around: Around): Split<SelectionNode> => {
-    const own = readConditions(fragment);
     const defer = fragment.directives?.find(({ name }) => name.value === 'defer');
     const others = fragment.directives?.filter((each) => each !== defer) ?? [];
-    const inner: Around = { ...narrow(fragment, around), when: union(around.when, own === 'never' ? [] : own) };
+    const inner: Around = { ...narrow(fragment, around), when: withConditions(around.when, fragment) };
     const condition = argumentOf(defer, 'if');
     if (!defer || (condition?.kind === Kind.BOOLEAN && !condition.value)) {
       const { planned, written } = splitSet(fragment.selectionSet, inner);
@@ -123,6 +126,11 @@ export function splitDeferred(schema: GraphQLSchema, operation: OperationDefinit
   if (!root) throw new Error('The schema has no such root type');
   const { planned, written } = splitSet(operation.selectionSet, { type: root, path: [], types: undefined, when: [], parent: -1 });
   return { planned: { ...operation, selectionSet: planned }, first: written, parts };
+}
+
+function withConditions(around: readonly Condition[], selection: SelectionNode): readonly Condition[] {
+  const own = readConditions(selection);
+  return own === 'never' ? around : union(around, own);
 }
 
 function argumentOf(directive: DirectiveNode | undefined, name: string) {

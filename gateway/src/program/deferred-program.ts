@@ -15,6 +15,8 @@ export interface DeferredProgram {
   readonly plan: PlanStep | undefined;
   /** Every part comes after its parent. */
   readonly parts: readonly DeferredPart[];
+  /** The names of interfaces. */
+  readonly interfaces: readonly string[];
   /** The source of a function body that returns {@link CompiledDeferred}. */
   readonly code: string;
 }

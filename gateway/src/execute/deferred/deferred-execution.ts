@@ -11,7 +11,7 @@ import { ExecutionErrors } from '../execution-errors.ts';
 import { type Target, findTargets } from './targets.ts';
 
 /** The most objects of deferred fragments that one operation delivers, in all parts. */
-const MAX_TARGETS = 1000;
+export const MAX_TARGETS = 10_000;
 
 /** One object of a part as it is delivered, or the first response. */
 export interface Delivery {
@@ -37,7 +37,8 @@ export interface CompletedPart {
 export interface DeferredExecutionOptions {
   readonly request: ExecutionRequest & { readonly operation: Operation & { readonly deferred: CompiledDeferred } };
   readonly program: DeferredProgram;
-  readonly newBuffer: () => Buffer;
+  /** For one object after the other. */
+  readonly buffer: Buffer;
   /** The most bytes of all data. */
   readonly maxBytes: number;
 }
@@ -60,12 +61,15 @@ export class DeferredExecution {
   #open = 0;
   #count = 0;
   #bytes = 0;
+  /** The largest so far. */
+  #buffer: Buffer;
   #overflow: ResultError[] = [];
   readonly #begun = new Map<number, PartFetches>();
   #started: (readonly [number, readonly Pending[]])[] = [];
 
   constructor(options: DeferredExecutionOptions) {
     this.#options = options;
+    this.#buffer = options.buffer;
   }
 
   /** Calls back once, with the first response. Nothing is pending where no fragment is deferred. */
@@ -175,17 +179,20 @@ export class DeferredExecution {
   }
 
   #run(plan: PlanStep | undefined, errors: ExecutionErrors, done: () => void): void {
-    const { request } = this.#options;
+    const { request, program } = this.#options;
     const { operation } = request;
     const { collect, represent } = operation.deferred;
     const own = { program: { ...operation.program, plan }, compiled: { ...operation.compiled, collect, represent } };
-    new Execution({ ...request, operation: own, begin: this.#beginEarly }, { data: this.#data, errors }).start(() => {
+    new Execution(
+      { ...request, operation: own, begin: this.#beginEarly },
+      { data: this.#data, errors, interfaces: program.interfaces },
+    ).start(() => {
       done();
     });
   }
 
   #write(write: CompiledDeferred['first'], { object, path }: Target, errors: ExecutionErrors): Written {
-    const { request, newBuffer, maxBytes } = this.#options;
+    const { request, maxBytes } = this.#options;
     const faults: ValueFault[] = [];
     const noteMissing: ExecutionErrors['noteMissing'] = (below) => {
       errors.noteMissing([...path, ...below]);
@@ -193,8 +200,9 @@ export class DeferredExecution {
     try {
       const left = Math.max(0, maxBytes - this.#bytes);
       const { conditions } = request;
-      const { bytes, length } = write(object, { conditions, introspection: {}, buffer: newBuffer(), maxBytes: left, faults, noteMissing });
+      const { bytes, length } = write(object, { conditions, introspection: {}, buffer: this.#buffer, maxBytes: left, faults, noteMissing });
       this.#bytes += length;
+      this.#buffer = bytes;
       const data = bytes.toString('utf8', DATA_AT, length);
       return { data, value: JSON.parse(data), errors: [], faults: faults.map((each) => ({ ...each, path: [...path, ...each.path] })) };
     } catch (error) {
@@ -227,9 +235,13 @@ const DATA_AT = 8;
 /** Gives each error to the object that its path is below; one without such a path to the first object. */
 function assign(errors: readonly ResultError[], targets: readonly Target[]): ResultError[][] {
   const assigned = targets.map((): ResultError[] => []);
+  if (errors.length === 0) return assigned;
+  const indexes = new Map(targets.map(({ path }, i) => [JSON.stringify(path), i]));
+  const length = targets[0]?.path.length ?? 0;
   for (const error of errors) {
-    const at = targets.findIndex(({ path }) => path.every((segment, i) => error.path?.[i] === segment));
-    assigned[Math.max(at, 0)]?.push(error);
+    // The paths of all objects of a part have the same fields.
+    const index = indexes.get(JSON.stringify(error.path?.slice(0, length)));
+    assigned[index ?? 0]?.push(error);
   }
   return assigned;
 }

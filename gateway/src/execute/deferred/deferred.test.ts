@@ -7,7 +7,7 @@ import { link } from '../../program/operation.ts';
 import type { CompiledDeferred } from '../../program/deferred-program.ts';
 import type { RequestContext } from '../../request/context.ts';
 import type { IncrementalFormat } from '../../request/operation.ts';
-import { DeferredExecution } from './deferred-execution.ts';
+import { DeferredExecution, MAX_TARGETS } from './deferred-execution.ts';
 import { writeFirst, writePart } from './write-parts.ts';
 import { readVariables } from '../variables.ts';
 
@@ -69,8 +69,8 @@ function run(query: string, { variables = {}, spec = 'current', reply = answer }
         done(null, structuredClone(reply(service, parsed.query, parsed.variables.representations ?? [])));
       },
     },
-    newBuffer: () => Buffer.alloc(4096),
-    maxBytes: 100_000,
+    buffer: Buffer.alloc(64),
+    maxBytes: 10_000_000,
   });
   const format = (errors: readonly { message: string; path?: unknown }[]) =>
     errors.map(({ message, path }) => ({ message, path }) as never);
@@ -202,10 +202,10 @@ it('refuses labels that are not unique, deferred root fields of a mutation and m
 });
 
 it('reports an error when the deferred fragments have more objects than the limit', () => {
-  const users = Array.from({ length: 1001 }, (_, i) => ({ __typename: 'User', id: String(i) }));
+  const users = Array.from({ length: MAX_TARGETS + 1 }, (_, i) => ({ __typename: 'User', id: String(i) }));
   const reply: Answer = (service, query, representations) =>
     query.includes('users') ? { data: { users } } : answer(service, query, representations);
   const [first] = run('{ users { id ... @defer { orders { total } } } }', { reply }).responses as [{ errors: unknown; pending: unknown[] }];
-  expect(first.pending).toHaveLength(1000);
-  expect(first.errors).toMatchObject([{ message: expect.stringContaining('more than 1000 objects') }]);
+  expect(first.pending).toHaveLength(MAX_TARGETS);
+  expect(first.errors).toMatchObject([{ message: expect.stringContaining('more than 10000 objects') }]);
 });

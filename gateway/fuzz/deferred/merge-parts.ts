@@ -1,0 +1,104 @@
+/** Merges the responses of incremental delivery (format with `pending` and `completed`) as a client does, and checks their order. */
+
+type Path = readonly (string | number)[];
+type Json = Record<string, unknown>;
+
+export interface ClientError {
+  readonly path?: Path;
+}
+
+/** One response, first or later. */
+export interface Part {
+  readonly data?: unknown;
+  readonly errors?: readonly ClientError[];
+  readonly pending?: readonly { readonly id: string; readonly path: Path }[];
+  readonly incremental?: readonly { readonly id: string; readonly data: Json; readonly errors?: readonly ClientError[] }[];
+  readonly completed?: readonly { readonly id: string; readonly errors?: readonly ClientError[] }[];
+  readonly hasNext?: boolean;
+}
+
+export interface Merged {
+  readonly data: unknown;
+  readonly errors: readonly ClientError[];
+  /** The paths of the objects whose fragment has no data. */
+  readonly failed: readonly Path[];
+}
+
+/** Throws when a response names what is not pending, or an object that the client does not have. */
+export function mergeParts([first, ...later]: readonly Part[]): Merged {
+  if (!first) throw new Error('There is no response');
+  const data = structuredClone(first.data ?? null);
+  const errors = [...(first.errors ?? [])];
+  const failed: Path[] = [];
+  const pending = new Map<string, Path>();
+  const add = ({ pending: added = [], hasNext }: Part, isLast: boolean) => {
+    if ((hasNext ?? false) === isLast) throw new Error('hasNext is wrong');
+    for (const { id, path } of added) {
+      if (pending.has(id)) throw new Error(`${id} is pending already`);
+      find(data, path);
+      pending.set(id, path);
+    }
+  };
+  const pathOf = (id: string) => {
+    const path = pending.get(id);
+    if (!path) throw new Error(`${id} is not pending`);
+    return path;
+  };
+  add(first, later.length === 0);
+  for (const [i, part] of later.entries()) {
+    for (const each of part.incremental ?? []) {
+      merge(find(data, pathOf(each.id)), each.data);
+      errors.push(...(each.errors ?? []));
+    }
+    for (const { id, errors: own } of part.completed ?? []) {
+      if (own) failed.push(pathOf(id));
+      errors.push(...(own ?? []));
+    }
+    add(part, i === later.length - 1);
+    for (const { id } of part.completed ?? []) pending.delete(id);
+  }
+  if (pending.size > 0) throw new Error('The last response leaves fragments pending');
+  return { data, errors, failed };
+}
+
+function find(data: unknown, path: Path): Json {
+  const found = path.reduce((at, key) => (at as Json | null | undefined)?.[key], data);
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) throw new Error(`No object at ${path.join('.')}`);
+  return found as Json;
+}
+
+function merge(target: Json, source: Json): void {
+  for (const [key, value] of Object.entries(source)) {
+    const now = target[key];
+    if (isObject(now) && isObject(value)) merge(now, value);
+    else target[key] = value;
+  }
+}
+
+/** Lists too: their items merge by index. */
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * Returns where the merged data differs from the data of the whole operation; undefined where it does not. The error of a fragment does not reach
+ * what is around it: where a fragment has no data, its fields may be missing, and an object may be there that the whole result has as null.
+ */
+export function findDifference({ data, failed }: Merged, whole: unknown): string | undefined {
+  const isFailed = (path: Path) => failed.some((each) => each.join('\n') === path.join('\n'));
+  const holdsFailed = (path: Path) => failed.some((each) => path.every((segment, i) => each[i] === segment));
+  const compare = (own: unknown, other: unknown, path: Path): string | undefined => {
+    if (other === null && own !== null && isObject(own) && holdsFailed(path)) return undefined;
+    if (!isObject(own) || !isObject(other))
+      return own === other ? undefined : `${path.join('.')}: ${JSON.stringify(own)}, and not ${JSON.stringify(other)}`;
+    const keys = new Set([...Object.keys(own), ...Object.keys(other)]);
+    for (const key of keys) {
+      const at = [...path, Array.isArray(other) ? Number(key) : key];
+      if (!(key in own) && isFailed(path)) continue;
+      const found = compare(own[key], other[key], at);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  return compare(data, whole, []);
+}
