@@ -1,8 +1,21 @@
 /**
  * `@defer` and `@stream` in a document: their rules (proposal "Incremental Delivery", §5.7), and the document without them, by which an operation is
- * executed as a whole. `@stream` has no effect: lists arrive whole from the subgraphs, and a server need not split what it has.
+ * executed as a whole. `@stream` is checked, and has no effect (ADR 37).
  */
-import { type DirectiveNode, type DocumentNode, GraphQLError, Kind, OperationTypeNode, type SelectionSetNode, visit } from 'graphql';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  OperationTypeNode,
+  type SelectionSetNode,
+  TypeInfo,
+  getNullableType,
+  isListType,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
 
 const INCREMENTAL: ReadonlySet<string> = new Set(['defer', 'stream']);
 
@@ -10,30 +23,49 @@ export function isIncrementalDirective({ name }: DirectiveNode): boolean {
   return INCREMENTAL.has(name.value);
 }
 
-/** Returns the errors of a document that is valid otherwise: too many directives, labels that are no literals or not unique, and deferred root fields. */
-export function checkIncremental(document: DocumentNode, maxDeferred: number): GraphQLError[] {
+export interface IncrementalRules {
+  readonly schema: GraphQLSchema;
+  /** The most directives `@defer` and `@stream` of a document. */
+  readonly maxDeferred: number;
+}
+
+/**
+ * Returns the errors of a document that is valid otherwise: too many directives, labels that are no literals or not unique, deferred root fields, and
+ * `@stream` on what is no list or with a negative count.
+ */
+export function checkIncremental(document: DocumentNode, { schema, maxDeferred }: IncrementalRules): GraphQLError[] {
   const errors: GraphQLError[] = [];
   const labels = new Set<string>();
+  const types = new TypeInfo(schema);
   let count = 0;
-  visit(document, {
-    Directive: (directive) => {
-      if (!isIncrementalDirective(directive)) return;
-      count++;
-      const label = directive.arguments?.find(({ name }) => name.value === 'label')?.value;
-      if (!label || label.kind === Kind.NULL) return;
-      if (label.kind !== Kind.STRING)
-        errors.push(new GraphQLError(`The label of @${directive.name.value} must be a string literal.`, { nodes: [directive] }));
-      else if (labels.has(label.value))
-        errors.push(new GraphQLError('The labels of @defer and @stream must be unique.', { nodes: [directive] }));
-      else labels.add(label.value);
-    },
-  });
+  const refuse = (message: string, node: DirectiveNode) => errors.push(new GraphQLError(message, { nodes: [node] }));
+  const look = (directive: DirectiveNode) => {
+    if (!isIncrementalDirective(directive)) return;
+    count++;
+    if (directive.name.value === 'stream') {
+      const field = types.getFieldDef();
+      if (field && !isListType(getNullableType(field.type)))
+        refuse(`@stream is not allowed on ${field.name}, which is no list.`, directive);
+      const initial = argumentOf(directive, 'initialCount');
+      if (initial?.kind === Kind.INT && initial.value.startsWith('-')) refuse('initialCount of @stream must not be negative.', directive);
+    }
+    const label = argumentOf(directive, 'label');
+    if (!label || label.kind === Kind.NULL) return;
+    if (label.kind !== Kind.STRING) refuse(`The label of @${directive.name.value} must be a string literal.`, directive);
+    else if (labels.has(label.value)) refuse('The labels of @defer and @stream must be unique.', directive);
+    else labels.add(label.value);
+  };
+  visit(document, visitWithTypeInfo(types, { Directive: look }));
   if (count > maxDeferred)
     errors.push(new GraphQLError(`The document has more than ${String(maxDeferred)} directives @defer and @stream.`));
   for (const each of document.definitions)
     if (each.kind === Kind.OPERATION_DEFINITION && each.operation !== OperationTypeNode.QUERY)
       errors.push(...findRootDefers(document, each));
   return errors;
+}
+
+function argumentOf(directive: DirectiveNode, argument: string) {
+  return directive.arguments?.find(({ name }) => name.value === argument)?.value;
 }
 
 /** Root fields of a mutation are executed one after the other, and a subscription has one for each event: neither can come later. */

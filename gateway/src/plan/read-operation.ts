@@ -112,7 +112,7 @@ export function createOperationReader({ schema, limits, findProtection }: Reader
     const errors = validateOperations(sent, { schema, limits, maxErrors: MAX_ERRORS });
     if (errors.length > 0) throw new InvalidDocument(errors.map(hideValues));
     const hasDirectives = limits.maxDeferred > 0 && hasIncremental(sent);
-    const faults = hasDirectives ? checkIncremental(sent, limits.maxDeferred) : [];
+    const faults = hasDirectives ? checkIncremental(sent, { schema, maxDeferred: limits.maxDeferred }) : [];
     if (faults.length > 0) throw new InvalidDocument(faults.slice(0, MAX_ERRORS));
     const renamed = renameTypenameAliases(sent);
     const document = hasDirectives ? withoutIncremental(renamed) : renamed;

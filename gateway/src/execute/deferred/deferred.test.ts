@@ -194,6 +194,14 @@ it('writes the format of 2022 with paths, labels and the errors of a failed frag
   ]);
 });
 
+it('refuses @stream on what is no list, and with a negative count', () => {
+  const prepare = (query: string) =>
+    JSON.stringify(planner.prepare({ query, operationName: undefined, labels: [], isIncremental: true })).slice(0, 100);
+  expect(prepare('{ me @stream { id } }')).toContain('@stream is not allowed on me, which is no list.');
+  expect(prepare('{ users @stream(initialCount: -1) { id } }')).toContain('initialCount of @stream must not be negative.');
+  expect(prepare('{ users @stream(initialCount: 1) { id } }')).toContain('{"program"');
+});
+
 it('refuses labels that are not unique, deferred root fields of a mutation and more directives than the limit', () => {
   const refuse = (query: string) => JSON.stringify(planner.prepare({ query, operationName: undefined, labels: [], isIncremental: true }));
   expect(refuse('{ me { ... @defer(label: "a") { id } ... @defer(label: "a") { name } } }')).toContain('must be unique');
