@@ -120,6 +120,22 @@ describe('a deferred fragment', () => {
     expect(fetches().slice(before)).toEqual(['harbours', 'tides']);
   });
 
+  it.each(['multipart/mixed', 'multipart/mixed;deferSpec=20220824'])(
+    'is delivered to a client that accepts %s and no JSON',
+    async (accept) => {
+      release();
+      const ask = async (query: string) => {
+        const { status, text } = await request(federation.url, { method: 'POST', body: { query }, headers: { accept } });
+        const parts = text
+          .split('\r\n---')
+          .flatMap((part) => (part.includes('{') ? [JSON.parse(part.slice(part.indexOf('{'))) as unknown] : []));
+        return { status, parts };
+      };
+      expect(await ask(QUERY)).toMatchObject({ status: 200, parts: [{ data: FIRST, hasNext: true }, { hasNext: false }] });
+      expect(await ask('{ harbours { code name } }')).toEqual({ status: 200, parts: [{ data: FIRST }] });
+    },
+  );
+
   it('is not fetched any further when its client disconnects', async () => {
     const leave = new AbortController();
     let isAborted = false;

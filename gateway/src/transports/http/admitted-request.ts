@@ -14,7 +14,7 @@ import type { Upload } from '../../request/upload.ts';
 import type { StreamedResponses } from '../delivery/streamed-responses.ts';
 import type { ReservedStreams } from '../sse/reserved-streams.ts';
 import type { ExchangeOptions, HttpExchange, ServedPath } from './exchange.ts';
-import { type MediaType, chooseMediaType, chooseStreamFormat } from './negotiation.ts';
+import { type MediaType, chooseIncrementalFormat, chooseMediaType, chooseStreamFormat } from './negotiation.ts';
 
 /** nginx's status for a client that disconnected before the response; in logs and metrics only. */
 const CLIENT_CLOSED_REQUEST = 499;
@@ -67,7 +67,9 @@ export function admitRequest(
   const { request, response, requestId, trace } = exchange;
   const { forwardMutationHeaders, isAllowedOrigin } = options;
   const mediaType = chooseMediaType(request.headers.accept);
-  if (!mediaType && !hasOwnFormat && !chooseStreamFormat(request.headers.accept)) throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
+  const { accept } = request.headers;
+  if (!mediaType && !hasOwnFormat && !chooseStreamFormat(accept) && !chooseIncrementalFormat(accept))
+    throw fail('NOT_ACCEPTABLE', ACCEPTABLE);
   const { context, rejection } = admit(request, {
     identification,
     quota,

@@ -163,10 +163,13 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
     : undefined;
   const isStreamed = choice !== undefined && (choice.isPreferred || !mediaType);
   const incremental = chooseParts(admitted);
+  // Of `multipart/mixed` the format of subscriptions is for subscriptions.
+  const isPart = ({ operationKind }: OperationResult) =>
+    (isStreamed && (operationKind === 'query' || operationKind === 'mutation')) || (!choice && !mediaType);
   runOperation(admitted, { parameters, upload, subscriber, incremental: incremental?.spec }, (result) => {
     exchange.guard(() => {
       exchange.record.setOperation(result.operationName, result.operationKind);
-      if (result.rest && incremental) {
+      if (incremental && (result.rest || isPart(result))) {
         options.responses.createOperation(exchange, { format: incremental.format, caller: context.caller }).sendResult(result);
         return;
       }
