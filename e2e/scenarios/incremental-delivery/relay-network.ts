@@ -49,7 +49,7 @@ export function createNetwork(url: string) {
           sink.complete();
         },
         (error: unknown) => {
-          sink.error(error as Error);
+          if (!cancelled.signal.aborted) sink.error(error as Error);
         },
       );
       return () => {

