@@ -8,17 +8,18 @@ import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { type Planner, createPlanner } from '#gateway/plan/planner';
 import { link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
-import { type FuzzEngine, startTrestle } from '../engines.ts';
+import { type FuzzAnswer, type FuzzEngine, startTrestle } from '../engines.ts';
 import { createSend } from '../executors/send.ts';
 import type { FuzzOperation } from '../operations.ts';
 import { type Random, createRandom } from '../random.ts';
 import { createWorldSubgraphs } from '../reference/data.ts';
+import { pathsOf } from '../reference/differential.ts';
 import { generateConditionalOperation } from '../reference/operation.ts';
 import { type World, generateWorld } from '../reference/world.ts';
 import { shrink, withoutUnused } from '../shrink.ts';
 import type { Subgraphs } from '../subgraphs.ts';
 import { addDefer } from './add-defer.ts';
-import { type Part, findDifference, mergeParts } from './merge-parts.ts';
+import { type Merged, type Part, findDifference, mergeParts } from './merge-parts.ts';
 
 export interface DeferredReport {
   readonly operations: number;
@@ -98,12 +99,23 @@ async function compare(sides: Sides, operation: FuzzOperation): Promise<Verdict>
     if (!parts) return { difference: undefined, parts: 1, hasFailed: false };
     const merged = mergeParts(parts);
     const whole = await sides.whole.run({ ...operation, query: withoutDefer(operation.query) });
-    const found = findDifference(merged, whole.data);
+    const found = findDifference(merged, whole.data) ?? findErrorDifference(merged, whole);
     const difference = found === undefined ? undefined : `${found}\n${parts.map((each) => JSON.stringify(each)).join('\n')}`;
     return { difference, parts: parts.length, hasFailed: merged.failed.length > 0 };
   } catch (error) {
     return { difference: error instanceof Error ? (error.stack ?? error.message) : String(error), parts: 0, hasFailed: false };
   }
+}
+
+/** Compares the places of errors where every fragment has data: the null of one that has none is in another place. */
+function findErrorDifference({ data, errors, failed }: Merged, whole: FuzzAnswer): string | undefined {
+  if (failed.length > 0) return undefined;
+  const own = pathsOf(
+    errors.map(({ path }) => path),
+    data,
+  ).join(' ');
+  const expected = pathsOf(whole.paths, whole.data).join(' ');
+  return own === expected ? undefined : `errors at ${own}, and not at ${expected}`;
 }
 
 function withoutDefer(query: string): string {

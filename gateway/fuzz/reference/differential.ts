@@ -128,7 +128,7 @@ async function compare({ engines, reference }: Sides, operation: FuzzOperation):
  * Returns the paths of errors, each up to the first null in the data. Of several errors below one null a response may contain any (GraphQL §6.4.4), so
  * the rest of the path is not compared.
  */
-function pathsOf(paths: readonly (readonly (string | number)[] | undefined)[], data: unknown): string[] {
+export function pathsOf(paths: readonly (readonly (string | number)[] | undefined)[], data: unknown): string[] {
   const cut = paths.map((path) => {
     if (!path) return '(no path)';
     let value = data;
