@@ -1,5 +1,5 @@
 /**
- * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), results in parts with whole ones on 10,000
+ * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), results in parts with whole ones on 1,000
  * (`--deferred`), both engines on 100,000 (`--operations`), and both executors on 100,000 with spoiled responses (`--executors`). `--executor bytes` does
  * only the last. `--seed` is the first seed.
  */
@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100000' },
     reference: { type: 'string', default: '20000' },
-    deferred: { type: 'string', default: '10000' },
+    deferred: { type: 'string', default: '1000' },
     executors: { type: 'string', default: '100000' },
     executor: { type: 'string', default: '' },
     failures: { type: 'string', default: '5' },
