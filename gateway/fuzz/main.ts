@@ -1,5 +1,6 @@
 /**
- * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), both engines on 100,000 (`--operations`), and both
+ * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`) and 5,000 with contextual
+ * arguments (`--contexts`), both engines on 100,000 (`--operations`), and both
  * executors on 100,000 with spoiled responses (`--executors`). `--executor bytes` does only the last. `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100000' },
     reference: { type: 'string', default: '20000' },
+    contexts: { type: 'string', default: '5000' },
     executors: { type: 'string', default: '100000' },
     executor: { type: 'string', default: '' },
     failures: { type: 'string', default: '5' },
@@ -23,18 +25,23 @@ const [seed, maxFailures] = [Number(values.seed), Number(values.failures)];
 let failed = 0;
 
 if (values.executor !== 'bytes') {
-  const compared = await compareWithReference({ seed, operations: Number(values.reference), perWorld: 50, maxFailures });
-  for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
-  process.stdout.write(
-    `graphql-js: ${compared.operations} operations on ${compared.worlds} supergraphs, ${compared.withErrors} with errors: ${compared.failures.length} failed\n`,
-  );
+  for (const hasContexts of [false, true]) {
+    const count = Number(hasContexts ? values.contexts : values.reference);
+    const compared = await compareWithReference({ seed, operations: count, perWorld: 50, maxFailures, hasContexts });
+    for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
+    const { operations, worlds, withErrors, refused, failures } = compared;
+    process.stdout.write(
+      `graphql-js${hasContexts ? ', contextual arguments' : ''}: ${operations} operations on ${worlds} supergraphs, ${withErrors} with errors, ${refused} refused: ${failures.length} failed\n`,
+    );
+    failed += failures.length;
+  }
   const report = await fuzz({ seed, operations: Number(values.operations), perSupergraph: 100, maxFailures });
   for (const failure of report.failures) process.stdout.write(`${writeFailure(failure)}\n\n`);
   const known = [...report.known].map(([fault, count]) => `${count} by "${fault}"`).join(', ');
   process.stdout.write(
     `stock engine: ${report.operations} operations on ${report.supergraphs} supergraphs: ${report.failures.length} failed; its known faults: ${known || 'none'}\n`,
   );
-  failed += report.failures.length + compared.failures.length;
+  failed += report.failures.length;
 }
 
 const executors = await fuzzExecutors({ seed, operations: Number(values.executors), perSupergraph: 200, maxFailures });
