@@ -48,7 +48,8 @@ export function createProcesses() {
   };
 }
 
-function pin(pid, core) {
+/** Pins a process, all of its threads, to a core. */
+export function pin(pid, core) {
   execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
 }
 
@@ -63,6 +64,24 @@ export async function preciseCpuSeconds(pid) {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')));
   return times.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e9;
+}
+
+/** Returns the ids of a process and of all processes below it. */
+export async function processTree(pid) {
+  const ids = [pid];
+  for (const id of ids) {
+    const children = await readFile(`/proc/${id}/task/${id}/children`, 'utf8').catch(() => '');
+    ids.push(...children.split(' ').filter(Boolean).map(Number));
+  }
+  return ids;
+}
+
+/** Returns the CPU time (seconds) and resident memory (MB) of these processes together. */
+export async function usageOf(pids) {
+  const seconds = await Promise.all(pids.map(cpuSeconds));
+  const kilobytes = await Promise.all(pids.map(residentKilobytes));
+  const sum = (values) => values.reduce((total, each) => total + each, 0);
+  return { seconds: sum(seconds), megabytes: Math.round(sum(kilobytes) / 1024) };
 }
 
 /** Returns the resident memory of a process, in KiB. */
