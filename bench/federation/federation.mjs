@@ -18,8 +18,8 @@ const only = process.argv
   .find((argument) => argument.startsWith('--only='))
   ?.slice(7)
   .split(',');
-const ROUNDS = isQuick ? 1 : 4;
-const SECONDS = isQuick ? 2 : 4;
+const ROUNDS = isQuick ? 1 : 3;
+const SECONDS = isQuick ? 2 : 3;
 /** As in the public benchmark. */
 const CONNECTIONS = 50;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -33,7 +33,13 @@ try {
   const urls = Object.fromEntries(Object.entries(stub.ports).map(([name, port]) => [name, `http://127.0.0.1:${port}/graphql`]));
   const supergraph = join(home, 'supergraph.graphql');
   await writeFile(supergraph, compose(urls));
-  const env = { SUPERGRAPH_PATH: supergraph, URLS: JSON.stringify(urls), SUBGRAPHS_MODULE: MODULE, NODE_ENV: 'production' };
+  const env = {
+    SUPERGRAPH_PATH: supergraph,
+    URLS: JSON.stringify(urls),
+    SUBGRAPHS_MODULE: MODULE,
+    FORWARD_AUTHORIZATION: '1',
+    NODE_ENV: 'production',
+  };
   const load = fork(here('../gateway/load.mjs'));
   peersAlive.push(load);
   pin(load.pid, OTHER);
@@ -41,9 +47,12 @@ try {
   const gateways = [];
   for (const start of [startTrestle, startApollo, startPeers]) gateways.push(...(await start(env)));
   const results = [];
-  for (const gateway of gateways) results.push({ gateway, ...(await warmUp(load, gateway, expected)), rounds: [] });
+  for (const gateway of gateways) results.push({ gateway, ...(await warmUp(load, gateway, expected)), rounds: [], distinct: [] });
   for (let round = 0; round < ROUNDS; round++)
-    for (const result of results) if (result.perSecond > 0) result.rounds.push(await measure({ load, stub: stub.child }, result));
+    for (const result of results.filter(({ perSecond }) => perSecond > 0)) {
+      result.rounds.push(await measure({ load, stub: stub.child }, result));
+      result.distinct.push(await measure({ load, stub: stub.child, isDistinct: true }, result));
+    }
   await report(results, expected);
 } finally {
   processes.endAll();
@@ -135,11 +144,13 @@ function sorted(value) {
   );
 }
 
-async function measure({ load, stub }, { gateway, perSecond, bytes }) {
-  const requests = Math.max(CONNECTIONS, Math.round(perSecond * SECONDS));
+async function measure({ load, stub, isDistinct = false }, { gateway, perSecond, bytes, distinct }) {
+  // The rate of distinct requests is known after the first round.
+  const rate = isDistinct ? (distinct.at(-1)?.perSecond ?? perSecond / 4) : perSecond;
+  const requests = Math.max(CONNECTIONS, Math.round(rate * SECONDS));
   const pids = await processTree(gateway.pid);
   const before = { ...(await usageOf(pids)), ...(await ask(stub, 'count')) };
-  const { milliseconds, wrong, p50, p99 } = await ask(load, { ...jobOf(gateway), requests, expected: bytes });
+  const { milliseconds, wrong, p50, p99 } = await ask(load, { ...jobOf(gateway), requests, expected: bytes, isDistinct });
   const after = { ...(await usageOf(pids)), ...(await ask(stub, 'count')) };
   if (wrong > 0) throw new Error(`${gateway.name} returned ${wrong} wrong responses`);
   const cpu = after.seconds - before.seconds;
@@ -156,23 +167,46 @@ async function measure({ load, stub }, { gateway, perSecond, bytes }) {
 
 async function report(results, expected) {
   const median = (rounds, key) => rounds.map((round) => round[key]).toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)];
-  const rows = results.map(({ gateway: { name, flags }, verdict, rounds }) => {
-    if (rounds.length === 0) return `| ${name} | ${flags} | | | | | | | | ${verdict} |`;
+  const toCells = (rounds) => {
     const of = (key, digits) => median(rounds, key).toFixed(digits);
-    return `| ${name} | ${flags} | ${of('perSecond', 0)} | ${of('cpu', 2)} ms | ${(median(rounds, 'busy') * 100).toFixed(0)} % | ${of('fetches', 1)} | ${of('p50', 1)} ms | ${of('p99', 1)} ms | ${Math.max(...rounds.map(({ rss }) => rss))} MB | ${verdict} |`;
-  });
+    return [
+      of('perSecond', 0),
+      `${of('cpu', 2)} ms`,
+      `${(median(rounds, 'busy') * 100).toFixed(0)} %`,
+      of('fetches', 1),
+      `${of('p50', 1)} ms`,
+      `${of('p99', 1)} ms`,
+      `${Math.max(...rounds.map(({ rss }) => rss))} MB`,
+    ];
+  };
+  const tableOf = (key) => [
+    '| gateway | flags | requests/s | CPU a request | core busy | fetches a request | p50 | p99 | highest RSS | response |',
+    '| - | - | -: | -: | -: | -: | -: | -: | -: | - |',
+    ...results.map(({ gateway: { name, flags }, verdict, ...measured }) => {
+      const cells = measured[key].length > 0 ? toCells(measured[key]) : Array.from({ length: 7 }, () => '');
+      return `| ${[name, flags, ...cells, verdict].join(' | ')} |`;
+    }),
+  ];
   const kilobytes = (Buffer.byteLength(JSON.stringify(expected)) / 1024).toFixed(0);
   const lines = [
     `One query over four subgraphs, ${kilobytes} KB of response, ${CONNECTIONS} connections. The gateway has one core, subgraphs and load the other: where the`,
     'gateway’s core is not busy, the requests per second are those of the other core. Medians of interleaved rounds; CPU is that of all threads and',
-    'processes of the gateway. All requests are equal, so a gateway that executes equal requests or fetches in flight once does a part of the work:',
-    'the fetches from subgraphs for each request tell. Such rows say little about requests that differ.',
+    'processes of the gateway.',
     '',
-    '| gateway | flags | requests/s | CPU a request | core busy | fetches a request | p50 | p99 | highest RSS | response |',
-    '| - | - | -: | -: | -: | -: | -: | -: | -: | - |',
-    ...rows,
+    '### Each request with another Authorization',
     '',
-    `Versions: ${(await listVersions()).join(', ')}. Cosmo's router (Go), Apollo's Router and Hive Router (Rust) are not on npm.`,
+    'All gateways pass it on, so no two requests, and no two fetches of them, may share a response.',
+    '',
+    ...tableOf('distinct'),
+    '',
+    '### Equal requests',
+    '',
+    'As in the public benchmark. A gateway that executes equal requests or fetches in flight once does a part of the work: the fetches from',
+    'subgraphs for each request tell.',
+    '',
+    ...tableOf('rounds'),
+    '',
+    `Versions: ${(await listVersions()).join(', ')}. Cosmo’s router (Go), Apollo’s Router and Hive Router (Rust) are not on npm.`,
   ];
   console.log(lines.join('\n'));
   if (isQuick || only || !existsSync(here('../peers/node_modules'))) {

@@ -104,23 +104,27 @@ async function start({ name, env = {}, config, files = {}, headers = {}, load: o
     connections: CONNECTIONS,
     allowH2: options.allowH2,
   }));
-  return { name, ...started, pids: await processTree(started.pid), jobs };
+  return { name, ...started, jobs };
 }
 
 function toQuery({ query, variables }) {
   return { query, variables };
 }
 
-/** Sends requests, so that code is compiled, and notes the rate and the length of responses. */
-async function warmUp({ name, jobs }) {
+/** Sends requests, so that code is compiled, and notes the rate, the length of responses, and the processes. Each worker gets as many as one process. */
+async function warmUp(gateway) {
+  gateway.pids = await processTree(gateway.pid);
+  const workers = Math.max(1, gateway.pids.length - 1);
   for (const [i, { chain }] of scenes.entries()) {
-    const job = jobs[i];
-    const { last } = await ask(load, { ...job, requests: WARM_UP[chain] / 2 });
+    const job = gateway.jobs[i];
+    const requests = (WARM_UP[chain] / 2) * workers;
+    const { last } = await ask(load, { ...job, requests });
     const { data, errors } = JSON.parse(last);
-    if (errors || !data) throw new Error(`${name} returned ${last.slice(0, 300)}`);
-    const { milliseconds } = await ask(load, { ...job, requests: WARM_UP[chain] / 2 });
-    Object.assign(job, { perSecond: (WARM_UP[chain] * 500) / milliseconds, expected: Buffer.byteLength(last) });
+    if (errors || !data) throw new Error(`${gateway.name} returned ${last.slice(0, 300)}`);
+    const { milliseconds } = await ask(load, { ...job, requests });
+    Object.assign(job, { perSecond: (requests * 1000) / milliseconds, expected: Buffer.byteLength(last) });
   }
+  gateway.pids = await processTree(gateway.pid);
 }
 
 /** Resolves with the CPU microseconds of each round, by scene. */

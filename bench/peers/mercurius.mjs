@@ -4,9 +4,12 @@ import fastify from 'fastify';
 
 const { SUBGRAPHS } = await import(process.env.SUBGRAPHS_MODULE ?? '../gateway/supergraph.mjs');
 const urls = JSON.parse(process.env.URLS);
+/** Subgraphs get the client's Authorization, if it has sent one. */
+const rewriteHeaders = ({ authorization } = {}) => (authorization === undefined ? {} : { authorization });
 const services = Object.entries(urls).map(([name, url]) => ({
   name,
   url,
+  rewriteHeaders,
   schema: SUBGRAPHS[name].firstSdl ?? toFirstVersion(SUBGRAPHS[name].sdl, name),
 }));
 const app = fastify();

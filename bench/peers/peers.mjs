@@ -14,9 +14,17 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
  */
 export async function startAll({ env, spawn, isWanted = () => true, withDeduplication = false }) {
   const bin = here('node_modules/@graphql-hive/gateway/dist/bin.js');
-  const hive = (port) => [bin, 'supergraph', env.SUPERGRAPH_PATH, '--port', String(port), '--host', '127.0.0.1'];
+  const hive = (port) => [
+    bin,
+    'supergraph',
+    env.SUPERGRAPH_PATH,
+    '--port',
+    String(port),
+    '--host',
+    '127.0.0.1',
+    ...(env.FORWARD_AUTHORIZATION ? ['--config-path', here('hive.mjs')] : []),
+  ];
   const node = process.execPath;
-  const deduplication = ['--config-path', here('hive-deduplication.mjs')];
   const peers = [
     { name: 'mercurius', flags: '`jit: 1`', command: node, args: () => [here('mercurius.mjs')] },
     { name: 'hive', flags: '`--jit`', command: node, args: (port) => [...hive(port), '--jit'] },
@@ -32,13 +40,15 @@ export async function startAll({ env, spawn, isWanted = () => true, withDeduplic
             name: 'hive, deduplication',
             flags: '`--jit`, `inboundInflightRequestDeduplication`',
             command: node,
-            args: (port) => [...hive(port), '--jit', ...deduplication],
+            settings: { DEDUPLICATION: '1' },
+            args: (port) => [...hive(port), '--jit'],
           },
           {
             name: 'hive, rust planner, deduplication',
             flags: '`--hive-router-runtime`, `inboundInflightRequestDeduplication`',
             command: node,
-            args: (port) => [...hive(port), '--hive-router-runtime', ...deduplication],
+            settings: { DEDUPLICATION: '1' },
+            args: (port) => [...hive(port), '--hive-router-runtime'],
           },
         ]
       : []),
@@ -47,10 +57,10 @@ export async function startAll({ env, spawn, isWanted = () => true, withDeduplic
       : []),
   ].filter(({ name }) => isWanted(name));
   const started = [];
-  for (const { name, flags, command, args } of peers) {
+  for (const { name, flags, command, args, settings } of peers) {
     const port = await freePort();
     const child = spawn(command, args(port), {
-      env: { PATH: process.env.PATH, NODE_ENV: 'production', LOG_LEVEL: 'error', ...env, PORT: String(port) },
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', LOG_LEVEL: 'error', ...env, ...settings, PORT: String(port) },
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output = (output + chunk.toString()).slice(-1000)));
@@ -70,7 +80,7 @@ async function createGrafbaseArguments({ URLS, SUPERGRAPH_PATH, SUBGRAPHS_MODULE
   const sections = Object.entries(JSON.parse(URLS)).map(
     ([name, url]) => `[subgraphs.${name}]\nurl = "${url}"\nschema_path = "./${name}.graphql"\n`,
   );
-  await writeFile(config, sections.join('\n'));
+  await writeFile(config, `[[headers]]\nrule = "forward"\nname = "authorization"\n\n${sections.join('\n')}`);
   for (const [name, { sdl }] of Object.entries(SUBGRAPHS)) await writeFile(join(home, `${name}.graphql`), sdl);
   return (port) => ['--home', home, 'dev', '--config', config, '--port', String(port)];
 }
