@@ -1,6 +1,9 @@
 /** Starts, pins and measures the processes of a benchmark. */
 import { execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile, readdir } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 
@@ -42,13 +45,45 @@ export function createProcesses() {
           resolve({ child, pid: child.pid, port: Number(port) });
         });
       }),
+    /** Spawns a command that gets its port as `--port`, and may log nothing. Resolves when the port accepts connections. */
+    async spawnAt(command, { args = [], env = {}, core = MEASURED } = {}) {
+      const port = await freePort();
+      const options = { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'inherit'] };
+      const child = keep(spawn(command, [...args, '--port', String(port)], options), core);
+      const deadline = Date.now() + 60_000;
+      while (!(await accepts(port))) {
+        if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${command} does not listen`);
+        await pause(50);
+      }
+      return { child, pid: child.pid, port };
+    },
     endAll() {
       for (const child of children) child.kill('SIGKILL');
     },
   };
 }
 
-function pin(pid, core) {
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+function accepts(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      resolve(true);
+      socket.destroy();
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+/** Pins a process, all of its threads, to a core. */
+export function pin(pid, core) {
   execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
 }
 
@@ -63,6 +98,24 @@ export async function preciseCpuSeconds(pid) {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')));
   return times.reduce((sum, text) => sum + Number(text.split(' ')[0]), 0) / 1e9;
+}
+
+/** Returns the ids of a process and of all processes below it. */
+export async function processTree(pid) {
+  const ids = [pid];
+  for (const id of ids) {
+    const children = await readFile(`/proc/${id}/task/${id}/children`, 'utf8').catch(() => '');
+    ids.push(...children.split(' ').filter(Boolean).map(Number));
+  }
+  return ids;
+}
+
+/** Returns the CPU time (seconds) and resident memory (MB) of these processes together. */
+export async function usageOf(pids) {
+  const seconds = await Promise.all(pids.map(cpuSeconds));
+  const kilobytes = await Promise.all(pids.map(residentKilobytes));
+  const sum = (values) => values.reduce((total, each) => total + each, 0);
+  return { seconds: sum(seconds), megabytes: Math.round(sum(kilobytes) / 1024) };
 }
 
 /** Returns the resident memory of a process, in KiB. */

@@ -1,9 +1,9 @@
 /** Sends one GraphQL request repeatedly over kept-alive connections, and reports the latencies and the number of wrong responses. */
 import { Pool } from 'undici';
 
-process.on('message', async ({ url, headers, body, requests, connections, expected }) => {
+process.on('message', async ({ url, headers, body, requests, connections, expected, allowH2 = false, isDistinct = false }) => {
   const { origin, pathname } = new URL(url);
-  const pool = new Pool(origin, { connections, pipelining: 1 });
+  const pool = new Pool(origin, { connections, pipelining: 1, allowH2 });
   const latencies = new Float64Array(requests);
   let next = 0;
   let wrong = 0;
@@ -12,7 +12,12 @@ process.on('message', async ({ url, headers, body, requests, connections, expect
     while (next < requests) {
       const i = next++;
       const started = performance.now();
-      const { body: answer } = await pool.request({ method: 'POST', path: pathname, headers, body });
+      const { body: answer } = await pool.request({
+        method: 'POST',
+        path: pathname,
+        headers: isDistinct ? { ...headers, authorization: `Bearer ${i}` } : headers,
+        body,
+      });
       const bytes = Buffer.from(await answer.arrayBuffer());
       latencies[i] = performance.now() - started;
       if (expected !== undefined && Math.abs(bytes.length - expected) > 64) wrong++;

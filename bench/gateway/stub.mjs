@@ -1,9 +1,10 @@
-/** Fast servers for the three subgraphs: they cache the response of each request. */
+/** Fast servers for the subgraphs of a module (SUBGRAPHS_MODULE): graphql-js executes each different request once, and its bytes are kept. */
 import { createServer } from 'node:http';
 import { execute, parse } from 'graphql';
-import { SUBGRAPHS, buildSchema } from './supergraph.mjs';
 
+const { SUBGRAPHS, buildSchema } = await import(process.env.SUBGRAPHS_MODULE ?? './supergraph.mjs');
 const ports = {};
+let requests = 0;
 for (const name of Object.keys(SUBGRAPHS)) {
   const schema = buildSchema(name);
   const answers = new Map();
@@ -12,6 +13,7 @@ for (const name of Object.keys(SUBGRAPHS)) {
     return Buffer.from(JSON.stringify(await execute({ schema, document: parse(query), variableValues: variables, operationName })));
   };
   const server = createServer((request, response) => {
+    requests++;
     const chunks = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', async () => {
@@ -26,3 +28,5 @@ for (const name of Object.keys(SUBGRAPHS)) {
   ports[name] = server.address().port;
 }
 process.send({ port: 0, ports });
+// Any message asks for the number of requests so far.
+process.on('message', () => process.send({ requests }));

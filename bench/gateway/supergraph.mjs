@@ -64,10 +64,13 @@ export function buildSchema(name) {
   return buildSubgraphSchema({ typeDefs: parse(sdl), resolvers });
 }
 
-/** Composes the supergraph. `urls` maps the names of the subgraphs to their URLs. */
-export function compose(urls) {
+/**
+ * Composes the supergraph. `urls` maps the names of the subgraphs to their URLs. `head` takes the place of the link to Federation in each of them, and
+ * `patch` returns the rest with other directives.
+ */
+export function compose(urls, { head = LINK, patch = (sdl) => sdl } = {}) {
   const { supergraphSdl, errors } = composeServices(
-    Object.entries(SUBGRAPHS).map(([name, { sdl }]) => ({ name, url: urls[name], typeDefs: parse(sdl) })),
+    Object.entries(SUBGRAPHS).map(([name, { sdl }]) => ({ name, url: urls[name], typeDefs: parse(head + patch(sdl.slice(LINK.length))) })),
   );
   if (errors) throw new Error(errors.map(({ message }) => message).join('\n'));
   return supergraphSdl;

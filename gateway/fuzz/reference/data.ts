@@ -13,6 +13,7 @@ import {
   Kind,
   type SelectionSetNode,
   execute,
+  getArgumentValues,
   getNamedType,
   isAbstractType,
   isEnumType,
@@ -24,10 +25,10 @@ import {
 } from 'graphql';
 import { hash } from '../random.ts';
 import type { SubgraphRequest, Subgraphs } from '../subgraphs.ts';
+import { type Placed, findSetter } from './contexts.ts';
 import type { Facts, World } from './world.ts';
 
-interface Source {
-  readonly __typename: string;
+interface Source extends Placed {
   readonly id?: string;
   /** The path of a value without an id. */
   readonly at?: string;
@@ -53,22 +54,53 @@ export function createWorldSubgraphs({ subgraphs, facts }: World): Subgraphs {
 /** Returns the reference: graphql-js on one schema, without federation. */
 export function createReference(schema: GraphQLSchema, facts: Facts): (request: SubgraphRequest) => Promise<ExecutionResult> {
   for (const type of Object.values(schema.getTypeMap())) if (isAbstractType(type)) type.resolveType = (source: Source) => source.__typename;
-  const fieldResolver: GraphQLFieldResolver<Source | undefined, unknown> = createResolver(facts, (source, selections) =>
-    evaluate({ schema, facts, fieldResolver }, { type: schema.getType(source.__typename) as GraphQLObjectType, source, selections }),
-  );
-  return (request) => run(schema, { request, fieldResolver });
+  const read = (source: Source, selections: SelectionSetNode) =>
+    evaluate({ schema, facts, fieldResolver }, { type: schema.getType(source.__typename) as GraphQLObjectType, source, selections });
+  const resolveField = createResolver(facts, read);
+  const fieldResolver: GraphQLFieldResolver<Source, unknown> = (source, args, context, info) => {
+    const contextual = facts.contextual?.get(`${info.parentType.name}.${info.fieldName}`) ?? [];
+    const values = contextual.map((argument) => {
+      const setter = findSetter(source, argument);
+      const selection = setter && argument.setters.get(setter.__typename);
+      return [argument.name, selection === undefined ? null : leafOf(read(setter as Source, selectionsOf(selection)))];
+    });
+    const value = resolveField(source, { ...args, ...Object.fromEntries(values) }, context, info);
+    return facts.contextual ? place(value, source) : value;
+  };
+  return (request) => run(schema, { request, fieldResolver, rootValue: { __typename: 'Query' } });
 }
 
-async function run(
-  schema: GraphQLSchema,
-  { request, fieldResolver }: { request: SubgraphRequest; fieldResolver: GraphQLFieldResolver<never, unknown> },
-): Promise<ExecutionResult> {
+/** Says of objects, also in lists, which object they are in. */
+function place(value: unknown, within: Source): unknown {
+  if (Array.isArray(value)) return value.map((each) => place(each, within));
+  const isObject = typeof value === 'object' && value !== null && '__typename' in value;
+  return isObject ? { ...value, within } : value;
+}
+
+/** Returns the value that a selection of one field, and one field of its object, has. */
+function leafOf(value: Record<string, unknown>): unknown {
+  const [own] = Object.values(value);
+  const isObject = typeof own === 'object' && own !== null && IS_SELECTED in own;
+  return isObject ? leafOf(own) : own;
+}
+
+/** Marks objects that have the fields of a selection set, as values of custom scalars may be objects too. */
+const IS_SELECTED = Symbol('selected');
+
+interface Run {
+  readonly request: SubgraphRequest;
+  readonly fieldResolver: GraphQLFieldResolver<never, unknown>;
+  readonly rootValue?: object;
+}
+
+async function run(schema: GraphQLSchema, { request, fieldResolver, rootValue }: Run): Promise<ExecutionResult> {
   const { query, variables, operationName } = request;
   const answer = await execute({
     schema,
     document: parse(query),
     variableValues: variables ?? {},
     operationName,
+    rootValue,
     fieldResolver: fieldResolver as GraphQLFieldResolver<unknown, unknown>,
   });
   return JSON.parse(JSON.stringify(answer)) as ExecutionResult;
@@ -104,7 +136,8 @@ function createResolver(
     const of = fieldName.startsWith(EXTRA) ? 'Product' : parentType.name;
     const coordinate = `${of}.${fieldName}`;
     const required = facts.computed.get(coordinate);
-    if (required !== undefined && source) return `${source.id ?? ''} ${JSON.stringify(require(source, selectionsOf(required)))}`;
+    const given = facts.contextual?.has(coordinate) === true ? stringify(args) : '';
+    if (required !== undefined && source) return `${source.id ?? ''} ${JSON.stringify(require(source, selectionsOf(required)))}${given}`;
     const isSteady = source?.isSteady === true || facts.steady.has(coordinate);
     const key = `${coordinate} ${source?.id ?? ''} ${source?.at ?? ''} ${stringify(args)}`;
     return resolve(returnType, { key, facts, candidates: facts.candidates.get(coordinate), isSteady, isRequired: false });
@@ -139,7 +172,7 @@ function pick(value: unknown, set: SelectionSetNode): unknown {
 interface Evaluation {
   readonly schema: GraphQLSchema;
   readonly facts: Facts;
-  readonly fieldResolver: GraphQLFieldResolver<Source | undefined, unknown>;
+  readonly fieldResolver: GraphQLFieldResolver<Source, unknown>;
 }
 
 /** Reads required fields from the data. */
@@ -153,16 +186,17 @@ function evaluate(
     const own = value as Source;
     return evaluate(evaluation, { type: evaluation.schema.getType(own.__typename) as GraphQLObjectType, source: own, selections: set });
   };
-  return Object.fromEntries(
+  const fields = Object.fromEntries(
     selections.selections.flatMap((each) => {
       if (each.kind !== Kind.FIELD) return [];
       const fieldName = each.name.value;
       const field = type.getFields()[fieldName];
       if (!field) return [];
       const info = { fieldName, parentType: type, returnType: field.type } as Parameters<GraphQLFieldResolver<Source, unknown>>[3];
-      return [[fieldName, complete(evaluation.fieldResolver(source, {}, {}, info), each.selectionSet)]];
+      return [[fieldName, complete(evaluation.fieldResolver(source, getArgumentValues(field, each), {}, info), each.selectionSet)]];
     }),
   );
+  return Object.defineProperty(fields, IS_SELECTED, { value: true });
 }
 
 interface Drawing {

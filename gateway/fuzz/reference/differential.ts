@@ -1,19 +1,23 @@
 /** Compares the engine with graphql-js: the same operations on random subgraphs, and on one schema with the same data. */
-import { Supergraph } from '@apollo/federation-internals';
+import { DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, Supergraph } from '@apollo/federation-internals';
 import type { ExecutionResult, GraphQLSchema } from 'graphql';
 import { createBufferPool } from '#gateway/execute/buffer-pool';
 import { ArenaPool } from '#gateway/execute/bytes/arena';
 import { createBytesExecutor } from '#gateway/execute/bytes/bytes-executor';
 import type { Executor } from '#gateway/execute/executor';
+import { UNRESOLVABLE } from '#gateway/plan/cover';
 import { type FuzzEngine, startTrestle } from '../engines.ts';
 import { SPOILERS, STYLES, type Spoiler } from '../executors/spoil.ts';
 import type { FuzzOperation } from '../operations.ts';
 import { createRandom, hash } from '../random.ts';
 import { shrink } from '../shrink.ts';
+import { generateContextualWorld } from './contexts.ts';
 import { createReference, createWorldSubgraphs } from './data.ts';
 import { generateConditionalOperation } from './operation.ts';
 import { type World, generateWorld } from './world.ts';
 
+/** Federation's, and contexts. */
+const FEATURES = new Set([...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, 'https://specs.apollo.dev/context/v0.1']);
 const MAX_RESPONSE_BYTES = 1e8;
 /** These also change values of custom scalars, which may be objects. */
 const CHANGES_SCALARS = new Set(['another order', 'another member']);
@@ -24,6 +28,8 @@ export interface DifferentialOptions {
   /** Operations for each world. */
   readonly perWorld: number;
   readonly maxFailures: number;
+  /** Whether subgraphs have contextual arguments, and nothing else that is random. */
+  readonly hasContexts?: boolean;
 }
 
 export interface DifferentialReport {
@@ -31,6 +37,8 @@ export interface DifferentialReport {
   readonly worlds: number;
   /** Operations whose result has errors. */
   readonly withErrors: number;
+  /** Operations that select contextual arguments and are refused: docs/gateway/contexts.md says why. They are not compared. */
+  readonly refused: number;
   readonly failures: readonly DifferentialFailure[];
 }
 
@@ -43,14 +51,15 @@ export interface DifferentialFailure {
 
 /** Runs random operations until there are enough of them, or of failures. */
 export async function compareWithReference(options: DifferentialOptions): Promise<DifferentialReport> {
-  const { seed, operations, perWorld, maxFailures } = options;
+  const { seed, operations, perWorld, maxFailures, hasContexts = false } = options;
   const failures: DifferentialFailure[] = [];
   let done = 0;
   let worlds = 0;
   let withErrors = 0;
+  let refused = 0;
   for (let next = seed; done < operations && failures.length < maxFailures; next++) {
     const random = createRandom(next);
-    const world = generateWorld(random);
+    const world = hasContexts ? generateContextualWorld(random) : generateWorld(random);
     if (!world) continue;
     worlds++;
     const sides = start(world);
@@ -61,6 +70,7 @@ export async function compareWithReference(options: DifferentialOptions): Promis
       done++;
       const verdict = await compare(sides, operation);
       if (verdict.hasErrors) withErrors++;
+      if (verdict.isRefused) refused++;
       if (verdict.difference === undefined) continue;
       const isDifferent = async (candidate: FuzzOperation) => (await compare(sides, candidate)).difference !== undefined;
       const small = await shrink(operation, { schema: sides.schema, isDifferent });
@@ -68,7 +78,7 @@ export async function compareWithReference(options: DifferentialOptions): Promis
       break;
     }
   }
-  return { operations: done, worlds, withErrors, failures };
+  return { operations: done, worlds, withErrors, refused, failures };
 }
 
 /** Returns how the two results of one operation differ; undefined when they do not. */
@@ -78,13 +88,14 @@ export async function compareOne(world: World, operation: FuzzOperation): Promis
 
 interface Sides {
   readonly schema: GraphQLSchema;
+  readonly hasContexts: boolean;
   /** The engine by its executor. That on bytes gets responses of another style. */
   readonly engines: Readonly<Record<'objects' | 'bytes', FuzzEngine>>;
   readonly reference: (operation: FuzzOperation) => Promise<ExecutionResult>;
 }
 
 function start(world: World): Sides {
-  const schema = Supergraph.build(world.sdl, { validateSupergraph: false }).apiSchema().toGraphQLJSSchema();
+  const schema = Supergraph.build(world.sdl, { validateSupergraph: false, supportedFeatures: FEATURES }).apiSchema().toGraphQLJSSchema();
   const subgraphs = createWorldSubgraphs(world);
   const styles = SPOILERS.filter(({ name }) => STYLES.has(name) && !CHANGES_SCALARS.has(name));
   const spoiler = styles[Math.floor(hash(world.sdl) * styles.length)] as Spoiler;
@@ -92,7 +103,7 @@ function start(world: World): Sides {
     objects: startTrestle(world.sdl, subgraphs),
     bytes: startTrestle(world.sdl, subgraphs, { executor: startBytes(), spoiler }),
   };
-  return { schema, engines, reference: createReference(schema, world.facts) };
+  return { schema, hasContexts: world.facts.contextual !== undefined, engines, reference: createReference(schema, world.facts) };
 }
 
 function startBytes(): Executor {
@@ -103,9 +114,10 @@ function startBytes(): Executor {
 interface Verdict {
   readonly difference: string | undefined;
   readonly hasErrors: boolean;
+  readonly isRefused?: boolean;
 }
 
-async function compare({ engines, reference }: Sides, operation: FuzzOperation): Promise<Verdict> {
+async function compare({ engines, reference, hasContexts }: Sides, operation: FuzzOperation): Promise<Verdict> {
   const expected = await reference(operation);
   const data = expected.data ?? null;
   const paths = pathsOf(
@@ -117,8 +129,10 @@ async function compare({ engines, reference }: Sides, operation: FuzzOperation):
   for (const [name, engine] of Object.entries(engines)) {
     const answer = await engine.run(operation).then(
       (own) => `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`,
-      (error: unknown) => (error instanceof Error ? (error.stack ?? error.message) : String(error)),
+      (error: unknown) =>
+        !(error instanceof Error) ? String(error) : error.message === UNRESOLVABLE ? UNRESOLVABLE : (error.stack ?? error.message),
     );
+    if (hasContexts && answer === UNRESOLVABLE) return { hasErrors, isRefused: true, difference: undefined };
     if (answer !== wanted) return { hasErrors, difference: `graphql-js: ${wanted}\n${name.padEnd(10)}: ${answer}` };
   }
   return { hasErrors, difference: undefined };

@@ -21,6 +21,18 @@ describe('the engine', () => {
   });
 });
 
+describe('the engine with contextual arguments', () => {
+  it.each([23, 130])(
+    'gives each the value of the nearest object around it that sets the context (15 operations, seed %i)',
+    async (seed) => {
+      const report = await compareWithReference({ seed, operations: 15, perWorld: 15, maxFailures: 2, hasContexts: true });
+      expect(report.failures.map(writeDifference)).toEqual([]);
+      expect(report.operations).toBe(15);
+      expect(report.refused).toBeLessThan(5);
+    },
+  );
+});
+
 // Errors and their places are compared as well: in more than a twentieth of the operations.
 afterAll(() => {
   expect(comparedErrors).toBeGreaterThan(compared / 20);

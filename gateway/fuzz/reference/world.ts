@@ -22,6 +22,15 @@ export interface Facts {
   readonly steady: ReadonlySet<string>;
   /** The selection sets that computed fields require. */
   readonly computed: ReadonlyMap<string, string>;
+  /** Arguments that have values of contexts; default: none. */
+  readonly contextual?: ReadonlyMap<string, readonly ContextualArgument[]>;
+}
+
+/** An argument that clients do not send. */
+export interface ContextualArgument {
+  readonly name: string;
+  /** The selection set of the value by the type that sets the context; undefined when no type condition names that type. */
+  readonly setters: ReadonlyMap<string, string | undefined>;
 }
 
 export const LINK =

@@ -17,6 +17,9 @@ describe('contextual arguments', () => {
     '{ a: me(id: "u1") { transactions { amount } } b: me(id: "u2") { transactions { amount fee } c: transactions { fee } } }',
     '{ me(id: "u3") { transactions { amount fee } } none: me(id: "x") { transactions { amount } } }',
     'query ($yes: Boolean = true) { users { transactions { amount @include(if: $yes) fee @skip(if: $yes) } } }',
+    'query ($yes: Boolean = true) { users { id transactions { id amount @skip(if: $yes) } } }',
+    'query ($yes: Boolean = true) { users { transactions { ... @include(if: $yes) { amount @skip(if: $yes) other { id } } fee @skip(if: $yes) } } }',
+    'query ($yes: Boolean = true, $no: Boolean = false) { users { transactions { amount @include(if: $no) b: amount @include(if: $yes) } } }',
     'query ($representations: String = "x", $contextualArgument_2_0: String) { users { transactions { amount(unit: $representations) b: amount(unit: $contextualArgument_2_0) } } }',
     'fragment F on Transaction { amount other { ...G } } fragment G on Transaction { fee } { users { transactions { ...F } } }',
   ])('get the values of the nearest object around each entity: %s', async (query) => {

@@ -2,7 +2,16 @@
  * A fetch of entities with contextual arguments (`@fromContext`): collects the representations by the values of the objects above them. One request
  * has several groups of equal values, each with a field `_entities` of its own; a subgraph gets no more requests than there are such sets of groups.
  */
-import type { ContextFetch, ContextVariable, Data, FetchStep, Place, RenameSegment, Represent } from '../program/program.ts';
+import type {
+  ContextCondition,
+  ContextFetch,
+  ContextVariable,
+  Data,
+  FetchStep,
+  Place,
+  RenameSegment,
+  Represent,
+} from '../program/program.ts';
 import { type EntityBatch, type EntitySource, type FoundEntities, groupPlaces, isOf, mergeEntities, placesOf } from './entities.ts';
 import { rename } from './merge.ts';
 
@@ -49,8 +58,10 @@ function findGroups(
   const write = compiled.represent[step.entities?.represent ?? 0] as Represent;
   const found: FoundInContexts = { entities: [], parents: [], keys: [], members: [] };
   const groups = new Map<string, Group>();
+  // No field has the value of the others, whatever it is.
+  const needed = variables.map((each) => (each.isNonNull || each.uses.some((use) => holds(use, conditions)) ? each : undefined));
   const add = (entity: Data, above: readonly Data[]) => {
-    const values = readValues(variables, entity, above);
+    const values = readValues(needed, entity, above);
     const representation = values && write(entity, conditions);
     if (!values || representation === null || representation === undefined) return undefined;
     const key = values.join('\n');
@@ -100,20 +111,27 @@ function eachEntity(place: Place, data: Data, use: (located: LocatedEntity) => v
   walk(data, 0, { parent: data, key: '' });
 }
 
-/** Returns the values as JSON; undefined when one was not fetched, or is null where it must not be. */
-function readValues(variables: readonly ContextVariable[], entity: Data, above: readonly Data[]): string[] | undefined {
+function holds(use: readonly ContextCondition[], conditions: EntitySource['conditions']): boolean {
+  return use.every(({ variable, isIncluded }) => (conditions[variable] === true) === isIncluded);
+}
+
+/**
+ * Returns the values as JSON; undefined when one was not fetched, or is null where it must not be. The value is null in the place of a variable that is
+ * undefined.
+ */
+function readValues(variables: readonly (ContextVariable | undefined)[], entity: Data, above: readonly Data[]): string[] | undefined {
   const texts: string[] = [];
-  for (const { sources, isNonNull } of variables) {
+  for (const variable of variables) {
     // An object of a type that no condition names has no value (the composition demands an argument that may be null then).
     let value: unknown = null;
-    for (const { up, path } of sources) {
+    for (const { up, path } of variable?.sources ?? []) {
       const object = up === 0 ? entity : above.at(-up);
       const read = readPath(object, path, 0);
       if (read === OTHER_TYPE) continue;
       value = read;
       break;
     }
-    if (value === undefined || (value === null && isNonNull)) return undefined;
+    if (value === undefined || (value === null && variable?.isNonNull === true)) return undefined;
     texts.push(JSON.stringify(value));
   }
   return texts;

@@ -1,16 +1,18 @@
 /** Compiles the contextual arguments of a fetch (`@fromContext`, federation 2.8): where their values are, and the document for several values. */
 import type { FetchNode } from '@apollo/query-planner';
 import {
+  type DirectiveNode,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   type VariableDefinitionNode,
   parse,
   print,
   stripIgnoredCharacters,
   visit,
 } from 'graphql';
-import type { ContextFetch, ContextSource, ContextVariable } from '../program/program.ts';
+import type { ContextCondition, ContextFetch, ContextSource, ContextVariable } from '../program/program.ts';
 import { UNRESOLVABLE, Uncovered } from './cover.ts';
 import { REPRESENTATIONS } from './reserved-variables.ts';
 import { ON, typesOf } from './type-names.ts';
@@ -32,15 +34,40 @@ export function compileContexts({ node, operation }: ContextualNode, schema: Gra
   const sources = new Map<string, ContextSource[]>();
   for (const { path, renameKeyTo } of node.contextRewrites)
     sources.set(renameKeyTo, [...(sources.get(renameKeyTo) ?? []), toSource(path, schema)]);
+  const uses = findUses(definition.selectionSet, []);
   const variables = (definition.variableDefinitions ?? []).flatMap((each): ContextVariable[] => {
     const name = each.variable.name.value;
     const own = sources.get(name);
-    return own ? [{ name, isNonNull: each.type.kind === Kind.NON_NULL_TYPE, sources: own }] : [];
+    const found = uses.filter((use) => use.name === name).map(({ conditions }) => conditions);
+    return own ? [{ name, isNonNull: each.type.kind === Kind.NON_NULL_TYPE, uses: found, sources: own }] : [];
   });
   // The planner names variables by argument: an argument with objects of two levels would get the value of one of them.
   const levels = variables.find(({ sources: [first, ...others] }) => others.some(({ up }) => up !== first?.up));
   if (levels) throw new Uncovered(UNRESOLVABLE, { cause: `${node.serviceName}: one fetch needs $${levels.name} of several objects` });
   return { variables, ...toTemplate(definition, new Set(variables.map(({ name }) => name))) };
+}
+
+interface Use {
+  readonly name: string;
+  readonly conditions: readonly ContextCondition[];
+}
+
+/** Returns the variables of arguments, each with the conditions that apply there. */
+function findUses({ selections }: SelectionSetNode, around: readonly ContextCondition[]): Use[] {
+  return selections.flatMap((selection): Use[] => {
+    const conditions = [...around, ...(selection.directives ?? []).flatMap(toCondition)];
+    const below = selection.kind !== Kind.FRAGMENT_SPREAD && selection.selectionSet ? findUses(selection.selectionSet, conditions) : [];
+    if (selection.kind !== Kind.FIELD) return below;
+    const own = (selection.arguments ?? []).flatMap(({ value }) =>
+      value.kind === Kind.VARIABLE ? [{ name: value.name.value, conditions }] : [],
+    );
+    return [...own, ...below];
+  });
+}
+
+function toCondition({ name, arguments: [given] = [] }: DirectiveNode): ContextCondition[] {
+  if (given?.value.kind !== Kind.VARIABLE || (name.value !== 'include' && name.value !== 'skip')) return [];
+  return [{ variable: given.value.name.value, isIncluded: name.value === 'include' }];
 }
 
 /** Throws Uncovered for a fetch with a contextual argument for which the plan has no value. */

@@ -185,8 +185,16 @@ export interface ContextFetch {
 export interface ContextVariable {
   readonly name: string;
   readonly isNonNull: boolean;
+  /** The conditions around each field that has the variable. The value is fetched under the same conditions, so it is absent where none holds. */
+  readonly uses: readonly (readonly ContextCondition[])[];
   /** The first one counts whose type conditions the object meets. */
   readonly sources: readonly ContextSource[];
+}
+
+/** `@include` (true) or `@skip` (false) with a variable. */
+export interface ContextCondition {
+  readonly variable: string;
+  readonly isIncluded: boolean;
 }
 
 export interface ContextSource {

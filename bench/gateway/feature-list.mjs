@@ -1,0 +1,109 @@
+/** The features whose cost `bench:features` measures, each with what switches it on. */
+
+/** Caching for every type of the supergraph, so that responses of both scenes can be kept. */
+const CACHED = {
+  head: `
+    extend schema
+      @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@shareable", "@composeDirective"])
+      @link(url: "https://trestle.example/cacheControl/v0.1", import: ["@cacheControl"])
+      @composeDirective(name: "@cacheControl")
+    enum cacheControl__Scope { PUBLIC PRIVATE }
+    directive @cacheControl(maxAge: Int, scope: cacheControl__Scope, inheritMaxAge: Boolean) on FIELD_DEFINITION | OBJECT | INTERFACE | UNION`,
+  patch: (sdl) =>
+    sdl
+      .replaceAll(/(type (?!Query|Mutation)\w+ @key\(fields: "id"(?:, resolvable: false)?\))/g, '$1 @cacheControl(maxAge: 600)')
+      .replaceAll(/\b((?:users|orders)\(first: Int = \d+\): \[\w+!\]!|product: Product!)/g, '$1 @cacheControl(maxAge: 600)'),
+};
+const PROTECTED = {
+  head: 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@shareable", "@authenticated"])',
+  patch: (sdl) => sdl.replaceAll(/(email: String!|status: Status!|price: Int!)/g, '$1 @authenticated'),
+};
+
+/**
+ * Returns the features. `against` names the process that a feature is compared with: `plain` (no feature, no credentials) or `token`, when a feature
+ * needs a token. `config` is the text of a configuration file; `files` are written as JSON, and their paths given by the variables.
+ */
+export function listFeatures(run) {
+  return [{ name: 'plain', isBase: true }, ...listAccess(run), ...listExecution(run), ...listServer(run)];
+}
+
+function listAccess({ token, key }) {
+  const authorization = { authorization: `Bearer ${token}` };
+  const authentication = { AUTH: 'on', TOKEN_PUBLIC_KEY_FILE: key, RATE_LIMIT_FREE_PER_MIN: '100000000' };
+  return [
+    { name: 'token', isBase: true, env: authentication, headers: authorization },
+    { name: 'token check, with the rate limit', setting: '`authentication`', env: authentication, headers: authorization },
+    { name: 'rate limit of addresses', setting: '`rateLimits.anonymousPerMinute`', env: { RATE_LIMIT_ANONYMOUS_PER_MIN: '100000000' } },
+    {
+      name: 'field access rules',
+      setting: '`@authenticated`',
+      against: 'token',
+      env: authentication,
+      headers: authorization,
+      ...PROTECTED,
+    },
+    {
+      name: 'header rules: propagate and insert',
+      setting: '`headers.request`',
+      headers: { 'x-tenant': 'a' },
+      config: 'headers:\n  request:\n    - { propagate: X-Tenant }\n    - { insert: X-Gateway, value: "here" }\n',
+    },
+    {
+      name: 'header rule: a claim',
+      setting: '`headers.request`',
+      against: 'token',
+      env: authentication,
+      headers: authorization,
+      config: 'headers:\n  request:\n    - { insert: X-User, claim: sub }\n',
+    },
+  ];
+}
+
+function listExecution({ hooks, scenes }) {
+  const documents = { clients: [{ documents: Object.fromEntries(scenes.map(({ chain, query }) => [chain, query])) }] };
+  return [
+    { name: 'cost shown in responses', setting: '`Trestle-Cost: 1`', headers: { 'trestle-cost': '1' } },
+    { name: 'costs measured, not enforced', setting: '`limits.costMode`', env: { COST_MODE: 'measure' } },
+    { name: 'response cache, every request a hit', setting: '`responseCache`', env: { RESPONSE_CACHE: 'memory' }, ...CACHED },
+    { name: 'response cache, nothing to keep', setting: '`responseCache`', env: { RESPONSE_CACHE: 'memory' } },
+    {
+      name: 'entity cache, every fetch a hit',
+      setting: '`responseCache.contents`',
+      env: { RESPONSE_CACHE: 'memory', RESPONSE_CACHE_CONTENTS: 'entities' },
+      ...CACHED,
+    },
+    { name: 'extension with every hook, empty', setting: '`extensions.file`', env: { EXTENSIONS_FILE: hooks } },
+    {
+      name: 'trusted documents by id',
+      setting: '`documents.trustedFile`',
+      files: { TRUSTED_DOCUMENTS_FILE: documents },
+      toBody: ({ chain }) => ({ documentId: chain }),
+    },
+    { name: '`@defer` allowed, not used', setting: '`limits.maxDeferred`', env: { MAX_DEFERRED: '20' } },
+    {
+      name: 'labels of `@override` by a header',
+      setting: '`supergraph.overrideLabelsHeader`',
+      env: { OVERRIDE_LABELS_HEADER: 'x-labels' },
+    },
+  ];
+}
+
+function listServer({ certificate, collector }) {
+  const traces = (ratio) => ({
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: String(ratio),
+  });
+  const tls = { TLS_CERT_FILE: certificate.certFile, TLS_KEY_FILE: certificate.keyFile };
+  return [
+    { name: 'access lines', setting: '`log.level`', env: { LOG_LEVEL: 'info' } },
+    { name: 'traces, 1 of 10', setting: '`telemetry.traces`', env: traces(0.1) },
+    { name: 'traces, all', setting: '`telemetry.traces`', env: traces(1) },
+    { name: 'two workers', setting: '`server.workers`', env: { WORKERS: '2' } },
+    { name: 'TLS, HTTP/1.1', setting: '`server.tls`', env: tls, load: { isSecure: true } },
+    { name: 'TLS, HTTP/2', setting: '`server.tls`', env: tls, load: { isSecure: true, allowH2: true } },
+    { name: 'lean reader', setting: '`server.requestReader`', env: { REQUEST_READER: 'lean' } },
+    { name: 'executor on objects', setting: '`engine.executor`', env: { EXECUTOR: 'objects' } },
+    { name: 'undici to subgraphs', setting: '`traffic.client`', env: { UPSTREAM_CLIENT: 'undici' } },
+  ];
+}
