@@ -13,7 +13,7 @@ export function createProcesses() {
   const children = [];
   const keep = (child, core) => {
     children.push(child);
-    pin(child.pid, core);
+    if (core !== undefined) pin(child.pid, core);
     return child;
   };
   return {
@@ -42,14 +42,23 @@ export function createProcesses() {
           resolve({ child, pid: child.pid, port: Number(port) });
         });
       }),
+    /** Adds a process that was started elsewhere. Returns it. */
+    keep,
     endAll() {
       for (const child of children) child.kill('SIGKILL');
     },
   };
 }
 
-function pin(pid, core) {
+/** Pins all threads of a process to a core, or to several, as in `0,1`. */
+export function pin(pid, core) {
   execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
+}
+
+/** Returns the ids of the child processes of a process. */
+export async function childrenOf(pid) {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter((each) => each !== '').map(Number);
 }
 
 /** Returns the user and system time of a process, in seconds. */
