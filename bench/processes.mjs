@@ -58,7 +58,10 @@ export function pin(pid, core) {
 /** Returns the ids of the child processes of a process. */
 export async function childrenOf(pid) {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.split(' ').filter((each) => each !== '').map(Number);
+  return text
+    .split(' ')
+    .filter((each) => each !== '')
+    .map(Number);
 }
 
 /** Returns the user and system time of a process, in seconds. */

@@ -54,7 +54,10 @@ try {
     results.push({ scene: scene.name, samples: await measureScene(scene, { variants, nginx }) });
   }
   const memory = await Promise.all(
-    variants.map(async ({ name, gateways }) => ({ name, megabytes: (await Promise.all((await pidsOf(gateways)).map(residentKilobytes))).map(toMegabytes) })),
+    variants.map(async ({ name, gateways }) => ({
+      name,
+      megabytes: (await Promise.all((await pidsOf(gateways)).map(residentKilobytes))).map(toMegabytes),
+    })),
   );
   const lines = describe(results, memory);
   console.log(lines.join('\n'));
@@ -131,7 +134,7 @@ function runWrk(port, { script, cores, connections }) {
     child.stdout.on('data', (chunk) => (output += chunk));
     child.once('error', reject);
     child.once('close', () => {
-      const requests = Number(/(\d+) requests in/.exec(output)?.[1]);
+      const requests = Number(/^ *(\d+) requests in/m.exec(output)?.[1]);
       if (!(requests > 0) || /Non-2xx|Socket errors/.test(output)) reject(new Error(`wrk failed: ${output}`));
       else resolve(requests);
     });
@@ -184,7 +187,13 @@ function describe(results, memory) {
     ...(loadBefore > QUIET_LOAD ? ['The machine was not idle before: figures of throughput say little.'] : []),
   ];
   for (const { scene, samples } of results) {
-    lines.push('', `## ${scene}`, '', '| gateway | CPU µs/request | CPU ratio | requests/s | throughput ratio |', '| --- | --- | --- | --- | --- |');
+    lines.push(
+      '',
+      `## ${scene}`,
+      '',
+      '| gateway | CPU µs/request | CPU ratio | requests/s | throughput ratio |',
+      '| --- | --- | --- | --- | --- |',
+    );
     const [first] = samples.values();
     for (const [name, own] of samples) {
       const ratio = (key) => median(own.map((sample, i) => sample[key] / first[i][key])).toFixed(2);
