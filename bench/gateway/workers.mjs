@@ -19,6 +19,9 @@ const isWritten = process.argv.includes('--write');
 const ROUNDS = isQuick ? 3 : 8;
 const SECONDS = isQuick ? 1 : 3;
 const CONNECTIONS = 32;
+/** V8 compiles what is used often: a process that has answered less takes several times the CPU for a request. */
+const WARM_REQUESTS = 15_000;
+const MAX_WARM_ROUNDS = 30;
 /** Above this load other work takes a part of the cores, so that throughput says nothing. */
 const QUIET_LOAD = 0.5;
 const BOTH = '0,1';
@@ -33,38 +36,49 @@ try {
   const urls = Object.fromEntries(Object.keys(SUBGRAPHS).map((name) => [name, `http://127.0.0.1:${port}/${name}`]));
   const supergraph = join(home, 'supergraph.graphql');
   await writeFile(supergraph, compose(urls));
-  const start = (workers) =>
-    processes.spawn(COMMAND, {
-      args: ['--supergraph', supergraph, '--port', '0', '--auth', 'off', '--workers', String(workers)],
-      env: { RATE_LIMIT_ANONYMOUS_PER_MIN: '1000000000' },
-      core: BOTH,
-    });
-  const [one, two, left, right] = [await start(1), await start(2), await start(1), await start(1)];
-  const variants = [
-    { name: 'one process, one core', cores: '0', gateways: [one] },
-    { name: 'two workers, two cores', cores: BOTH, gateways: [two] },
-    { name: 'two processes without a primary, two cores', cores: BOTH, gateways: [left, right] },
-  ];
-  const results = [];
-  const scenes = SCENES.filter(({ chain }) => chain === 'a' || chain === 'b');
-  const responses = await recordResponses(port, { url: one.port, scenes });
+  const [small, large] = ['a', 'b'].map((chain) => SCENES.find((scene) => scene.chain === chain));
+  const recorder = await startVariants(supergraph, {});
+  const responses = await recordResponses(port, { url: recorder[0].gateways[0].port, scenes: [small, large] });
   const nginx = await startNginx(port);
-  for (const scene of scenes) {
-    for (const [name, text] of Object.entries(responses.get(scene))) await writeFile(join(home, 'www', name), text);
-    results.push({ scene: scene.name, samples: await measureScene(scene, { variants, nginx }) });
-  }
-  const memory = await Promise.all(
-    variants.map(async ({ name, gateways }) => ({
-      name,
-      megabytes: (await Promise.all((await pidsOf(gateways)).map(residentKilobytes))).map(toMegabytes),
-    })),
-  );
+  const results = [];
+  const measure = async (name, scene, variants) => {
+    for (const [subgraph, text] of Object.entries(responses.get(scene))) await writeFile(join(home, 'www', subgraph), text);
+    results.push({ name, samples: await measureScene(scene, { variants, nginx }) });
+  };
+  await measure(small.name, small, recorder);
+  await measure(large.name, large, recorder);
+  const memory = await readMemory(recorder);
+  for (const { gateways } of recorder) for (const { child } of gateways) child.removeAllListeners('exit').kill('SIGKILL');
+  await measure(`${small.name}, with rate limits`, small, await startVariants(supergraph, { RATE_LIMIT_ANONYMOUS_PER_MIN: '1000000000' }));
   const lines = describe(results, memory);
   console.log(lines.join('\n'));
   if (isWritten) await writeSection('Several workers', { command: 'npm run bench:workers', lines });
 } finally {
   processes.endAll();
   await rm(home, { recursive: true, force: true });
+}
+
+/** Starts the gateways that are compared. */
+async function startVariants(supergraph, env) {
+  const start = (workers) => {
+    const args = ['--supergraph', supergraph, '--port', '0', '--auth', 'off', '--workers', String(workers)];
+    return processes.spawn(COMMAND, { args, env, core: BOTH });
+  };
+  return [
+    { name: 'one process, one core', cores: '0', processes: 1, gateways: [await start(1)] },
+    { name: 'two workers, two cores', cores: BOTH, processes: 2, gateways: [await start(2)] },
+    { name: 'two processes without a primary, two cores', cores: BOTH, processes: 2, gateways: [await start(1), await start(1)] },
+  ];
+}
+
+/** Returns the resident memory of the processes of each variant, in MB. */
+function readMemory(variants) {
+  return Promise.all(
+    variants.map(async ({ name, gateways }) => {
+      const kilobytes = await Promise.all((await pidsOf(gateways)).map(residentKilobytes));
+      return { name, megabytes: kilobytes.map((each) => Math.round(each / 1024)) };
+    }),
+  );
 }
 
 /** Answers the subgraphs' requests of each scene once, and returns the responses by the name of the subgraph. */
@@ -107,20 +121,20 @@ async function measureScene(scene, { variants, nginx }) {
   const script = join(home, 'post.lua');
   const body = JSON.stringify({ query: scene.query, variables: scene.variables });
   await writeFile(script, `wrk.method = 'POST'\nwrk.headers['content-type'] = 'application/json'\nwrk.body = [==[${body}]==]\n`);
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const { name, cores, gateways } of variants) {
-      const pids = await pidsOf(gateways);
-      for (const pid of [...pids, ...(await withChildren(nginx))]) pin(pid, cores);
-      const before = await cpuOf(pids);
-      const counts = await Promise.all(
-        gateways.map(({ port }) => runWrk(port, { script, cores, connections: CONNECTIONS / gateways.length })),
-      );
-      const requests = counts.reduce((sum, each) => sum + each, 0);
-      const after = await cpuOf(pids);
-      // The first round warms up.
-      if (round > 0) samples.get(name).push({ cpu: (after - before) / requests, perSecond: requests / SECONDS });
-    }
+  const run = async ({ cores, gateways }) => {
+    const pids = await pidsOf(gateways);
+    for (const pid of [...pids, ...(await withChildren(nginx))]) pin(pid, cores);
+    const before = await cpuOf(pids);
+    const connections = CONNECTIONS / gateways.length;
+    const counts = await Promise.all(gateways.map(({ port }) => runWrk(port, { script, cores, connections })));
+    const requests = counts.reduce((sum, each) => sum + each, 0);
+    return { requests, cpu: ((await cpuOf(pids)) - before) / requests, perSecond: requests / SECONDS };
+  };
+  for (const variant of variants) {
+    const wanted = WARM_REQUESTS * variant.processes;
+    for (let answered = 0, round = 0; answered < wanted && round < MAX_WARM_ROUNDS; round++) answered += (await run(variant)).requests;
   }
+  for (let round = 0; round < ROUNDS; round++) for (const variant of variants) samples.get(variant.name).push(await run(variant));
   return samples;
 }
 
@@ -186,10 +200,10 @@ function describe(results, memory) {
     `Load average: ${loadBefore.toFixed(2)} before, ${loadavg()[0].toFixed(2)} after; ${CONNECTIONS} connections; medians of ${ROUNDS} rounds.`,
     ...(loadBefore > QUIET_LOAD ? ['The machine was not idle before: figures of throughput say little.'] : []),
   ];
-  for (const { scene, samples } of results) {
+  for (const { name: title, samples } of results) {
     lines.push(
       '',
-      `## ${scene}`,
+      `## ${title}`,
       '',
       '| gateway | CPU µs/request | CPU ratio | requests/s | throughput ratio |',
       '| --- | --- | --- | --- | --- |',
@@ -205,10 +219,6 @@ function describe(results, memory) {
   lines.push('', '| gateway | resident memory of each process, MB |', '| --- | --- |');
   for (const { name, megabytes } of memory) lines.push(`| ${name} | ${megabytes.join(', ')} |`);
   return lines;
-}
-
-function toMegabytes(kilobytes) {
-  return Math.round(kilobytes / 1024);
 }
 
 function median(values) {

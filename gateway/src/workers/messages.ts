@@ -44,10 +44,17 @@ export interface PlanFault {
   readonly reason?: string;
 }
 
+/** Units of a window, as `SlidingWindows.take` takes them. */
+export interface Take {
+  readonly key: string;
+  readonly limit: number;
+  readonly units: number;
+}
+
 /** What workers send. */
 export type FromWorker =
   | ToPlanner
-  | { readonly kind: 'take'; readonly id: number; readonly key: string; readonly limit: number; readonly units: number }
+  | { readonly kind: 'take'; readonly id: number; readonly takes: readonly Take[] }
   | { readonly kind: 'refund'; readonly key: string; readonly units: number; readonly slot: number }
   | { readonly kind: 'read metrics'; readonly id: number }
   /** The reply to `collect`: the metrics of each of its registries. */
@@ -56,6 +63,6 @@ export type FromWorker =
 /** What the primary sends. */
 export type FromPrimary =
   | FromPlanner
-  | { readonly kind: 'taken'; readonly id: number; readonly count: Count }
+  | { readonly kind: 'taken'; readonly id: number; /** In the order of the takes. */ readonly counts: readonly Count[] }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
   | { readonly kind: 'collect'; readonly id: number };

@@ -98,7 +98,11 @@ function createAnswer(log: Log, planners: SharedPlanners): (worker: Worker, mess
   return (worker, message) => {
     switch (message.kind) {
       case 'take':
-        send(worker, { kind: 'taken', id: message.id, count: windows.take(message.key, message.limit, message.units) });
+        send(worker, {
+          kind: 'taken',
+          id: message.id,
+          counts: message.takes.map(({ key, limit, units }) => windows.take(key, limit, units)),
+        });
         return;
       case 'refund':
         windows.refund(message.key, message.units, message.slot);

@@ -1,15 +1,13 @@
 /** A worker's side of the channel to the primary: the counts of rate limits, the metrics of all workers, and the planner that they share. */
 import type { SharedWindows } from '@trestle/limits/rate-limiter';
-import type { Count } from '@trestle/limits/sliding-windows';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { StartPlanner } from '../plan/planner-thread.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { PlannerChannel } from './planner-channel.ts';
+import { createPrimaryWindows } from './primary-windows.ts';
 import { createStartPlanner } from './remote-planner.ts';
 
-/** How long the primary may take to reply. Without a reply, this worker counts alone. */
-const REPLY_TIMEOUT_MS = 1000;
 const METRICS_TIMEOUT_MS = 5000;
 
 /** What a worker gets from the primary. */
@@ -27,6 +25,7 @@ export interface Primary {
 /** Listens to the primary of this worker. */
 export function connectToPrimary(log: Log): Primary {
   const planner = new PlannerChannel(send);
+  const rates = createPrimaryWindows(send);
   const waiting = new Map<number, (reply: FromPrimary | undefined) => void>();
   let own: readonly Registry[] = [];
   let last = 0;
@@ -52,6 +51,8 @@ export function connectToPrimary(log: Log): Primary {
         });
         return;
       case 'taken':
+        rates.receive(message);
+        return;
       case 'metrics':
         waiting.get(message.id)?.(message);
         return;
@@ -61,17 +62,7 @@ export function connectToPrimary(log: Log): Primary {
   });
   return {
     startPlanner: createStartPlanner({ channel: planner, log }),
-    windows: {
-      isUsed: true,
-      take: async (key, limit, units): Promise<Count | undefined> => {
-        const reply = await ask((id) => ({ kind: 'take', id, key, limit, units }), REPLY_TIMEOUT_MS);
-        return reply?.kind === 'taken' ? reply.count : undefined;
-      },
-      refund: (key, units, slot) => {
-        send({ kind: 'refund', key, units, slot });
-      },
-      close: () => undefined,
-    },
+    windows: rates.windows,
     expose: (registries) => {
       own = registries;
     },
