@@ -20,8 +20,8 @@ const ROUNDS = isQuick ? 3 : 8;
 const SECONDS = isQuick ? 1 : 3;
 const CONNECTIONS = 32;
 /** V8 compiles what is used often: a process that has answered less takes several times the CPU for a request. */
-const WARM_REQUESTS = 15_000;
-const MAX_WARM_ROUNDS = 30;
+const WARM_REQUESTS = isQuick ? 15_000 : 60_000;
+const MAX_WARM_ROUNDS = 40;
 /** Above this load other work takes a part of the cores, so that throughput says nothing. */
 const QUIET_LOAD = 0.5;
 const BOTH = '0,1';
@@ -120,7 +120,8 @@ async function measureScene(scene, { variants, nginx }) {
   const samples = new Map(variants.map(({ name }) => [name, []]));
   const script = join(home, 'post.lua');
   const body = JSON.stringify({ query: scene.query, variables: scene.variables });
-  await writeFile(script, `wrk.method = 'POST'\nwrk.headers['content-type'] = 'application/json'\nwrk.body = [==[${body}]==]\n`);
+  const lines = ["wrk.method = 'POST'", "wrk.headers['content-type'] = 'application/json'", `wrk.body = [==[${body}]==]`];
+  await writeFile(script, lines.join('\n'));
   const run = async ({ cores, gateways }) => {
     const pids = await pidsOf(gateways);
     for (const pid of [...pids, ...(await withChildren(nginx))]) pin(pid, cores);
