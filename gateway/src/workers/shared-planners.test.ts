@@ -35,7 +35,10 @@ function createPrimary() {
     };
     const channel = new PlannerChannel((message) => {
       state.asked.push(message.kind);
-      if (!state.isSilent) setImmediate(() => planners.handle({ id, send }, structuredClone(message)));
+      if (state.isSilent) return;
+      setImmediate(() => {
+        planners.handle({ id, send }, structuredClone(message));
+      });
     }, pingMs);
     const startPlanner = createStartPlanner({ channel, log });
     stops.push(() => {
