@@ -103,7 +103,10 @@ describe('two workers behind TLS', () => {
   });
 
   it('count the requests of an account together, in Redis where there is one', async () => {
-    const statuses = await ask(issue('usr_counted'), 2 * LIMIT);
+    const token = issue('usr_counted');
+    // A few at a time: on a busy machine a burst takes longer than the 500 ms after which a worker does not wait for Redis.
+    const statuses: number[] = [];
+    while (statuses.length < 2 * LIMIT) statuses.push(...(await ask(token, 4)));
     expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
     expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
     // Another gateway with the same Redis counts on.
@@ -117,7 +120,7 @@ describe('two workers behind TLS', () => {
       },
       args: ['--auth', 'on'],
     });
-    const { status } = await askHttps(certificate, other.gateway.port, toRequest(issue('usr_counted')));
+    const { status } = await askHttps(certificate, other.gateway.port, toRequest(token));
     await other.stop();
     expect(status).toBe(429);
   });

@@ -40,6 +40,7 @@ class RemotePlanner implements TaskRunner {
   readonly #key: string;
   /** The threads of this process; started when the primary does not answer, and then used for good. */
   #own: { readonly threads: PlannerThreads; readonly facts: Promise<SupergraphFacts> } | undefined;
+  #usesPrimary = true;
   #waiting = 0;
   #waitingBytes = 0;
   #state: 'open' | 'retired' | 'closed' = 'open';
@@ -71,7 +72,7 @@ class RemotePlanner implements TaskRunner {
     this.#waiting++;
     this.#waitingBytes += bytes;
     try {
-      return await this.#untilStopped(this.#own ? this.#runOwn(task, client) : this.#ask(task, client));
+      return await this.#untilStopped(this.#usesPrimary ? this.#ask(task, client) : this.#runOwn(task, client));
     } finally {
       this.#waiting--;
       this.#waitingBytes -= bytes;
@@ -115,12 +116,15 @@ class RemotePlanner implements TaskRunner {
   #startOwn() {
     if (this.#own) return this.#own;
     const { channel, log, sdl, limits, threadLimits } = this.#options;
-    log.warn('the primary process does not answer; this worker plans by itself until the next supergraph');
+    if (this.#usesPrimary) {
+      log.warn('the primary process does not answer; this worker plans by itself until the next supergraph');
+      channel.send({ kind: 'close planner', key: this.#key });
+      this.#usesPrimary = false;
+    }
     const threads = new PlannerThreads({ sdl, limits, isShared: () => false, ...threadLimits });
     const own = { threads, facts: threads.start() };
     // The next task tries again.
     own.facts.catch(() => (this.#own = undefined));
-    channel.send({ kind: 'close planner', key: this.#key });
     return (this.#own = own);
   }
 
@@ -131,8 +135,8 @@ class RemotePlanner implements TaskRunner {
   async #close(): Promise<void> {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    if (this.#own) await this.#own.threads.stop();
-    else this.#options.channel.send({ kind: 'close planner', key: this.#key });
+    if (this.#usesPrimary) this.#options.channel.send({ kind: 'close planner', key: this.#key });
+    await this.#own?.threads.stop();
   }
 
   #seed(): Omit<PlannerSeed, 'sdl'> {

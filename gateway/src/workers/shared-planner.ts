@@ -10,6 +10,9 @@ import type { SupergraphFacts } from '../plan/planner.ts';
 /** Results that are kept for the other workers, in serialized bytes. Larger ones, mostly of introspection, are not kept. */
 const KEPT = { maxBytes: 16 * 1024 * 1024, maxResultBytes: 256 * 1024 };
 
+/** For so long a worker counts as having the clients with which it asked last. */
+const RECENT_MS = 5000;
+
 export interface Asked {
   readonly client: string | undefined;
   /** The id of the worker. */
@@ -26,25 +29,24 @@ export class SharedPlanner {
   readonly #running = new Map<string, Promise<Uint8Array>>();
   /** How often each worker has opened it. */
   readonly #uses = new Map<number, number>();
-  /** The workers that had several clients when they asked last. */
-  readonly #shared = new Set<number>();
+  /** What each worker asked last. */
+  readonly #asked = new Map<number, Asked & { readonly at: number }>();
 
   constructor(seed: PlannerSeed) {
-    this.#threads = new PlannerThreads({ ...seed, ...THREAD_LIMITS, isShared: () => this.#shared.size > 0 });
+    this.#threads = new PlannerThreads({ ...seed, ...THREAD_LIMITS, isShared: () => this.#isShared() });
     this.facts = this.#threads.start();
   }
 
   /** Returns the serialized result. Rejects as `PlannerThreads.run`. */
-  run(task: PlannerTask, { client, user, isShared }: Asked): Promise<Uint8Array> {
-    if (isShared) this.#shared.add(user);
-    else this.#shared.delete(user);
+  run(task: PlannerTask, asked: Asked): Promise<Uint8Array> {
+    this.#asked.set(asked.user, { ...asked, at: performance.now() });
     const key = createHash('sha256').update(JSON.stringify(task)).digest('base64');
     const kept = this.#kept.get(key);
     if (kept) return Promise.resolve(kept);
     const running = this.#running.get(key);
     if (running) return running;
     const planned = this.#threads
-      .run(task, client)
+      .run(task, asked.client)
       .then((result) => this.#keep(key, result))
       .finally(() => this.#running.delete(key));
     this.#running.set(key, planned);
@@ -66,12 +68,19 @@ export class SharedPlanner {
   /** Returns whether nothing uses the planner from now on. */
   removeUser(user: number): boolean {
     this.#uses.delete(user);
-    this.#shared.delete(user);
+    this.#asked.delete(user);
     return this.#uses.size === 0;
   }
 
   retire(): void {
     this.#threads.retire();
+  }
+
+  /** Returns whether several clients are present: at one worker, or each at another one. */
+  #isShared(): boolean {
+    const since = performance.now() - RECENT_MS;
+    const recent = [...this.#asked.values()].filter(({ at }) => at >= since);
+    return recent.some(({ isShared }) => isShared) || new Set(recent.flatMap(({ client }) => client ?? [])).size > 1;
   }
 
   #keep(key: string, result: PlannerResult): Uint8Array {

@@ -34,7 +34,7 @@ function createPrimary() {
       });
     };
     const channel = new PlannerChannel((message) => {
-      state.asked.push(message.kind);
+      if (message.kind !== 'ping planner') state.asked.push(message.kind);
       if (state.isSilent) return;
       setImmediate(() => {
         planners.handle({ id, send }, structuredClone(message));

@@ -75,7 +75,7 @@ export class SharedPlanners {
     try {
       reply(user, { kind: 'planner opened', id, facts: await planner.facts });
     } catch (error) {
-      if (this.#planners.get(key) === planner) this.#planners.delete(key);
+      if (this.#planners.get(key) === planner) this.#retire(key);
       const reason = error instanceof Error ? error.message : String(error);
       reply(user, { kind: 'planner refused', id, reason, isPassing: error instanceof PlannerUnavailable });
     }
