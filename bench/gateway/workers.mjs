@@ -3,6 +3,7 @@
  * that have no primary, in interleaved rounds. Needs `wrk` and `nginx`, which cost little, so that the gateway takes most of the time of both cores.
  */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
@@ -29,6 +30,7 @@ const COMMAND = fileURLToPath(new URL('../../gateway/bin/trestle-gateway.mjs', i
 
 const home = await mkdtemp(join(tmpdir(), 'trestle-bench-workers-'));
 const processes = createProcesses();
+let nginx;
 const [loadBefore] = loadavg();
 
 try {
@@ -39,11 +41,11 @@ try {
   const [small, large] = ['a', 'b'].map((chain) => SCENES.find((scene) => scene.chain === chain));
   const recorder = await startVariants(supergraph, {});
   const responses = await recordResponses(port, { url: recorder[0].gateways[0].port, scenes: [small, large] });
-  const nginx = await startNginx(port);
+  nginx = await startNginx(port);
   const results = [];
   const measure = async (name, scene, variants) => {
     for (const [subgraph, text] of Object.entries(responses.get(scene))) await writeFile(join(home, 'www', subgraph), text);
-    results.push({ name, samples: await measureScene(scene, { variants, nginx }) });
+    results.push({ name, samples: await measureScene(scene, { variants }) });
   };
   await measure(small.name, small, recorder);
   await measure(large.name, large, recorder);
@@ -54,6 +56,8 @@ try {
   console.log(lines.join('\n'));
   if (isWritten) await writeSection('Several workers', { command: 'npm run bench:workers', lines });
 } finally {
+  // Its workers end with it only when it is not killed.
+  if (nginx?.kill('SIGTERM')) await once(nginx, 'exit');
   processes.endAll();
   await rm(home, { recursive: true, force: true });
 }
@@ -116,7 +120,7 @@ async function sendOnce(port, { query, variables }) {
   if (!data || errors) throw new Error(`The gateway did not answer as it should: ${JSON.stringify(errors)}`);
 }
 
-async function measureScene(scene, { variants, nginx }) {
+async function measureScene(scene, { variants }) {
   const samples = new Map(variants.map(({ name }) => [name, []]));
   const script = join(home, 'post.lua');
   const body = JSON.stringify({ query: scene.query, variables: scene.variables });
@@ -124,7 +128,7 @@ async function measureScene(scene, { variants, nginx }) {
   await writeFile(script, lines.join('\n'));
   const run = async ({ cores, gateways }) => {
     const pids = await pidsOf(gateways);
-    for (const pid of [...pids, ...(await withChildren(nginx))]) pin(pid, cores);
+    for (const pid of [...pids, ...(await withChildren(nginx.pid))]) pin(pid, cores);
     const before = await cpuOf(pids);
     const connections = CONNECTIONS / gateways.length;
     const counts = await Promise.all(gateways.map(({ port }) => runWrk(port, { script, cores, connections })));
@@ -156,7 +160,7 @@ function runWrk(port, { script, cores, connections }) {
   });
 }
 
-/** Starts an nginx that answers every POST with the file of its path. Resolves with its process id once it accepts connections. */
+/** Starts an nginx that answers every POST with the file of its path. Resolves with it once it accepts connections. */
 async function startNginx(port) {
   await mkdir(join(home, 'www'), { recursive: true });
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${home}/${name};`).join(' ');
@@ -168,10 +172,10 @@ events { worker_connections 1024; }
 http { access_log off; keepalive_requests 1000000000; keepalive_timeout 600; default_type application/json; client_body_buffer_size 64k; ${paths}
 server { listen 127.0.0.1:${port} reuseport; root ${home}/www; error_page 405 =200 $uri; } }`,
   );
-  const { pid } = processes.keep(spawn('nginx', ['-c', file, '-p', home], { stdio: ['ignore', 'inherit', 'inherit'] }));
+  const server = processes.keep(spawn('nginx', ['-c', file, '-p', home], { stdio: ['ignore', 'inherit', 'inherit'] }));
   for (;;) {
     const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
-    if (response) return pid;
+    if (response) return server;
   }
 }
 
