@@ -16,7 +16,7 @@ export function createProcesses() {
   const children = [];
   const keep = (child, core) => {
     children.push(child);
-    pin(child.pid, core);
+    if (core !== undefined) pin(child.pid, core);
     return child;
   };
   return {
@@ -57,6 +57,8 @@ export function createProcesses() {
       }
       return { child, pid: child.pid, port };
     },
+    /** Adds a process that was started elsewhere. Returns it. */
+    keep,
     endAll() {
       for (const child of children) child.kill('SIGKILL');
     },
@@ -82,9 +84,18 @@ function accepts(port) {
   });
 }
 
-/** Pins a process, all of its threads, to a core. */
+/** Pins all threads of a process to a core, or to several, as in `0,1`. */
 export function pin(pid, core) {
   execFileSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], { stdio: 'ignore' });
+}
+
+/** Returns the ids of the child processes of a process. */
+export async function childrenOf(pid) {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text
+    .split(' ')
+    .filter((each) => each !== '')
+    .map(Number);
 }
 
 /** Returns the user and system time of a process, in seconds. */

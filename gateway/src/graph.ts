@@ -27,6 +27,7 @@ import { createRequestMetrics } from './observability/request-metrics.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
 import { createPipeline } from './pipeline.ts';
+import type { StartPlanner } from './plan/planner-thread.ts';
 import type { Measure } from './request/context.ts';
 import type { RunOperation } from './request/operation.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
@@ -55,6 +56,8 @@ export interface SharedParts {
   readonly rateLimits: RateLimits;
   readonly edge: Edge;
   readonly buffers: SendBuffers;
+  /** Starts planners; undefined for threads of this process. */
+  readonly startPlanner: StartPlanner | undefined;
 }
 
 /** A graph that is ready to serve. */
@@ -91,7 +94,7 @@ export async function startGraph(
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
   const usage = createUsage(config, { log, metrics });
-  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, admission: shared.admission });
+  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, ...shared });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
@@ -154,7 +157,7 @@ interface Observers {
   readonly metrics: Registry;
 }
 
-interface EngineParts extends Pick<SharedParts, 'admission'> {
+interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner'> {
   readonly measure: Measure;
   readonly hooks: Hooks;
   readonly cache: ResponseCache | undefined;
@@ -163,7 +166,7 @@ interface EngineParts extends Pick<SharedParts, 'admission'> {
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
 function prepareEngine(
   config: Config,
-  { log, metrics, measure, hooks, cache, admission }: Observers & EngineParts,
+  { log, metrics, measure, hooks, cache, admission, startPlanner }: Observers & EngineParts,
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
   const upstreams = createUpstreams({
@@ -184,6 +187,7 @@ function prepareEngine(
       return createTrestleEngine({
         ...options,
         isShared: () => admission.hasSeveralClients(),
+        startPlanner,
         executor: config.EXECUTOR,
         isOverwriting: config.OVERWRITE_MEMORY,
         subscriptions: config.subscriptions,

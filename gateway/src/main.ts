@@ -48,9 +48,9 @@ if (notice !== undefined) {
 if (command !== 'start') process.exit(await runCommand());
 const config = shareLimits(await readConfig());
 const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL });
-/** The other side of a worker; undefined for the only process of a gateway, and for the primary of several workers. */
-const primary = cluster.isWorker ? connectToPrimary() : undefined;
 const log = cluster.worker ? withFields(processLog, { worker: cluster.worker.id }) : processLog;
+/** The other side of a worker; undefined for the only process of a gateway, and for the primary of several workers. */
+const primary = cluster.isWorker ? connectToPrimary(log) : undefined;
 const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs, DRAIN_DELAY_MS: delayMs } = config;
 const drainMs = subscriptionDrainMs + requestDrainMs;
 /** Subscriptions end in the last part of the time in which the process still serves. */
@@ -75,7 +75,7 @@ async function start() {
   const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS, requestHeaders });
   const buffers = new SendBuffers(config.sendBuffers);
   registerSendBuffers(probes.metrics, buffers);
-  const shared = { tracing, admission, rateLimits, edge, buffers };
+  const shared = { tracing, admission, rateLimits, edge, buffers, startPlanner: primary?.startPlanner };
   graphs.push(...(await Promise.all(config.graphs.map((each) => startOne(each, { probes, shared })))));
   const configuration = watchConfigurations({ config, read: async () => shareLimits(await readConfig()), log: processLog, graphs });
   const service = await startService({

@@ -1,11 +1,12 @@
 /** Several workers of one gateway: what clients and operators notice of them, and what happens when one is killed. */
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { Agent, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMetric, request, until } from '../../stack/client.ts';
 import { type Federation, startFederation, startGateway } from '../../stack/federation.ts';
+import { type SocketClient, openSocket } from '../../stack/socket-client.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';
 
 let release: () => void = () => undefined;
@@ -24,16 +25,28 @@ const SOURCES = {
   },
 };
 const WORKERS = 2;
+const MAX_SOCKETS = 8;
+/** A worker that ended is replaced in this time, also under load. */
+const REPLACED_MS = 5000;
 const HEADERS = { 'content-type': 'application/json' };
 
 let federation: Federation;
 let folder: string;
 let file: string;
+let configuration: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trestle-workers-'));
   file = join(folder, 'supergraph.graphql');
-  const env = { RATE_LIMIT_ANONYMOUS_PER_MIN: '1000000', TRUSTED_PROXIES: '127.0.0.1', DRAIN_DELAY_MS: '200', REQUEST_DRAIN_MS: '60000' };
-  federation = await startFederation(SOURCES, { env, args: ['--workers', String(WORKERS)] });
+  configuration = join(folder, 'trestle.yaml');
+  await writeFile(configuration, 'limits: { maxAliases: 5 }\n');
+  const env = {
+    MAX_SOCKETS: String(MAX_SOCKETS),
+    RATE_LIMIT_ANONYMOUS_PER_MIN: '1000000',
+    TRUSTED_PROXIES: '127.0.0.1',
+    DRAIN_DELAY_MS: '200',
+    REQUEST_DRAIN_MS: '60000',
+  };
+  federation = await startFederation(SOURCES, { env, args: ['--workers', String(WORKERS), '--config', configuration] });
   await writeFile(file, federation.supergraphSdl);
   await until(async () => (await countWorkers()) === WORKERS);
 });
@@ -117,8 +130,37 @@ describe('a gateway with two workers', () => {
     });
   });
 
-  it('replaces a worker that was killed; the other one serves meanwhile, and no client waits without end', async () => {
+  it('applies a changed configuration file in every worker, without a failed request', async () => {
+    const read = async () => (await post('{ a: title b: title c: title }')).status;
+    expect(await read()).toBe(200);
+    await writeFile(`${configuration}.next`, 'limits: { maxAliases: 2 }\n');
+    await rename(`${configuration}.next`, configuration);
+    await until(async () => {
+      const [plain, ...statuses] = await Promise.all([
+        post('{ title }').then(({ status }) => status),
+        ...Array.from({ length: 2 * WORKERS }, read),
+      ]);
+      expect(plain).toBe(200);
+      return statuses.every((status) => status === 400);
+    });
+  });
+
+  it('accepts no more WebSockets in all workers together than the setting allows', async () => {
+    const sockets: SocketClient[] = [];
+    const open = async () => {
+      const opened = await Promise.allSettled(Array.from({ length: MAX_SOCKETS }, () => openSocket(federation.url)));
+      sockets.push(...opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
+      return opened.every(({ status }) => status === 'rejected');
+    };
+    // A worker that has room may get none of a few connections.
+    await until(async () => (await open()) && sockets.length >= MAX_SOCKETS);
+    expect(sockets).toHaveLength(MAX_SOCKETS);
+    await Promise.all(sockets.map((socket) => socket.close()));
+  });
+
+  it('replaces a worker that was killed within 5 s; the other one serves meanwhile, and no client waits without end', async () => {
     const [victim, other] = await readChildren(pidOf(federation));
+    const killedAt = performance.now();
     process.kill(Number(victim), 'SIGKILL');
     // Connections of the killed worker are reset; each new request is served.
     await until(async () => {
@@ -127,6 +169,7 @@ describe('a gateway with two workers', () => {
       const workers = await readChildren(pidOf(federation));
       return workers.length === WORKERS && !workers.includes(Number(victim)) && (await countWorkers()) === WORKERS;
     });
+    expect(performance.now() - killedAt).toBeLessThan(REPLACED_MS);
     expect(await readChildren(pidOf(federation))).toContain(other);
     expect(federation.gateway.lines.join('\n')).toContain('a worker ended, and is replaced');
     expect((await Promise.all(Array.from({ length: 8 }, () => post('{ title }')))).map(({ status }) => status)).toEqual(Array(8).fill(200));

@@ -12,7 +12,7 @@ import { createExecutionCounter } from '../observability/execution-metrics.ts';
 import { registerOperationCache } from '../observability/request-metrics.ts';
 import { createLagMetric, registerStreams } from '../observability/subscription-metrics.ts';
 import { createCanaryMetrics } from '../observability/supergraph-metrics.ts';
-import { THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
+import { type StartPlanner, THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
 import type { Measure } from '../request/context.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { CanarySettings } from '../launches/canary-judge.ts';
@@ -36,6 +36,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly measure: Measure;
   /** Returns whether several clients are present, which then share the time of planning. By default it never does. */
   readonly isShared?: (() => boolean) | undefined;
+  /** Starts a planner for each supergraph. Default: a thread of this process. */
+  readonly startPlanner?: StartPlanner | undefined;
   readonly executor: ExecutorName;
   /** Whether the memory of a request is overwritten when it is released: for development and tests. */
   readonly isOverwriting: boolean;
@@ -49,10 +51,11 @@ export interface TrestleEngineOptions extends RuntimeSettings {
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { upstreams, measure, log, metrics, hooks, cache, isOverwriting, isShared = () => false } = options;
+  const { upstreams, measure, log, metrics, hooks, cache, isOverwriting } = options;
+  const { isShared = () => false, startPlanner = startPlannerThread } = options;
   const kept = { keepsFetches: cache?.entities !== undefined, reportsUsage: options.reportsUsage ?? false };
   const load = async ({ sdl, launch }: Pick<Delivered, 'sdl' | 'launch'>, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
-    const planner = await startPlannerThread(sdl, limits, { ...THREAD_LIMITS, ...kept, isShared });
+    const planner = await startPlanner(sdl, limits, { ...THREAD_LIMITS, ...kept, isShared });
     return createSnapshot({ planner, launch, upstreams: upstreams.at(addresses), measure, labels, accessOf });
   };
   const delivered = readDelivered(options.supergraphSdl);

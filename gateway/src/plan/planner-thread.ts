@@ -3,6 +3,7 @@ import type { Limits } from '../limits/limits.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
 import type { LaneOptions } from './planner-lane.ts';
+import type { PlannerResult, PlannerTask } from './planner-messages.ts';
 import { PlannerThreads } from './planner-threads.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
@@ -28,28 +29,41 @@ export interface PlannerThread {
   stop(): Promise<void>;
 }
 
+/** Starts the planner of a supergraph: a thread of this process, or one that processes share. Rejects as {@link startPlannerThread}. */
+export type StartPlanner = (sdl: string, limits: Limits, threadLimits: PlannerThreadLimits) => Promise<PlannerThread>;
+
+/** What does the tasks of a planner. */
+export interface TaskRunner extends Pick<PlannerThread, 'retire' | 'stop'> {
+  /** Rejects as `prepare` of {@link PlannerThread}. */
+  run(task: PlannerTask, client?: string): Promise<PlannerResult>;
+}
+
 /** Starts a thread for the supergraph. Rejects with the reason when the supergraph can not be served. */
 export async function startPlannerThread(sdl: string, limits: Limits, threadLimits = THREAD_LIMITS): Promise<PlannerThread> {
   const threads = new PlannerThreads({ sdl, limits, isShared: () => false, ...threadLimits });
-  const facts = await threads.start();
+  return toPlanner(await threads.start(), threads);
+}
+
+/** Returns the planner whose tasks a runner does. */
+export function toPlanner(facts: SupergraphFacts, runner: TaskRunner): PlannerThread {
   return {
     facts,
     async prepare(request, client) {
-      const result = await threads.run({ kind: 'prepare', request }, client);
+      const result = await runner.run({ kind: 'prepare', request }, client);
       return result.kind === 'prepared' ? result.prepared : { errors: [] };
     },
     async introspect(request, variables, client) {
-      const result = await threads.run({ kind: 'introspect', request, variables }, client);
+      const result = await runner.run({ kind: 'introspect', request, variables }, client);
       return result.kind === 'introspected' ? result.results : {};
     },
     async describe(query) {
       const request = { query, operationName: undefined, labels: [] };
-      const result = await threads.run({ kind: 'describe', request });
+      const result = await runner.run({ kind: 'describe', request });
       return result.kind === 'described' ? result.operations : [];
     },
     retire() {
-      threads.retire();
+      runner.retire();
     },
-    stop: () => threads.stop(),
+    stop: () => runner.stop(),
   };
 }

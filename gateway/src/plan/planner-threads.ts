@@ -13,7 +13,8 @@ import { PlanningTime } from './planning-time.ts';
 import { RefusedDocuments, TooMuchWork } from './refused-documents.ts';
 
 /** Limits of a queue: the bytes of all documents that wait, and the number of documents of one client. */
-const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
+export const QUEUE = { maxBytes: 16 * 1024 * 1024, maxPerClient: 200 };
+export const TOO_MANY_WAIT = 'Too many new documents wait to be planned; send fewer at a time, or retry later';
 /** After this time of planning one document, the second thread takes the documents that wait behind it. */
 const PATIENCE_MS = 200;
 /** The second thread exits after this time without a task, to free its memory. */
@@ -113,7 +114,7 @@ export class PlannerThreads {
     return new Promise((resolve, reject) => {
       if (this.#ended) throw fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: this.#ended });
       const isTaken = queue.push({ task, client, bytes: sizeOf(task), resolve, reject });
-      if (!isTaken) throw fail('SERVICE_UNAVAILABLE', 'Too many new documents wait to be planned; send fewer at a time, or retry later');
+      if (!isTaken) throw fail('SERVICE_UNAVAILABLE', TOO_MANY_WAIT);
       this.#dispatch();
     });
   }
@@ -212,7 +213,8 @@ export class PlannerThreads {
   }
 }
 
-function sizeOf(task: PlannerTask): number {
+/** Returns about how many bytes of memory a task takes while it waits. */
+export function sizeOf(task: PlannerTask): number {
   const variables = task.kind === 'introspect' ? JSON.stringify(task.variables).length : 0;
   return 2 * (task.request.query.length + variables);
 }

@@ -1,12 +1,60 @@
 /** The messages between the primary process and its workers. Requests have an id, which their reply repeats. */
 import type { Count } from '@trestle/limits/sliding-windows';
+import type { ErrorCode } from '@trestle/schema/errors';
+import type { PlannerSeed, PlannerTask } from '../plan/planner-messages.ts';
+import type { SupergraphFacts } from '../plan/planner.ts';
+import type { Location } from '../program/program.ts';
 
 /** A metric as `Registry.getMetricsAsJSON` writes it. */
 export type MetricFacts = object;
 
+/** What workers send to the planner that they share. `key` names the supergraph and the settings that it plans with. */
+export type ToPlanner =
+  /** Without a seed only a planner that runs is opened. */
+  | { readonly kind: 'open planner'; readonly id: number; readonly key: string; readonly seed?: PlannerSeed }
+  | {
+      readonly kind: 'plan';
+      readonly id: number;
+      readonly key: string;
+      readonly task: PlannerTask;
+      readonly client: string | undefined;
+      readonly isShared: boolean;
+    }
+  | { readonly kind: 'close planner'; readonly key: string }
+  | { readonly kind: 'ping planner' };
+
+/** What they get from it. */
+export type FromPlanner =
+  | { readonly kind: 'planner opened'; readonly id: number; readonly facts: SupergraphFacts }
+  /** No planner runs for the key: a seed is needed. */
+  | { readonly kind: 'planner unknown'; readonly id: number }
+  /** `isPassing` says that the supergraph may be valid. */
+  | { readonly kind: 'planner refused'; readonly id: number; readonly reason: string; readonly isPassing: boolean }
+  /** A result of the planner, serialized by `node:v8`. */
+  | { readonly kind: 'planned'; readonly id: number; readonly result: Uint8Array }
+  | { readonly kind: 'not planned'; readonly id: number; readonly fault: PlanFault }
+  | { readonly kind: 'planner pong' };
+
+/** A fault of planning, as it crosses the channel. */
+export interface PlanFault {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly locations?: readonly Location[];
+  /** For the log. */
+  readonly reason?: string;
+}
+
+/** Units of a window, as `SlidingWindows.take` takes them. */
+export interface Take {
+  readonly key: string;
+  readonly limit: number;
+  readonly units: number;
+}
+
 /** What workers send. */
 export type FromWorker =
-  | { readonly kind: 'take'; readonly id: number; readonly key: string; readonly limit: number; readonly units: number }
+  | ToPlanner
+  | { readonly kind: 'take'; readonly id: number; readonly takes: readonly Take[] }
   | { readonly kind: 'refund'; readonly key: string; readonly units: number; readonly slot: number }
   | { readonly kind: 'read metrics'; readonly id: number }
   /** The reply to `collect`: the metrics of each of its registries. */
@@ -14,6 +62,7 @@ export type FromWorker =
 
 /** What the primary sends. */
 export type FromPrimary =
-  | { readonly kind: 'taken'; readonly id: number; readonly count: Count }
+  | FromPlanner
+  | { readonly kind: 'taken'; readonly id: number; /** In the order of the takes. */ readonly counts: readonly Count[] }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
   | { readonly kind: 'collect'; readonly id: number };

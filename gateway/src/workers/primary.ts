@@ -1,10 +1,14 @@
-/** The primary process of several workers: it starts and replaces them, counts requests for their rate limits, and joins their metrics. */
+/**
+ * The primary process of several workers: it starts and replaces them, plans for them, counts requests for their rate limits, and joins
+ * their metrics.
+ */
 import cluster, { type Worker } from 'node:cluster';
 import { createSlidingWindows } from '@trestle/limits/sliding-windows';
 import type { Log } from '@trestle/log';
 import { collectMetrics } from './collect-metrics.ts';
 import { closeLostConnections } from './handed-connections.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
+import { SharedPlanners } from './shared-planners.ts';
 
 /** A worker that ended sooner after its start is replaced after a pause, because the next one may end as soon. */
 const STABLE_MS = 5000;
@@ -22,7 +26,8 @@ export interface WorkersOptions {
 export async function startWorkers({ count, log }: WorkersOptions): Promise<() => Promise<void>> {
   // Metrics may have values that JSON has not.
   cluster.setupPrimary({ serialization: 'advanced' });
-  const answer = createAnswer(log);
+  const planners = new SharedPlanners(log);
+  const answer = createAnswer(log, planners);
   let phase: 'starting' | 'serving' | 'stopping' = 'starting';
   const fork = () => {
     const worker = cluster.fork();
@@ -35,6 +40,7 @@ export async function startWorkers({ count, log }: WorkersOptions): Promise<() =
       log.error('a message to a worker failed', { worker: worker.id, error });
     });
     worker.on('exit', (code, signal) => {
+      planners.release(worker);
       if (phase !== 'serving') return;
       log.error('a worker ended, and is replaced', { worker: worker.id, signal: describeExit(code, signal) });
       const wasStable = performance.now() - startedAt >= STABLE_MS;
@@ -86,13 +92,17 @@ function stop(worker: Worker): Promise<void> {
 }
 
 /** Returns what handles the messages of workers. */
-function createAnswer(log: Log): (worker: Worker, message: FromWorker) => void {
+function createAnswer(log: Log, planners: SharedPlanners): (worker: Worker, message: FromWorker) => void {
   const windows = createSlidingWindows();
   const metrics = collectMetrics(listWorkers, send);
   return (worker, message) => {
     switch (message.kind) {
       case 'take':
-        send(worker, { kind: 'taken', id: message.id, count: windows.take(message.key, message.limit, message.units) });
+        send(worker, {
+          kind: 'taken',
+          id: message.id,
+          counts: message.takes.map(({ key, limit, units }) => windows.take(key, limit, units)),
+        });
         return;
       case 'refund':
         windows.refund(message.key, message.units, message.slot);
@@ -109,11 +119,21 @@ function createAnswer(log: Log): (worker: Worker, message: FromWorker) => void {
         return;
       case 'collected':
         metrics.add(worker, message);
+        return;
+      default:
+        planners.handle({ id: worker.id, send: sendTo(worker) }, message);
     }
   };
 }
 
 /** A worker that has ended meanwhile gets nothing. */
-function send(worker: Worker, message: FromPrimary): void {
-  if (worker.isConnected()) worker.process.send(message, undefined, undefined, () => undefined);
+function send(worker: Worker, message: FromPrimary, onSent: () => void = () => undefined): void {
+  if (worker.isConnected()) worker.process.send(message, undefined, undefined, onSent);
+  else onSent();
+}
+
+function sendTo(worker: Worker) {
+  return (message: FromPrimary, onSent: () => void) => {
+    send(worker, message, onSent);
+  };
 }

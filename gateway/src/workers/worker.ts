@@ -1,11 +1,13 @@
-/** A worker's side of the channel to the primary: the counts of rate limits, and the metrics of all workers. */
+/** A worker's side of the channel to the primary: the counts of rate limits, the metrics of all workers, and the planner that they share. */
 import type { SharedWindows } from '@trestle/limits/rate-limiter';
-import type { Count } from '@trestle/limits/sliding-windows';
+import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
+import type { StartPlanner } from '../plan/planner-thread.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
+import { PlannerChannel } from './planner-channel.ts';
+import { createPrimaryWindows } from './primary-windows.ts';
+import { createStartPlanner } from './remote-planner.ts';
 
-/** How long the primary may take to reply. Without a reply, this worker counts alone. */
-const REPLY_TIMEOUT_MS = 1000;
 const METRICS_TIMEOUT_MS = 5000;
 
 /** What a worker gets from the primary. */
@@ -16,10 +18,14 @@ export interface Primary {
   readonly expose: (registries: readonly Registry[]) => void;
   /** Returns the metrics of all workers as text. Rejects when the primary does not reply in time. */
   readonly readMetrics: () => Promise<string>;
+  /** Opens the planner of a supergraph that all workers share. */
+  readonly startPlanner: StartPlanner;
 }
 
 /** Listens to the primary of this worker. */
-export function connectToPrimary(): Primary {
+export function connectToPrimary(log: Log): Primary {
+  const planner = new PlannerChannel(send);
+  const rates = createPrimaryWindows(send);
   const waiting = new Map<number, (reply: FromPrimary | undefined) => void>();
   let own: readonly Registry[] = [];
   let last = 0;
@@ -38,24 +44,25 @@ export function connectToPrimary(): Primary {
       send(toRequest(id));
     });
   process.on('message', (message: FromPrimary) => {
-    if (message.kind === 'collect')
-      void collect(own).then((metrics) => {
-        send({ kind: 'collected', id: message.id, metrics });
-      });
-    else waiting.get(message.id)?.(message);
+    switch (message.kind) {
+      case 'collect':
+        void collect(own).then((metrics) => {
+          send({ kind: 'collected', id: message.id, metrics });
+        });
+        return;
+      case 'taken':
+        rates.receive(message);
+        return;
+      case 'metrics':
+        waiting.get(message.id)?.(message);
+        return;
+      default:
+        planner.receive(message);
+    }
   });
   return {
-    windows: {
-      isUsed: true,
-      take: async (key, limit, units): Promise<Count | undefined> => {
-        const reply = await ask((id) => ({ kind: 'take', id, key, limit, units }), REPLY_TIMEOUT_MS);
-        return reply?.kind === 'taken' ? reply.count : undefined;
-      },
-      refund: (key, units, slot) => {
-        send({ kind: 'refund', key, units, slot });
-      },
-      close: () => undefined,
-    },
+    startPlanner: createStartPlanner({ channel: planner, log }),
+    windows: rates.windows,
     expose: (registries) => {
       own = registries;
     },
