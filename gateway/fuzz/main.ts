@@ -1,13 +1,7 @@
 /**
-<<<<<<< HEAD
- * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`), results in parts with whole ones on 1,000
- * (`--deferred`), both engines on 100,000 (`--operations`), and both executors on 100,000 with spoiled responses (`--executors`). `--executor bytes` does
- * only the last. `--seed` is the first seed.
-=======
- * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`) and 5,000 with contextual
- * arguments (`--contexts`), both engines on 100,000 (`--operations`), and both
- * executors on 100,000 with spoiled responses (`--executors`). `--executor bytes` does only the last. `--seed` is the first seed.
->>>>>>> tables
+ * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`) and 5,000 with contextual arguments (`--contexts`),
+ * results in parts with whole ones on 1,000 (`--deferred`), both engines on 100,000 (`--operations`), and both executors on 100,000 with spoiled
+ * responses (`--executors`). `--executor bytes` does only the last. `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
 import { silenceVendorTelemetry } from '#gateway/config';
@@ -22,11 +16,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '100000' },
     reference: { type: 'string', default: '20000' },
-<<<<<<< HEAD
     deferred: { type: 'string', default: '1000' },
-=======
     contexts: { type: 'string', default: '5000' },
->>>>>>> tables
     executors: { type: 'string', default: '100000' },
     executor: { type: 'string', default: '' },
     failures: { type: 'string', default: '5' },
@@ -36,19 +27,6 @@ const [seed, maxFailures] = [Number(values.seed), Number(values.failures)];
 let failed = 0;
 
 if (values.executor !== 'bytes') {
-<<<<<<< HEAD
-  const compared = await compareWithReference({ seed, operations: Number(values.reference), perWorld: 50, maxFailures });
-  for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
-  process.stdout.write(
-    `graphql-js: ${compared.operations} operations on ${compared.worlds} supergraphs, ${compared.withErrors} with errors: ${compared.failures.length} failed\n`,
-  );
-  const deferred = await fuzzDeferred({ seed, operations: Number(values.deferred), perWorld: 50, maxFailures });
-  for (const failure of deferred.failures) process.stdout.write(`${failure}\n\n`);
-  process.stdout.write(
-    `deferred: ${deferred.operations} operations, ${deferred.inParts} in parts, ${deferred.withFailures} with a fragment without data: ${deferred.failures.length} failed\n`,
-  );
-  failed += deferred.failures.length;
-=======
   for (const hasContexts of [false, true]) {
     const count = Number(hasContexts ? values.contexts : values.reference);
     const compared = await compareWithReference({ seed, operations: count, perWorld: 50, maxFailures, hasContexts });
@@ -59,7 +37,12 @@ if (values.executor !== 'bytes') {
     );
     failed += failures.length;
   }
->>>>>>> tables
+  const deferred = await fuzzDeferred({ seed, operations: Number(values.deferred), perWorld: 50, maxFailures });
+  for (const failure of deferred.failures) process.stdout.write(`${failure}\n\n`);
+  process.stdout.write(
+    `deferred: ${deferred.operations} operations, ${deferred.inParts} in parts, ${deferred.withFailures} with a fragment without data: ${deferred.failures.length} failed\n`,
+  );
+  failed += deferred.failures.length;
   const report = await fuzz({ seed, operations: Number(values.operations), perSupergraph: 100, maxFailures });
   for (const failure of report.failures) process.stdout.write(`${writeFailure(failure)}\n\n`);
   const known = [...report.known].map(([fault, count]) => `${count} by "${fault}"`).join(', ');
