@@ -71,9 +71,9 @@ async function startTrestle(env) {
     if (!isWanted(name)) continue;
     const gateway = await processes.spawn(here('../../gateway/bin/trestle-gateway.mjs'), {
       args: ['--port', '0', '--auth', 'off'],
-      env: { ...env, EXECUTOR: executor },
+      env: { ...env, EXECUTOR: executor, UPSTREAM_DEDUPLICATION: 'on' },
     });
-    started.push({ name, flags: `\`--auth off\`, \`EXECUTOR=${executor}\``, ...gateway });
+    started.push({ name, flags: `\`--auth off\`, \`EXECUTOR=${executor}\`, \`UPSTREAM_DEDUPLICATION=on\``, ...gateway });
   }
   return started;
 }

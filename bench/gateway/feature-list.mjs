@@ -104,6 +104,7 @@ function listServer({ certificate, collector }) {
     { name: 'TLS, HTTP/2', setting: '`server.tls`', env: tls, load: { isSecure: true, allowH2: true } },
     { name: 'lean reader', setting: '`server.requestReader`', env: { REQUEST_READER: 'lean' } },
     { name: 'executor on objects', setting: '`engine.executor`', env: { EXECUTOR: 'objects' } },
+    { name: 'equal queries sent once', setting: '`traffic.deduplicate`', env: { UPSTREAM_DEDUPLICATION: 'on' } },
     { name: 'undici to subgraphs', setting: '`traffic.client`', env: { UPSTREAM_CLIENT: 'undici' } },
   ];
 }

@@ -172,6 +172,7 @@ function prepareEngine(
   const upstreams = createUpstreams({
     client: config.UPSTREAM_CLIENT,
     hasCompression: config.UPSTREAM_COMPRESSION,
+    isSharing: config.UPSTREAM_DEDUPLICATION,
     ...settings.addresses,
     timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
     pingIntervalMs: config.PING_INTERVAL_MS,

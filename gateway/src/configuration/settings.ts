@@ -115,6 +115,7 @@ export const settings = {
   REQUEST_READER: setting.choice('node', 'lean').default('node'),
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
   UPSTREAM_COMPRESSION: setting.onOff().default(false),
+  UPSTREAM_DEDUPLICATION: setting.onOff().default(false),
   SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
   AUTH: setting.onOff().default(true),
   ...verificationSettings,

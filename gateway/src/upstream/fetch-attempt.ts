@@ -65,6 +65,8 @@ export interface UpstreamTarget {
   /** Adds a request without a response to the metrics. */
   readonly onError: (code: ClientErrorCode) => void;
   readonly onRetry: () => void;
+  /** Called before a mutation is sent, and after it has ended. */
+  readonly onMutation: () => void;
   /** Calls `act`, whose time counts as used by the client. */
   readonly measure: Measure;
 }
@@ -112,6 +114,7 @@ class FetchAttempt implements ResponseHandler {
       return;
     }
     retries.earn();
+    if (isMutation) this.#target.onMutation();
     const hasMore = own.length > 0 || (isMutation && mutationHeaders.length > 0);
     const all = hasMore ? [...context.headers, ...own, ...(isMutation ? mutationHeaders : [])] : context.headers;
     const ruled = rewrite ? rewrite(all) : all;
@@ -120,7 +123,7 @@ class FetchAttempt implements ResponseHandler {
       this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);
       return;
     }
-    const sent = client.send({ path, headers, body, client: context.client }, this);
+    const sent = client.send({ path, headers, body, client: context.client, isQuery: !isMutation }, this);
     if (!isMutation) cancellation.add(sent);
   }
 
@@ -158,12 +161,12 @@ class FetchAttempt implements ResponseHandler {
   onFailure(error: ClientError): void {
     const { breaker, retries, onError } = this.#target;
     const { failure } = this.#request.context.upload ?? {};
-    if (failure === undefined) onError(error.code);
+    if (failure === undefined && !error.isShared) onError(error.code);
     if (this.#isCancelled() || failure !== undefined) {
       this.#fail(failure instanceof Error ? failure : error);
       return;
     }
-    breaker.fail();
+    if (!error.isShared) breaker.fail();
     if (this.#isRetriable(error) && retries.take()) this.#retry(error.code === 'UNREACHABLE' ? UNREACHABLE_PAUSE_MS : 0);
     else this.#fail(error);
   }
@@ -225,6 +228,7 @@ class FetchAttempt implements ResponseHandler {
   }
 
   #end(failure: SubgraphFailure | null, result: SubgraphResult): void {
+    if (this.#request.isMutation) this.#target.onMutation();
     const milliseconds = performance.now() - this.#startedAt;
     this.#request.context.fetchLog.add(this.#target.name, milliseconds);
     this.#target.observe(failure ? failure.code : result.errors ? 'errors' : 'data', milliseconds / 1000);

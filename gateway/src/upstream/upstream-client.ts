@@ -9,6 +9,8 @@ export interface ClientRequest<Body = string> {
   readonly body: Body;
   /** For whom it is sent. Requests of a client that wait for a connection do not delay those of others. */
   readonly client?: string | undefined;
+  /** Whether it changes nothing, so that it may get the response of an equal request. Default false. */
+  readonly isQuery?: boolean;
 }
 
 /** A complete response. All of it is lent: it may be read until the handler returns, and is overwritten then. */
@@ -67,15 +69,25 @@ export type ClientErrorCode =
  */
 export type Progress = 'unsent' | 'sent' | 'responding';
 
+/** How a request failed. */
+interface ClientErrorOptions {
+  readonly progress?: Progress;
+  readonly cause?: unknown;
+  readonly isShared?: boolean;
+}
+
 /** Why a request has no response. The message contains addresses: it is for the log only. */
 export class ClientError extends Error {
   readonly code: ClientErrorCode;
   readonly progress: Progress;
+  /** Whether another request had this failure, which this one only shares. */
+  readonly isShared: boolean;
 
-  constructor(code: ClientErrorCode, message: string, { progress = 'unsent', cause }: { progress?: Progress; cause?: unknown } = {}) {
+  constructor(code: ClientErrorCode, message: string, { progress = 'unsent', cause, isShared = false }: ClientErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ClientError';
     this.code = code;
     this.progress = progress;
+    this.isShared = isShared;
   }
 }

@@ -7,6 +7,8 @@ export interface UpstreamMetrics {
   watch(subgraph: string, client: UpstreamClient): void;
   countError(subgraph: string, code: ClientErrorCode): void;
   countRetry(subgraph: string): void;
+  /** Returns what counts a request that got the response of another one. */
+  countShared(subgraph: string): () => void;
 }
 
 /** Registers the metrics. `subgraph` is a name of the supergraph, `code` one of {@link ClientErrorCode}. */
@@ -25,6 +27,12 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     labelNames: ['subgraph'],
     registers: [registry],
   });
+  const shared = new Counter({
+    name: 'trestle_subgraph_requests_shared_total',
+    help: 'Requests to subgraphs that were not sent, because an equal query was in flight.',
+    labelNames: ['subgraph'],
+    registers: [registry],
+  });
   return {
     watch(subgraph, client) {
       clients.set(subgraph, [...(clients.get(subgraph) ?? []), client]);
@@ -35,6 +43,9 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     },
     countRetry: (subgraph) => {
       retries.inc({ subgraph });
+    },
+    countShared: (subgraph) => () => {
+      shared.inc({ subgraph });
     },
   };
 }

@@ -9,6 +9,7 @@ import { createCircuitBreaker } from './circuit-breaker.ts';
 import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
 import { createConnectionPool } from './http1/connection-pool.ts';
+import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import { createUndiciClient } from './undici-client.ts';
@@ -54,6 +55,8 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly client?: UpstreamClientName;
   /** Whether subgraphs may compress their responses. Default false. */
   readonly hasCompression?: boolean;
+  /** Whether equal queries in flight are sent once. Default false. */
+  readonly isSharing?: boolean;
   readonly timeoutMs: number;
   /** How often WebSockets to subgraphs are pinged. */
   readonly pingIntervalMs: number;
@@ -73,6 +76,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { hasCompression = false, headerRules = NO_HEADER_RULES, forwardHeaders = [], forwardResponseHeaders = [] } = options;
   const { pingIntervalMs, measure = NOT_MEASURED, metrics } = options;
   const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
+  const sharing = options.isSharing === true ? new QuerySharing() : undefined;
   const clients = new Map<string, UpstreamClient>();
   const uploadClients = new Map<string, UpstreamClient<Readable>>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
@@ -88,7 +92,9 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     const key = `${name} ${origin}`;
     let client = clients.get(key);
     if (client === undefined) {
-      clients.set(key, (client = createClient(origin, options)));
+      const own = createClient(origin, options);
+      client = sharing ? sharing.wrap(own, connections.countShared(name)) : own;
+      clients.set(key, client);
       connections.watch(name, client);
     }
     return client;
@@ -111,10 +117,11 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
         retries: createRetryBudget(),
         observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
         ...toCounters(connections, name),
+        onMutation: () => sharing?.forget(),
       };
       return {
         url: parsed,
-        subscriptions: withRules(sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address), rewrite),
+        subscriptions: withRules(watchEvents(sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address), sharing), rewrite),
         send: (request, done) => {
           startFetch(target, request, done);
         },
@@ -128,6 +135,22 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       sockets.close();
       await Promise.all([...clients.values(), ...uploadClients.values()].map((client) => client.close()));
     },
+  };
+}
+
+/** An event tells of a change: what its own fetches read must not have been read before it. */
+function watchEvents(subscriptions: SubscriptionUpstream, sharing: QuerySharing | undefined): SubscriptionUpstream {
+  if (!sharing) return subscriptions;
+  return {
+    ...subscriptions,
+    subscribe: (request, receiver) =>
+      subscriptions.subscribe(request, {
+        ...receiver,
+        next(result) {
+          sharing.forget();
+          receiver.next(result);
+        },
+      }),
   };
 }
 
