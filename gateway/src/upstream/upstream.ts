@@ -14,7 +14,7 @@ import { createRetryBudget } from './retry-budget.ts';
 import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import { createUndiciClient } from './undici-client.ts';
 import type { ClientErrorCode, UpstreamClient } from './upstream-client.ts';
-import { createUpstreamMetrics } from './upstream-metrics.ts';
+import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
 /** Of each subgraph. */
 const MAX_CONNECTIONS = 64;
@@ -90,13 +90,8 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const clientOf = (name: string, origin: string): UpstreamClient => {
     // Subgraphs at one origin have connections of their own: a slow one must not use up those of the others.
     const key = `${name} ${origin}`;
-    let client = clients.get(key);
-    if (client === undefined) {
-      const own = createClient(origin, options);
-      client = sharing ? sharing.wrap(own, connections.countShared(name)) : own;
-      clients.set(key, client);
-      connections.watch(name, client);
-    }
+    const client = clients.get(key) ?? watchClient(name, createClient(origin, options), { connections, sharing });
+    clients.set(key, client);
     return client;
   };
   const at = ({ urls, subscriptionUrls }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
@@ -138,6 +133,17 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   };
 }
 
+interface ClientWatch {
+  readonly connections: UpstreamMetrics;
+  readonly sharing: QuerySharing | undefined;
+}
+
+/** Adds the client to the metrics. Returns the client that sends equal queries once, or the client itself. */
+function watchClient(name: string, client: UpstreamClient, { connections, sharing }: ClientWatch): UpstreamClient {
+  connections.watch(name, client);
+  return sharing ? sharing.wrap(client, connections.countShared(name)) : client;
+}
+
 /** An event tells of a change: what its own fetches read must not have been read before it. */
 function watchEvents(subscriptions: SubscriptionUpstream, sharing: QuerySharing | undefined): SubscriptionUpstream {
   if (!sharing) return subscriptions;
@@ -163,7 +169,7 @@ function withRules(subscriptions: SubscriptionUpstream, rewrite: UpstreamTarget[
   };
 }
 
-function toCounters(connections: ReturnType<typeof createUpstreamMetrics>, name: string) {
+function toCounters(connections: UpstreamMetrics, name: string) {
   return {
     onError: (code: ClientErrorCode) => {
       connections.countError(name, code);
