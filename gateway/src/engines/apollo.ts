@@ -11,6 +11,7 @@ import { type SubgraphErrors, formatError, isServerError } from '../errors/forma
 import { type Limits, toUnits } from '../limits/limits.ts';
 import { createCostMetrics } from '../observability/cost-metrics.ts';
 import { type AccessRules, readAccessRules } from '../plan/access-directives.ts';
+import { patchRebasing } from '../plan/patch-rebasing.ts';
 import { patchVariableCollector } from '../plan/patch-variables.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest, OperationResult, Outcome } from '../request/operation.ts';
@@ -56,6 +57,7 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   gateway.onSchemaLoadOrUpdate(({ apiSchema }) => {
     schema = apiSchema;
   });
+  patchRebasing();
   patchVariableCollector();
   const server = createServer(gateway, options);
   await server.start();

@@ -5,6 +5,7 @@ import { type GraphQLSchema, parse, validateSchema } from 'graphql';
 import { type AccessRules, readAccessRules } from './access-directives.ts';
 import { defineKnownDirectives } from './known-directives.ts';
 import { keepOperationDirectives } from './operation-directives.ts';
+import { patchRebasing } from './patch-rebasing.ts';
 import { type SupergraphPatch, patchSupergraph } from './patch-supergraph.ts';
 import { patchVariableCollector } from './patch-variables.ts';
 import { withoutStandIns } from './stand-ins.ts';
@@ -28,6 +29,7 @@ const FEATURES = new Set([...DEFAULT_SUPPORTED_SUPERGRAPH_FEATURES, 'https://spe
 
 /** With `isIncremental` the schema of clients has `@defer` and `@stream`. Throws for a supergraph that is not valid, or that links a feature for security or execution that is not known here. */
 export function loadSupergraph(sdl: string, { isIncremental = false } = {}): LoadedSupergraph {
+  patchRebasing();
   patchVariableCollector();
   const { document, rules } = readAccessRules(parse(sdl, { noLocation: true }));
   const patch = patchSupergraph(document);
