@@ -112,15 +112,16 @@ describe('UsageReporter', () => {
     server.respond = beDown;
     const to = start(8000);
     let sent = 0;
-    while (((await outcome('dropped')) ?? 0) === 0) {
+    // While the registry is down the oldest report is sent again and again. Another one is sent when that was dropped.
+    while (new Set(bodies().map(({ id }) => id)).size < 2) {
       send(to, { ...A, text: `{${'a'.repeat(500)}}`, hash: String(sent++) });
       await delay(1);
     }
     server.respond = TAKEN;
-    const first = bodies()[0]?.id;
     await to.stop();
-    expect(bodies().at(-1)?.id).not.toBe(first);
-    expect(((await outcome('dropped')) ?? 0) + ((await outcome('reported')) ?? 0)).toBe(sent);
+    const dropped = (await outcome('dropped')) ?? 0;
+    expect(dropped).toBeGreaterThan(0);
+    expect(dropped + ((await outcome('reported')) ?? 0)).toBe(sent);
   });
 
   it('sends what is left when it stops, and gives up after its time limit', async () => {
