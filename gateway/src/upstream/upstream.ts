@@ -144,7 +144,7 @@ function watchClient(name: string, client: UpstreamClient, { connections, sharin
   return sharing ? sharing.wrap(client, connections.countShared(name)) : client;
 }
 
-/** An event tells of a change: what its own fetches read must not have been read before it. */
+/** An event follows a change, so the fetches for it must not get what was read before the change. */
 function watchEvents(subscriptions: SubscriptionUpstream, sharing: QuerySharing | undefined): SubscriptionUpstream {
   if (!sharing) return subscriptions;
   return {
