@@ -10,7 +10,8 @@ const CHANNEL = 'trestle_revocations';
 /** The class of the advisory locks by which the processes that are connected know each other; the second key is a process's number. */
 const PRESENCE_LOCK = 72707373;
 const HIGHEST_NUMBER = 2 ** 31 - 1;
-const ANSWER_MS = 1000;
+/** Longer than another process waits for its own verifiers. */
+const ANSWER_MS = 4000;
 const CONNECT_MS = 3000;
 const QUERY_MS = 3000;
 /** How often the connection is checked: one that is lost without an error receives nothing. */
@@ -38,7 +39,7 @@ export interface RevocationPeersOptions {
   /** Sends a revocation to the verifiers of this process. Resolves when they have applied it. */
   readonly apply: (revocation: Revocation) => Promise<void>;
   readonly log: Pick<Log, 'warn'>;
-  /** How long a revocation waits for the other processes, in milliseconds. Default: 1000. */
+  /** How long a revocation waits for the other processes, in milliseconds. Default: 4000. */
   readonly answerMs?: number;
 }
 
@@ -92,7 +93,7 @@ export class RevocationPeers {
   }
 
   /**
-   * Resolves when all other processes that are connected have applied the revocation, or after a second. The others read it from the
+   * Resolves when all other processes that are connected have applied the revocation, or after `answerMs`. The others read it from the
    * outbox, and so do all while this process is not connected.
    */
   async revoke(revocation: Revocation): Promise<void> {

@@ -4,8 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { Revocation, Revocations } from '@trestle/identity/revocations';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** How long a revocation waits for the acknowledgement of every process. */
-const ACKNOWLEDGE_MS = 1000;
+/** Long enough for a process whose machine is overloaded. A stopped one holds up revocations until its connection is terminated. */
+const ACKNOWLEDGE_MS = 3000;
 const PING_INTERVAL_MS = 5000;
 const MAX_MESSAGE_BYTES = 100;
 
@@ -20,6 +20,8 @@ interface Subscriber {
 export interface PublisherOptions {
   readonly revocations: Pick<Revocations, 'add' | 'list' | 'subscribe'>;
   readonly pingIntervalMs?: number;
+  /** How long a revocation waits for the acknowledgement of every process, in milliseconds. Default: 3000. */
+  readonly acknowledgeMs?: number;
 }
 
 /** Publishes revocations by WebSocket: `{"number", "revoked"}`, first with all so far; a process acknowledges each message by its number. */
@@ -29,13 +31,15 @@ export class RevocationPublisher {
   readonly #subscribers = new Map<WebSocket, Subscriber>();
   /** Called after each acknowledgement and each lost connection. */
   readonly #checks = new Set<() => void>();
+  readonly #acknowledgeMs: number;
   readonly #unsubscribe: () => void;
   readonly #pinger: NodeJS.Timeout;
   #number = 0;
   #isOpen = false;
 
-  constructor({ revocations, pingIntervalMs = PING_INTERVAL_MS }: PublisherOptions) {
+  constructor({ revocations, pingIntervalMs = PING_INTERVAL_MS, acknowledgeMs = ACKNOWLEDGE_MS }: PublisherOptions) {
     this.#revocations = revocations;
+    this.#acknowledgeMs = acknowledgeMs;
     this.#unsubscribe = revocations.subscribe((revocation) => {
       this.#number++;
       for (const socket of this.#subscribers.keys()) this.#send(socket, [revocation]);
@@ -63,7 +67,7 @@ export class RevocationPublisher {
     });
   }
 
-  /** Publishes a revocation. Resolves when every subscribed process has acknowledged it, or after a second. */
+  /** Publishes a revocation. Resolves when every subscribed process has acknowledged it, or after `acknowledgeMs`. */
   revoke(revocation: Revocation): Promise<void> {
     this.#revocations.add(revocation);
     const number = this.#number;
@@ -76,7 +80,7 @@ export class RevocationPublisher {
       const check = () => {
         if ([...this.#subscribers.values()].every(({ acknowledged }) => acknowledged >= number)) settle();
       };
-      const timer = setTimeout(settle, ACKNOWLEDGE_MS);
+      const timer = setTimeout(settle, this.#acknowledgeMs);
       this.#checks.add(check);
       check();
     });
