@@ -13,7 +13,7 @@ const KEY = 'a key that the processes share';
 const MAX_WAITING = 30;
 
 let admission: Admission;
-/** Milliseconds by the admission's clock, which stands still unless a test sets it. */
+/** Milliseconds by the admission's clock, which stands still unless a test sets it, or a request to `/costly` is handled. */
 let time: number;
 let service: Service;
 /** The share of time in which the event loop is busy, as the admission reads it. */
@@ -48,7 +48,7 @@ beforeEach(async () => {
       received++;
       readAll(request).then(
         (body) => {
-          if (request.url === '/costly') keepBusy(100);
+          if (request.url === '/costly') time += 100;
           if (request.url === '/now' || request.url === '/costly') response.end(body);
           else handled.push(response);
         },
@@ -61,11 +61,6 @@ afterEach(async () => {
   for (const each of open.splice(0)) each.destroy();
   await service.stop();
 });
-
-function keepBusy(milliseconds: number): void {
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < milliseconds);
-}
 
 async function readAll(request: IncomingMessage): Promise<string> {
   if (request.method === 'GET') return '';

@@ -1,7 +1,6 @@
 /** Passes requests to their handler when the admission admits them: those with a body after the whole body has arrived. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
-import { performance } from 'node:perf_hooks';
 import type { Admission } from './admission.ts';
 import type { ClientIds } from './client-id.ts';
 import { Response as Http2Response } from './http2-messages.ts';
@@ -67,9 +66,7 @@ export function createAdmissionHandler({ admission, clients, handle, refuse }: A
           // The reader of the body must see its end.
           if (!turn.hasBegun) proceed();
         };
-        measureEnd(request, (milliseconds) => {
-          admission.charge(client, milliseconds);
-        });
+        measureEnd(request, { admission, client });
         if (!turn.take(proceed)) response.destroy();
       });
       handle(request, response);
@@ -95,16 +92,16 @@ function leave(response: ServerResponse, turn: Turn): void {
 type Charge = (milliseconds: number) => void;
 
 /** Charges the time in which the end of the body is handled, and in which promises go on that wait for no I/O: a subgraph parses a document there. */
-function measureEnd(request: IncomingMessage, charge: Charge): void {
+function measureEnd(request: IncomingMessage, { admission, client }: { admission: Admission; client: string }): void {
   let startedAt = 0;
   request.prependOnceListener('end', () => {
-    startedAt = performance.now();
+    startedAt = admission.now();
   });
   request.once('end', () => {
     // What a microtask puts off to the next tick runs when no microtask is left.
     queueMicrotask(() => {
       process.nextTick(() => {
-        charge(performance.now() - startedAt);
+        admission.charge(client, admission.now() - startedAt);
       });
     });
   });

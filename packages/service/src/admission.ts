@@ -23,6 +23,8 @@ export interface Admission {
   measure(client: string, act: () => void): void;
   /** Counts milliseconds of the event loop's time as used by the client, while clients share the process. */
   charge(client: string, milliseconds: number): void;
+  /** Returns the time in milliseconds, by the monotonic clock of what is charged. */
+  now(): number;
   /** Stops the timer; waiting requests never begin. */
   close(): void;
 }
@@ -77,7 +79,7 @@ class FairAdmission implements Admission {
   readonly #limit = new InFlightLimit();
   /** Requests in flight, in the order in which they began. */
   readonly #held = new Set<Held>();
-  readonly #use = new RecentUse();
+  readonly #use: RecentUse;
   #lightInFlight = 0;
   #tickedAt = 0;
   #latest: string | undefined;
@@ -93,6 +95,7 @@ class FairAdmission implements Admission {
     now = () => performance.now(),
   }: AdmissionOptions) {
     this.#options = { maxWaiting, maxWaitingBytes, readUtilization, now };
+    this.#use = new RecentUse(now);
   }
 
   isShared(client: string): boolean {
@@ -129,6 +132,10 @@ class FairAdmission implements Admission {
 
   charge(client: string, milliseconds: number): void {
     if (this.#timer) this.#use.add(client, milliseconds);
+  }
+
+  now(): number {
+    return this.#options.now();
   }
 
   close(): void {

@@ -3,7 +3,7 @@ import { RecentUse } from './recent-use.ts';
 
 describe('RecentUse', () => {
   it('calls a client light that has used less than half as much as the client that has used most', () => {
-    const use = new RecentUse();
+    const use = new RecentUse(() => performance.now());
     use.add('a', 100);
     use.add('b', 49);
     use.add('c', 50);
@@ -11,11 +11,11 @@ describe('RecentUse', () => {
   });
 
   it('calls no client light before any has used time', () => {
-    expect(new RecentUse().isLight('a')).toBe(false);
+    expect(new RecentUse(() => performance.now()).isLight('a')).toBe(false);
   });
 
   it('halves the use of every client in a quarter of a second, and forgets it in the end', () => {
-    const use = new RecentUse();
+    const use = new RecentUse(() => performance.now());
     use.add('a', 100);
     use.decay(250);
     use.add('b', 26);
@@ -27,7 +27,7 @@ describe('RecentUse', () => {
   });
 
   it('measures what is called within something else as time of the outer client', () => {
-    const use = new RecentUse();
+    const use = new RecentUse(() => performance.now());
     use.measure('a', () => {
       use.measure('b', () => {
         const startedAt = performance.now();
@@ -38,7 +38,7 @@ describe('RecentUse', () => {
   });
 
   it('measures what throws, and what is called after it', () => {
-    const use = new RecentUse();
+    const use = new RecentUse(() => performance.now());
     const fault = () => {
       throw new Error('a fault');
     };

@@ -1,5 +1,4 @@
 /** How much time of the event loop each client has used recently: a sum that loses half of itself in each half-life. No I/O. */
-import { performance } from 'node:perf_hooks';
 
 /** After this time without requests a client has half of its use left. */
 const HALF_LIFE_MS = 250;
@@ -9,8 +8,14 @@ const MIN_USE_MS = 0.05;
 /** The recent use of each client. */
 export class RecentUse {
   readonly #byClient = new Map<string, number>();
+  readonly #now: () => number;
   #highest = 0;
   #isMeasuring = false;
+
+  /** Takes a monotonic clock in milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   /** Calls `act` and adds its time. What is measured within something else counts once. */
   measure(client: string, act: () => void): void {
@@ -19,12 +24,12 @@ export class RecentUse {
       return;
     }
     this.#isMeasuring = true;
-    const startedAt = performance.now();
+    const startedAt = this.#now();
     try {
       act();
     } finally {
       this.#isMeasuring = false;
-      this.add(client, performance.now() - startedAt);
+      this.add(client, this.#now() - startedAt);
     }
   }
 

@@ -65,7 +65,7 @@ describe('a request', () => {
           clearInterval(timer);
         });
       },
-      { timeoutMs: 100 },
+      { timeoutMs: 500 },
     );
     expect(await failPost(slow)).toBe('TIMEOUT, responding');
   });

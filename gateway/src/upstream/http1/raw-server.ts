@@ -70,7 +70,7 @@ export async function writeParts(socket: Socket, parts: readonly Uint8Array[]): 
   }
 }
 
-export const OPTIONS: PoolOptions = { maxConnections: 8, connectTimeoutMs: 1000, timeoutMs: 5000, maxResponseBytes: 1024 * 1024 };
+export const OPTIONS: PoolOptions = { maxConnections: 8, connectTimeoutMs: 5000, timeoutMs: 30_000, maxResponseBytes: 1024 * 1024 };
 
 /** What a client made of a response. */
 export interface Received {
