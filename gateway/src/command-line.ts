@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { SettingsError, type SettingForm } from '@trestle/env';
 import { describeDefault } from './configuration/describe.ts';
 import { type SettingNode, type SettingPlace, createSettingTree, listSettings } from './configuration/setting-tree.ts';
+import { suggest } from './configuration/suggest.ts';
 import { readVersion } from './package-files.ts';
 
 const COMMANDS = {
@@ -69,7 +70,11 @@ function readAssignment(text: string, places: readonly SettingPlace[]): [name: s
     const name = matchPath(place.path, path);
     return name === undefined ? [] : [{ place, name }];
   })[0];
-  if (!found || rest.length === 0) throw new Error(`--set needs a setting and its value, such as limits.maxDepth=20.`);
+  if (rest.length === 0) throw new Error('--set needs a setting and its value, such as limits.maxDepth=20.');
+  if (!found) {
+    const known = places.map((place) => place.path);
+    throw new Error(`--set: the setting '${path}' is unknown${suggest(path, known)}`);
+  }
   const { place, name } = found;
   return [(place.node.variables[0] ?? '').replace('*', name.toUpperCase()), toText(value, place.node.form)];
 }

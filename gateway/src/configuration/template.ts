@@ -44,6 +44,8 @@ function writeSetting({ key, node, path, indent }: Part & { readonly node: Setti
   return [`${space}## ${node.about}${describeDefault(node)}`, `${space}${Object.hasOwn(ACTIVE, path) ? '' : '# '}${line}`];
 }
 
+const MAX_PORT = 65_535;
+
 /** Returns the default, or a value that the setting accepts. */
 function toExample({ form, defaultValue }: SettingNode): unknown {
   if (typeof defaultValue !== 'object' && defaultValue !== undefined) return defaultValue;
@@ -51,7 +53,7 @@ function toExample({ form, defaultValue }: SettingNode): unknown {
   switch (form.kind) {
     case 'integer':
     case 'number':
-      return Math.max(form.minimum, Math.min(9464, form.maximum));
+      return form.maximum === MAX_PORT ? 9464 : Math.max(form.minimum, Math.min(1000, form.maximum));
     case 'choice':
       return form.values[0];
     case 'url':
