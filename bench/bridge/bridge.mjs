@@ -1,5 +1,6 @@
 /** `npm run bench`: the CPU time of `GET /v1/users/{id}` at the bridge, compared with other servers and a minimal one. */
 import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +52,7 @@ try {
   }
   report(costs);
 } finally {
-  for (const child of children) child.kill('SIGKILL');
+  for (const child of children) await end(child);
   await rm(home, { recursive: true, force: true });
 }
 
@@ -99,6 +100,15 @@ function start(path, env, core) {
       resolve({ pid: child.pid, port: Number(port) });
     });
   });
+}
+
+/** A process writes its profile when it ends by itself. */
+async function end(child) {
+  if (child.exitCode !== null) return;
+  child.removeAllListeners('exit');
+  const ended = once(child, 'exit');
+  child.kill(child.spawnargs.includes('--cpu-prof') ? 'SIGTERM' : 'SIGKILL');
+  await ended;
 }
 
 /** Pins a process to a core: the measured server to one, everything else to the other. */

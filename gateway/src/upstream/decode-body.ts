@@ -1,6 +1,6 @@
 /** Decompresses the body of a subgraph's response (RFC 9110 §8.4). */
 import { brotliDecompress, gunzip } from 'node:zlib';
-import type { ClientResponse } from './upstream-client.ts';
+import type { ClientResponse } from '@trestle/http-client/upstream-client';
 
 /** What a gateway with compression asks its subgraphs for. */
 export const ACCEPT_ENCODING = ['accept-encoding', 'br, gzip'] as const;

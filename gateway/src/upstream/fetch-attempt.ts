@@ -16,7 +16,7 @@ import {
   type ClientResponse,
   type ResponseHandler,
   type UpstreamClient,
-} from './upstream-client.ts';
+} from '@trestle/http-client/upstream-client';
 
 /** Before the retry of a connection that could not be opened: the subgraph may be restarting. */
 const UNREACHABLE_PAUSE_MS = 100;

@@ -1,7 +1,7 @@
 /** Equal queries in flight are sent once (`UPSTREAM_DEDUPLICATION=on`), against a real HTTP server that answers when the test lets it. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { until } from './http1/raw-server.ts';
+import { until } from '@trestle/http-client/raw-server';
 import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
 import { UPSTREAM_CLIENTS } from './upstream.ts';
 

@@ -3,7 +3,13 @@
  * caller's credential among them, but for those that name the single request.
  */
 import type { Abortable } from '@trestle/service/cancellation';
-import { ClientError, type ClientRequest, type ClientResponse, type ResponseHandler, type UpstreamClient } from './upstream-client.ts';
+import {
+  ClientError,
+  type ClientRequest,
+  type ClientResponse,
+  type ResponseHandler,
+  type UpstreamClient,
+} from '@trestle/http-client/upstream-client';
 
 /** Headers that do not change a result. */
 const OF_ONE_REQUEST: ReadonlySet<string> = new Set(['x-request-id', 'traceparent', 'tracestate']);

@@ -5,7 +5,7 @@ import { Cancellation } from '@trestle/service/cancellation';
 import { Registry } from 'prom-client';
 import { FetchLog } from '../request/fetch-log.ts';
 import type { UpstreamContext } from './fetch-attempt.ts';
-import { Fixtures } from './http1/raw-server.ts';
+import { Fixtures } from '@trestle/http-client/raw-server';
 import { type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
 
 const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];

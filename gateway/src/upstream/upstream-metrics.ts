@@ -1,6 +1,6 @@
 /** Prometheus metrics of the connections to subgraphs, whichever client sends the fetches (contract §1). Labels are bounded: see each. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { ClientErrorCode, UpstreamClient } from './upstream-client.ts';
+import type { ClientErrorCode, UpstreamClient } from '@trestle/http-client/upstream-client';
 
 export interface UpstreamMetrics {
   /** Reports the connections of a client under the name of its subgraph; there may be several for one subgraph. */

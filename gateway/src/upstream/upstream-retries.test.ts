@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { until } from './http1/raw-server.ts';
+import { until } from '@trestle/http-client/raw-server';
 import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
 import { UPSTREAM_CLIENTS } from './upstream.ts';
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createTestCaller } from '@trestle/identity/test-identity';
-import { until } from './http1/raw-server.ts';
+import { until } from '@trestle/http-client/raw-server';
 import { UpstreamFixture, createContext } from './test-upstream.ts';
 import { UPSTREAM_CLIENTS } from './upstream.ts';
 

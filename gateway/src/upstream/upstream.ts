@@ -8,12 +8,12 @@ import { type Measure, NOT_MEASURED } from '../request/context.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
-import { createConnectionPool } from './http1/connection-pool.ts';
+import { createConnectionPool } from '@trestle/http-client/connection-pool';
 import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
-import { createUndiciClient } from './undici-client.ts';
-import type { ClientErrorCode, UpstreamClient } from './upstream-client.ts';
+import { createUndiciClient } from '@trestle/http-client/undici-client';
+import type { ClientErrorCode, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
 /** Of each subgraph. */

@@ -1,11 +1,14 @@
 /** Sends GraphQL requests to the gateway over HTTP, on kept-alive connections. */
 import { X509Certificate } from 'node:crypto';
-import { type ConnectionOptions, createSecureContext, rootCertificates } from 'node:tls';
+import { createSecureContext, rootCertificates } from 'node:tls';
+import { type PoolOptions, createConnectionPool } from '@trestle/http-client/connection-pool';
+import { createUndiciClient } from '@trestle/http-client/undici-client';
+import { ClientError } from '@trestle/http-client/upstream-client';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
-import { Agent, Pool, errors } from 'undici';
+import { Agent } from 'undici';
 import type { ResponseEnd } from '../http/response-end.ts';
 import { ClientTurns } from './client-turns.ts';
 import { type Gateway, type PostResult, type RequestFiles, postFiles, postWhenReachable } from './gateway-posts.ts';
@@ -13,9 +16,7 @@ import type { GraphQLResult } from './graphql-result.ts';
 import { type StreamedResult, type SubscriptionRequest, subscribe } from './subscription-client.ts';
 
 /** More than a busy gateway works on at once: requests wait in the gateway rather than here. */
-const CONNECTIONS = 256;
-/** One connection is kept for the readiness of the gateway. */
-const CONNECTIONS_FOR_REQUESTS = CONNECTIONS - 1;
+const CONNECTIONS = 255;
 /** As many requests as the gateway begins at once while it has several clients. More connections are opened one after the other. */
 const CONNECTIONS_AT_FIRST = 16;
 /** Results of one client that may be in memory: in responses that it does not read, above all. */
@@ -60,30 +61,31 @@ export interface GatewayClient {
 /** The options of `createGatewayClient`. */
 export interface GatewayClientOptions {
   readonly url: string;
-  /** Maximum time to the headers of a response, and between two parts of its body, in milliseconds. */
+  /** Maximum time to the end of a response, in milliseconds. For a request with files: to its headers, and between two parts of its body. */
   readonly timeoutMs: number;
   /** The gateway's certificate in PEM. It is trusted for `url` whatever host names it contains. */
   readonly certificate?: string | undefined;
 }
 
-/** Creates a client with a pool of at most 256 connections. */
+/** Creates a client with at most 255 connections for requests; each subscription has one more. */
 export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClientOptions): GatewayClient {
   const address = new URL(url);
   const { origin, pathname } = address;
   const spanAttributes = toPostAttributes(address);
-  const connect = { timeout: CONNECT_TIMEOUT_MS, ...(certificate !== undefined && trustOnly(certificate)) };
+  const tls = certificate === undefined ? undefined : trustOnly(certificate);
+  const options = {
+    maxConnections: CONNECTIONS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    timeoutMs,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    ...(tls && { tls }),
+  };
   // Each stream has a connection of its own, so that streams never keep requests from being sent.
-  const streams = new Agent({ connect, headersTimeout: timeoutMs, maxResponseSize: -1 });
-  const pool = new Pool(origin, {
-    connections: CONNECTIONS,
-    connect,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: MAX_RESPONSE_BYTES,
-  });
+  const streams = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS, ...tls }, headersTimeout: timeoutMs, maxResponseSize: -1 });
   const gateway: Gateway = {
-    pool,
-    requests: new ClientTurns({ places: CONNECTIONS_FOR_REQUESTS, placesAtFirst: CONNECTIONS_AT_FIRST, bytesPerClient: BYTES_PER_CLIENT }),
+    client: createConnectionPool(origin, options),
+    uploadClient: createUndiciClient(origin, { ...options, allowsHttp2: false }),
+    requests: new ClientTurns({ places: CONNECTIONS, placesAtFirst: CONNECTIONS_AT_FIRST, bytesPerClient: BYTES_PER_CLIENT }),
     largeResponses: new ClientTurns({ places: 1 }),
   };
   return {
@@ -104,12 +106,12 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
     },
     subscribe: (request) => subscribe({ dispatcher: streams, origin, path: pathname }, request),
     async isReady() {
-      const { statusCode, body } = await pool.request({ method: 'GET', path: '/readyz' });
+      const { statusCode, body } = await streams.request({ origin, method: 'GET', path: '/readyz' });
       await body.dump();
       return statusCode === 200;
     },
     async close() {
-      await Promise.all([pool.destroy(), streams.destroy()]);
+      await Promise.all([gateway.client.close(), gateway.uploadClient.close(), streams.destroy()]);
     },
   };
 }
@@ -128,14 +130,14 @@ function requireSize(body: string): void {
 }
 
 function toFault(cause: unknown, timeoutMs: number): Fault {
-  if (cause instanceof errors.HeadersTimeoutError || cause instanceof errors.BodyTimeoutError) {
+  if (cause instanceof ClientError && cause.code === 'TIMEOUT') {
     return fail('UPSTREAM_TIMEOUT', `The gateway did not respond within ${String(timeoutMs)} ms. Retry later.`, { cause });
   }
   return fail('UPSTREAM_ERROR', 'The gateway is unavailable. Retry later.', { cause });
 }
 
-function toResult({ text, replayed, timing, cacheControl, age, cookies }: PostResult): GraphQLResult {
-  const { data, errors: failures } = JSON.parse(text) as Pick<GraphQLResult, 'data' | 'errors'>;
+function toResult({ readText, replayed, timing, cacheControl, age, cookies }: PostResult): GraphQLResult {
+  const { data, errors: failures } = JSON.parse(readText()) as Pick<GraphQLResult, 'data' | 'errors'>;
   return {
     ...(data !== undefined && { data }),
     ...(failures && { errors: failures }),
@@ -148,7 +150,7 @@ function toResult({ text, replayed, timing, cacheControl, age, cookies }: PostRe
 }
 
 /** Trusts the gateway's own certificate, whose host names need not include the internal address of the gateway. */
-function trustOnly(certificate: string): Pick<ConnectionOptions, 'secureContext' | 'checkServerIdentity'> {
+function trustOnly(certificate: string): NonNullable<PoolOptions['tls']> {
   const { raw } = new X509Certificate(certificate);
   return {
     // Made once: to read all of these certificates takes 10 ms, which each of the connections would cost.

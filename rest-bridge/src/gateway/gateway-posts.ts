@@ -1,9 +1,9 @@
 /** Sends POST requests to the gateway, in the turns of their clients. */
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ClientError, ClientResponse, UpstreamClient } from '@trestle/http-client/upstream-client';
 import type { Cancellation } from '@trestle/service/cancellation';
 import { CLIENT_HEADER } from '@trestle/service/client-id';
-import type { Dispatcher, Pool } from 'undici';
 import type { ResponseEnd } from '../http/response-end.ts';
 import type { ClientTurns } from './client-turns.ts';
 
@@ -16,7 +16,9 @@ export interface RequestFiles {
 
 /** The connections to the gateway, and the turns of the clients: for a connection, and for the processing of large responses. */
 export interface Gateway {
-  readonly pool: Pool;
+  readonly client: UpstreamClient;
+  /** Sends requests whose bodies are streams. */
+  readonly uploadClient: UpstreamClient<Readable>;
   readonly requests: ClientTurns;
   readonly largeResponses: ClientTurns;
 }
@@ -33,7 +35,7 @@ export interface PostRequest<Body = string> {
 
 /** The body of a response, and the header fields of it that the bridge passes on. */
 export interface PostResult {
-  readonly text: string;
+  readonly readText: () => string;
   readonly replayed: string | undefined;
   readonly timing: string | undefined;
   readonly cacheControl: string | undefined;
@@ -43,11 +45,6 @@ export interface PostResult {
 
 /** It takes milliseconds to parse and render a larger response. One of them in each iteration of the event loop lets smaller ones pass. */
 const LARGE_BYTES = 32 * 1024;
-/** The header fields of a response, by their lower-case names. */
-type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
-
-const NO_COOKIES: readonly string[] = [];
-
 /** Pauses before a request is sent again after its connection was refused. */
 const RETRY_DELAYS_MS = [25, 100, 250, 500];
 
@@ -58,64 +55,58 @@ const RETRY_DELAYS_MS = [25, 100, 250, 500];
 export async function postWhenReachable(gateway: Gateway, request: PostRequest): Promise<PostResult> {
   for (const delayMs of RETRY_DELAYS_MS) {
     try {
-      return await post(gateway, request);
+      return await post(gateway, gateway.client, request);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') throw error;
+      if (!isRefused(error as ClientError)) throw error;
       await delay(delayMs);
     }
   }
-  return post(gateway, request);
+  return post(gateway, gateway.client, request);
 }
 
 /** Sends a request with files, once: they cannot be read a second time. */
 export function postFiles(gateway: Gateway, { body, headers, ...request }: PostRequest, files: RequestFiles): Promise<PostResult> {
-  return post(gateway, { ...request, headers: { ...headers, 'content-type': files.contentType }, body: Readable.from(files.toBody(body)) });
+  const sent = { ...request, headers: { ...headers, 'content-type': files.contentType }, body: Readable.from(files.toBody(body)) };
+  return post(gateway, gateway.uploadClient, sent);
 }
 
-/** Uses `dispatch`, because a stream between would take a third of the CPU time of a request. */
-function post(
-  { pool, requests, largeResponses }: Gateway,
-  { path, headers, body, cancellation, responseEnd }: PostRequest<string | Readable>,
+function isRefused({ cause }: ClientError): boolean {
+  return (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
+}
+
+/** Sends a request in the turn of its client. Rejects with ClientError. */
+function post<Body>(
+  { requests, largeResponses }: Pick<Gateway, 'requests' | 'largeResponses'>,
+  connections: UpstreamClient<Body>,
+  { path, headers, body, cancellation, responseEnd }: PostRequest<Body>,
 ): Promise<PostResult> {
   return new Promise((resolve, reject) => {
     const client = headers[CLIENT_HEADER] ?? '';
-    const chunks: Buffer[] = [];
-    let received = 0;
-    let head: Fields = {};
-    const handler: Dispatcher.DispatchHandler = {
-      onRequestStart(controller) {
-        cancellation?.add(controller);
-      },
-      onResponseStart(_, __, fields) {
-        head = fields;
-      },
-      onResponseData(_, chunk) {
-        chunks.push(chunk);
-        received += chunk.length;
-      },
-      onResponseEnd() {
-        responseEnd.after(requests.hold(client, received));
-        requests.release(client);
-        const finish = () => {
-          resolve(toResult(chunks, head));
-        };
-        if (received <= LARGE_BYTES) finish();
-        else
-          largeResponses.take(client, () => {
-            finish();
-            // What waits for the result goes on in microtasks, which run before this.
-            setImmediate(() => {
-              largeResponses.release(client);
-            });
-          });
-      },
-      onResponseError(_, error) {
-        requests.release(client);
-        reject(error);
-      },
+    const onResponse = (response: ClientResponse) => {
+      const size = response.bodyEnd - response.bodyStart;
+      const isLarge = size > LARGE_BYTES;
+      const result = toResult(response, isLarge);
+      responseEnd.after(requests.hold(client, size));
+      requests.release(client);
+      if (!isLarge) {
+        resolve(result);
+        return;
+      }
+      largeResponses.take(client, () => {
+        resolve(result);
+        // What waits for the result goes on in microtasks, which run before this.
+        setImmediate(() => {
+          largeResponses.release(client);
+        });
+      });
+    };
+    const onFailure = (error: ClientError) => {
+      requests.release(client);
+      reject(error);
     };
     const begin = () => {
-      pool.dispatch({ method: 'POST', path, headers, body }, handler);
+      const request = connections.send({ path, headers: toPairs(headers), body }, { onResponse, onFailure });
+      cancellation?.add(request);
     };
     if (requests.take(client, begin)) return;
     cancellation?.add({
@@ -126,15 +117,23 @@ function post(
   });
 }
 
-function toResult(chunks: readonly Buffer[], fields: Fields): PostResult {
-  const [only, ...others] = chunks;
-  const cookies = fields['set-cookie'] ?? NO_COOKIES;
+function toPairs(headers: PostRequest['headers']): string[] {
+  const pairs: string[] = [];
+  for (const name in headers) pairs.push(name, headers[name] as string);
+  return pairs;
+}
+
+/** A large body is copied and becomes text in its turn, because that takes time too. The bytes are lent until the handler returns. */
+function toResult(response: ClientResponse, isLarge: boolean): PostResult {
+  const { bytes, bodyStart, bodyEnd } = response;
+  const kept = isLarge ? Buffer.from(bytes.subarray(bodyStart, bodyEnd)) : undefined;
+  const text = kept ? undefined : bytes.toString('utf8', bodyStart, bodyEnd);
   return {
-    text: only && others.length === 0 ? only.toString() : Buffer.concat(chunks).toString(),
-    replayed: fields['idempotent-replayed'] as string | undefined,
-    timing: fields['server-timing'] as string | undefined,
-    cacheControl: fields['cache-control'] as string | undefined,
-    age: fields['age'] as string | undefined,
-    cookies: typeof cookies === 'string' ? [cookies] : cookies,
+    readText: () => text ?? (kept as Buffer).toString(),
+    replayed: response.header('idempotent-replayed'),
+    timing: response.header('server-timing'),
+    cacheControl: response.header('cache-control'),
+    age: response.header('age'),
+    cookies: response.headerValues('set-cookie'),
   };
 }

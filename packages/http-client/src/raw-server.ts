@@ -1,9 +1,10 @@
 /** For tests: a TCP or TLS server that answers each request with whatever bytes a test chooses, and a client that turns callbacks into promises. */
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
-import type { ClientError, ClientResponse, UpstreamClient } from '../upstream-client.ts';
+import { type TlsOptions as ServerTls, createServer as createTlsServer } from 'node:tls';
+import type { ClientError, ClientResponse, UpstreamClient } from './upstream-client.ts';
 import { type PoolOptions, createConnectionPool } from './connection-pool.ts';
 
+/** A request as it arrived. */
 export interface RawRequest {
   readonly head: string;
   readonly body: string;
@@ -13,8 +14,10 @@ export interface RawRequest {
   readonly index: number;
 }
 
+/** Answers a request with any bytes. */
 export type Answer = (socket: Socket, request: RawRequest) => unknown;
 
+/** A server that listens. */
 export interface RawServer {
   readonly origin: string;
   readonly sockets: readonly Socket[];
@@ -22,7 +25,7 @@ export interface RawServer {
 }
 
 /** Listens on a free port, and calls `answer` for each complete request. */
-export async function listenRaw(answer: Answer, tls?: { cert: string; key: string }): Promise<RawServer> {
+export async function listenRaw(answer: Answer, tls?: ServerTls): Promise<RawServer> {
   const sockets: Socket[] = [];
   let requests = 0;
   const serve = (socket: Socket) => {
@@ -70,6 +73,7 @@ export async function writeParts(socket: Socket, parts: readonly Uint8Array[]): 
   }
 }
 
+/** Limits that no test reaches by chance. */
 export const OPTIONS: PoolOptions = { maxConnections: 8, connectTimeoutMs: 5000, timeoutMs: 30_000, maxResponseBytes: 1024 * 1024 };
 
 /** What a client made of a response. */
@@ -118,7 +122,7 @@ export async function failPost(client: UpstreamClient, body?: string, headers?: 
 export class Fixtures {
   readonly #closers: (() => Promise<void>)[] = [];
 
-  async listen(answer: Answer, tls?: { cert: string; key: string }): Promise<RawServer> {
+  async listen(answer: Answer, tls?: ServerTls): Promise<RawServer> {
     const server = await listenRaw(answer, tls);
     this.#closers.push(() => server.close());
     return server;

@@ -10,6 +10,7 @@ const MAX_TRAILER_BYTES = 4096;
 
 type State = 'size' | 'data' | 'data end' | 'trailers' | 'ended';
 
+/** The body of one response in chunks, which it joins where they lie. */
 export class ChunkedBody {
   /** Where the decoded data begins and ends. */
   start = 0;

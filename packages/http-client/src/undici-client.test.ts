@@ -3,7 +3,7 @@ import { type ServerHttp2Stream, createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { generate } from 'selfsigned';
-import { OPTIONS, failPost, post } from './http1/raw-server.ts';
+import { OPTIONS, failPost, post } from './raw-server.ts';
 import { createUndiciClient } from './undici-client.ts';
 
 describe('the client of undici', () => {
@@ -23,7 +23,10 @@ describe('the client of undici', () => {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const client = createUndiciClient(`https://localhost:${String((server.address() as AddressInfo).port)}`, { ...OPTIONS, ca: cert });
+    const client = createUndiciClient(`https://localhost:${String((server.address() as AddressInfo).port)}`, {
+      ...OPTIONS,
+      tls: { ca: cert },
+    });
     const { status, body, headers } = await post(client, '{"a":"é"}', ['content-type', 'application/json']);
     expect({ status, body: Buffer.from(body, 'latin1').toString(), by: headers['x-test'] }).toEqual({
       status: 200,

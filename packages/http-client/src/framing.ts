@@ -5,6 +5,7 @@ import type { ResponseHead } from './response-head.ts';
 
 /** Results of {@link readBodyLength} for bodies whose head does not state a length. */
 export const CHUNKED = -1;
+/** The body ends with the connection. */
 export const UNTIL_CLOSE = -2;
 
 /** Fifteen digits are exact in a double. */

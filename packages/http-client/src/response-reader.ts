@@ -1,10 +1,11 @@
 /** Reads the response to one request from a connection, in whatever parts it arrives. No I/O: it lends the buffers that the socket fills. */
-import type { ClientResponse } from '../upstream-client.ts';
+import type { ClientResponse } from './upstream-client.ts';
 import { ChunkedBody, bodyTooLarge } from './chunked-body.ts';
 import { CHUNKED, isPersistent, readBodyLength, readKeepAlive } from './framing.ts';
 import { invalid } from './response-errors.ts';
 import { ResponseHead } from './response-head.ts';
 
+/** The length of the buffer that all connections share. */
 export const SCRATCH_BYTES = 64 * 1024;
 
 /**

@@ -2,8 +2,8 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createUndiciClient } from '../undici-client.ts';
-import type { UpstreamClient } from '../upstream-client.ts';
+import { createUndiciClient } from './undici-client.ts';
+import type { UpstreamClient } from './upstream-client.ts';
 import { Fixtures, OPTIONS, post, writeParts } from './raw-server.ts';
 import { ResponseReader } from './response-reader.ts';
 

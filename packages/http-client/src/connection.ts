@@ -1,10 +1,11 @@
-/** One connection to a subgraph, which carries one request at a time (no pipelining: a slow response would delay those behind it). */
+/** One connection to a server, which carries one request at a time (no pipelining: a slow response would delay those behind it). */
 import { type Socket, connect, isIP } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { ClientError, type ClientErrorCode, type Progress } from '../upstream-client.ts';
+import { ClientError, type ClientErrorCode, type Progress, type TlsOptions } from './upstream-client.ts';
 import type { PendingRequest } from './pending-request.ts';
 import { ResponseReader } from './response-reader.ts';
 
+/** Where a connection leads, and its limits. */
 export interface ConnectionTarget {
   readonly hostname: string;
   readonly port: number;
@@ -15,9 +16,9 @@ export interface ConnectionTarget {
   readonly idleMs: number;
 }
 
+/** How a connection by TLS is made. */
 export interface TlsTarget {
-  /** Certificates to trust instead of those of Node.js. */
-  readonly ca: string | undefined;
+  readonly options: TlsOptions;
   /** The last session of any connection, which makes the next handshake shorter. */
   session: Buffer | undefined;
 }
@@ -34,6 +35,7 @@ export interface ConnectionOwner {
 const KEEP_ALIVE_MARGIN_MS = 1000;
 const MAX_IDLE_MS = 60_000;
 
+/** One connection, from its opening to its end. */
 export class Connection {
   readonly #owner: ConnectionOwner;
   readonly #target: ConnectionTarget;
@@ -125,8 +127,7 @@ export class Connection {
     if (!tls) return connect({ host: hostname, port, onread });
     // A name is needed to choose the certificate; an address is not allowed as one (RFC 6066 §3).
     const servername = isIP(hostname) === 0 ? hostname : '';
-    const { ca, session } = tls;
-    const options = { host: hostname, port, servername, ALPNProtocols: ['http/1.1'], onread, session, ca };
+    const options = { ...tls.options, host: hostname, port, servername, ALPNProtocols: ['http/1.1'], onread, session: tls.session };
     // The types of Node.js lack `onread` here.
     const socket = connectTls(options as ConnectionOptions);
     return socket.on('session', (next) => {

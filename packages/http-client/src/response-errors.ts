@@ -1,5 +1,5 @@
 /** Why the bytes of a response are refused. */
-import { ClientError } from '../upstream-client.ts';
+import { ClientError } from './upstream-client.ts';
 
 /** Returns the error of a response that does not follow RFC 9112. */
 export function invalid(message: string): ClientError {

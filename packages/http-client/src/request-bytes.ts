@@ -1,5 +1,5 @@
 /** Writes a request as one piece, so that it is sent by one write (RFC 9112 §3). No I/O. */
-import { ClientError, type ClientRequest } from '../upstream-client.ts';
+import { ClientError, type ClientRequest } from './upstream-client.ts';
 
 /** A request as it is sent. ASCII bodies, which most are, need no transcoding: they are sent as latin1. */
 export interface RequestBytes {

@@ -1,4 +1,5 @@
-/** What the gateway needs of an HTTP client for one origin, whichever client sends the fetches. Types and errors only. */
+/** What an HTTP client for one origin does, whichever library is below. Types and errors only. */
+import type { ConnectionOptions } from 'node:tls';
 import type { Abortable } from '@trestle/service/cancellation';
 
 /** A POST with a JSON body, or with a body that is streamed. */
@@ -26,11 +27,16 @@ export interface ClientResponse {
   headerValues(name: string): readonly string[];
 }
 
+/** Gets the result of one request: one call of one method. */
 export interface ResponseHandler {
   onResponse(response: ClientResponse): void;
   onFailure(error: ClientError): void;
 }
 
+/** How servers are authenticated: by other certificates than those of Node.js, or by other names than that of the origin. */
+export type TlsOptions = Pick<ConnectionOptions, 'ca' | 'secureContext' | 'checkServerIdentity'>;
+
+/** The connections and requests of a client. */
 export interface ClientCounts {
   /** Connections that are open or being opened. */
   readonly open: number;

@@ -1,8 +1,7 @@
 /** Connections, limits and failures, against real TCP and TLS servers. */
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { generate } from 'selfsigned';
-import type { ClientError } from '../upstream-client.ts';
+import type { ClientError } from './upstream-client.ts';
 import { Fixtures, type RawRequest, failPost, post, respond, until } from './raw-server.ts';
 
 const fixtures = new Fixtures();
@@ -246,26 +245,5 @@ describe('a connection', () => {
       ['a', 'bad', 'b', 'bad', 'c'].map((body) => post(client, body).catch((error: unknown) => (error as ClientError).code)),
     );
     expect(all.map((each) => (typeof each === 'string' ? each : each.body))).toEqual(['a', 'CONNECTION_LOST', 'b', 'CONNECTION_LOST', 'c']);
-  });
-
-  it('speaks TLS, verifies the certificate, and resumes the session', async () => {
-    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-      keyType: 'ec',
-      algorithm: 'sha256',
-      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-    });
-    const large = 'x'.repeat(300_000);
-    const server = await fixtures.listen(
-      (socket, { index }) => socket.write(respond(index % 2 === 0 ? 'ok' : large, index === 1 ? 'Connection: close\r\n' : '')),
-      { cert, key },
-    );
-    const client = fixtures.connect(server, { ca: cert });
-    for (let i = 0; i < 4; i++) expect((await post(client)).body).toBe(i % 2 === 0 ? 'ok' : large);
-    expect(server.sockets).toHaveLength(2);
-    expect((server.sockets[1] as unknown as { isSessionReused: () => boolean }).isSessionReused()).toBe(true);
-    expect(await failPost(fixtures.connect(server))).toBe('UNREACHABLE, unsent');
-    expect(await failPost(fixtures.connect({ origin: server.origin.replace('localhost', '127.0.0.1') }, { ca: cert }))).toBe(
-      'UNREACHABLE, unsent',
-    );
   });
 });

@@ -4,11 +4,13 @@
  */
 import type { PendingRequest } from './pending-request.ts';
 
+/** How much may wait. */
 export interface WaitingLimits {
   readonly maxRequests: number;
   readonly maxBytes: number;
 }
 
+/** The requests that wait for a connection of one pool. */
 export class WaitingRequests {
   readonly #limits: WaitingLimits;
   /** In the order of their arrival. */

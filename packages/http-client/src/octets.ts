@@ -1,9 +1,14 @@
 /** Classes of octets in HTTP fields (RFC 9110 §5). */
 
+/** Carriage return. */
 export const CR = 0x0d;
+/** Line feed. */
 export const LF = 0x0a;
+/** A space. */
 export const SPACE = 0x20;
+/** A tab. */
 export const TAB = 0x09;
+/** A colon. */
 export const COLON = 0x3a;
 
 const TOKEN_CHARACTERS = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -8,28 +8,32 @@ import {
   type ClientResponse,
   type Progress,
   type ResponseHandler,
+  type TlsOptions,
   type UpstreamClient,
 } from './upstream-client.ts';
 
+/** The limits of the client. */
 export interface UndiciOptions {
   readonly maxConnections: number;
   readonly connectTimeoutMs: number;
   /** Until the head of the response, and between two parts of its body. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** Certificates to trust instead of those of Node.js. */
-  readonly ca?: string;
+  /** How a server is authenticated. Default: by the certificates of Node.js. */
+  readonly tls?: TlsOptions;
+  /** Whether HTTP/2 is used with servers that offer it in their TLS handshake. Default true. */
+  readonly allowsHttp2?: boolean;
 }
 
-/** Creates the client. Servers that offer HTTP/2 in their TLS handshake are called by it. */
+/** Creates the client. It opens connections when requests need them. */
 export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient<string | Readable> {
   const pool = new Pool(origin, {
     connections: options.maxConnections,
-    connect: { timeout: options.connectTimeoutMs, ...(options.ca !== undefined && { ca: options.ca }) },
+    connect: { timeout: options.connectTimeoutMs, ...options.tls },
     headersTimeout: options.timeoutMs,
     bodyTimeout: options.timeoutMs,
     maxResponseSize: options.maxResponseBytes,
-    allowH2: true,
+    allowH2: options.allowsHttp2 ?? true,
   });
   let opened = 0;
   pool.on('connect', () => opened++);

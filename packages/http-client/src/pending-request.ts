@@ -1,14 +1,16 @@
 /** One request that has no response yet: it waits for a connection, or for its response. */
 import type { Abortable } from '@trestle/service/cancellation';
-import { ClientError, type ClientErrorCode, type ResponseHandler } from '../upstream-client.ts';
+import { ClientError, type ClientErrorCode, type ResponseHandler } from './upstream-client.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
+/** What a request without a response is created with. */
 export interface PendingOptions {
   readonly client: string | undefined;
   readonly deadline: number;
   readonly owner: { abort(request: PendingRequest, reason: Error): void };
 }
 
+/** A request without a response. */
 export class PendingRequest implements Abortable {
   readonly bytes: RequestBytes;
   readonly handler: ResponseHandler;
