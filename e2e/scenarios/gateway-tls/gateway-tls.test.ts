@@ -114,10 +114,15 @@ describe('HTTP/2', () => {
   it.each([
     ['an unknown method', { method: 'BREW', path: '/graphql' }, 501],
     ['a method in lower case', { method: 'get', path: '/graphql' }, 501],
-    ['a host that is none', { path: '/graphql', headers: { ':authority': 'b@c' } }, 400],
     ['two hosts', { path: '/graphql', headers: { ':authority': 'a', host: 'b' } }, 400],
   ])('rejects %s', async (_, asked, status) => {
     expect((await once2(asked as TlsRequest)).status).toBe(status);
+  });
+
+  it('rejects a host that is none', async () => {
+    // Newer versions of Node.js refuse the stream themselves (RFC 9113 §8.1.1).
+    const answer = once2({ path: '/graphql', headers: { ':authority': 'b@c' } }).then(({ status }) => status);
+    expect([400, 'Stream closed with error code NGHTTP2_PROTOCOL_ERROR']).toContain(await answer.catch((error: Error) => error.message));
   });
 
   it('ends the fetches of a request that is cancelled, and serves the others on that connection', async () => {
