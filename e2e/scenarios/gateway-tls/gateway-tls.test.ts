@@ -122,7 +122,9 @@ describe('HTTP/2', () => {
   it('rejects a host that is none', async () => {
     // Newer versions of Node.js refuse the stream themselves (RFC 9113 §8.1.1).
     const answer = once2({ path: '/graphql', headers: { ':authority': 'b@c' } }).then(({ status }) => status);
-    expect([400, 'Stream closed with error code NGHTTP2_PROTOCOL_ERROR']).toContain(await answer.catch((error: Error) => error.message));
+    expect([400, 'Stream closed with error code NGHTTP2_PROTOCOL_ERROR']).toContain(
+      await answer.catch((error: unknown) => (error as Error).message),
+    );
   });
 
   it('ends the fetches of a request that is cancelled, and serves the others on that connection', async () => {
