@@ -1,5 +1,5 @@
 /** The Apollo Server of a subgraph, and its HTTP endpoint. */
-import type { IncomingMessage } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -10,7 +10,7 @@ import { expressMiddleware } from '@as-integrations/express5';
 import { readBearerToken } from '@trestle/identity/credential';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault } from '@trestle/schema/errors';
-import express, { type Express, type RequestHandler, type Response } from 'express';
+import express, { type RequestHandler, type Response } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { createDocumentCache } from '../graphql/document-cache.ts';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
@@ -22,8 +22,9 @@ import type { CallerVerifier, RequestContext } from '../request/context.ts';
 import { toHttpExchange } from '../request/http-exchange.ts';
 import { parseIdempotencyKey } from '../request/idempotency-key.ts';
 import { receiveUploads } from '../uploads/receive-uploads.ts';
+import { createGraphqlEndpoint } from './graphql-endpoint.ts';
 import type { InFlight } from './in-flight.ts';
-import { createErrorHandler, refuseUnknownPath, requireUtf8 } from './refused-requests.ts';
+import { type Exchange, createErrorHandler, refuseUnknownPath, requireUtf8 } from './refused-requests.ts';
 import { type RequestTelemetry, reportOf } from './request-telemetry.ts';
 import type { Endpoint, Subgraph } from './subgraph.ts';
 
@@ -82,11 +83,14 @@ export interface HttpOptions {
   readonly log: Log;
 }
 
-/** Creates the Express application that serves `/graphql` and the subgraph's own endpoints. */
-export function createHttpApp(options: HttpOptions): Express {
+/** Creates the listener that serves `/graphql` and the subgraph's own endpoints. */
+export function createHttpApp(options: HttpOptions): RequestListener {
   const { server, inFlight, telemetry, verifier, createContext, endpoints, uploads, log } = options;
-  return express()
+  const toContext = (exchange: Exchange) => createContext(toRequestContext(exchange, verifier));
+  const app = express()
     .disable('x-powered-by')
+    // A POST has no use for an entity tag of its response.
+    .disable('etag')
     .use(inFlight.count)
     .use(telemetry.observe)
     .use(options.pages ?? passOn)
@@ -96,11 +100,12 @@ export function createHttpApp(options: HttpOptions): Express {
       receiveUploads({ uploads, verifier, log, requestIdOf: (response) => reportOf(response as Response).requestId }),
       express.json({ limit: MAX_REQUEST_BYTES, verify: requireUtf8 }),
       expressMiddleware(server, {
-        context: ({ req, res }) => Promise.resolve(createContext(toRequestContext(req, { response: res, verifier }))),
+        context: ({ req, res }) => Promise.resolve(toContext({ request: req, response: res })),
       }),
     )
     .use(refuseUnknownPath)
     .use(createErrorHandler(log));
+  return createGraphqlEndpoint({ server, inFlight, telemetry, toContext, maxBytes: MAX_REQUEST_BYTES, log, others: app });
 }
 
 const passOn: RequestHandler = (_, __, next) => {
@@ -118,10 +123,7 @@ function routeEndpoints(endpoints: readonly (readonly [string, Endpoint])[]): Re
 }
 
 /** A subgraph does not trust the gateway's word on the caller: it verifies the caller's token itself (spec §5.3). */
-function toRequestContext(
-  request: IncomingMessage,
-  { response, verifier }: { readonly response: Response; readonly verifier: CallerVerifier },
-): RequestContext {
+function toRequestContext({ request, response }: Exchange, verifier: CallerVerifier): RequestContext {
   const report = reportOf(response);
   const { requestId } = report;
   try {

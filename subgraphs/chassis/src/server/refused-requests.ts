@@ -1,4 +1,5 @@
 /** The responses to requests that never become operations: bodies that cannot be read, and unknown paths. Express's own are HTML with stacks. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '@trestle/log';
 import { type ErrorCode, type Fault, fail, toFault } from '@trestle/schema/errors';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
@@ -15,8 +16,21 @@ const UNREADABLE = { code: 'VALIDATION_ERROR', message: 'The request body is not
 
 /** Checks a body before `express.json` parses it; for its option `verify`. Throws for bytes that are not UTF-8, which would be replaced. */
 export function requireUtf8(_request: unknown, _response: unknown, bytes: Buffer): void {
-  new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  UTF_8.decode(bytes);
 }
+
+/** Returns the object or list that a body states. Throws VALIDATION_ERROR for anything else, as `express.json` does. */
+export function parseBody(bytes: Buffer): object {
+  try {
+    const body: unknown = JSON.parse(UTF_8.decode(bytes));
+    if (typeof body === 'object' && body !== null) return body;
+  } catch {
+    // The message of the parser would quote the request.
+  }
+  throw fail(UNREADABLE.code, UNREADABLE.message);
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Answers 404 to a path that nothing serves. */
 export const refuseUnknownPath: RequestHandler = (request, response) => {
@@ -24,21 +38,29 @@ export const refuseUnknownPath: RequestHandler = (request, response) => {
   sendFault({ request, response }, fault, reportOf(response).requestId);
 };
 
+/** An exchange whose response has a report. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse & Parameters<typeof reportOf>[0];
+}
+
 /** Creates the middleware that answers a request that a middleware before it has refused: coded, and logged if it is unexpected. */
 export function createErrorHandler(log: Log): ErrorRequestHandler {
   // Express recognises an error handler by its four parameters.
   // eslint-disable-next-line size/max-params -- Express passes the error as the first of four
   return (error: unknown, request, response, next) => {
     // Express then closes the connection.
-    if (response.headersSent) {
-      next(error);
-      return;
-    }
-    const fault = toBodyFault(error) ?? toFault(error);
-    const { requestId } = reportOf(response);
-    if (fault.code === 'INTERNAL_ERROR') log.error('request failed', { requestId, error: fault.cause });
-    sendFault({ request, response }, fault, requestId);
+    if (response.headersSent) next(error);
+    else refuse({ request, response }, error, log);
   };
+}
+
+/** Answers a request that was refused by an error: coded, and logged if it is unexpected. The response must not have begun. */
+export function refuse({ request, response }: Exchange, error: unknown, log: Log): void {
+  const fault = toBodyFault(error) ?? toFault(error);
+  const { requestId } = reportOf(response);
+  if (fault.code === 'INTERNAL_ERROR') log.error('request failed', { requestId, error: fault.cause });
+  sendFault({ request, response }, fault, requestId);
 }
 
 /** Returns the fault of an error of `express.json`, which has a status of 4xx; undefined for any other error. */

@@ -1,0 +1,81 @@
+/** The two ways of a request, with Express and without, over a real HTTP server. */
+import { once } from 'node:events';
+import { type Server, createServer, request as send } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createLog } from '@trestle/log';
+import { createTracing } from '@trestle/telemetry';
+import { buildSchema } from 'graphql';
+import { Registry } from 'prom-client';
+import type { CallerVerifier } from '../request/context.ts';
+import { createHttpApp, startApolloServer } from './apollo-server.ts';
+import { createInFlight } from './in-flight.ts';
+import { createRequestTelemetry } from './request-telemetry.ts';
+
+const verifier: CallerVerifier = { verify: () => ({ userId: 'usr_1' }) as ReturnType<CallerVerifier['verify']> };
+const inFlight = createInFlight();
+let server: Server;
+beforeAll(async () => {
+  const log = createLog({ service: 'test', level: 'silent' });
+  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: undefined } as Parameters<typeof createTracing>[0]['settings'];
+  const tracing = await createTracing({ service: 'test', settings });
+  const telemetry = createRequestTelemetry({ metrics: new Registry(), log, tracing });
+  const apollo = await startApolloServer({ schema: buildSchema('type Query { text(is: String): String }'), log, plugin: telemetry.plugin });
+  server = createServer(createHttpApp({ server: apollo, inFlight, telemetry, verifier, createContext: (request) => request, log }));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => {
+  server.close();
+});
+
+const REQUEST_ID = '8b6ebc77-2433-4159-8a09-b4fbccd07505';
+/** `direct` has the type that gateways send; `express` one that means the same. */
+const TYPES = { direct: 'application/json', express: 'application/json; charset="utf-8"' };
+
+async function post(body: string | Buffer, headers: Record<string, string>) {
+  const { port } = server.address() as AddressInfo;
+  const sent = send({
+    host: '127.0.0.1',
+    port,
+    method: 'POST',
+    path: '/graphql',
+    agent: false,
+    headers: { ...headers, 'x-request-id': REQUEST_ID },
+  });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [NodeJS.ReadableStream & { statusCode: number; headers: Record<string, string> }];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  const { date, ...received } = response.headers;
+  return { status: response.statusCode, headers: received, isDated: date !== undefined, body: Buffer.concat(chunks).toString() };
+}
+
+describe('a POST', () => {
+  it.each<[string, string | Buffer, number]>([
+    ['an operation', '{"query":"{text}"}', 200],
+    ['an operation behind a byte order mark', '\u{feff}{"query":"{text}"}', 200],
+    ['a field that does not exist', '{"query":"{no}"}', 400],
+    ['an empty object', '{}', 400],
+    ['a list', '[{"query":"{text}"}]', 400],
+    ['a number', '5', 400],
+    ['null', 'null', 400],
+    ['no JSON', '{"query":', 400],
+    ['bytes that are not UTF-8', Buffer.from('{"query":"{text(is:\\"\xff\\")}"}', 'latin1'), 400],
+    ['more than 8 MiB', `{"query":"{text}","variables":{"a":"${'a'.repeat(8 * 1024 * 1024)}"}}`, 413],
+  ])('of %s has the same response with Express and without', async (_, body, status) => {
+    const direct = await post(body, { 'content-type': TYPES.direct });
+    expect(direct).toEqual(await post(body, { 'content-type': TYPES.express }));
+    expect(direct.status).toBe(status);
+  });
+
+  it('whose client disconnects in its body is no longer in flight', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('POST /graphql HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"qu');
+    const [{ socket: accepted }] = (await once(server, 'request')) as [{ socket: NodeJS.ReadableStream }];
+    socket.destroy();
+    await new Promise((resolve) => accepted.once('close', resolve));
+    await inFlight.settle();
+    expect((await post('{"query":"{text}"}', { 'content-type': TYPES.direct })).body).toBe('{"data":{"text":null}}\n');
+  });
+});
