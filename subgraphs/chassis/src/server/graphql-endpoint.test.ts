@@ -29,6 +29,7 @@ afterAll(() => {
   server.close();
 });
 
+const BYTE_ORDER_MARK = String.fromCodePoint(0xfeff);
 const REQUEST_ID = '8b6ebc77-2433-4159-8a09-b4fbccd07505';
 /** `direct` has the type that gateways send; `express` one that means the same. */
 const TYPES = { direct: 'application/json', express: 'application/json; charset="utf-8"' };
@@ -54,7 +55,7 @@ async function post(body: string | Buffer, headers: Record<string, string>) {
 describe('a POST', () => {
   it.each<[string, string | Buffer, number]>([
     ['an operation', '{"query":"{text}"}', 200],
-    ['an operation behind a byte order mark', '\u{feff}{"query":"{text}"}', 200],
+    ['an operation behind a byte order mark', `${BYTE_ORDER_MARK}{"query":"{text}"}`, 200],
     ['a field that does not exist', '{"query":"{no}"}', 400],
     ['an empty object', '{}', 400],
     ['a list', '[{"query":"{text}"}]', 400],
