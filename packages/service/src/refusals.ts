@@ -1,10 +1,11 @@
 /** Answers the requests that no handler sees: those that Node's parser refuses, that are ill-framed, or that never end (RFC 9112, contract §5). */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 import { type Message, endBare, toHttpMessage } from './bare-responses.ts';
+import { isHost } from './host.ts';
+import { isLean } from './lean-reader/lean-response.ts';
 import { runPaced } from './paced.ts';
 import { toRequestId } from './request-id.ts';
 import { addedHeadersOf } from './response-headers.ts';
@@ -130,7 +131,11 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   };
 
   server.on('request', (request, response) => {
-    receive(request, response, isMalformed(request) ? MALFORMED : undefined);
+    if (isLean(response)) {
+      // Its reader has checked its framing. It is the only request in flight of its connection, and is whole.
+      prepare?.(request, response);
+      handle(request, response);
+    } else receive(request, response, isMalformed(request) ? MALFORMED : undefined);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     receive(request, response, BAD_EXPECTATION);
@@ -224,16 +229,6 @@ function unsent(response: ServerResponse | undefined): ServerResponse | undefine
 
 function isOver({ request, response }: Exchange): boolean {
   return request.complete && response.writableFinished;
-}
-
-const HOST = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(?<port>\d*))?$/i;
-const MAX_HOST_LENGTH = 255;
-const MAX_PORT = 65_535;
-
-/** Returns whether the value of `Host` is well-formed. An empty one is (RFC 9110 §7.2, RFC 3986 §3.2.2). */
-export function isHost(text: string): boolean {
-  const groups = text.length <= MAX_HOST_LENGTH ? HOST.exec(text)?.groups : undefined;
-  return groups !== undefined && (groups['ipv6'] === undefined || isIPv6(groups['ipv6'])) && Number(groups['port'] ?? 0) <= MAX_PORT;
 }
 
 /**
