@@ -114,7 +114,8 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     const { socket } = request;
     // After an ill-framed request, what seems to be the next one may be a part of it.
     if (refused.has(socket)) return;
-    latest.set(socket, { request, response, previous: unsent(latest.get(socket)?.response) });
+    // A request of the lean reader is whole, and its connection has no other in flight: no refusal depends on it.
+    if (!isLean(response)) latest.set(socket, { request, response, previous: unsent(latest.get(socket)?.response) });
     prepare?.(request, response);
     if (reason === undefined) {
       handle(request, response);
@@ -131,11 +132,8 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   };
 
   server.on('request', (request, response) => {
-    if (isLean(response)) {
-      // Its reader has checked its framing. It is the only request in flight of its connection, and is whole.
-      prepare?.(request, response);
-      handle(request, response);
-    } else receive(request, response, isMalformed(request) ? MALFORMED : undefined);
+    // The lean reader has checked the framing of its requests.
+    receive(request, response, !isLean(response) && isMalformed(request) ? MALFORMED : undefined);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     receive(request, response, BAD_EXPECTATION);
