@@ -102,7 +102,7 @@ function listServer({ certificate, collector }) {
     { name: 'two workers', setting: '`server.workers`', env: { WORKERS: '2' } },
     { name: 'TLS, HTTP/1.1', setting: '`server.tls`', env: tls, load: { isSecure: true } },
     { name: 'TLS, HTTP/2', setting: '`server.tls`', env: tls, load: { isSecure: true, allowH2: true } },
-    { name: 'lean reader', setting: '`server.requestReader`', env: { REQUEST_READER: 'lean' } },
+    { name: 'parser of Node.js', setting: '`server.requestReader`', env: { REQUEST_READER: 'node' } },
     { name: 'executor on objects', setting: '`engine.executor`', env: { EXECUTOR: 'objects' } },
     { name: 'equal queries sent once', setting: '`traffic.deduplicate`', env: { UPSTREAM_DEDUPLICATION: 'on' } },
     { name: 'undici to subgraphs', setting: '`traffic.client`', env: { UPSTREAM_CLIENT: 'undici' } },

@@ -10,7 +10,8 @@ for (const name of Object.keys(SUBGRAPHS)) {
   const answers = new Map();
   const answer = async (text) => {
     const { query, variables, operationName } = JSON.parse(text);
-    return Buffer.from(JSON.stringify(await execute({ schema, document: parse(query), variableValues: variables, operationName })));
+    const result = await execute({ schema, document: parse(query), variableValues: variables, operationName });
+    return Buffer.from(SUBGRAPHS[name].hasSpaces ? toSpacedJson(JSON.parse(JSON.stringify(result))) : JSON.stringify(result));
   };
   const server = createServer((request, response) => {
     requests++;
@@ -30,3 +31,12 @@ for (const name of Object.keys(SUBGRAPHS)) {
 process.send({ port: 0, ports });
 // Any message asks for the number of requests so far.
 process.on('message', () => process.send({ requests }));
+
+/** Writes JSON as `json.dumps` of Python does by default: with a space behind each comma and colon. */
+function toSpacedJson(value) {
+  if (Array.isArray(value)) return `[${value.map(toSpacedJson).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, each]) => `${JSON.stringify(key)}: ${toSpacedJson(each)}`)
+    .join(', ')}}`;
+}

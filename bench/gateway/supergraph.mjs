@@ -3,7 +3,7 @@ import { composeServices } from '@apollo/composition';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { parse } from 'graphql';
 
-const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@shareable"])';
+export const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@external", "@shareable"])';
 
 const users = Array.from({ length: 300 }, (_, i) => ({
   id: `u${i + 1}`,
@@ -59,8 +59,8 @@ export const SUBGRAPHS = {
   },
 };
 
-export function buildSchema(name) {
-  const { sdl, resolvers } = SUBGRAPHS[name];
+export function buildSchema(name, subgraphs = SUBGRAPHS) {
+  const { sdl, resolvers } = subgraphs[name];
   return buildSubgraphSchema({ typeDefs: parse(sdl), resolvers });
 }
 
@@ -68,9 +68,9 @@ export function buildSchema(name) {
  * Composes the supergraph. `urls` maps the names of the subgraphs to their URLs. `head` takes the place of the link to Federation in each of them, and
  * `patch` returns the rest with other directives.
  */
-export function compose(urls, { head = LINK, patch = (sdl) => sdl } = {}) {
+export function compose(urls, { head = LINK, patch = (sdl) => sdl, subgraphs = SUBGRAPHS } = {}) {
   const { supergraphSdl, errors } = composeServices(
-    Object.entries(SUBGRAPHS).map(([name, { sdl }]) => ({ name, url: urls[name], typeDefs: parse(head + patch(sdl.slice(LINK.length))) })),
+    Object.entries(subgraphs).map(([name, { sdl }]) => ({ name, url: urls[name], typeDefs: parse(head + patch(sdl.slice(LINK.length))) })),
   );
   if (errors) throw new Error(errors.map(({ message }) => message).join('\n'));
   return supergraphSdl;

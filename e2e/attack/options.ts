@@ -24,7 +24,7 @@ export const USAGE = `npm run attack -- [--short] [--only <text>] [--seed <text>
 
 Attacks a system that it starts for itself, or one at these addresses, which must be of this machine.
 The rate limits are raised, so that they hide nothing; with --limits default they are not, and the loads run.
---set gives the system that it starts a setting, such as REQUEST_READER=lean.
+--set gives the system that it starts a setting, such as REQUEST_READER=node.
 Families: ${FAMILIES.join(', ')}.`;
 
 /** Throws when a flag is unknown, or some of the addresses are missing. */

@@ -112,7 +112,7 @@ export const settings = {
   APOLLO_GRAPH_REF: setting.string().optional(),
   APOLLO_KEY: setting.string().optional(),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
-  REQUEST_READER: setting.choice('node', 'lean').default('node'),
+  REQUEST_READER: setting.choice('lean', 'node').default('lean'),
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
   UPSTREAM_COMPRESSION: setting.onOff().default(false),
   UPSTREAM_DEDUPLICATION: setting.onOff().default(false),

@@ -1,8 +1,8 @@
 /** Writes the result of an executed operation: data, errors, extensions (GraphQL §7.1). */
 import type { Log } from '@trestle/log';
-import { isErrorCode } from '@trestle/schema/errors';
 import type { GraphQLFormattedError } from 'graphql';
-import { type SubgraphErrors, formatErrors, isServerError } from '../errors/format-error.ts';
+import { type SubgraphErrors, formatErrors } from '../errors/format-error.ts';
+import { logErrors } from '../errors/log-errors.ts';
 import { toDenialErrors } from '../access/denial.ts';
 import { type IntrospectionResults, TOO_LARGE, type WriteRequest, type Written } from '../program/program.ts';
 import type { ResultError } from '../program/result.ts';
@@ -98,18 +98,8 @@ export function formatAndLog(
   { context: { requestId, cancellation } }: Pick<Executed, 'context'>,
   { log, subgraphErrors }: Writing,
 ): GraphQLFormattedError[] {
-  for (const error of errors) {
-    // The fetches of a disconnected client were aborted: their errors are expected.
-    if (!isServerError(error) || cancellation.isCancelled) continue;
-    const { code, service } = error.extensions;
-    const cause = error.cause ?? (isErrorCode(code) ? undefined : new Error(error.message));
-    log.error('request failed', {
-      requestId,
-      code: typeof code === 'string' ? code : 'INTERNAL_ERROR',
-      ...(typeof service === 'string' && { subgraph: service }),
-      ...(cause !== undefined && { error: cause }),
-    });
-  }
+  // The fetches of a disconnected client were aborted: their errors are expected.
+  if (errors.length > 0 && !cancellation.isCancelled) logErrors(log, errors, requestId);
   return formatErrors(errors, { requestId, subgraphErrors });
 }
 

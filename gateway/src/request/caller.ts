@@ -21,6 +21,7 @@ export interface IdentifyOptions {
 
 export type Identity = Pick<RequestContext, 'caller' | 'identity'>;
 
+const SCHEME = 'Bearer ';
 const ANONYMOUS: Identity = { caller: null, identity: [] };
 
 /** The parts of a request that may hold its credential. */
@@ -48,22 +49,30 @@ export function identify(request: IdentifiedRequest, options: IdentifyOptions, p
   const sent = valueOf('authorization');
   const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined && urlKeys.length === 0;
   if (isAnonymous && forwardHeaders.length === 0) return ANONYMOUS;
-  const forwarded = forwardHeaders.flatMap((name) => {
+  const forwarded: string[] = [];
+  for (const name of forwardHeaders) {
     const value = valueOf(name);
-    return value === undefined ? [] : [name, String(value)];
-  });
+    if (value !== undefined) forwarded.push(name, String(value));
+  }
   if (!verifier)
     return { caller: null, identity: checkValues([...(sent === undefined ? [] : ['authorization', String(sent)]), ...forwarded], params) };
   const credential = isAnonymous
     ? undefined
     : readCredential({ rawHeaders: params ? [...rawHeaders, ...[...params].flat()] : rawHeaders, urlKeys, method });
   const toIdentity = (token: string): Identity => {
-    const identity = checkValues(['authorization', `Bearer ${token}`, ...forwarded], params);
+    const header = toHeader(sent, token);
+    const identity = checkValues(forwarded.length === 0 ? ['authorization', header] : ['authorization', header, ...forwarded], params);
     return { caller: verifier.verify(token), identity };
   };
   if (credential === undefined) return { caller: null, identity: checkValues(forwarded, params) };
   const token = toToken(credential, request, options);
   return typeof token === 'string' ? toIdentity(token) : token.then(toIdentity);
+}
+
+/** Returns the value that was sent, if it has this form: a string that was made now would be read and copied once more. */
+function toHeader(sent: string | readonly string[] | undefined, token: string): string {
+  const isSame = typeof sent === 'string' && sent.length === SCHEME.length + token.length && sent.startsWith(SCHEME);
+  return isSame ? sent : `${SCHEME}${token}`;
 }
 
 /** An identified caller, or an anonymous one with the error of its credential. */

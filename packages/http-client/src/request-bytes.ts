@@ -17,9 +17,13 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~\w]+$/;
 const NOT_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 const NOT_ASCII = /[\x80-\xff]/;
 
-/** Names that were checked. Their number is bounded: requests repeat the few names that the settings allow. */
-const checkedNames = new Set<string>();
+/**
+ * Names that were checked, each with the value that was checked last: most requests repeat both. Their number is bounded: settings allow few names, and
+ * longer values are not kept.
+ */
+const checkedNames = new Map<string, string>();
 const MAX_CHECKED_NAMES = 1000;
+const MAX_KEPT_LENGTH = 4096;
 
 /** Returns the bytes of a POST. Throws INVALID_REQUEST for a header field that must not be sent. */
 export function toRequestBytes(host: string, { path, headers, body }: ClientRequest): RequestBytes {
@@ -27,8 +31,7 @@ export function toRequestBytes(host: string, { path, headers, body }: ClientRequ
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
-    if (!checkedNames.has(name)) checkName(name);
-    if (NOT_A_VALUE.test(value)) throw new ClientError('INVALID_REQUEST', `The value of the header field ${name} cannot be sent.`);
+    if (checkedNames.get(name) !== value) checkField(name, value);
     head += `${name}: ${value}\r\n`;
   }
   const bodyLength = Buffer.byteLength(body);
@@ -39,8 +42,10 @@ export function toRequestBytes(host: string, { path, headers, body }: ClientRequ
   return { data: Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]), encoding: 'latin1', length };
 }
 
-function checkName(name: string): void {
-  if (!TOKEN.test(name) || NOT_ALLOWED.has(name.toLowerCase()))
+function checkField(name: string, value: string): void {
+  const isKnown = checkedNames.has(name);
+  if (!isKnown && (!TOKEN.test(name) || NOT_ALLOWED.has(name.toLowerCase())))
     throw new ClientError('INVALID_REQUEST', `The header field ${JSON.stringify(name)} cannot be sent.`);
-  if (checkedNames.size < MAX_CHECKED_NAMES) checkedNames.add(name);
+  if (NOT_A_VALUE.test(value)) throw new ClientError('INVALID_REQUEST', `The value of the header field ${name} cannot be sent.`);
+  if ((isKnown || checkedNames.size < MAX_CHECKED_NAMES) && value.length <= MAX_KEPT_LENGTH) checkedNames.set(name, value);
 }

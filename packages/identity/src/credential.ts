@@ -22,6 +22,12 @@ export interface CredentialSource {
 const AUTHORIZATION = /^(bearer|apikey) +([\w.~+/=-]+) *$/i;
 const KEY = /^[\w.~+/=-]+$/;
 const NO_KEYS: readonly string[] = [];
+const [AUTHORIZATION_LENGTH, KEY_LENGTH] = ['authorization'.length, 'x-api-key'.length];
+
+/** Bearer tokens that were read, by the value of their header: clients repeat it, and a token has hundreds of characters. At most 4 MB. */
+const BEARERS = new Map<string, Credential>();
+const MAX_BEARERS = 1000;
+const MAX_BEARER_LENGTH = 4096;
 
 /**
  * Returns the credential of a request, or undefined when it has none. Throws VALIDATION_ERROR for more than one credential, wherever they
@@ -32,6 +38,8 @@ export function readCredential({ rawHeaders, urlKeys = NO_KEYS, method }: Creden
   let name: string | undefined;
   let value = '';
   for (let i = 0; i < rawHeaders.length; i += 2) {
+    const { length } = rawHeaders[i] as string;
+    if (length !== AUTHORIZATION_LENGTH && length !== KEY_LENGTH) continue;
     const read = (rawHeaders[i] as string).toLowerCase();
     if (read !== 'authorization' && read !== 'x-api-key') continue;
     if (name !== undefined) throw tooMany();
@@ -45,9 +53,18 @@ export function readCredential({ rawHeaders, urlKeys = NO_KEYS, method }: Creden
   }
   if (name === undefined) return undefined;
   if (name === 'x-api-key') return toKey(value.trim(), false);
+  return BEARERS.get(value) ?? readAuthorization(value);
+}
+
+function readAuthorization(value: string): Credential {
   const [, scheme = '', token] = AUTHORIZATION.exec(value) ?? [];
   if (token === undefined) throw invalid('The credential has an unknown scheme or form. Send `Bearer <token>` or `ApiKey <key>`.');
-  return { kind: scheme.toLowerCase() === 'bearer' ? 'bearer' : 'apiKey', value: token, isInUrl: false };
+  const credential: Credential = { kind: scheme.toLowerCase() === 'bearer' ? 'bearer' : 'apiKey', value: token, isInUrl: false };
+  if (credential.kind === 'bearer' && value.length <= MAX_BEARER_LENGTH) {
+    if (BEARERS.size >= MAX_BEARERS) BEARERS.clear();
+    BEARERS.set(value, credential);
+  }
+  return credential;
 }
 
 /** A key in a URL is remembered by browsers and proxies, so that it must not be able to change anything. */

@@ -7,7 +7,8 @@ import { limitFrames } from './http2-floods.ts';
 import { Http2Transfer, Request, Response, isWhole } from './http2-messages.ts';
 import { runPaced } from './paced.ts';
 import { BAD_EXPECTATION, HEADERS_TOO_LARGE, MALFORMED, NO_PROXY, type Reason, TOO_SLOW, UNKNOWN_METHOD } from './refusals.ts';
-import { type RequestHandlers, createRefuser, isHost } from './refusals.ts';
+import { isHost } from './host.ts';
+import { type RequestHandlers, createRefuser } from './refusals.ts';
 import type { TrafficLimits } from './settings.ts';
 import type { Traffic } from './traffic.ts';
 

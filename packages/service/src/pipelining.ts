@@ -1,6 +1,7 @@
 /** Handles the requests of one HTTP/1.1 connection one after the other, however many a client pipelines (RFC 9112 §9.3.2). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { isLean } from './lean-reader/lean-response.ts';
 
 /** Handles a request. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -34,6 +35,11 @@ export function handleInOrder(handle: Handle, onFlood: () => void): Handle {
     handle(request, response);
   };
   return (request, response) => {
+    // The lean reader reads the next request of a connection when the response to the one before it is sent.
+    if (isLean(response)) {
+      handle(request, response);
+      return;
+    }
     const { socket } = request;
     let connection = connections.get(socket);
     if (!connection) {

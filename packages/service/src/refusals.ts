@@ -1,10 +1,11 @@
 /** Answers the requests that no handler sees: those that Node's parser refuses, that are ill-framed, or that never end (RFC 9112, contract §5). */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
 import { type Message, endBare, toHttpMessage } from './bare-responses.ts';
+import { isHost } from './host.ts';
+import { isLean } from './lean-reader/lean-response.ts';
 import { runPaced } from './paced.ts';
 import { toRequestId } from './request-id.ts';
 import { addedHeadersOf } from './response-headers.ts';
@@ -113,7 +114,8 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     const { socket } = request;
     // After an ill-framed request, what seems to be the next one may be a part of it.
     if (refused.has(socket)) return;
-    latest.set(socket, { request, response, previous: unsent(latest.get(socket)?.response) });
+    // A request of the lean reader is whole, and its connection has no other in flight: no refusal depends on it.
+    if (!isLean(response)) latest.set(socket, { request, response, previous: unsent(latest.get(socket)?.response) });
     prepare?.(request, response);
     if (reason === undefined) {
       handle(request, response);
@@ -130,7 +132,8 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   };
 
   server.on('request', (request, response) => {
-    receive(request, response, isMalformed(request) ? MALFORMED : undefined);
+    // The lean reader has checked the framing of its requests.
+    receive(request, response, !isLean(response) && isMalformed(request) ? MALFORMED : undefined);
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     receive(request, response, BAD_EXPECTATION);
@@ -224,16 +227,6 @@ function unsent(response: ServerResponse | undefined): ServerResponse | undefine
 
 function isOver({ request, response }: Exchange): boolean {
   return request.complete && response.writableFinished;
-}
-
-const HOST = /^(?:\[(?<ipv6>[\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::(?<port>\d*))?$/i;
-const MAX_HOST_LENGTH = 255;
-const MAX_PORT = 65_535;
-
-/** Returns whether the value of `Host` is well-formed. An empty one is (RFC 9110 §7.2, RFC 3986 §3.2.2). */
-export function isHost(text: string): boolean {
-  const groups = text.length <= MAX_HOST_LENGTH ? HOST.exec(text)?.groups : undefined;
-  return groups !== undefined && (groups['ipv6'] === undefined || isIPv6(groups['ipv6'])) && Number(groups['port'] ?? 0) <= MAX_PORT;
 }
 
 /**

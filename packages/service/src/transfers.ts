@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientOf } from './client-id.ts';
+import { isLean } from './lean-reader/lean-response.ts';
 import { isStreamed, patienceOf } from './streamed-body.ts';
 import type { Traffic, Transfer } from './traffic.ts';
 
@@ -56,7 +57,8 @@ class Http1Transfer implements Transfer {
     this.exchange++;
     this.#request = request;
     this.#response = response;
-    this.#readBefore = this.#socket.bytesRead;
+    // A request of the lean reader is whole: nothing asks for what has been received.
+    this.#readBefore = isLean(response) ? 0 : this.#socket.bytesRead;
     this.#beganAt = performance.now();
   }
 

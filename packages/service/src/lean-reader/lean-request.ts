@@ -1,13 +1,13 @@
 /** A request that the lean reader has read, with the part of the interface of `IncomingMessage` that handlers of whole requests use. */
-import { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { LeanEmitter } from './lean-emitter.ts';
 import type { RequestHead } from './request-head.ts';
 
 const HIGH_WATER_MARK = 64 * 1024;
 
 /** One POST. Its body has arrived wholly, and is emitted in one piece when it is read. */
-export class LeanRequest extends EventEmitter {
+export class LeanRequest extends LeanEmitter {
   readonly method = 'POST';
   readonly httpVersion = '1.1';
   readonly httpVersionMajor = 1;
@@ -29,8 +29,7 @@ export class LeanRequest extends EventEmitter {
     this.socket = socket;
     this.url = url;
     this.rawHeaders = rawHeaders;
-    // The connection keeps the head for the next request, and a handler may change the headers of this one.
-    this.headers = { ...headers };
+    this.headers = headers;
   }
 
   /** Returns the request for handlers, which use no other part of the interface. */
@@ -64,7 +63,7 @@ export class LeanRequest extends EventEmitter {
 
   /** Reads the body when a listener for `data` is added. */
   override on(name: string | symbol, listener: (...args: never[]) => void): this {
-    super.on(name, listener as (...args: unknown[]) => void);
+    super.on(name, listener);
     if (name === 'data') this.#read();
     return this;
   }

@@ -1,8 +1,8 @@
 /** A response to a request of the lean reader, with the part of the interface of `ServerResponse` that handlers use: one write where that is possible. */
-import { EventEmitter } from 'node:events';
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { addedListsOf } from '../response-headers.ts';
+import { LeanEmitter } from './lean-emitter.ts';
 import type { LeanRequest } from './lean-request.ts';
 import { writeHead } from './response-head.ts';
 
@@ -26,7 +26,7 @@ export function isLean(response: object): boolean {
 }
 
 /** One response. It emits `prefinish`, `finish` and `close` as a response of Node.js does. */
-export class LeanResponse extends EventEmitter {
+export class LeanResponse extends LeanEmitter {
   readonly req: LeanRequest;
   readonly socket: Socket;
   readonly #owner: ResponseOwner;

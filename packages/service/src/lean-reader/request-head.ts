@@ -3,6 +3,7 @@
  * framing in any other way, or that two parsers could read differently, is not parsed here (RFC 9112 §11). No I/O.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { isHost } from '../host.ts';
 
 /** What a head must be. */
 export interface HeadShape {
@@ -16,7 +17,7 @@ export interface HeadShape {
 export interface RequestHead {
   /** Names as they were sent, and values, in turn. */
   readonly rawHeaders: readonly string[];
-  /** By names in lower case. No name occurs twice. */
+  /** By names in lower case, frozen. No name occurs twice. */
   readonly headers: IncomingHttpHeaders;
   /** Bytes of the head, with the empty line. */
   readonly length: number;
@@ -55,8 +56,9 @@ export function parseHead(bytes: Buffer, { requestLine, maxBytes }: HeadShape): 
   }
   if (at + 1 >= end || bytes[at + 1] !== LF) return undefined;
   const bodyLength = readLength(headers['content-length']);
-  if (bodyLength === 0 || headers.host === undefined || !isPlain(headers)) return undefined;
-  return { rawHeaders, headers, length: at + 2, bodyLength };
+  if (bodyLength === 0 || headers.host === undefined || !isHost(headers.host) || !isPlain(headers)) return undefined;
+  // Several requests have them.
+  return { rawHeaders, headers: Object.freeze(headers), length: at + 2, bodyLength };
 }
 
 interface Range {

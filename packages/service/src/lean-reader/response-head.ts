@@ -23,10 +23,19 @@ export interface WrittenHead {
   readonly isKeptAlive: boolean;
 }
 
-/** Field names that have been checked; they come from code and settings, not from clients. */
-const NAMES = new Set<string>();
+/** A field name that has been checked, and the line that it was written in last: most values are those of the response before. */
+interface KnownName {
+  readonly isReplaceable: boolean;
+  value: string;
+  line: string;
+}
+
+/** Names come from code and settings, not from clients. */
+const NAMES = new Map<string, KnownName>();
 const MAX_NAMES = 1000;
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+/** The longest value that is kept. */
+const MAX_KEPT_LENGTH = 256;
 const INVALID_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Returns the head. Throws a TypeError for a name or a value that would break it, as Node.js does. */
@@ -73,7 +82,7 @@ function writeKnown({ own, set, added, late }: HeadFields): WrittenFields | unde
   let text = '';
   for (let i = 0; i < own.length; i += 2) {
     const [name, value] = [own[i] as unknown, own[i + 1] as unknown];
-    if (typeof name !== 'string' || typeof value !== 'string' || isReplaceable(name)) return undefined;
+    if (typeof name !== 'string' || typeof value !== 'string' || toKnownName(name).isReplaceable) return undefined;
     if (name === 'vary' && !hasVary) {
       hasVary = true;
       text += writeField(name, known.vary === '' ? value : `${value}, ${known.vary}`);
@@ -127,14 +136,25 @@ function addUnlessNamed(set: NonNullable<HeadFields['set']>, headers: readonly O
 }
 
 function writeField(name: string, value: string): string {
-  if (!NAMES.has(name)) checkName(name);
+  const known = toKnownName(name);
+  if (known.value === value && known.line !== '') return known.line;
   if (INVALID_VALUE.test(value)) throw new TypeError(`The value of the header ${name} has an invalid character.`);
-  return `${name}: ${value}\r\n`;
+  const line = `${name}: ${value}\r\n`;
+  if (value.length <= MAX_KEPT_LENGTH) {
+    known.value = value;
+    known.line = line;
+  }
+  return line;
 }
 
-function checkName(name: string): void {
+/** Throws a TypeError for a name that would break the head. */
+function toKnownName(name: string): KnownName {
+  const found = NAMES.get(name);
+  if (found) return found;
   if (!NAME.test(name)) throw new TypeError('A header has an invalid name.');
-  if (NAMES.size < MAX_NAMES) NAMES.add(name);
+  const known: KnownName = { isReplaceable: isReplaceable(name), value: '', line: '' };
+  if (NAMES.size < MAX_NAMES) NAMES.set(name, known);
+  return known;
 }
 
 /** Notes the fields that decide what is added. Their lengths are compared first. */

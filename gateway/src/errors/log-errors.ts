@@ -1,0 +1,60 @@
+/** Writes the errors of a result that the client did not cause into the log. */
+import type { Log } from '@trestle/log';
+import { isErrorCode } from '@trestle/schema/errors';
+import type { ResultError } from '../program/result.ts';
+import { isServerError } from './format-error.ts';
+
+/** The most lines for one result: a line is written at once, and a list of entities may have an error at each. */
+const MAX_LINES = 20;
+
+interface Group {
+  readonly code: string;
+  readonly service: string | undefined;
+  readonly cause: unknown;
+  count: number;
+}
+
+/** An error that a subgraph reported. It has no stack: that of the gateway says nothing, and costs more than all else of the line. */
+class ReportedError extends Error {
+  constructor(message: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+    Object.defineProperty(this, 'stack', { value: undefined });
+    this.name = 'Error';
+  }
+}
+
+/** Writes one line for equal errors of a subgraph, with their number where there are several, and at most 20 lines: the last one counts the others. */
+export function logErrors(log: Log, errors: readonly ResultError[], requestId: string): void {
+  const groups = new Map<string, Group>();
+  let others = 0;
+  for (const error of errors) {
+    if (!isServerError(error)) continue;
+    const { code, service } = error.extensions;
+    const key = `${String(service)} ${String(code)} ${error.message}`;
+    const group = groups.get(key);
+    if (group) group.count++;
+    else if (groups.size === MAX_LINES - 1) others++;
+    else groups.set(key, toGroup(error));
+  }
+  for (const { code, service, cause, count } of groups.values())
+    log.error('request failed', {
+      requestId,
+      code,
+      ...(service !== undefined && { subgraph: service }),
+      ...(count > 1 && { count }),
+      ...(cause !== undefined && { error: cause }),
+    });
+  if (others > 0) log.error('request failed, with further errors', { requestId, count: others });
+}
+
+function toGroup({ message, cause, extensions: { code, service } }: ResultError): Group {
+  return {
+    code: typeof code === 'string' ? code : 'INTERNAL_ERROR',
+    service: typeof service === 'string' ? service : undefined,
+    cause: cause ?? (isErrorCode(code) ? undefined : new ReportedError(message)),
+    count: 1,
+  };
+}
