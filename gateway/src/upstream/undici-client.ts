@@ -1,12 +1,14 @@
 /** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
 import type { Readable } from 'node:stream';
-import { type Dispatcher, Pool, errors } from 'undici';
+import type { SecureContext } from 'node:tls';
+import { type Dispatcher, Pool, buildConnector, errors } from 'undici';
 import type { Abortable } from '@trestle/service/cancellation';
 import {
   ClientError,
   type ClientErrorCode,
   type ClientResponse,
   type Progress,
+  type ReadTls,
   type ResponseHandler,
   type UpstreamClient,
 } from './upstream-client.ts';
@@ -17,15 +19,15 @@ export interface UndiciOptions {
   /** Until the head of the response, and between two parts of its body. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** Certificates to trust instead of those of Node.js. */
-  readonly ca?: string;
+  /** Called for each connection that is opened by TLS. Default: none of its own. */
+  readonly tls?: ReadTls;
 }
 
 /** Creates the client. Servers that offer HTTP/2 in their TLS handshake are called by it. */
 export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient<string | Readable> {
   const pool = new Pool(origin, {
     connections: options.maxConnections,
-    connect: { timeout: options.connectTimeoutMs, ...(options.ca !== undefined && { ca: options.ca }) },
+    connect: createConnector(options),
     headersTimeout: options.timeoutMs,
     bodyTimeout: options.timeoutMs,
     maxResponseSize: options.maxResponseBytes,
@@ -41,6 +43,19 @@ export function createUndiciClient(origin: string, options: UndiciOptions): Upst
       return dispatch;
     },
     close: () => pool.destroy(),
+  };
+}
+
+/** Returns what opens connections. Each context has a connector of its own, because a connector resumes the sessions of its connections. */
+function createConnector({ tls = () => undefined, connectTimeoutMs: timeout }: UndiciOptions): buildConnector.connector {
+  const connectorOf = (secureContext: SecureContext | undefined) =>
+    buildConnector({ timeout, allowH2: true, ...(secureContext && { secureContext }) });
+  let context = tls();
+  let connector = connectorOf(context);
+  return (options, callback) => {
+    const current = tls();
+    if (current !== context) [context, connector] = [current, connectorOf(current)];
+    connector(options, callback);
   };
 }
 

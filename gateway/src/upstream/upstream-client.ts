@@ -1,5 +1,9 @@
 /** What the gateway needs of an HTTP client for one origin, whichever client sends the fetches. Types and errors only. */
+import type { SecureContext } from 'node:tls';
 import type { Abortable } from '@trestle/service/cancellation';
+
+/** Returns what new connections by TLS use: authorities and a client certificate. Undefined: what Node.js trusts, and no certificate. */
+export type ReadTls = () => SecureContext | undefined;
 
 /** A POST with a JSON body, or with a body that is streamed. */
 export interface ClientRequest<Body = string> {

@@ -1,5 +1,6 @@
 /** Connections, limits and failures, against real TCP and TLS servers. */
 import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { generate } from 'selfsigned';
 import type { ClientError } from '../upstream-client.ts';
@@ -254,17 +255,19 @@ describe('a connection', () => {
       algorithm: 'sha256',
       extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
     });
+    const context = createSecureContext({ ca: cert });
+    const tls = () => context;
     const large = 'x'.repeat(300_000);
     const server = await fixtures.listen(
       (socket, { index }) => socket.write(respond(index % 2 === 0 ? 'ok' : large, index === 1 ? 'Connection: close\r\n' : '')),
       { cert, key },
     );
-    const client = fixtures.connect(server, { ca: cert });
+    const client = fixtures.connect(server, { tls });
     for (let i = 0; i < 4; i++) expect((await post(client)).body).toBe(i % 2 === 0 ? 'ok' : large);
     expect(server.sockets).toHaveLength(2);
     expect((server.sockets[1] as unknown as { isSessionReused: () => boolean }).isSessionReused()).toBe(true);
     expect(await failPost(fixtures.connect(server))).toBe('UNREACHABLE, unsent');
-    expect(await failPost(fixtures.connect({ origin: server.origin.replace('localhost', '127.0.0.1') }, { ca: cert }))).toBe(
+    expect(await failPost(fixtures.connect({ origin: server.origin.replace('localhost', '127.0.0.1') }, { tls }))).toBe(
       'UNREACHABLE, unsent',
     );
   });

@@ -1,6 +1,13 @@
 /** A client of HTTP/1.1 for one origin: a bounded number of connections, and a bounded queue of requests that wait for one. */
 import type { Abortable } from '@trestle/service/cancellation';
-import { type ClientCounts, ClientError, type ClientRequest, type ResponseHandler, type UpstreamClient } from '../upstream-client.ts';
+import {
+  type ClientCounts,
+  ClientError,
+  type ClientRequest,
+  type ReadTls,
+  type ResponseHandler,
+  type UpstreamClient,
+} from '../upstream-client.ts';
 import { Connection, type ConnectionOwner, type ConnectionTarget } from './connection.ts';
 import { PendingRequest } from './pending-request.ts';
 import { toRequestBytes } from './request-bytes.ts';
@@ -20,8 +27,8 @@ export interface PoolOptions {
   readonly maxWaitingBytes?: number;
   /** How long an idle connection is kept when the server sends no `Keep-Alive`. Default 4 s. */
   readonly idleMs?: number;
-  /** Certificates to trust instead of those of Node.js. */
-  readonly ca?: string;
+  /** Called for each connection that is opened by TLS. Default: none of its own. */
+  readonly tls?: ReadTls;
 }
 
 const MAX_WAITING = 10_000;
@@ -58,7 +65,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
       // An IPv6 address stands in brackets.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port: port === '' ? (isTls ? 443 : 80) : Number(port),
-      tls: isTls ? { ca: options.ca, session: undefined } : undefined,
+      tls: isTls ? { read: options.tls ?? (() => undefined), context: undefined, session: undefined } : undefined,
       maxResponseBytes: options.maxResponseBytes,
       idleMs: options.idleMs ?? IDLE_MS,
     };
