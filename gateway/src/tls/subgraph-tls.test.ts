@@ -195,8 +195,8 @@ describe('files of TLS', () => {
       () => ({ ca: folder.write('two', authority.cert + authority.cert.replace(/\n.{20}/, '\n')) }),
       'has a certificate that cannot be read, number 2 of 2',
     ],
-    ['a certificate without its key', ({ certificate }) => ({ certificate }), 'is required for the client certificate'],
-    ['a key without its certificate', ({ key }) => ({ key }), 'is required for the key'],
+    ['a certificate without its key', ({ certificate }) => ({ certificate }), 'needs keyFile, its private key'],
+    ['a key without its certificate', ({ key }) => ({ key }), 'needs certificateFile, the certificate of the key'],
     ['a certificate as the key', ({ certificate }) => ({ certificate, key: certificate }), 'must have a private key in PEM format'],
     [
       'the key of another certificate',

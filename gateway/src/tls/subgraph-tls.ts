@@ -63,8 +63,8 @@ export function readTlsFiles(files: TlsFiles): Pem {
     key: readPem(files, 'key', readPrivateKey),
   };
   const { certificate, key } = pem;
-  if (certificate !== undefined && key === undefined) throw new TlsFileError('key', 'is required for the client certificate');
-  if (certificate === undefined && key !== undefined) throw new TlsFileError('certificate', 'is required for the key');
+  if (certificate !== undefined && key === undefined) throw new TlsFileError('certificate', 'needs keyFile, its private key');
+  if (certificate === undefined && key !== undefined) throw new TlsFileError('key', 'needs certificateFile, the certificate of the key');
   if (certificate !== undefined && key !== undefined && !isPair(certificate, key))
     throw new TlsFileError('key', 'is not the key of the client certificate');
   return pem;
