@@ -1,7 +1,8 @@
 /** Puts the settings of the gateway together: from the command line, else from the environment, else from the configuration file. */
 import { existsSync } from 'node:fs';
-import { SettingsError, SettingsFaults, readFamily, readSettings, readTls } from '@trestle/env';
+import { SettingsError, SettingsFaults, readFamily, readSettings } from '@trestle/env';
 import { requireTokenKeys } from '@trestle/identity/verification';
+import type { TlsCredentials } from '@trestle/service/tls';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';
 import { type SourceSettings, chooseSource } from './configuration/choose-source.ts';
@@ -11,7 +12,10 @@ import { type Configuration, loadConfiguration } from './configuration/load-conf
 import { settings } from './configuration/settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
+import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
+import { readServerTls } from './tls/server-certificate.ts';
+import type { SubgraphTlsSettings } from './tls/subgraph-tls.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
@@ -26,7 +30,8 @@ const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the 
 export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
 
 interface LayerConfig {
-  readonly tls: ReturnType<typeof readTls>;
+  readonly tls: TlsCredentials | undefined;
+  readonly subgraphTls: SubgraphTlsSettings;
   readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
@@ -96,7 +101,14 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     faults.attempt(() => {
       requireTokenKeys(values);
     });
-  const tls = faults.attempt(() => readTls(values));
+  const tls = faults.attempt(() => readServerTls(values, addFault));
+  const subgraphTls = readSubgraphTls(env, {
+    configuration,
+    addFault,
+    addLine: (line) => {
+      faults.add(line);
+    },
+  });
   if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && role !== 'process') {
     if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
@@ -112,7 +124,8 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
-  return { ...toConfig(values, env), tls, subgraphErrorsByName, configuration, headerRules: configuration.headerRules, env, supergraph };
+  const { headerRules } = configuration;
+  return { ...toConfig(values, env), tls, subgraphTls, subgraphErrorsByName, configuration, headerRules, env, supergraph };
 }
 
 function findExtensionFaults(

@@ -32,6 +32,7 @@ import type { Measure } from './request/context.ts';
 import type { RunOperation } from './request/operation.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
+import { type SubgraphTls, createSubgraphTls } from './tls/subgraph-tls.ts';
 import type { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
 import { toCacheVary } from './transports/http/cache-control.ts';
@@ -94,7 +95,8 @@ export async function startGraph(
   const hooks = await loadHooks(config.extensions, { measure, log, metrics });
   const cache = await createCache(toCacheSettings(config), { graph: place.name, log, metrics });
   const usage = createUsage(config, { log, metrics });
-  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, ...shared });
+  const tls = createSubgraphTls(config.subgraphTls, log);
+  const createEngine = prepareEngine(config, { log, metrics, measure, hooks, cache, tls, ...shared });
   const { supergraph: settings } = config;
   const supergraph = await startSupergraph({ settings, createEngine, log, metrics: createSourceMetrics(metrics) });
   const { engine } = supergraph;
@@ -115,10 +117,16 @@ export async function startGraph(
     place,
     handle: transports.handle,
     upgrade: transports.upgrade,
-    apply: reconfigure && ((next) => reconfigure(toRuntimeSettings(next))),
+    apply:
+      reconfigure &&
+      (async (next) => {
+        await reconfigure(toRuntimeSettings(next));
+        tls.replace(next.subgraphTls);
+      }),
     readServed: () => engine.served,
     stopWatching: () => {
       supergraph.stop();
+      tls.stop();
       verification.stop();
       trusted.stop();
       stopEvents();
@@ -161,12 +169,13 @@ interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner'> {
   readonly measure: Measure;
   readonly hooks: Hooks;
   readonly cache: ResponseCache | undefined;
+  readonly tls: SubgraphTls;
 }
 
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
 function prepareEngine(
   config: Config,
-  { log, metrics, measure, hooks, cache, admission, startPlanner }: Observers & EngineParts,
+  { log, metrics, measure, hooks, cache, tls, admission, startPlanner }: Observers & EngineParts,
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
   const upstreams = createUpstreams({
@@ -179,6 +188,7 @@ function prepareEngine(
     forwardHeaders: config.forwardHeaders,
     forwardResponseHeaders: config.forwardResponseHeaders,
     headerRules: config.headerRules,
+    tls: (name) => tls.of(name),
     measure,
     metrics,
   });
@@ -253,7 +263,15 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const metrics = createTransportMetrics(registry);
   const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
   const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
-  const sockets = new WebSocketTransport({ ...parts, forwardHeaders, limits: config.sockets, buffers, requests, metrics });
+  const sockets = new WebSocketTransport({
+    ...parts,
+    forwardHeaders,
+    fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,
+    limits: config.sockets,
+    buffers,
+    requests,
+    metrics,
+  });
   const handle = createHttpTransport({
     ...parts,
     forwardHeaders,

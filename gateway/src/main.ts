@@ -26,6 +26,8 @@ import { toPackageUrl } from './package-files.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { sendRefusal, toRefusalResponse } from './transports/http/refusal.ts';
 import { shareLimits } from './share-limits.ts';
+import { createSubjectWriter } from './tls/client-subject.ts';
+import { watchServerTls } from './tls/server-certificate.ts';
 import { watchConfigurations } from './watch-configuration.ts';
 import { startWorkers } from './workers/primary.ts';
 import { describeServed } from './launches/describe-served.ts';
@@ -84,7 +86,7 @@ async function start() {
     host: config.HOST,
     tls: config.tls,
     probes,
-    ...route(graphs),
+    ...nameClients(route(graphs)),
     admission,
     toRefusalResponse,
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
@@ -93,10 +95,12 @@ async function start() {
     edge,
     rateLimits,
   });
+  const certificate = watchServerTls({ env: config.env, current: config.tls, replace: service.replaceTls, log });
   primary?.expose(probes.registries);
   return async () => {
     for (const graph of graphs) graph.stopWatching();
     configuration.stop();
+    certificate.stop();
     const stopped = service.stop();
     await delay(subscriptionDelayMs);
     await Promise.all([stopped, ...graphs.map((graph) => graph.drain())]);
@@ -135,6 +139,22 @@ function route(graphs: readonly Graph[]): Pick<Graph, 'handle' | 'upgrade'> {
       const graph = choose(request);
       if (graph) graph.upgrade(request, stream, head);
       else refuseUpgrade(stream, '404 Not Found');
+    },
+  };
+}
+
+/** Has the certificates of clients named in a header of their requests, where one is configured. */
+function nameClients({ handle, upgrade }: Pick<Graph, 'handle' | 'upgrade'>): Pick<Graph, 'handle' | 'upgrade'> {
+  if (config.TLS_CLIENT_SUBJECT_HEADER === undefined) return { handle, upgrade };
+  const write = createSubjectWriter(config.TLS_CLIENT_SUBJECT_HEADER);
+  return {
+    handle: (request, response) => {
+      write(request);
+      handle(request, response);
+    },
+    upgrade: (request, stream, head) => {
+      write(request);
+      upgrade(request, stream, head);
     },
   };
 }

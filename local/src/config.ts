@@ -120,6 +120,12 @@ export const GATEWAY_SETTINGS = [
     'USAGE_INTERVAL_MS',
     'USAGE_MAX_BYTES',
     'SUBGRAPH_TIMEOUT_MS',
+    'SUBGRAPH_CA_FILE',
+    'SUBGRAPH_CERT_FILE',
+    'SUBGRAPH_KEY_FILE',
+    'TLS_CLIENT_CA_FILE',
+    'TLS_CLIENT_CERTIFICATE',
+    'TLS_CLIENT_SUBJECT_HEADER',
     'GATEWAY_ENGINE',
     'WORKERS',
     'AUTH',
@@ -179,10 +185,10 @@ function readInherited(env: Readonly<Record<string, string | undefined>>): Parti
   return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-/** Reads `SUBGRAPH_URL_<NAME>`, `SUBGRAPH_WS_URL_<NAME>` and `SUBGRAPH_ERRORS_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
+/** Reads the settings of single subgraphs, such as `SUBGRAPH_URL_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
 function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const given = Object.entries(env).flatMap(([name, value]) =>
-    /^SUBGRAPH_(?:URL|WS_URL|ERRORS)_/.test(name) && value ? [[name, value]] : [],
+    /^SUBGRAPH_(?:URL|WS_URL|ERRORS|CA_FILE|CERT_FILE|KEY_FILE)_/.test(name) && value ? [[name, value]] : [],
   );
   return Object.fromEntries(given) as Record<string, string>;
 }

@@ -17,11 +17,17 @@ export interface Part {
   readonly hasNext?: boolean;
 }
 
+/** A fragment without data: the path of its object, and its errors. */
+export interface FailedFragment {
+  readonly path: Path;
+  readonly errors: readonly ClientError[];
+}
+
 export interface Merged {
   readonly data: unknown;
   readonly errors: readonly ClientError[];
-  /** The paths of the objects whose fragment has no data. */
-  readonly failed: readonly Path[];
+  /** The fragments without data. */
+  readonly failed: readonly FailedFragment[];
 }
 
 /** Throws when a response names what is not pending, or an object that the client does not have. */
@@ -29,7 +35,7 @@ export function mergeParts([first, ...later]: readonly Part[]): Merged {
   if (!first) throw new Error('There is no response');
   const data = structuredClone(first.data ?? null);
   const errors = [...(first.errors ?? [])];
-  const failed: Path[] = [];
+  const failed: FailedFragment[] = [];
   const pending = new Map<string, Path>();
   const add = ({ pending: added = [], hasNext }: Part, isLast: boolean) => {
     if ((hasNext ?? false) === isLast) throw new Error('hasNext is wrong');
@@ -51,7 +57,7 @@ export function mergeParts([first, ...later]: readonly Part[]): Merged {
       errors.push(...(each.errors ?? []));
     }
     for (const { id, errors: own } of part.completed ?? []) {
-      if (own) failed.push(pathOf(id));
+      if (own) failed.push({ path: pathOf(id), errors: own });
       errors.push(...(own ?? []));
     }
     add(part, i === later.length - 1);
@@ -82,11 +88,13 @@ function isObject(value: unknown): value is Json {
 
 /**
  * Returns where the merged data differs from the data of the whole operation; undefined where it does not. The error of a fragment does not reach
- * what is around it: where a fragment has no data, its fields may be missing, and an object may be there that the whole result has as null.
+ * what the client has: where a fragment has no data, its fields may be missing, and an object may be there that the whole result has as null, if an
+ * error of the fragment is below the object.
  */
 export function findDifference({ data, failed }: Merged, whole: unknown): string | undefined {
-  const isFailed = (path: Path) => failed.some((each) => each.join('\n') === path.join('\n'));
-  const holdsFailed = (path: Path) => failed.some((each) => path.every((segment, i) => each[i] === segment));
+  const isFailed = (path: Path) => failed.some((each) => isWithin(path, each.path));
+  const holdsFailed = (path: Path) =>
+    failed.some((each) => isWithin(each.path, path) || each.errors.some((error) => isWithin(error.path ?? [], path)));
   const compare = (own: unknown, other: unknown, path: Path): string | undefined => {
     if (other === null && own !== null && isObject(own) && holdsFailed(path)) return undefined;
     if (!isObject(own) || !isObject(other))
@@ -101,4 +109,9 @@ export function findDifference({ data, failed }: Merged, whole: unknown): string
     return undefined;
   };
   return compare(data, whole, []);
+}
+
+/** Whether a path is that of the object, or below it. */
+function isWithin(path: Path, object: Path): boolean {
+  return object.every((segment, i) => path[i] === segment);
 }

@@ -38,8 +38,21 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   GATEWAY_PORT: atStart('server.port', 'The port to listen on; 0 for any free one.', { flag: 'port', placeholder: 'N', stronger: 'PORT' }),
   WORKERS: atStart('server.workers', 'Processes that serve the port together, for as many cores.', { flag: 'workers', placeholder: 'N' }),
   HOST: atStart('server.host', 'The address to listen on.', { flag: 'host', placeholder: 'ADDRESS' }),
-  TLS_CERT_FILE: atStart('server.tls.certificateFile', 'The certificate (PEM). With it the port serves HTTPS by HTTP/1.1 and HTTP/2.'),
-  TLS_KEY_FILE: atStart('server.tls.keyFile', 'The private key of the certificate (PEM).'),
+  TLS_CERT_FILE: atStart(
+    'server.tls.certificateFile',
+    'The certificate (PEM). With it the port serves HTTPS by HTTP/1.1 and HTTP/2. The file is watched.',
+  ),
+  TLS_KEY_FILE: atStart('server.tls.keyFile', 'The private key of the certificate (PEM). The file is watched.'),
+  TLS_CLIENT_CA_FILE: atStart('server.tls.clientCaFile', 'The authorities (PEM) that sign certificates of clients. The file is watched.'),
+  TLS_CLIENT_CERTIFICATE: atStart(
+    'server.tls.clientCertificate',
+    'Whether clients present a certificate: require; request (those without one are served too); none.',
+    { otherwise: 'require where clientCaFile is set, else none' },
+  ),
+  TLS_CLIENT_SUBJECT_HEADER: atStart(
+    'server.tls.clientSubjectHeader',
+    "The request header that the server sets to the subject of the client's certificate, such as x-client-subject. What clients send under it is removed.",
+  ),
   PUBLIC_URL: atStart('server.publicUrl', 'The address by which clients know this server, such as https://api.example.com.'),
   CORS_ORIGINS: atStart('server.corsOrigins', 'Origins whose pages may read responses, such as https://app.example.com.'),
   TRUSTED_PROXIES: atStart(
@@ -149,6 +162,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'Whether the memory of a request is overwritten when it is released, so that a later use of it is noticed. For development and tests.',
   ),
   SUBGRAPH_TIMEOUT_MS: atStart('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
+  SUBGRAPH_CA_FILE: atOnce('traffic.tls.caFile', 'Authorities (PEM) that are trusted for certificates of subgraphs. The file is watched.', {
+    otherwise: 'those of Node.js',
+  }),
+  SUBGRAPH_CERT_FILE: atOnce('traffic.tls.certificateFile', 'The client certificate for subgraphs (PEM): mutual TLS. The file is watched.'),
+  SUBGRAPH_KEY_FILE: atOnce('traffic.tls.keyFile', 'The private key of that certificate (PEM). The file is watched.'),
   UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
   UPSTREAM_DEDUPLICATION: atStart(

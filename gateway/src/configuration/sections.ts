@@ -28,6 +28,9 @@ export const SUBGRAPH_ENTRIES = {
   url: 'The address of the subgraph, in place of that in the supergraph.',
   subscriptionUrl: 'The address of its subscriptions, if it is another one.',
   errors: 'What clients see of its errors, in place of errors.show.',
+  'tls.caFile': 'Authorities (PEM) that are trusted for its certificate, in place of traffic.tls.caFile. The file is watched.',
+  'tls.certificateFile': 'The client certificate for it (PEM), in place of traffic.tls.certificateFile. The file is watched.',
+  'tls.keyFile': 'The private key of that certificate (PEM). The file is watched.',
 } as const;
 
 /** What the settings of one of several graphs mean, by their key. They take effect at the next start. */

@@ -21,6 +21,7 @@ import { isHeaderValue } from '../headers/header-values.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
+import { CLIENT_CERTIFICATES, readCertificates, readPrivateKey } from './pem.ts';
 
 /** Where a supergraph can come from. */
 export const SOURCES = ['file', 'url', 'registry', 'hive', 'uplink'] as const;
@@ -116,6 +117,9 @@ export const settings = {
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
   UPSTREAM_COMPRESSION: setting.onOff().default(false),
   UPSTREAM_DEDUPLICATION: setting.onOff().default(false),
+  SUBGRAPH_CA_FILE: setting.parsedFile(readCertificates).optional(),
+  SUBGRAPH_CERT_FILE: setting.parsedFile(readCertificates).optional(),
+  SUBGRAPH_KEY_FILE: setting.parsedFile(readPrivateKey).optional(),
   SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
   AUTH: setting.onOff().default(true),
   ...verificationSettings,
@@ -180,6 +184,9 @@ export const settings = {
   ...telemetrySettings,
   TLS_CERT_FILE: setting.file().optional(),
   TLS_KEY_FILE: setting.file().optional(),
+  TLS_CLIENT_CA_FILE: setting.parsedFile(readCertificates).optional(),
+  TLS_CLIENT_CERTIFICATE: setting.choice(...CLIENT_CERTIFICATES).optional(),
+  TLS_CLIENT_SUBJECT_HEADER: setting.parsed(readForwardedName).optional(),
   TRESTLE_CONFIG: setting.path().optional(),
 };
 
@@ -188,6 +195,9 @@ export const subgraphSettings = {
   url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:') },
   subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:') },
   errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },
+  'tls.caFile': { prefix: 'SUBGRAPH_CA_FILE_', reader: setting.parsedFile(readCertificates) },
+  'tls.certificateFile': { prefix: 'SUBGRAPH_CERT_FILE_', reader: setting.parsedFile(readCertificates) },
+  'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
 } as const;
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */

@@ -17,6 +17,8 @@ export interface IdentifyOptions {
   readonly rateLimits: RateLimits;
   /** Names, in lower case, of headers that go to the subgraphs unchanged. */
   readonly forwardHeaders: readonly string[];
+  /** The name of a header that the server sets itself: no other place can replace it. Default: none. */
+  readonly fixedHeader?: string | undefined;
 }
 
 export type Identity = Pick<RequestContext, 'caller' | 'identity'>;
@@ -43,9 +45,9 @@ export interface CredentialPlaces {
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;
-  const { verifier, forwardHeaders } = options;
+  const { verifier, forwardHeaders, fixedHeader } = options;
   const { params, urlKeys = [] } = places;
-  const valueOf = (name: string) => params?.get(name) ?? headers[name];
+  const valueOf = (name: string) => (name === fixedHeader ? undefined : params?.get(name)) ?? headers[name];
   const sent = valueOf('authorization');
   const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined && urlKeys.length === 0;
   if (isAnonymous && forwardHeaders.length === 0) return ANONYMOUS;

@@ -3,6 +3,7 @@ import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
 import type { SubgraphError, SubgraphResult } from '../program/result.ts';
+import type { ReadTls } from '@trestle/http-client/upstream-client';
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** A socket without subscriptions stays open for this long, for the next subscription. */
@@ -34,6 +35,7 @@ export interface ConnectionLoss {
 
 export interface SubgraphSocketOptions {
   readonly url: string;
+  readonly tls: ReadTls;
   /** The payload of `connection_init`. */
   readonly connectionParams: Readonly<Record<string, string>>;
   /** The connection is lost when the subgraph sends nothing between two pings. */
@@ -60,7 +62,9 @@ export class SubgraphSocket {
   /** Connects at once. */
   constructor(options: SubgraphSocketOptions) {
     this.#options = options;
+    const secureContext = options.tls();
     this.#socket = new WebSocket(options.url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
+      ...(secureContext && { secureContext }),
       handshakeTimeout: CONNECT_TIMEOUT_MS,
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,

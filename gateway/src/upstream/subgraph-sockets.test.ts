@@ -34,7 +34,7 @@ afterEach(async () => {
 
 /** Resolves with the first event of each subscription. */
 const subscribe = (identities: readonly (readonly string[])[]) => {
-  const upstream = sockets.open(url);
+  const upstream = sockets.open('ticks', url, () => undefined);
   const payload = { query: 'subscription { tick }', operationName: undefined, variables: {}, extensions: {} };
   return Promise.all(
     identities.map(

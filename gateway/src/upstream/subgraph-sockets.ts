@@ -1,5 +1,6 @@
 /** WebSockets to subgraphs for subscriptions: one for each address and identity, and another one when that is full (graphql-transport-ws). */
 import { SubgraphSocket, type SourceReceiver, type SubscribePayload } from './subgraph-socket.ts';
+import type { ReadTls } from '@trestle/http-client/upstream-client';
 
 export interface SubscribeRequest {
   /** Headers, names and values in turn, that identify the caller; they are sent in `connection_init`. */
@@ -16,9 +17,15 @@ export interface SubscriptionUpstream {
 }
 
 export interface SubgraphSockets {
-  /** Returns the subscriptions at an http(s) or ws(s) address. */
-  open(url: string): SubscriptionUpstream;
+  /** Returns the subscriptions of a subgraph at an http(s) or ws(s) address. */
+  open(name: string, url: string, tls: ReadTls): SubscriptionUpstream;
   close(): void;
+}
+
+interface Target {
+  readonly name: string;
+  readonly url: string;
+  readonly tls: ReadTls;
 }
 
 /** Servers limit the subscriptions of a socket; our subgraphs accept 1,000. */
@@ -27,8 +34,9 @@ const MAX_SUBSCRIPTIONS = 500;
 /** Creates the pool of sockets. They are opened when they are first needed. */
 export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: number }): SubgraphSockets {
   const sockets = new Map<string, Set<SubgraphSocket>>();
-  const socketOf = (url: string, { identity, requestId }: SubscribeRequest): SubgraphSocket => {
-    const key = [url, ...identity].join('\n');
+  const socketOf = ({ name, url, tls }: Target, { identity, requestId }: SubscribeRequest): SubgraphSocket => {
+    // Subgraphs at one address may have certificates of their own.
+    const key = [name, url, ...identity].join('\n');
     const known = sockets.get(key) ?? new Set();
     for (const socket of known) if (socket.size < MAX_SUBSCRIPTIONS) return socket;
     const connectionParams: Record<string, string> = { 'x-request-id': requestId };
@@ -39,14 +47,14 @@ export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: numb
       known.delete(opened);
       if (known.size === 0 && sockets.get(key) === known) sockets.delete(key);
     };
-    const opened: SubgraphSocket = new SubgraphSocket({ url, connectionParams, pingIntervalMs, onClosed });
+    const opened: SubgraphSocket = new SubgraphSocket({ url, tls, connectionParams, pingIntervalMs, onClosed });
     sockets.set(key, known.add(opened));
     return opened;
   };
   return {
-    open(address) {
-      const url = address.replace(/^http/, 'ws');
-      return { url, subscribe: (request, receiver) => socketOf(url, request).subscribe(request.payload, receiver) };
+    open(name, address, tls) {
+      const target = { name, url: address.replace(/^http/, 'ws'), tls };
+      return { url: target.url, subscribe: (request, receiver) => socketOf(target, request).subscribe(request.payload, receiver) };
     },
     close() {
       for (const socket of [...sockets.values()].flatMap((each) => [...each])) socket.close();

@@ -13,13 +13,14 @@ import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
-import type { ClientErrorCode, UpstreamClient } from '@trestle/http-client/upstream-client';
+import type { ClientErrorCode, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
 /** Of each subgraph. */
 const MAX_CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+const NO_TLS: ReadTls = () => undefined;
 
 /** One subgraph. */
 export interface Upstream {
@@ -68,29 +69,26 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly forwardResponseHeaders?: readonly string[];
   /** Measures how much time the responses of each client's fetches take; not measured by default. */
   readonly measure?: Measure;
+  /** Returns what reads the certificates for connections to a subgraph, by its name. Default: those of Node.js. */
+  readonly tls?: (name: string) => ReadTls;
   readonly metrics: Registry;
 }
 
 /** Creates the connections to all subgraphs. They are opened when they are first needed. */
 export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { hasCompression = false, headerRules = NO_HEADER_RULES, forwardHeaders = [], forwardResponseHeaders = [] } = options;
-  const { pingIntervalMs, measure = NOT_MEASURED, metrics } = options;
+  const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics } = options;
   const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
   const sharing = options.isSharing === true ? new QuerySharing() : undefined;
   const clients = new Map<string, UpstreamClient>();
   const uploadClients = new Map<string, UpstreamClient<Readable>>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
-  const durations = createHistogram({
-    registry: metrics,
-    name: 'trestle_subgraph_fetch_duration_seconds',
-    help: 'Time from sending a fetch to a subgraph to its whole response.',
-    labelNames: ['subgraph', 'outcome'],
-  });
+  const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
   const clientOf = (name: string, origin: string): UpstreamClient => {
     // Subgraphs at one origin have connections of their own: a slow one must not use up those of the others.
     const key = `${name} ${origin}`;
-    const client = clients.get(key) ?? watchClient(name, createClient(origin, options), { connections, sharing });
+    const client = clients.get(key) ?? watchClient(name, createClient(name, origin, options), { connections, sharing });
     clients.set(key, client);
     return client;
   };
@@ -102,7 +100,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       const target = {
         name,
         client: clientOf(name, parsed.origin),
-        uploadClient: openOnce(uploadClients, parsed.origin, options),
+        uploadClient: openOnce(uploadClients, { name, origin: parsed.origin }, options),
         path: parsed.pathname + parsed.search,
         rewrite,
         returned: compileResponseRules(headerRules, name),
@@ -116,7 +114,10 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       };
       return {
         url: parsed,
-        subscriptions: withRules(watchEvents(sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address), sharing), rewrite),
+        subscriptions: withRules(
+          watchEvents(sockets.open(name, subscriptionUrls.get(name.toLowerCase()) ?? address, tls(name)), sharing),
+          rewrite,
+        ),
         send: (request, done) => {
           startFetch(target, request, done);
         },
@@ -131,6 +132,15 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       await Promise.all([...clients.values(), ...uploadClients.values()].map((client) => client.close()));
     },
   };
+}
+
+function createDurations(registry: Registry) {
+  return createHistogram({
+    registry,
+    name: 'trestle_subgraph_fetch_duration_seconds',
+    help: 'Time from sending a fetch to a subgraph to its whole response.',
+    labelNames: ['subgraph', 'outcome'],
+  });
 }
 
 interface ClientWatch {
@@ -180,20 +190,28 @@ function toCounters(connections: UpstreamMetrics, name: string) {
   };
 }
 
-function createClient(origin: string, options: UpstreamOptions): UpstreamClient {
+function createClient(name: string, origin: string, options: UpstreamOptions): UpstreamClient {
   const create = options.client === 'undici' ? createUndiciClient : createConnectionPool;
-  return create(origin, toClientOptions(options));
+  return create(origin, toClientOptions(name, options));
 }
 
 /** Returns the client for requests with files, which has connections of its own: they are busy for long. */
-function openOnce(clients: Map<string, UpstreamClient<Readable>>, origin: string, options: UpstreamOptions): UpstreamClient<Readable> {
-  const client = clients.get(origin) ?? createUndiciClient(origin, toClientOptions(options));
-  clients.set(origin, client);
+function openOnce(
+  clients: Map<string, UpstreamClient<Readable>>,
+  { name, origin }: { readonly name: string; readonly origin: string },
+  options: UpstreamOptions,
+): UpstreamClient<Readable> {
+  const key = `${name} ${origin}`;
+  const client = clients.get(key) ?? createUndiciClient(origin, toClientOptions(name, options));
+  clients.set(key, client);
   return client;
 }
 
-function toClientOptions({ timeoutMs }: UpstreamOptions) {
-  return { maxConnections: MAX_CONNECTIONS, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
+function toClientOptions(name: string, { timeoutMs, tls }: UpstreamOptions) {
+  return {
+    ...{ maxConnections: MAX_CONNECTIONS, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES },
+    ...(tls && { tls: tls(name) }),
+  };
 }
 
 /** Returns what adds a duration to the series of its outcome; `open` opens the series. */

@@ -1,4 +1,5 @@
 /** Reads typed settings from the environment and reports every bad value at once. */
+import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { z } from 'zod';
@@ -229,6 +230,8 @@ export function readTls({
     throw new SettingsError(`Invalid settings:\n  ${missing}: is required when ${present} is set`);
   }
   try {
+    // An empty file would otherwise count as no certificate.
+    new X509Certificate(cert);
     createSecureContext({ cert, key });
   } catch {
     throw new SettingsError('Invalid settings:\n  TLS_CERT_FILE, TLS_KEY_FILE: must name a certificate and its private key in PEM format');

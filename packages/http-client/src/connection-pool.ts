@@ -1,14 +1,15 @@
 /** A client of HTTP/1.1 for one origin: a bounded number of connections, and a bounded queue of requests that wait for one. */
 import type { Abortable } from '@trestle/service/cancellation';
 import {
+  type CheckServerIdentity,
   type ClientCounts,
   ClientError,
   type ClientRequest,
+  type ReadTls,
   type ResponseHandler,
-  type TlsOptions,
   type UpstreamClient,
 } from './upstream-client.ts';
-import { Connection, type ConnectionOwner, type ConnectionTarget } from './connection.ts';
+import { Connection, type ConnectionOwner, type ConnectionTarget, type TlsTarget } from './connection.ts';
 import { PendingRequest } from './pending-request.ts';
 import { toRequestBytes } from './request-bytes.ts';
 import { WaitingRequests } from './waiting-requests.ts';
@@ -28,8 +29,9 @@ export interface PoolOptions {
   readonly maxWaitingBytes?: number;
   /** How long an idle connection is kept when the server sends no `Keep-Alive`. Default 4 s. */
   readonly idleMs?: number;
-  /** How a server is authenticated. Default: by the certificates of Node.js. */
-  readonly tls?: TlsOptions;
+  /** Called for each connection that is opened by TLS. Default: none of its own. */
+  readonly tls?: ReadTls;
+  readonly checkServerIdentity?: CheckServerIdentity;
 }
 
 const MAX_WAITING = 10_000;
@@ -43,6 +45,10 @@ const ABORTED: Abortable = { abort: () => undefined };
 /** Creates the client. It opens connections when requests need them. */
 export function createConnectionPool(origin: string, options: PoolOptions): UpstreamClient {
   return new ConnectionPool(origin, options);
+}
+
+function toTlsTarget({ tls: read = () => undefined, checkServerIdentity }: PoolOptions): TlsTarget {
+  return { read, options: checkServerIdentity ? { checkServerIdentity } : {}, context: undefined, session: undefined };
 }
 
 class ConnectionPool implements UpstreamClient, ConnectionOwner {
@@ -66,7 +72,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
       // An IPv6 address stands in brackets.
       hostname: hostname.replace(/^\[|\]$/g, ''),
       port: port === '' ? (isTls ? 443 : 80) : Number(port),
-      tls: isTls ? { options: options.tls ?? {}, session: undefined } : undefined,
+      tls: isTls ? toTlsTarget(options) : undefined,
       maxResponseBytes: options.maxResponseBytes,
       idleMs: options.idleMs ?? IDLE_MS,
     };

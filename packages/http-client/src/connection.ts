@@ -1,7 +1,7 @@
 /** One connection to a server, which carries one request at a time (no pipelining: a slow response would delay those behind it). */
 import { type Socket, connect, isIP } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { ClientError, type ClientErrorCode, type Progress, type TlsOptions } from './upstream-client.ts';
+import { type ConnectionOptions, type SecureContext, connect as connectTls } from 'node:tls';
+import { ClientError, type ClientErrorCode, type Progress, type ReadTls } from './upstream-client.ts';
 import type { PendingRequest } from './pending-request.ts';
 import { ResponseReader } from './response-reader.ts';
 
@@ -18,8 +18,11 @@ export interface ConnectionTarget {
 
 /** How a connection by TLS is made. */
 export interface TlsTarget {
-  readonly options: TlsOptions;
-  /** The last session of any connection, which makes the next handshake shorter. */
+  readonly read: ReadTls;
+  readonly options: Pick<ConnectionOptions, 'checkServerIdentity'>;
+  /** The context of the last connection. */
+  context: SecureContext | undefined;
+  /** The last session with that context, which makes the next handshake shorter. */
   session: Buffer | undefined;
 }
 
@@ -127,11 +130,15 @@ export class Connection {
     if (!tls) return connect({ host: hostname, port, onread });
     // A name is needed to choose the certificate; an address is not allowed as one (RFC 6066 §3).
     const servername = isIP(hostname) === 0 ? hostname : '';
-    const options = { ...tls.options, host: hostname, port, servername, ALPNProtocols: ['http/1.1'], onread, session: tls.session };
+    const secureContext = tls.read();
+    // A session was verified with the certificates of its context; others need a handshake of their own.
+    if (secureContext !== tls.context) [tls.context, tls.session] = [secureContext, undefined];
+    const { session } = tls;
+    const options = { ...tls.options, host: hostname, port, servername, ALPNProtocols: ['http/1.1'], onread, session, secureContext };
     // The types of Node.js lack `onread` here.
     const socket = connectTls(options as ConnectionOptions);
     return socket.on('session', (next) => {
-      tls.session = next;
+      if (secureContext === tls.context) tls.session = next;
     });
   }
 

@@ -1,6 +1,7 @@
 /** What only undici offers. */
 import { type ServerHttp2Stream, createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
 import { generate } from 'selfsigned';
 import { OPTIONS, failPost, post } from './raw-server.ts';
@@ -23,9 +24,10 @@ describe('the client of undici', () => {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const context = createSecureContext({ ca: cert });
     const client = createUndiciClient(`https://localhost:${String((server.address() as AddressInfo).port)}`, {
       ...OPTIONS,
-      tls: { ca: cert },
+      tls: () => context,
     });
     const { status, body, headers } = await post(client, '{"a":"é"}', ['content-type', 'application/json']);
     expect({ status, body: Buffer.from(body, 'latin1').toString(), by: headers['x-test'] }).toEqual({

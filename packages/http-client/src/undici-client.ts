@@ -1,14 +1,16 @@
 /** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
 import type { Readable } from 'node:stream';
-import { type Dispatcher, Pool, errors } from 'undici';
+import type { SecureContext } from 'node:tls';
+import { type Dispatcher, Pool, buildConnector, errors } from 'undici';
 import type { Abortable } from '@trestle/service/cancellation';
 import {
+  type CheckServerIdentity,
   ClientError,
   type ClientErrorCode,
   type ClientResponse,
   type Progress,
+  type ReadTls,
   type ResponseHandler,
-  type TlsOptions,
   type UpstreamClient,
 } from './upstream-client.ts';
 
@@ -19,8 +21,9 @@ export interface UndiciOptions {
   /** Until the head of the response, and between two parts of its body. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** How a server is authenticated. Default: by the certificates of Node.js. */
-  readonly tls?: TlsOptions;
+  /** Called for each connection that is opened by TLS. Default: none of its own. */
+  readonly tls?: ReadTls;
+  readonly checkServerIdentity?: CheckServerIdentity;
   /** Whether HTTP/2 is used with servers that offer it in their TLS handshake. Default true. */
   readonly allowsHttp2?: boolean;
 }
@@ -29,11 +32,11 @@ export interface UndiciOptions {
 export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient<string | Readable> {
   const pool = new Pool(origin, {
     connections: options.maxConnections,
-    connect: { timeout: options.connectTimeoutMs, ...options.tls },
+    connect: createConnector(options),
     headersTimeout: options.timeoutMs,
     bodyTimeout: options.timeoutMs,
     maxResponseSize: options.maxResponseBytes,
-    allowH2: options.allowsHttp2 ?? true,
+    allowH2: options.allowsHttp2 !== false,
   });
   let opened = 0;
   pool.on('connect', () => opened++);
@@ -45,6 +48,20 @@ export function createUndiciClient(origin: string, options: UndiciOptions): Upst
       return dispatch;
     },
     close: () => pool.destroy(),
+  };
+}
+
+/** Returns what opens connections. Each context has a connector of its own, because a connector resumes the sessions of its connections. */
+function createConnector({ tls = () => undefined, ...options }: UndiciOptions): buildConnector.connector {
+  const { connectTimeoutMs: timeout, checkServerIdentity, allowsHttp2 = true } = options;
+  const shared = { timeout, allowH2: allowsHttp2, ...(checkServerIdentity && { checkServerIdentity }) };
+  const connectorOf = (secureContext: SecureContext | undefined) => buildConnector({ ...shared, ...(secureContext && { secureContext }) });
+  let context = tls();
+  let connector = connectorOf(context);
+  return (target, callback) => {
+    const current = tls();
+    if (current !== context) [context, connector] = [current, connectorOf(current)];
+    connector(target, callback);
   };
 }
 

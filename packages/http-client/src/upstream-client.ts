@@ -1,6 +1,12 @@
 /** What an HTTP client for one origin does, whichever library is below. Types and errors only. */
-import type { ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions, SecureContext } from 'node:tls';
 import type { Abortable } from '@trestle/service/cancellation';
+
+/** Returns what new connections by TLS use: authorities and a client certificate. Undefined: what Node.js trusts, and no certificate. */
+export type ReadTls = () => SecureContext | undefined;
+
+/** Returns why a server with a valid certificate is refused; undefined when it is not. Default: its names must include that of the origin. */
+export type CheckServerIdentity = NonNullable<ConnectionOptions['checkServerIdentity']>;
 
 /** A POST with a JSON body, or with a body that is streamed. */
 export interface ClientRequest<Body = string> {
@@ -32,9 +38,6 @@ export interface ResponseHandler {
   onResponse(response: ClientResponse): void;
   onFailure(error: ClientError): void;
 }
-
-/** How servers are authenticated: by other certificates than those of Node.js, or by other names than that of the origin. */
-export type TlsOptions = Pick<ConnectionOptions, 'ca' | 'secureContext' | 'checkServerIdentity'>;
 
 /** The connections and requests of a client. */
 export interface ClientCounts {

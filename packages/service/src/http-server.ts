@@ -13,7 +13,7 @@ import { type Redirect, createRedirect } from './redirect.ts';
 import { type RefusalHeaders, type RequestHandlers, TOO_MANY, createRefuser, handleRequests } from './refusals.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { DEFAULT_LIMITS, type TrafficLimits } from './settings.ts';
-import { requireTls, serveTls } from './tls.ts';
+import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
 import { type CutCause, type Traffic, createTraffic } from './traffic.ts';
 import { watchHttp1 } from './transfers.ts';
 import { createUpgrades } from './upgrades.ts';
@@ -37,6 +37,8 @@ export interface HttpServer {
   readonly drain: () => void;
   /** Closes all connections, upgraded ones too. */
   readonly cut: () => void;
+  /** Uses another certificate for connections that are opened from now on. Does nothing for a server that has started without TLS. */
+  readonly replaceTls: (credentials: TlsCredentials) => void;
   /** Stops the timers of the server, which then no longer bounds its connections. */
   readonly close: () => void;
 }
@@ -51,7 +53,8 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   const clients = createClientIds(options.clientIdKey, edge?.proxies);
   const admission = options.admission ?? createAdmission();
   let isLeaving = false;
-  const redirect = createHttpsRedirect(options);
+  let certificate = tls?.cert;
+  const redirect = createHttpsRedirect(options, () => certificate);
   const handle = createReceiver(options, { admission, clients, traffic, redirect, isLeaving: () => isLeaving });
   const refusals = { log, toRefusalResponse, ...createRefusalHeaders(options, clients) };
   const upgrades = createUpgrades(options, { redirect, clients, traffic, refusals });
@@ -81,6 +84,10 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
       lean?.cut();
       upgrades.cut();
       secure?.cut();
+    },
+    replaceTls: (credentials) => {
+      secure?.replace(credentials);
+      certificate = credentials.cert;
     },
     close: () => {
       lean?.close();
@@ -112,9 +119,12 @@ interface Shared {
 }
 
 /** Creates the redirect to HTTPS of a process that has a certificate, or whose public address is HTTPS behind a proxy. */
-function createHttpsRedirect({ publicUrl, tls, log, toRefusalResponse, edge }: ServiceOptions): Redirect | undefined {
+function createHttpsRedirect(
+  { publicUrl, tls, log, toRefusalResponse, edge }: ServiceOptions,
+  readCertificate: () => string | undefined,
+): Redirect | undefined {
   if (!tls && (!edge || publicUrl?.startsWith('https:') !== true)) return undefined;
-  return createRedirect({ publicUrl, certificate: tls?.cert, log, toRefusalResponse });
+  return createRedirect({ publicUrl, readCertificate, log, toRefusalResponse });
 }
 
 /**

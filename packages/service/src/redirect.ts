@@ -20,8 +20,8 @@ export interface Redirect {
 export interface RedirectOptions extends RefusalOptions {
   /** The address by which clients know the service. */
   readonly publicUrl: string | undefined;
-  /** PEM. Without `publicUrl`, requests are redirected to the names of the certificate only. */
-  readonly certificate: string | undefined;
+  /** Returns the current certificate as PEM. Without `publicUrl`, requests are redirected to the names of the certificate only. */
+  readonly readCertificate: () => string | undefined;
 }
 
 const UNKNOWN_HOST: Reason = {
@@ -38,12 +38,13 @@ const EXPOSED_CREDENTIAL: Reason = {
 };
 
 /** Returns handlers that redirect to the host of `publicUrl`. Without one they redirect to the value of `Host` if the certificate has that name, and answer 400 otherwise. */
-export function createRedirect({ publicUrl, certificate, ...refusals }: RedirectOptions): Redirect {
-  const names = certificate === undefined ? undefined : new X509Certificate(certificate);
+export function createRedirect({ publicUrl, readCertificate, ...refusals }: RedirectOptions): Redirect {
+  const readNames = createNameReader(readCertificate);
   const fixed = publicUrl === undefined ? undefined : new URL(publicUrl).host;
   const refuser = createRefuser(refusals);
   const find = (request: IncomingMessage): { location: string } | { refusal: ReturnType<typeof refuser> } => {
     if (hasCredential(request)) return { refusal: refuser(EXPOSED_CREDENTIAL, request) };
+    const names = fixed === undefined ? readNames() : undefined;
     const host = fixed ?? (names && findHost(names, request.headers.host ?? ''));
     if (host === undefined) return { refusal: refuser(UNKNOWN_HOST, request) };
     // Clients of a proxy put the scheme and the host before the path (RFC 9112 §3.2.2).
@@ -64,6 +65,17 @@ export function createRedirect({ publicUrl, certificate, ...refusals }: Redirect
           : found.refusal;
       endBare(socket, toHttpMessage(message, headersFor(message.status)));
     },
+  };
+}
+
+/** Returns a function that returns the current certificate, and parses it once. */
+function createNameReader(readCertificate: () => string | undefined): () => X509Certificate | undefined {
+  let pem: string | undefined;
+  let parsed: X509Certificate | undefined;
+  return () => {
+    const current = readCertificate();
+    if (current !== pem) [pem, parsed] = [current, current === undefined ? undefined : new X509Certificate(current)];
+    return parsed;
   };
 }
 

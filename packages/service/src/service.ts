@@ -6,6 +6,7 @@ import { closeListener } from './close-listener.ts';
 import { type HttpServer, createHttpServer } from './http-server.ts';
 import { serveMetrics } from './metrics-port.ts';
 import type { ServiceOptions } from './service-options.ts';
+import type { TlsCredentials } from './tls.ts';
 
 export { runProcess } from './run-process.ts';
 export type { ServiceOptions } from './service-options.ts';
@@ -17,6 +18,8 @@ const IDLE_SWEEP_MS = 50;
 /** A service that listens. */
 export interface Service {
   readonly port: number;
+  /** Uses another certificate for connections that are opened from now on (see `TlsTransport.replace`). */
+  readonly replaceTls: (credentials: TlsCredentials) => void;
   /**
    * Makes `/readyz` answer 503 and each connection end with its next response (`Connection: close`, GOAWAY), and goes on to serve.
    * Resolves after `drainDelayMs`. A second call returns the promise of the first.
@@ -54,6 +57,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   return {
     port: address.port,
+    replaceTls: http.replaceTls,
     announceStop,
     async stop() {
       await announceStop();

@@ -1,7 +1,7 @@
 /** Serves HTTPS on a service's port, by HTTP/1.1 and HTTP/2 as ALPN selects. Plain HTTP is redirected (contract §4, spec §9). */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { createServer } from 'node:tls';
+import { type TLSSocket, type TlsOptions, createServer } from 'node:tls';
 import { type Http2Options, createHttp2Transport } from './http2.ts';
 import { isLoopback } from './local-peer.ts';
 import type { Probes } from './probes.ts';
@@ -14,6 +14,16 @@ export interface TlsCredentials {
   /** The certificate, followed by its intermediate certificates. */
   readonly cert: string;
   readonly key: string;
+  /** Whose certificates clients present; without it they are asked for none. */
+  readonly clients?: ClientCertificates | undefined;
+}
+
+/** What clients must present. A certificate that the authorities have not signed, or that has expired, is refused in any case. */
+export interface ClientCertificates {
+  /** The certificates of the authorities, as PEM. */
+  readonly ca: string;
+  /** Whether connections without a certificate are refused. Fixed at the start of the server. */
+  readonly isRequired: boolean;
 }
 
 /** The connections that TLS has accepted. */
@@ -24,6 +34,8 @@ export interface TlsTransport {
   drain(): void;
   /** Closes all connections. */
   cut(): void;
+  /** Uses other certificates for connections that are opened from now on. Open connections, and whether clients need certificates, stay as they are. */
+  replace(credentials: TlsCredentials): void;
 }
 
 type Handle = Http2Options['handle'];
@@ -40,9 +52,11 @@ export function serveTls(server: Server, { credentials, ...options }: Http2Optio
   };
   const http2 = createHttp2Transport({ ...options, handle: withHsts(options.handle) });
   const { headersTimeoutMs } = options.limits;
-  const secure = createServer({ ...credentials, ALPNProtocols: ['h2', 'http/1.1'], handshakeTimeout: headersTimeoutMs });
+  const { clients } = credentials;
+  const secure = createServer({ ...toServerOptions(credentials), handshakeTimeout: headersTimeoutMs });
   secure.on('secureConnection', (socket) => {
-    if (socket.alpnProtocol === 'h2') {
+    if (clients && isForged(socket)) socket.destroy();
+    else if (socket.alpnProtocol === 'h2') {
       // Sockets of an HTTP/1.1 server stay open when their client has ended its side. Nothing would notice the loss of a connection of HTTP/2.
       socket.allowHalfOpen = false;
       http2.accept(socket);
@@ -84,7 +98,28 @@ export function serveTls(server: Server, { credentials, ...options }: Http2Optio
     cut() {
       for (const socket of open) socket.destroy();
     },
+    replace(next) {
+      secure.setSecureContext(toContextOptions(next));
+    },
   };
+}
+
+function toServerOptions(credentials: TlsCredentials): TlsOptions {
+  const { clients } = credentials;
+  return {
+    ...toContextOptions(credentials),
+    ...(clients && { requestCert: true, rejectUnauthorized: clients.isRequired }),
+    ALPNProtocols: ['h2', 'http/1.1'],
+  };
+}
+
+function toContextOptions({ cert, key, clients }: TlsCredentials) {
+  return { cert, key, ...(clients && { ca: clients.ca }) };
+}
+
+/** Returns whether a client that needs no certificate presents one that is not valid. */
+function isForged(socket: TLSSocket): boolean {
+  return !socket.authorized && socket.getPeerX509Certificate() !== undefined;
 }
 
 /** What {@link requireTls} needs besides the handler. */

@@ -1,9 +1,9 @@
 /** Sends GraphQL requests to the gateway over HTTP, on kept-alive connections. */
 import { X509Certificate } from 'node:crypto';
-import { createSecureContext, rootCertificates } from 'node:tls';
-import { type PoolOptions, createConnectionPool } from '@trestle/http-client/connection-pool';
+import { type SecureContext, createSecureContext, rootCertificates } from 'node:tls';
+import { createConnectionPool } from '@trestle/http-client/connection-pool';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
-import { ClientError } from '@trestle/http-client/upstream-client';
+import { type CheckServerIdentity, ClientError } from '@trestle/http-client/upstream-client';
 import { type Fault, fail } from '@trestle/schema/errors';
 import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
@@ -72,16 +72,16 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
   const address = new URL(url);
   const { origin, pathname } = address;
   const spanAttributes = toPostAttributes(address);
-  const tls = certificate === undefined ? undefined : trustOnly(certificate);
+  const trust = certificate === undefined ? undefined : trustOnly(certificate);
   const options = {
     maxConnections: CONNECTIONS,
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     timeoutMs,
     maxResponseBytes: MAX_RESPONSE_BYTES,
-    ...(tls && { tls }),
+    ...(trust && { tls: () => trust.secureContext, checkServerIdentity: trust.checkServerIdentity }),
   };
   // Each stream has a connection of its own, so that streams never keep requests from being sent.
-  const streams = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS, ...tls }, headersTimeout: timeoutMs, maxResponseSize: -1 });
+  const streams = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS, ...trust }, headersTimeout: timeoutMs, maxResponseSize: -1 });
   const gateway: Gateway = {
     client: createConnectionPool(origin, options),
     uploadClient: createUndiciClient(origin, { ...options, allowsHttp2: false }),
@@ -150,7 +150,7 @@ function toResult({ readText, replayed, timing, cacheControl, age, cookies }: Po
 }
 
 /** Trusts the gateway's own certificate, whose host names need not include the internal address of the gateway. */
-function trustOnly(certificate: string): NonNullable<PoolOptions['tls']> {
+function trustOnly(certificate: string): { readonly secureContext: SecureContext; readonly checkServerIdentity: CheckServerIdentity } {
   const { raw } = new X509Certificate(certificate);
   return {
     // Made once: to read all of these certificates takes 10 ms, which each of the connections would cost.

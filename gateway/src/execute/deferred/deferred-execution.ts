@@ -8,6 +8,7 @@ import { type Data, type PlanStep, TOO_LARGE, type ValueFault } from '../../prog
 import type { ResultError } from '../../program/result.ts';
 import { Execution, type ExecutionRequest } from '../execute.ts';
 import { ExecutionErrors } from '../execution-errors.ts';
+import { DeliveredValues, type Nulled, findNulled, setNull } from './nulled-objects.ts';
 import { type Target, findTargets } from './targets.ts';
 
 /** The most objects of deferred fragments that one operation delivers, in all parts. */
@@ -64,6 +65,8 @@ export class DeferredExecution {
   /** The largest so far. */
   #buffer: Buffer;
   #overflow: ResultError[] = [];
+  readonly #delivered = new DeliveredValues();
+  readonly #nulled: Nulled[] = [];
   readonly #begun = new Map<number, PartFetches>();
   #started: (readonly [number, readonly Pending[]])[] = [];
 
@@ -79,9 +82,11 @@ export class DeferredExecution {
     this.#runWithPlain(program.plan, { index: -1, errors }, () => {
       const root: Target = { object: this.#data, delivered: undefined, path: [] };
       const written = this.#write(request.operation.deferred.first, root, errors);
+      const found = errors.finish(written.faults);
+      this.#deliver(root, { ...written, errors: found });
       this.#started = this.#prepare(-1, [{ ...root, delivered: written.value }]);
       done(
-        { data: written.data, errors: [...errors.finish(written.faults), ...this.#takeOverflow()] },
+        { data: written.data, errors: [...found, ...this.#takeOverflow()] },
         this.#started.flatMap(([, targets]) => targets),
       );
     });
@@ -97,12 +102,17 @@ export class DeferredExecution {
     const { errors } = fetches;
     const finish = () => {
       const write = this.#options.request.operation.deferred.parts[index] as CompiledDeferred['first'];
-      const written = targets.map((target) => ({ target, ...this.#write(write, target, errors) }));
+      for (const each of this.#nulled) setNull(each);
+      const written = targets.map((target) => this.#write(write, target, errors));
       const byTarget = assign(errors.finish(written.flatMap(({ faults }) => faults)), targets);
-      const objects = written.map(({ target, data }, i) => ({ ...target, data, errors: byTarget[i] ?? [] }));
+      const delivered = targets.map((target, i) => {
+        const { data, value } = this.#deliver(target, { ...(written[i] as Written), errors: byTarget[i] ?? [] });
+        return { target, data, value };
+      });
+      const objects = delivered.map(({ target, data }, i) => ({ ...target, data, errors: byTarget[i] ?? [] }));
       const started = this.#prepare(
         index,
-        written.map(({ target, value }) => ({ ...target, delivered: value })),
+        delivered.map(({ target, value }) => ({ ...target, delivered: value })),
       );
       objects[0]?.errors.push(...this.#takeOverflow());
       this.#open--;
@@ -210,6 +220,20 @@ export class DeferredExecution {
       const message = `The response exceeds the limit of ${String(maxBytes)} bytes. Select fewer fields or smaller pages.`;
       return { data: 'null', value: null, errors: [], faults: [{ message, path }] };
     }
+  }
+
+  /**
+   * Notes what the client gets. Returns a part without data when the part would take back an object that the client has: later parts, and those that are
+   * pending below the object, need it.
+   */
+  #deliver(target: Target, written: Written): Written {
+    const { value, faults, errors } = written;
+    const paths = [...faults, ...errors].flatMap(({ path }) => (path ? [path] : []));
+    const nulled = value === null ? [] : findNulled(value, target, paths);
+    if (nulled.some(({ path }) => this.#delivered.has(path))) return { ...written, data: 'null', value: null };
+    this.#nulled.push(...nulled);
+    if (value !== null) this.#delivered.add(target.path, value);
+    return written;
   }
 
   /** Returns an error once after {@link MAX_TARGETS} was exceeded: the client must not take the result for complete. */

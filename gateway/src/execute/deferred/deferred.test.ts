@@ -1,5 +1,5 @@
 /** Deferred fragments of one operation: what is fetched when, and what the client gets, without a network. */
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { composeSupergraph } from '../test-access.ts';
 import { createPlanner } from '../../plan/planner.ts';
 import { DEFAULT_LIMITS } from '../../limits/limits.ts';
@@ -191,6 +191,44 @@ it('defers a fragment on the query, on one type of an interface, and below a mut
   ]);
   expect(run('mutation { rename { id ... @defer { orders { total } } } }').fetches).toEqual(['users', 'orders', '|', '|']);
 });
+
+describe.each<IncrementalFormat>(['current', '2022'])('an object whose required field is null (format %s)', (spec) => {
+  const reply: Answer = (service, query, representations) =>
+    representations.length === 0 && query.includes('me')
+      ? { data: { me: { __typename: 'User', id: '2', name: 'Bob', bio: null }, node: { __typename: 'User', id: '1' } } }
+      : answer(service, query, representations);
+  const dataOf = (query: string) => {
+    const [first, ...later] = run(query, { reply, spec }).responses as Response[];
+    const parts = later.flatMap(({ incremental = [], completed = [] }) => [
+      ...incremental.map(({ data }) => data),
+      ...completed.flatMap(({ errors }) => (errors ? [null] : [])),
+    ]);
+    return [first?.data, ...parts];
+  };
+
+  it('in the first response stays null in fragments that do not select the field, and has no fragments of its own', () => {
+    expect(dataOf('{ me { bio } ... @defer { me { id } node { id } } }')).toEqual([{ me: null }, { me: null, node: { id: '1' } }]);
+    expect(dataOf('{ me { bio ... @defer { id } } }')).toEqual([{ me: null }]);
+    expect(dataOf('{ ... @defer(label: "a") { me { bio ... @defer { id } } } ... @defer(label: "b") { me { id } } }')).toEqual([
+      {},
+      { me: null },
+      { me: null },
+    ]);
+  });
+
+  it('is not taken back from a client that has it: the fragment has no data, and those below the object are delivered', () => {
+    const query = '{ me { id } ... @defer { me { bio } } me { ... @defer { orders { total } } } }';
+    expect(dataOf(query)).toEqual([{ me: { id: '2' } }, { orders: [{ total: 5 }] }, null]);
+    const nested = '{ ... @defer(label: "a") { me { id ... @defer { orders { total } } } } ... @defer(label: "b") { me { bio } } }';
+    expect(dataOf(nested)).toEqual([{}, { me: { id: '2' } }, { orders: [{ total: 5 }] }, null]);
+  });
+});
+
+interface Response {
+  readonly data?: unknown;
+  readonly incremental?: readonly { readonly data: unknown }[];
+  readonly completed?: readonly { readonly errors?: unknown }[];
+}
 
 it('writes the format of 2022 with paths, labels and the errors of a failed fragment', () => {
   const reply: Answer = (service, query, representations) =>
