@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
 import { link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
+import { isBatched } from './batched.ts';
 import { createSend } from './executors/send.ts';
 import type { Spoiler } from './executors/spoil.ts';
 import type { FuzzOperation } from './operations.ts';
@@ -18,6 +19,8 @@ export interface FuzzAnswer {
   readonly data: unknown;
   readonly errors: readonly string[];
   readonly paths: readonly (readonly (string | number)[] | undefined)[];
+  /** Whether a fetch was for entities at several paths. */
+  readonly isBatched?: boolean;
 }
 
 export interface FuzzEngine {
@@ -96,6 +99,7 @@ export function startTrestle(
           return;
         }
         const operation = link(prepared.program);
+        const isInBatches = isBatched(prepared.program.plan);
         const conditions = readVariables(prepared.program.variables, variables);
         const send = createSend({ subgraphs, spoiler, reject });
         const request = { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: false };
@@ -103,7 +107,12 @@ export function startTrestle(
           try {
             if ('assembled' in result) {
               const { bytes, length } = result.assembled;
-              resolve({ data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data, errors: [], paths: [] });
+              resolve({
+                data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data,
+                errors: [],
+                paths: [],
+                isBatched: isInBatches,
+              });
               return;
             }
             const { data, errors } = result;
@@ -120,7 +129,12 @@ export function startTrestle(
             const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
             const finished = errors.finish(writeRequest.faults);
             const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
-            resolve({ data: answer.data, errors: [...new Set(described)].sort(), paths: finished.map(({ path }) => path) });
+            resolve({
+              data: answer.data,
+              errors: [...new Set(described)].sort(),
+              paths: finished.map(({ path }) => path),
+              isBatched: isInBatches,
+            });
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
           }

@@ -31,9 +31,9 @@ if (values.executor !== 'bytes') {
     const count = Number(hasContexts ? values.contexts : values.reference);
     const compared = await compareWithReference({ seed, operations: count, perWorld: 50, maxFailures, hasContexts });
     for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
-    const { operations, worlds, withErrors, refused, failures } = compared;
+    const { operations, worlds, withErrors, batched, refused, failures } = compared;
     process.stdout.write(
-      `graphql-js${hasContexts ? ', contextual arguments' : ''}: ${operations} operations on ${worlds} supergraphs, ${withErrors} with errors, ${refused} refused: ${failures.length} failed\n`,
+      `graphql-js${hasContexts ? ', contextual arguments' : ''}: ${operations} operations on ${worlds} supergraphs, ${withErrors} with errors, ${batched} with batches of entities, ${refused} refused: ${failures.length} failed\n`,
     );
     failed += failures.length;
   }
@@ -56,6 +56,6 @@ const executors = await fuzzExecutors({ seed, operations: Number(values.executor
 for (const failure of executors.failures) process.stdout.write(`${failure}\n\n`);
 const paths = [...executors.paths].map(([path, count]) => `${path} ${count}`).join(', ');
 process.stdout.write(
-  `executors: ${executors.operations} operations on ${executors.supergraphs} supergraphs (${paths}): ${executors.failures.length} failed\n`,
+  `executors: ${executors.operations} operations on ${executors.supergraphs} supergraphs, ${executors.batched} with batches of entities (${paths}): ${executors.failures.length} failed\n`,
 );
 process.exitCode = failed + executors.failures.length > 0 ? 1 : 0;

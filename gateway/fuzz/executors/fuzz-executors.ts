@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
 import { type Operation, link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
+import { isBatched } from '../batched.ts';
 import { type FuzzOperation, generateOperation } from '../operations.ts';
 import { createRandom } from '../random.ts';
 import { CALM, type Subgraphs, createSubgraphs } from '../subgraphs.ts';
@@ -19,6 +20,8 @@ import { SPOILERS, type Spoiler } from './spoil.ts';
 export interface ExecutorReport {
   readonly operations: number;
   readonly supergraphs: number;
+  /** Operations with fetches of entities at several paths. */
+  readonly batched: number;
   /** How executions ended. */
   readonly paths: ReadonlyMap<string, number>;
   readonly failures: readonly string[];
@@ -36,6 +39,7 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
   const paths = new Map<string, number>();
   const failures: string[] = [];
   let done = 0;
+  let batched = 0;
   let supergraphs = 0;
   const note = (path: string) => paths.set(path, (paths.get(path) ?? 0) + 1);
   for (let next = seed; done < operations && failures.length < maxFailures; next++) {
@@ -52,6 +56,7 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
       if (!operation || !prepared) continue;
       i++;
       done++;
+      if (isBatched(prepared.program.plan)) batched++;
       const spoiler = random.chance(0.5) ? SPOILERS[0] : random.pick(SPOILERS);
       const isCalm = random.chance(0.7);
       const run = { operation, prepared, spoiler: spoiler as Spoiler, subgraphs: isCalm ? subgraphs[0] : subgraphs[1], isCalm };
@@ -64,7 +69,7 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
     if (paths.delete('fault')) failures.push(`seed ${next}: an exception on bytes`);
     if (sides.usedBytes() > 0) failures.push(`seed ${next}: arenas of ${sides.usedBytes()} bytes were not released`);
   }
-  return { operations: done, supergraphs, paths, failures };
+  return { operations: done, batched, supergraphs, paths, failures };
 }
 
 interface Run {

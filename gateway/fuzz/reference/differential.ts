@@ -37,6 +37,8 @@ export interface DifferentialReport {
   readonly worlds: number;
   /** Operations whose result has errors. */
   readonly withErrors: number;
+  /** Operations with fetches of entities at several paths. */
+  readonly batched: number;
   /** Operations that select contextual arguments and are refused: docs/gateway/contexts.md says why. They are not compared. */
   readonly refused: number;
   readonly failures: readonly DifferentialFailure[];
@@ -57,6 +59,7 @@ export async function compareWithReference(options: DifferentialOptions): Promis
   let worlds = 0;
   let withErrors = 0;
   let refused = 0;
+  let batched = 0;
   for (let next = seed; done < operations && failures.length < maxFailures; next++) {
     const random = createRandom(next);
     const world = hasContexts ? generateContextualWorld(random) : generateWorld(random);
@@ -71,6 +74,7 @@ export async function compareWithReference(options: DifferentialOptions): Promis
       const verdict = await compare(sides, operation);
       if (verdict.hasErrors) withErrors++;
       if (verdict.isRefused) refused++;
+      if (verdict.isBatched) batched++;
       if (verdict.difference === undefined) continue;
       const isDifferent = async (candidate: FuzzOperation) => (await compare(sides, candidate)).difference !== undefined;
       const small = await shrink(operation, { schema: sides.schema, isDifferent });
@@ -78,7 +82,7 @@ export async function compareWithReference(options: DifferentialOptions): Promis
       break;
     }
   }
-  return { operations: done, worlds, withErrors, refused, failures };
+  return { operations: done, worlds, withErrors, batched, refused, failures };
 }
 
 /** Returns how the two results of one operation differ; undefined when they do not. */
@@ -115,6 +119,7 @@ interface Verdict {
   readonly difference: string | undefined;
   readonly hasErrors: boolean;
   readonly isRefused?: boolean;
+  readonly isBatched?: boolean;
 }
 
 async function compare({ engines, reference, hasContexts }: Sides, operation: FuzzOperation): Promise<Verdict> {
@@ -126,16 +131,20 @@ async function compare({ engines, reference, hasContexts }: Sides, operation: Fu
   );
   const hasErrors = paths.length > 0;
   const wanted = `${JSON.stringify(data)}\n           errors ${paths.join(' ') || 'none'}`;
+  let isBatched = false;
   for (const [name, engine] of Object.entries(engines)) {
     const answer = await engine.run(operation).then(
-      (own) => `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`,
+      (own) => {
+        isBatched ||= own.isBatched === true;
+        return `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`;
+      },
       (error: unknown) =>
         !(error instanceof Error) ? String(error) : error.message === UNRESOLVABLE ? UNRESOLVABLE : (error.stack ?? error.message),
     );
     if (hasContexts && answer === UNRESOLVABLE) return { hasErrors, isRefused: true, difference: undefined };
     if (answer !== wanted) return { hasErrors, difference: `graphql-js: ${wanted}\n${name.padEnd(10)}: ${answer}` };
   }
-  return { hasErrors, difference: undefined };
+  return { hasErrors, isBatched, difference: undefined };
 }
 
 /**

@@ -1,0 +1,16 @@
+/** Tells which operations have fetches of entities in batches. */
+import type { PlanStep } from '#gateway/program/program';
+
+/** Whether a plan has a fetch of entities at several paths (ADR 50). */
+export function isBatched(step: PlanStep | undefined): boolean {
+  switch (step?.kind) {
+    case undefined:
+      return false;
+    case 'fetch':
+      return step.paths.length > 1;
+    case 'condition':
+      return isBatched(step.then) || isBatched(step.otherwise);
+    default:
+      return step.steps.some(isBatched);
+  }
+}
