@@ -3,9 +3,8 @@ import type { PlanStep } from '#gateway/program/program';
 
 /** Whether a plan has a fetch of entities at several paths (ADR 50). */
 export function isBatched(step: PlanStep | undefined): boolean {
-  switch (step?.kind) {
-    case undefined:
-      return false;
+  if (!step) return false;
+  switch (step.kind) {
     case 'fetch':
       return step.paths.length > 1;
     case 'condition':

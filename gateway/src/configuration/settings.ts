@@ -116,6 +116,7 @@ export const settings = {
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
   UPSTREAM_COMPRESSION: setting.onOff().default(false),
   UPSTREAM_DEDUPLICATION: setting.onOff().default(false),
+  BATCH_ENTITIES: setting.onOff().default(true),
   SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
   AUTH: setting.onOff().default(true),
   ...verificationSettings,
