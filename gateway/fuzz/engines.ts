@@ -77,15 +77,17 @@ export interface TrestleOptions {
   readonly executor?: Executor;
   /** Default: none. */
   readonly spoiler?: Spoiler;
+  /** Default: equal fetches of entities become one. */
+  readonly batchesEntities?: boolean;
 }
 
 export function startTrestle(
   sdl: string,
   subgraphs: Subgraphs,
-  { executor = OBJECT_EXECUTOR, spoiler = { name: 'nothing' } }: TrestleOptions = {},
+  { executor = OBJECT_EXECUTOR, spoiler = { name: 'nothing' }, batchesEntities = true }: TrestleOptions = {},
 ): FuzzEngine {
   const limits = { ...DEFAULT_LIMITS, maxDepth: 100, maxRootFields: 100, maxAliases: 1000 };
-  const planner = createPlanner(sdl, limits);
+  const planner = createPlanner(sdl, limits, { batchesEntities });
   return {
     run: ({ query, variables }) =>
       new Promise((resolve, reject) => {
