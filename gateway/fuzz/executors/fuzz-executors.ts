@@ -12,6 +12,7 @@ import type { RequestContext } from '#gateway/request/context';
 import { isBatched } from '../batched.ts';
 import { type FuzzOperation, generateOperation } from '../operations.ts';
 import { createRandom } from '../random.ts';
+import { repeatFields } from '../repeated-fields.ts';
 import { CALM, type Subgraphs, createSubgraphs } from '../subgraphs.ts';
 import { generateSupergraph } from '../supergraph.ts';
 import { createSend } from './send.ts';
@@ -32,10 +33,13 @@ export interface ExecutorFuzzOptions {
   readonly operations: number;
   readonly perSupergraph: number;
   readonly maxFailures: number;
+  /** Whether operations select fields again under other names. */
+  readonly repeatsFields?: boolean;
 }
 
 /** Runs random operations until there are enough of them, or of failures. */
-export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailures }: ExecutorFuzzOptions): Promise<ExecutorReport> {
+export async function fuzzExecutors(options: ExecutorFuzzOptions): Promise<ExecutorReport> {
+  const { seed, operations, perSupergraph, maxFailures, repeatsFields = false } = options;
   const paths = new Map<string, number>();
   const failures: string[] = [];
   let done = 0;
@@ -51,7 +55,8 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
     const sides = start(supergraph.sdl, note);
     const subgraphs = [createSubgraphs(supergraph, CALM), createSubgraphs(supergraph)] as const;
     for (let i = 0, tries = 0; i < perSupergraph && tries < perSupergraph * 5 && failures.length < maxFailures; tries++) {
-      const operation = generateOperation(schema, random);
+      const generated = generateOperation(schema, random);
+      const operation = generated && repeatsFields ? repeatFields(generated, schema, random) : generated;
       const prepared = operation && sides.prepare(operation.query);
       if (!operation || !prepared) continue;
       i++;

@@ -10,6 +10,7 @@ import { type FuzzEngine, startTrestle } from '../engines.ts';
 import { SPOILERS, STYLES, type Spoiler } from '../executors/spoil.ts';
 import type { FuzzOperation } from '../operations.ts';
 import { createRandom, hash } from '../random.ts';
+import { repeatFields } from '../repeated-fields.ts';
 import { shrink } from '../shrink.ts';
 import { generateContextualWorld } from './contexts.ts';
 import { createReference, createWorldSubgraphs } from './data.ts';
@@ -30,6 +31,8 @@ export interface DifferentialOptions {
   readonly maxFailures: number;
   /** Whether subgraphs have contextual arguments, and nothing else that is random. */
   readonly hasContexts?: boolean;
+  /** Whether operations select fields again under other names. */
+  readonly repeatsFields?: boolean;
 }
 
 export interface DifferentialReport {
@@ -53,7 +56,7 @@ export interface DifferentialFailure {
 
 /** Runs random operations until there are enough of them, or of failures. */
 export async function compareWithReference(options: DifferentialOptions): Promise<DifferentialReport> {
-  const { seed, operations, perWorld, maxFailures, hasContexts = false } = options;
+  const { seed, operations, perWorld, maxFailures, hasContexts = false, repeatsFields = false } = options;
   const failures: DifferentialFailure[] = [];
   let done = 0;
   let worlds = 0;
@@ -67,8 +70,9 @@ export async function compareWithReference(options: DifferentialOptions): Promis
     worlds++;
     const sides = start(world);
     for (let i = 0, tries = 0; i < perWorld && tries < perWorld * 5 && done < operations; tries++) {
-      const operation = generateConditionalOperation(sides.schema, random);
-      if (!operation) continue;
+      const generated = generateConditionalOperation(sides.schema, random);
+      if (!generated) continue;
+      const operation = repeatsFields ? repeatFields(generated, sides.schema, random) : generated;
       i++;
       done++;
       const verdict = await compare(sides, operation);
