@@ -6,7 +6,7 @@ import { type Executor, OBJECT_EXECUTOR } from '#gateway/execute/executor';
 import { readVariables } from '#gateway/execute/variables';
 import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
-import { link } from '#gateway/program/operation';
+import { type Operation, link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
 import { isBatched } from './batched.ts';
 import { createSend } from './executors/send.ts';
@@ -101,42 +101,12 @@ export function startTrestle(
           return;
         }
         const operation = link(prepared.program);
-        const isInBatches = isBatched(prepared.program.plan);
         const conditions = readVariables(prepared.program.variables, variables);
         const send = createSend({ subgraphs, spoiler, reject });
         const request = { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: false };
         executor.execute(request, (result) => {
           try {
-            if ('assembled' in result) {
-              const { bytes, length } = result.assembled;
-              resolve({
-                data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data,
-                errors: [],
-                paths: [],
-                isBatched: isInBatches,
-              });
-              return;
-            }
-            const { data, errors } = result;
-            const writeRequest = {
-              conditions,
-              introspection: {},
-              buffer: Buffer.alloc(2048),
-              maxBytes: 1e9,
-              faults: [],
-              noteMissing: errors.noteMissing,
-            };
-            const written = errors.hasFailures ? null : operation.compiled.write(data, writeRequest);
-            const { bytes, length } = written ?? operation.compiled.explain(data, writeRequest);
-            const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
-            const finished = errors.finish(writeRequest.faults);
-            const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
-            resolve({
-              data: answer.data,
-              errors: [...new Set(described)].sort(),
-              paths: finished.map(({ path }) => path),
-              isBatched: isInBatches,
-            });
+            resolve({ ...toAnswer(result, operation, conditions), isBatched: isBatched(prepared.program.plan) });
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
           }
@@ -144,4 +114,21 @@ export function startTrestle(
       }),
     stop: () => Promise.resolve(),
   };
+}
+
+type Result = Parameters<Parameters<Executor['execute']>[1]>[0];
+
+/** Reads a result; one with objects is written as the engine writes it. */
+function toAnswer(result: Result, { compiled }: Operation, conditions: Readonly<Record<string, unknown>>): FuzzAnswer {
+  if ('assembled' in result) {
+    const { bytes, length } = result.assembled;
+    return { data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data, errors: [], paths: [] };
+  }
+  const { data, errors } = result;
+  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults: [], noteMissing: errors.noteMissing };
+  const { bytes, length } = (errors.hasFailures ? null : compiled.write(data, request)) ?? compiled.explain(data, request);
+  const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
+  const finished = errors.finish(request.faults);
+  const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
+  return { data: answer.data, errors: [...new Set(described)].sort(), paths: finished.map(({ path }) => path) };
 }

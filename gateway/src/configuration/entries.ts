@@ -151,7 +151,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUBGRAPH_TIMEOUT_MS: atStart('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
   UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
-  UPSTREAM_DEDUPLICATION: atStart('traffic.deduplicate', 'Whether equal queries of one caller that are in flight are sent to a subgraph once.'),
+  UPSTREAM_DEDUPLICATION: atStart(
+    'traffic.deduplicate',
+    'Whether equal queries of one caller that are in flight are sent to a subgraph once.',
+  ),
   BATCH_ENTITIES: atStart('traffic.batchEntities', 'Whether equal fetches of entities at several places of a result become one.'),
   FORWARD_HEADERS: atStart('headers.forward', 'Request headers that every subgraph gets unchanged.'),
   FORWARD_MUTATION_HEADERS: atStart('headers.forwardWithMutations', 'Request headers that subgraphs get with mutations only.'),

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Respond, composeSupergraph, createRunner, prepare, respond } from './bytes/test-execution.ts';
-import { OBJECT_EXECUTOR } from './executor.ts';
+import { type Executor, OBJECT_EXECUTOR } from './executor.ts';
 
 const SDL = composeSupergraph({
   posts: `type Query { posts: [Post!]! } type Post { n: Int! author: User editor: User }
     type User @key(fields: "id") { id: ID! }`,
   places: `type Query { places: [Place!]! } type Place { n: Int! owner: User } type User @key(fields: "id", resolvable: false) { id: ID! }`,
   users: 'type User @key(fields: "id") { id: ID! name: String age: Int! friend: User }',
-  karma: 'type User @key(fields: "id") { id: ID! points: Int rank: Int }',
+  karma: 'type User @key(fields: "id") { id: ID! points: Int rank: Int rival: User }',
 });
 /** A user is the author of the first post and the editor of the second one, and the owner of a place. */
 const ROOTS: Record<string, string> = {
@@ -41,12 +41,18 @@ interface Ran {
   readonly path: string;
 }
 
-async function run(query: string, text: Respond, executor?: typeof OBJECT_EXECUTOR, isBatching = true): Promise<Ran> {
+interface Options {
+  /** Default: that on bytes. */
+  readonly executor?: Executor | undefined;
+  readonly batchesEntities?: boolean;
+}
+
+async function run(query: string, text: Respond, { executor, batchesEntities = true }: Options = {}): Promise<Ran> {
   const { run: execute, found, paths } = createRunner(executor);
   const sent: string[] = [];
-  const result = await execute(prepare(query, SDL, { batchesEntities: isBatching }), (fetch, done) => {
+  const result = await execute(prepare(query, SDL, { batchesEntities }), (fetch, done) => {
     const { variables } = JSON.parse(fetch.body) as { variables: { representations?: { id: string }[] } };
-    sent.push(`${fetch.service} ${(variables.representations ?? []).map(({ id }) => id).join('')}`.trim());
+    sent.push(`${fetch.service} ${(variables.representations ?? []).map(({ id }) => id).join()}`.trim());
     respond(fetch, done, text);
   });
   return {
@@ -73,28 +79,28 @@ describe('fetches of entities at several paths', () => {
 
   it('are one fetch with each entity once, where they are equal', async () => {
     const bytes = await run(QUERY, answer(plain));
-    expect(bytes).toEqual({ data, errors: [], path: 'bytes', sent: ['places', 'posts', 'users ab'] });
-    const objects = await run(QUERY, answer(named), OBJECT_EXECUTOR);
-    expect(objects).toEqual({ data, errors: [], path: '', sent: ['places', 'posts', 'users ab'] });
+    expect(bytes).toEqual({ data, errors: [], path: 'bytes', sent: ['places', 'posts', 'users a,b'] });
+    const objects = await run(QUERY, answer(named), { executor: OBJECT_EXECUTOR });
+    expect(objects).toEqual({ data, errors: [], path: '', sent: ['places', 'posts', 'users a,b'] });
   });
 
   it('are one for each path where batching is off', async () => {
-    const { sent, ...result } = await run(QUERY, answer(plain), undefined, false);
+    const { sent, ...result } = await run(QUERY, answer(plain), { batchesEntities: false });
     expect([result.data, sent.filter((each) => each.startsWith('users')).length]).toEqual([data, 3]);
   });
 
   it('stay apart where they select other fields', async () => {
-    const { sent } = await run('{ posts { author { name } editor { age } } }', answer(named), OBJECT_EXECUTOR);
-    expect(sent).toEqual(['posts', 'users a', 'users ba']);
+    const { sent } = await run('{ posts { author { name } editor { age } } }', answer(named), { executor: OBJECT_EXECUTOR });
+    expect(sent).toEqual(['posts', 'users a', 'users b,a']);
   });
 
-  it('stay apart where one would wait for the other', async () => {
+  it('wait for each other where that does not lengthen the longest chain of fetches', async () => {
     const query = '{ posts { author { friend { points } } editor { points } } }';
     const friend = ({ id }: { id: string }, service: string) =>
-      service === 'users' ? { friend: { __typename: 'User', id: `${id}${id}` } } : { points: id.length };
-    const { sent, data: found } = await run(query, answer(friend), OBJECT_EXECUTOR);
+      service === 'users' ? { friend: { __typename: 'User', id: `f${id}` } } : { points: id.length };
+    const { sent, data: found } = await run(query, answer(friend), { executor: OBJECT_EXECUTOR });
     // The chain posts, users, karma is as long as before: the editors wait for the friends.
-    expect(sent).toEqual(['karma aaba', 'posts', 'users a']);
+    expect(sent).toEqual(['karma fa,b,a', 'posts', 'users a']);
     expect(found).toEqual({
       posts: [
         { author: { friend: { points: 2 } }, editor: { points: 1 } },
@@ -103,12 +109,23 @@ describe('fetches of entities at several paths', () => {
     });
   });
 
+  it('stay apart where one needs what the other brings', async () => {
+    const query = '{ posts { author { friend { rival { friend { points } } } } } }';
+    const next = ({ id }: { id: string }, service: string) => {
+      const entity = { __typename: 'User', id: `${id}+` };
+      return service === 'users' ? { friend: entity } : id === 'a+++' ? { points: 1 } : { rival: entity };
+    };
+    const { sent, data: found } = await run(query, answer(next), { executor: OBJECT_EXECUTOR });
+    expect(sent).toEqual(['karma a+', 'karma a+++', 'posts', 'users a', 'users a++']);
+    expect(found).toEqual({ posts: [{ author: { friend: { rival: { friend: { points: 1 } } } } }, { author: null }] });
+  });
+
   it.each([undefined, OBJECT_EXECUTOR])('give an entity at each path its own fields', async (executor) => {
     const query = '{ posts { author { name x: points } editor { name x: rank } } }';
     const whole = ({ id }: { id: string }, service: string) =>
       service === 'users' ? { __typename: 'User', name: id } : { __typename: 'User', x: id === 'a' ? 1 : 2 };
-    const { data: found, sent } = await run(query, answer(whole), executor);
-    expect(sent).toEqual(['karma a', 'karma ba', 'posts', 'users ab']);
+    const { data: found, sent } = await run(query, answer(whole), { executor });
+    expect(sent).toEqual(['karma a', 'karma b,a', 'posts', 'users a,b']);
     expect(found).toEqual({
       posts: [
         { author: { name: 'a', x: 1 }, editor: { name: 'b', x: 2 } },
@@ -134,33 +151,33 @@ describe.each([
   const error = (path: unknown, extensions?: unknown) => () => [{ message: 'No', path, ...(extensions !== undefined && { extensions }) }];
 
   it('are at each position of the entity', async () => {
-    const result = await run(QUERY, answer(nameless, error(['_entities', 0, 'name'])), executor);
+    const result = await run(QUERY, answer(nameless, error(['_entities', 0, 'name'])), { executor });
     expect([result.data, result.errors]).toEqual([missing, ['No places.0.owner.name', 'No posts.0.author.name', 'No posts.1.editor.name']]);
-    expect(result.sent).toEqual(['places', 'posts', 'users ab']);
+    expect(result.sent).toEqual(['places', 'posts', 'users a,b']);
   });
 
   it('are at the first position of each path for masks, as without batches', async () => {
-    for (const isBatching of [true, false]) {
+    for (const batchesEntities of [true, false]) {
       const text = answer(nameless, (service) => (service === 'users' ? error(['_entities', 0, 'name'], { masked: true })() : []));
-      const { errors } = await run('{ posts { author { name } } places { owner { name } } }', text, executor, isBatching);
+      const { errors } = await run('{ posts { author { name } } places { owner { name } } }', text, { executor, batchesEntities });
       expect(errors).toEqual(['No places.0.owner.name', 'No posts.0.author.name']);
     }
   });
 
   it('are at each position when the fetch fails', async () => {
     const failing: Respond = (fetch) => (fetch.service === 'users' ? 'no JSON' : answer(named)(fetch));
-    const result = await run(QUERY, failing, executor);
-    expect(result.errors.map((each) => each.replace(/.* /, ''))).toEqual([
+    const result = await run(QUERY, failing, { executor });
+    expect(result.errors.map((each) => each.split(' ').at(-1))).toEqual([
       'places.0.owner.name',
       'posts.0.author.name',
       'posts.0.editor.name',
       'posts.1.editor.name',
     ]);
-    expect(result.sent).toEqual(['places', 'posts', 'users ab']);
+    expect(result.sent).toEqual(['places', 'posts', 'users a,b']);
   });
 
   it('are at each path when they have none', async () => {
-    const result = await run(QUERY, answer(nameless, error(undefined)), executor);
+    const result = await run(QUERY, answer(nameless, error(undefined)), { executor });
     expect(result.errors).toEqual(['No places', 'No posts', 'No posts']);
   });
 
@@ -168,14 +185,14 @@ describe.each([
     const { data } = await run(
       QUERY,
       answer(({ id }) => (id === 'a' ? null : { __typename: 'User', name: 'B' })),
-      executor,
+      { executor },
     );
     expect(data).toEqual(missing);
   });
 
   it('fail as a whole when the number of entities differs', async () => {
     const short: Respond = (fetch) => (fetch.service === 'users' ? '{"data":{"_entities":[{"name":"A"}]}}' : answer(named)(fetch));
-    const { errors } = await run(QUERY, short, executor);
+    const { errors } = await run(QUERY, short, { executor });
     expect(errors).toHaveLength(4);
     expect(errors[0]).toBe('The subgraph users did not return one entity for each representation. places.0.owner.name');
   });

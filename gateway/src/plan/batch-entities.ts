@@ -107,7 +107,7 @@ function isOfEntities(node: PlanNode | undefined): boolean {
     case 'Condition':
       return isOfEntities(node.ifClause) && isOfEntities(node.elseClause);
     case 'Fetch':
-      return node.requires !== undefined && node.operationKind === 'query';
+      return node.requires !== undefined;
     case 'Defer':
       return false;
   }

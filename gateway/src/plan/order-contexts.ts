@@ -21,9 +21,9 @@ export function orderContexts(plan: PlanStep | undefined, source: FetchStep | un
 function order(step: PlanStep): PlanStep {
   switch (step.kind) {
     case 'fetch':
-    // No plan with contextual arguments is a graph.
-    case 'graph':
       return step;
+    case 'graph':
+      throw new Error('A plan with contextual arguments must not be a graph');
     case 'condition':
       return { ...step, then: step.then && order(step.then), otherwise: step.otherwise && order(step.otherwise) };
     case 'sequence': {
