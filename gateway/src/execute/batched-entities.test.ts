@@ -197,3 +197,26 @@ describe.each([
     expect(errors[0]).toBe('The subgraph users did not return one entity for each representation. places.0.owner.name');
   });
 });
+
+it('hands entities in another order over from bytes to objects, and requests none twice', async () => {
+  const user = (id: string) => ({ __typename: 'User', id });
+  const posts = [
+    { n: 1, author: user('a'), editor: user('b') },
+    { n: 2, author: user('c'), editor: user('a') },
+  ];
+  const text: Respond = (fetch) => {
+    if (fetch.service !== 'posts') return answer(plain, () => [{ message: 'No', path: ['_entities', 2, 'name'] }])(fetch);
+    const root = JSON.stringify({ data: { posts } });
+    return fetch.query.includes('__typename') ? root : root.replaceAll('"__typename":"User",', '');
+  };
+  const { sent, data, errors, path } = await run('{ posts { n author { name } editor { name } } }', text);
+  // With objects all authors come first.
+  expect([sent, path]).toEqual([['posts', 'users a,b,c'], 'errors']);
+  expect(data).toEqual({
+    posts: [
+      { n: 1, author: { name: 'A' }, editor: { name: 'B' } },
+      { n: 2, author: { name: 'C' }, editor: { name: 'A' } },
+    ],
+  });
+  expect(errors).toEqual(['No posts.1.author.name']);
+});
