@@ -169,43 +169,53 @@ class Graph {
   }
 
   toTasks(): Task[] {
+    const members = this.#members();
     const numbers = new Map<number, number>();
     const tasks: Task[] = [];
     const add = (first: number): number => {
       const known = numbers.get(first);
       if (known !== undefined) return known;
-      const after = [...this.#before(first)].map(add);
-      const alike = this.#members(first).map(({ located }) => located);
-      const number = tasks.push({ alike, after: withoutImplied(after, tasks) }) - 1;
+      const own = members.get(first) ?? [];
+      const after = Array.from(this.#before(own), add);
+      const number = tasks.push({ alike: own.map(({ located }) => located), after: withoutImplied(after, tasks) }) - 1;
       numbers.set(first, number);
       return number;
     };
-    for (const first of this.#first) add(first);
+    for (const first of members.keys()) add(first);
     return tasks;
   }
 
-  #members(first: number): Atom[] {
-    return this.#atoms.filter((_, i) => this.#first[i] === first);
+  /** Returns the atoms of each task, by its first atom. */
+  #members(): Map<number, Atom[]> {
+    const members = new Map<number, Atom[]>();
+    for (const [i, atom] of this.#atoms.entries()) {
+      const first = this.#first[i] as number;
+      const others = members.get(first);
+      if (others) others.push(atom);
+      else members.set(first, [atom]);
+    }
+    return members;
   }
 
   /** Returns the tasks that a task waits for. */
-  #before(first: number): Set<number> {
-    return new Set(this.#members(first).flatMap(({ after }) => Array.from(after, (each) => this.#first[each] as number)));
+  #before(atoms: readonly Atom[]): Set<number> {
+    return new Set(atoms.flatMap(({ after }) => Array.from(after, (each) => this.#first[each] as number)));
   }
 
   /** Returns the length of the longest chain of fetches; infinity when tasks wait for each other. */
   #longestChain(): number {
+    const members = this.#members();
     const lengths = new Map<number, number>();
     const measure = (first: number): number => {
       const known = lengths.get(first);
       if (known !== undefined) return known;
       lengths.set(first, Infinity);
-      const length =
-        Math.max(0, ...Array.from(this.#before(first), measure)) + Math.max(...this.#members(first).map((each) => each.length));
+      const own = members.get(first) ?? [];
+      const length = Math.max(0, ...Array.from(this.#before(own), measure)) + Math.max(...own.map((each) => each.length));
       lengths.set(first, length);
       return length;
     };
-    return Math.max(...this.#first.map(measure));
+    return Math.max(...Array.from(members.keys(), measure));
   }
 }
 
