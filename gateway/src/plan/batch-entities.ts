@@ -22,8 +22,10 @@ interface Atom {
   readonly length: number;
 }
 
-/** Merging compares each two fetches: plans with more of them stay as they are. */
-const MAX_ATOMS = 100;
+/** Plans with more fetches stay as they are. */
+const MAX_ATOMS = 500;
+/** Each attempt to merge two atoms measures the graph, which takes time in proportion to its atoms: so many are measured for one plan. */
+const MAX_MEASURED = 500_000;
 
 /**
  * Returns the tasks of a plan in an order that works; undefined for a plan in which no fetches of entities at different paths become one. `namesOf` gives
@@ -140,11 +142,14 @@ class Graph {
   /** For each atom the first atom of its task. */
   readonly #first: number[];
   readonly #longest: number;
+  /** How many more attempts there may be. */
+  #attempts: number;
 
   constructor(atoms: readonly Atom[]) {
     this.#atoms = atoms;
     this.#first = atoms.map((_, i) => i);
     this.#longest = this.#longestChain();
+    this.#attempts = MAX_MEASURED / atoms.length;
   }
 
   /** Whether a task has places with different paths. */
@@ -159,6 +164,7 @@ class Graph {
     const firsts: number[] = [];
     for (const atom of alike) {
       const found = firsts.some((first) => {
+        if (--this.#attempts < 0) return false;
         this.#first[atom] = first;
         if (this.#longestChain() <= this.#longest) return true;
         this.#first[atom] = atom;
