@@ -66,14 +66,19 @@ function isWanted(name) {
 
 async function startTrestle(env) {
   const started = [];
-  for (const executor of ['bytes', 'objects']) {
-    const name = `trestle, ${executor}`;
+  for (const [executor, batches] of ['bytes', 'objects'].flatMap((each) => [
+    [each, 'on'],
+    [each, 'off'],
+  ])) {
+    const name = `trestle, ${executor}${batches === 'on' ? '' : ', no batches'}`;
     if (!isWanted(name)) continue;
+    const options = { EXECUTOR: executor, BATCH_ENTITIES: batches, UPSTREAM_DEDUPLICATION: 'on' };
     const gateway = await processes.spawn(here('../../gateway/bin/trestle-gateway.mjs'), {
       args: ['--port', '0', '--auth', 'off'],
-      env: { ...env, EXECUTOR: executor, UPSTREAM_DEDUPLICATION: 'on' },
+      env: { ...env, ...options },
     });
-    started.push({ name, flags: `\`--auth off\`, \`EXECUTOR=${executor}\`, \`UPSTREAM_DEDUPLICATION=on\``, ...gateway });
+    const flags = Object.entries(options).map(([key, value]) => `\`${key}=${value}\``);
+    started.push({ name, flags: ['`--auth off`', ...flags].join(', '), ...gateway });
   }
   return started;
 }

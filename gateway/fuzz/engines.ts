@@ -6,8 +6,9 @@ import { type Executor, OBJECT_EXECUTOR } from '#gateway/execute/executor';
 import { readVariables } from '#gateway/execute/variables';
 import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
-import { link } from '#gateway/program/operation';
+import { type Operation, link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
+import { isBatched } from './batched.ts';
 import { createSend } from './executors/send.ts';
 import type { Spoiler } from './executors/spoil.ts';
 import type { FuzzOperation } from './operations.ts';
@@ -18,6 +19,8 @@ export interface FuzzAnswer {
   readonly data: unknown;
   readonly errors: readonly string[];
   readonly paths: readonly (readonly (string | number)[] | undefined)[];
+  /** Whether a fetch was for entities at several paths. */
+  readonly isBatched?: boolean;
 }
 
 export interface FuzzEngine {
@@ -74,15 +77,17 @@ export interface TrestleOptions {
   readonly executor?: Executor;
   /** Default: none. */
   readonly spoiler?: Spoiler;
+  /** Default: equal fetches of entities become one. */
+  readonly batchesEntities?: boolean;
 }
 
 export function startTrestle(
   sdl: string,
   subgraphs: Subgraphs,
-  { executor = OBJECT_EXECUTOR, spoiler = { name: 'nothing' } }: TrestleOptions = {},
+  { executor = OBJECT_EXECUTOR, spoiler = { name: 'nothing' }, batchesEntities = true }: TrestleOptions = {},
 ): FuzzEngine {
   const limits = { ...DEFAULT_LIMITS, maxDepth: 100, maxRootFields: 100, maxAliases: 1000 };
-  const planner = createPlanner(sdl, limits);
+  const planner = createPlanner(sdl, limits, { batchesEntities });
   return {
     run: ({ query, variables }) =>
       new Promise((resolve, reject) => {
@@ -101,26 +106,7 @@ export function startTrestle(
         const request = { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: false };
         executor.execute(request, (result) => {
           try {
-            if ('assembled' in result) {
-              const { bytes, length } = result.assembled;
-              resolve({ data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data, errors: [], paths: [] });
-              return;
-            }
-            const { data, errors } = result;
-            const writeRequest = {
-              conditions,
-              introspection: {},
-              buffer: Buffer.alloc(2048),
-              maxBytes: 1e9,
-              faults: [],
-              noteMissing: errors.noteMissing,
-            };
-            const written = errors.hasFailures ? null : operation.compiled.write(data, writeRequest);
-            const { bytes, length } = written ?? operation.compiled.explain(data, writeRequest);
-            const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
-            const finished = errors.finish(writeRequest.faults);
-            const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
-            resolve({ data: answer.data, errors: [...new Set(described)].sort(), paths: finished.map(({ path }) => path) });
+            resolve({ ...toAnswer(result, operation, conditions), isBatched: isBatched(prepared.program.plan) });
           } catch (error) {
             reject(error instanceof Error ? error : new Error(String(error)));
           }
@@ -128,4 +114,21 @@ export function startTrestle(
       }),
     stop: () => Promise.resolve(),
   };
+}
+
+type Result = Parameters<Parameters<Executor['execute']>[1]>[0];
+
+/** Reads a result; one with objects is written as the engine writes it. */
+function toAnswer(result: Result, { compiled }: Operation, conditions: Readonly<Record<string, unknown>>): FuzzAnswer {
+  if ('assembled' in result) {
+    const { bytes, length } = result.assembled;
+    return { data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data, errors: [], paths: [] };
+  }
+  const { data, errors } = result;
+  const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults: [], noteMissing: errors.noteMissing };
+  const { bytes, length } = (errors.hasFailures ? null : compiled.write(data, request)) ?? compiled.explain(data, request);
+  const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
+  const finished = errors.finish(request.faults);
+  const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
+  return { data: answer.data, errors: [...new Set(described)].sort(), paths: finished.map(({ path }) => path) };
 }

@@ -1,7 +1,8 @@
 /**
  * `npm run fuzz`: compares the engine `trestle` with graphql-js on 20,000 operations (`--reference`) and 5,000 with contextual arguments (`--contexts`),
  * results in parts with whole ones on 1,000 (`--deferred`), both engines on 100,000 (`--operations`), and both executors on 100,000 with spoiled
- * responses (`--executors`). `--executor bytes` does only the last. `--seed` is the first seed.
+ * responses (`--executors`). With fields that are selected again under other names: 5,000 with graphql-js and by both executors (`--repeated`).
+ * `--executor bytes` does only what compares executors. `--seed` is the first seed.
  */
 import { parseArgs } from 'node:util';
 import { silenceVendorTelemetry } from '#gateway/config';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     reference: { type: 'string', default: '20000' },
     deferred: { type: 'string', default: '1000' },
     contexts: { type: 'string', default: '5000' },
+    repeated: { type: 'string', default: '5000' },
     executors: { type: 'string', default: '100000' },
     executor: { type: 'string', default: '' },
     failures: { type: 'string', default: '5' },
@@ -27,13 +29,17 @@ const [seed, maxFailures] = [Number(values.seed), Number(values.failures)];
 let failed = 0;
 
 if (values.executor !== 'bytes') {
-  for (const hasContexts of [false, true]) {
-    const count = Number(hasContexts ? values.contexts : values.reference);
-    const compared = await compareWithReference({ seed, operations: count, perWorld: 50, maxFailures, hasContexts });
+  const kinds = [
+    { name: '', count: values.reference },
+    { name: ', contextual arguments', count: values.contexts, hasContexts: true },
+    { name: ', repeated fields', count: values.repeated, repeatsFields: true },
+  ];
+  for (const { name, count, ...kind } of kinds) {
+    const compared = await compareWithReference({ seed, operations: Number(count), perWorld: 50, maxFailures, ...kind });
     for (const failure of compared.failures) process.stdout.write(`${writeDifference(failure)}\n\n`);
-    const { operations, worlds, withErrors, refused, failures } = compared;
+    const { operations, worlds, withErrors, batched, refused, failures } = compared;
     process.stdout.write(
-      `graphql-js${hasContexts ? ', contextual arguments' : ''}: ${operations} operations on ${worlds} supergraphs, ${withErrors} with errors, ${refused} refused: ${failures.length} failed\n`,
+      `graphql-js${name}: ${operations} operations on ${worlds} supergraphs, ${withErrors} with errors, ${batched} with batches of entities, ${refused} refused: ${failures.length} failed\n`,
     );
     failed += failures.length;
   }
@@ -52,10 +58,14 @@ if (values.executor !== 'bytes') {
   failed += report.failures.length;
 }
 
-const executors = await fuzzExecutors({ seed, operations: Number(values.executors), perSupergraph: 200, maxFailures });
-for (const failure of executors.failures) process.stdout.write(`${failure}\n\n`);
-const paths = [...executors.paths].map(([path, count]) => `${path} ${count}`).join(', ');
-process.stdout.write(
-  `executors: ${executors.operations} operations on ${executors.supergraphs} supergraphs (${paths}): ${executors.failures.length} failed\n`,
-);
-process.exitCode = failed + executors.failures.length > 0 ? 1 : 0;
+for (const repeatsFields of [false, true]) {
+  const count = Number(repeatsFields ? values.repeated : values.executors);
+  const executors = await fuzzExecutors({ seed, operations: count, perSupergraph: 200, maxFailures, repeatsFields });
+  for (const failure of executors.failures) process.stdout.write(`${failure}\n\n`);
+  const paths = [...executors.paths].map(([path, times]) => `${path} ${times}`).join(', ');
+  process.stdout.write(
+    `executors${repeatsFields ? ', repeated fields' : ''}: ${executors.operations} operations on ${executors.supergraphs} supergraphs, ${executors.batched} with batches of entities (${paths}): ${executors.failures.length} failed\n`,
+  );
+  failed += executors.failures.length;
+}
+process.exitCode = failed > 0 ? 1 : 0;

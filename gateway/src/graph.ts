@@ -211,6 +211,7 @@ function prepareEngine(
           p95Factor: config.CANARY_P95_FACTOR,
         },
         reportsUsage: reportsUsage(config),
+        batchesEntities: config.BATCH_ENTITIES,
         warmUp: { maxOperations: config.WARM_UP_OPERATIONS, maxMs: config.WARM_UP_TIMEOUT_MS },
       });
     silenceVendorTelemetry();

@@ -9,8 +9,10 @@ import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
 import { type Operation, link } from '#gateway/program/operation';
 import type { RequestContext } from '#gateway/request/context';
+import { isBatched } from '../batched.ts';
 import { type FuzzOperation, generateOperation } from '../operations.ts';
 import { createRandom } from '../random.ts';
+import { repeatFields } from '../repeated-fields.ts';
 import { CALM, type Subgraphs, createSubgraphs } from '../subgraphs.ts';
 import { generateSupergraph } from '../supergraph.ts';
 import { createSend } from './send.ts';
@@ -19,6 +21,8 @@ import { SPOILERS, type Spoiler } from './spoil.ts';
 export interface ExecutorReport {
   readonly operations: number;
   readonly supergraphs: number;
+  /** Operations with fetches of entities at several paths. */
+  readonly batched: number;
   /** How executions ended. */
   readonly paths: ReadonlyMap<string, number>;
   readonly failures: readonly string[];
@@ -29,13 +33,17 @@ export interface ExecutorFuzzOptions {
   readonly operations: number;
   readonly perSupergraph: number;
   readonly maxFailures: number;
+  /** Whether operations select fields again under other names. */
+  readonly repeatsFields?: boolean;
 }
 
 /** Runs random operations until there are enough of them, or of failures. */
-export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailures }: ExecutorFuzzOptions): Promise<ExecutorReport> {
+export async function fuzzExecutors(options: ExecutorFuzzOptions): Promise<ExecutorReport> {
+  const { seed, operations, perSupergraph, maxFailures, repeatsFields = false } = options;
   const paths = new Map<string, number>();
   const failures: string[] = [];
   let done = 0;
+  let batched = 0;
   let supergraphs = 0;
   const note = (path: string) => paths.set(path, (paths.get(path) ?? 0) + 1);
   for (let next = seed; done < operations && failures.length < maxFailures; next++) {
@@ -47,11 +55,13 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
     const sides = start(supergraph.sdl, note);
     const subgraphs = [createSubgraphs(supergraph, CALM), createSubgraphs(supergraph)] as const;
     for (let i = 0, tries = 0; i < perSupergraph && tries < perSupergraph * 5 && failures.length < maxFailures; tries++) {
-      const operation = generateOperation(schema, random);
+      const generated = generateOperation(schema, random);
+      const operation = generated && repeatsFields ? repeatFields(generated, schema, random) : generated;
       const prepared = operation && sides.prepare(operation.query);
       if (!operation || !prepared) continue;
       i++;
       done++;
+      if (isBatched(prepared.program.plan)) batched++;
       const spoiler = random.chance(0.5) ? SPOILERS[0] : random.pick(SPOILERS);
       const isCalm = random.chance(0.7);
       const run = { operation, prepared, spoiler: spoiler as Spoiler, subgraphs: isCalm ? subgraphs[0] : subgraphs[1], isCalm };
@@ -64,7 +74,7 @@ export async function fuzzExecutors({ seed, operations, perSupergraph, maxFailur
     if (paths.delete('fault')) failures.push(`seed ${next}: an exception on bytes`);
     if (sides.usedBytes() > 0) failures.push(`seed ${next}: arenas of ${sides.usedBytes()} bytes were not released`);
   }
-  return { operations: done, supergraphs, paths, failures };
+  return { operations: done, batched, supergraphs, paths, failures };
 }
 
 interface Run {

@@ -10,6 +10,7 @@ import { type FuzzEngine, startTrestle } from '../engines.ts';
 import { SPOILERS, STYLES, type Spoiler } from '../executors/spoil.ts';
 import type { FuzzOperation } from '../operations.ts';
 import { createRandom, hash } from '../random.ts';
+import { repeatFields } from '../repeated-fields.ts';
 import { shrink } from '../shrink.ts';
 import { generateContextualWorld } from './contexts.ts';
 import { createReference, createWorldSubgraphs } from './data.ts';
@@ -30,6 +31,8 @@ export interface DifferentialOptions {
   readonly maxFailures: number;
   /** Whether subgraphs have contextual arguments, and nothing else that is random. */
   readonly hasContexts?: boolean;
+  /** Whether operations select fields again under other names. */
+  readonly repeatsFields?: boolean;
 }
 
 export interface DifferentialReport {
@@ -37,6 +40,8 @@ export interface DifferentialReport {
   readonly worlds: number;
   /** Operations whose result has errors. */
   readonly withErrors: number;
+  /** Operations with fetches of entities at several paths. */
+  readonly batched: number;
   /** Operations that select contextual arguments and are refused: docs/gateway/contexts.md says why. They are not compared. */
   readonly refused: number;
   readonly failures: readonly DifferentialFailure[];
@@ -51,12 +56,13 @@ export interface DifferentialFailure {
 
 /** Runs random operations until there are enough of them, or of failures. */
 export async function compareWithReference(options: DifferentialOptions): Promise<DifferentialReport> {
-  const { seed, operations, perWorld, maxFailures, hasContexts = false } = options;
+  const { seed, operations, perWorld, maxFailures, hasContexts = false, repeatsFields = false } = options;
   const failures: DifferentialFailure[] = [];
   let done = 0;
   let worlds = 0;
   let withErrors = 0;
   let refused = 0;
+  let batched = 0;
   for (let next = seed; done < operations && failures.length < maxFailures; next++) {
     const random = createRandom(next);
     const world = hasContexts ? generateContextualWorld(random) : generateWorld(random);
@@ -64,13 +70,15 @@ export async function compareWithReference(options: DifferentialOptions): Promis
     worlds++;
     const sides = start(world);
     for (let i = 0, tries = 0; i < perWorld && tries < perWorld * 5 && done < operations; tries++) {
-      const operation = generateConditionalOperation(sides.schema, random);
-      if (!operation) continue;
+      const generated = generateConditionalOperation(sides.schema, random);
+      if (!generated) continue;
+      const operation = repeatsFields ? repeatFields(generated, sides.schema, random) : generated;
       i++;
       done++;
       const verdict = await compare(sides, operation);
       if (verdict.hasErrors) withErrors++;
       if (verdict.isRefused) refused++;
+      if (verdict.isBatched) batched++;
       if (verdict.difference === undefined) continue;
       const isDifferent = async (candidate: FuzzOperation) => (await compare(sides, candidate)).difference !== undefined;
       const small = await shrink(operation, { schema: sides.schema, isDifferent });
@@ -78,7 +86,7 @@ export async function compareWithReference(options: DifferentialOptions): Promis
       break;
     }
   }
-  return { operations: done, worlds, withErrors, refused, failures };
+  return { operations: done, worlds, withErrors, batched, refused, failures };
 }
 
 /** Returns how the two results of one operation differ; undefined when they do not. */
@@ -115,6 +123,7 @@ interface Verdict {
   readonly difference: string | undefined;
   readonly hasErrors: boolean;
   readonly isRefused?: boolean;
+  readonly isBatched?: boolean;
 }
 
 async function compare({ engines, reference, hasContexts }: Sides, operation: FuzzOperation): Promise<Verdict> {
@@ -126,16 +135,20 @@ async function compare({ engines, reference, hasContexts }: Sides, operation: Fu
   );
   const hasErrors = paths.length > 0;
   const wanted = `${JSON.stringify(data)}\n           errors ${paths.join(' ') || 'none'}`;
+  let isBatched = false;
   for (const [name, engine] of Object.entries(engines)) {
     const answer = await engine.run(operation).then(
-      (own) => `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`,
+      (own) => {
+        isBatched ||= own.isBatched === true;
+        return `${JSON.stringify(own.data)}\n           errors ${pathsOf(own.paths, own.data).join(' ') || 'none'}`;
+      },
       (error: unknown) =>
         !(error instanceof Error) ? String(error) : error.message === UNRESOLVABLE ? UNRESOLVABLE : (error.stack ?? error.message),
     );
     if (hasContexts && answer === UNRESOLVABLE) return { hasErrors, isRefused: true, difference: undefined };
     if (answer !== wanted) return { hasErrors, difference: `graphql-js: ${wanted}\n${name.padEnd(10)}: ${answer}` };
   }
-  return { hasErrors, difference: undefined };
+  return { hasErrors, isBatched, difference: undefined };
 }
 
 /**

@@ -173,6 +173,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'traffic.deduplicate',
     'Whether equal queries of one caller that are in flight are sent to a subgraph once.',
   ),
+  BATCH_ENTITIES: atStart('traffic.batchEntities', 'Whether equal fetches of entities at several places of a result become one.'),
   FORWARD_HEADERS: atStart('headers.forward', 'Request headers that every subgraph gets unchanged.'),
   FORWARD_MUTATION_HEADERS: atStart('headers.forwardWithMutations', 'Request headers that subgraphs get with mutations only.'),
   FORWARD_RESPONSE_HEADERS: atStart(

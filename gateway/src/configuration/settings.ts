@@ -120,6 +120,7 @@ export const settings = {
   SUBGRAPH_CA_FILE: setting.parsedFile(readCertificates).optional(),
   SUBGRAPH_CERT_FILE: setting.parsedFile(readCertificates).optional(),
   SUBGRAPH_KEY_FILE: setting.parsedFile(readPrivateKey).optional(),
+  BATCH_ENTITIES: setting.onOff().default(true),
   SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
   AUTH: setting.onOff().default(true),
   ...verificationSettings,

@@ -32,6 +32,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly canary: CanarySettings;
   /** Whether programs say what is reported of their use. Default: they do not. */
   readonly reportsUsage?: boolean | undefined;
+  /** Whether equal fetches of entities become one. Default: they do. */
+  readonly batchesEntities?: boolean | undefined;
   readonly upstreams: Upstreams;
   readonly measure: Measure;
   /** Returns whether several clients are present, which then share the time of planning. By default it never does. */
@@ -53,9 +55,10 @@ export interface TrestleEngineOptions extends RuntimeSettings {
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
   const { upstreams, measure, log, metrics, hooks, cache, isOverwriting } = options;
   const { isShared = () => false, startPlanner = startPlannerThread } = options;
-  const kept = { keepsFetches: cache?.entities !== undefined, reportsUsage: options.reportsUsage ?? false };
+  const { reportsUsage = false, batchesEntities = true } = options;
+  const planning = { keepsFetches: cache?.entities !== undefined, reportsUsage, batchesEntities };
   const load = async ({ sdl, launch }: Pick<Delivered, 'sdl' | 'launch'>, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
-    const planner = await startPlanner(sdl, limits, { ...THREAD_LIMITS, ...kept, isShared });
+    const planner = await startPlanner(sdl, limits, { ...THREAD_LIMITS, ...planning, isShared });
     return createSnapshot({ planner, launch, upstreams: upstreams.at(addresses), measure, labels, accessOf });
   };
   const delivered = readDelivered(options.supergraphSdl);

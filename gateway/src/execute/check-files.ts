@@ -16,6 +16,7 @@ function listFetches(step: PlanStep): readonly FetchStep[] {
       return [step];
     case 'sequence':
     case 'parallel':
+    case 'graph':
       return step.steps.flatMap(listFetches);
     case 'condition':
       return [step.then, step.otherwise].flatMap((each) => (each ? listFetches(each) : []));

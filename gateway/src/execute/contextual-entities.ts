@@ -56,7 +56,7 @@ function findGroups(
   { compiled, data, conditions }: EntitySource,
 ): { found: FoundInContexts; groups: Group[] } {
   const write = compiled.represent[step.entities?.represent ?? 0] as Represent;
-  const found: FoundInContexts = { entities: [], parents: [], keys: [], members: [] };
+  const found: FoundInContexts = { entities: [], parents: [], keys: [], ends: [], members: [] };
   const groups = new Map<string, Group>();
   // No field has the value of the others, whatever it is.
   const needed = variables.map((each) => (each.isNonNull || each.uses.some((use) => holds(use, conditions)) ? each : undefined));
@@ -78,6 +78,7 @@ function findGroups(
       found.keys.push(key);
       found.members.push(add(entity, above));
     });
+  found.ends.push(found.entities.length);
   return { found, groups: [...groups.values()] };
 }
 

@@ -25,8 +25,11 @@ export interface EntitySource {
 /** Collects the entities of a step from the data so far. */
 export function collectEntities(step: FetchStep, source: EntitySource): EntityBatch {
   const { compiled, data, interfaces } = source;
-  const found: FoundEntities = { entities: [], parents: [], keys: [] };
-  compiled.collect[step.collect as number]?.(data, found.entities, found.parents, found.keys);
+  const found: FoundEntities = { entities: [], parents: [], keys: [], ends: [] };
+  for (const each of step.collectors) {
+    compiled.collect[each]?.(data, found.entities, found.parents, found.keys);
+    found.ends.push(found.entities.length);
+  }
   const { representations, indexes, count } = writeRepresentations(step, found.entities, source);
   let places: ReadonlyMap<number, (string | number)[][]> | undefined;
   return {
@@ -54,6 +57,8 @@ export interface FoundEntities {
   readonly entities: Data[];
   readonly parents: (Data | unknown[])[];
   readonly keys: (string | number)[];
+  /** How many entities there are up to the end of each path. */
+  readonly ends: number[];
 }
 
 interface Representations {
@@ -100,12 +105,51 @@ export interface FetchedEntities {
   readonly interfaces?: readonly string[] | undefined;
 }
 
-/** Merges the fetched entities into each of their places. */
-export function mergeEntities(step: FetchStep, { entities, found, indexes, interfaces: merged }: FetchedEntities): void {
-  const { key, interfaces, areShared, decides } = step.entities as EntityFetch;
-  const { parents, keys } = found;
-  const isPlaced = new Uint8Array(entities.length);
+/** Merges the fetched entities into each of their places. Objects at different paths are never shared: other fetches give them other fields. */
+export function mergeEntities(step: FetchStep, fetched: FetchedEntities): void {
+  const { ends } = fetched.found;
+  if (ends.length === 1) {
+    mergeRange(step, fetched, 0);
+    return;
+  }
+  const lastPaths = findLastPaths(fetched);
+  ends.forEach((_, path) => {
+    const entities = fetched.entities.map((entity, i) => ((lastPaths[i] as number) > path ? (copy(entity) as Data | null) : entity));
+    mergeRange(step, { ...fetched, entities }, path);
+  });
+}
+
+/** Returns for each entity the last path that it is needed at. */
+function findLastPaths({ entities, found: { ends }, indexes }: FetchedEntities): Int32Array {
+  const last = new Int32Array(entities.length);
+  let path = 0;
   for (let i = 0; i < indexes.length; i++) {
+    while (i >= (ends[path] as number)) path++;
+    const index = indexes[i] as number;
+    if (index >= 0) last[index] = path;
+  }
+  return last;
+}
+
+/** Copies JSON values. `structuredClone` takes several times as long. */
+function copy(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copy);
+  const copied: Data = {};
+  for (const key of Object.keys(value)) {
+    const inner = copy((value as Data)[key]);
+    if (key === '__proto__') Object.defineProperty(copied, key, { value: inner, writable: true, enumerable: true, configurable: true });
+    else copied[key] = inner;
+  }
+  return copied;
+}
+
+/** Merges entities into the places of one path. */
+function mergeRange(step: FetchStep, { entities, found, indexes, interfaces: merged }: FetchedEntities, path: number): void {
+  const { key, interfaces, areShared, decides } = step.entities as EntityFetch;
+  const { parents, keys, ends } = found;
+  const isPlaced = new Uint8Array(entities.length);
+  for (let i = path === 0 ? 0 : (ends[path - 1] as number), end = ends[path] as number; i < end; i++) {
     const index = indexes[i] as number;
     const entity = index < 0 ? null : (entities[index] as Data | null);
     // The object at this place now: another fetch may have replaced it meanwhile.

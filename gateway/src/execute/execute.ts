@@ -182,8 +182,8 @@ export class Execution {
 
   #fetch(step: FetchStep, done: () => void): void {
     const found: Data[] = [];
-    if (step.collect === undefined) found.push(this.#data);
-    else this.#request.operation.compiled.collect[step.collect]?.(this.#data, found, undefined, []);
+    if (step.collectors.length === 0) found.push(this.#data);
+    for (const each of step.collectors) this.#request.operation.compiled.collect[each]?.(this.#data, found, undefined, []);
     if (found.length === 0) {
       done();
       return;

@@ -53,7 +53,7 @@ export class ExecutionErrors {
       const error: ResultError = { message, extensions: { ...extensions, service: step.service } };
       const [first, index, ...rest] = path ?? [];
       if (placesOf && first === '_entities' && typeof index === 'number') {
-        const found = extensions['masked'] === true ? placesOf(index).slice(0, 1) : placesOf(index);
+        const found = extensions['masked'] === true ? firstOfEachPath(placesOf(index)) : placesOf(index);
         if (found.length === 0) this.#addUnplaced(error, step, isWhole);
         else
           this.#addAt(
@@ -67,14 +67,11 @@ export class ExecutionErrors {
   }
 
   /** Adds the failure of a whole fetch. */
-  addFailure(step: FetchStep, error: ResultError): void {
-    const path = step.path.length > 0 ? toPrefix(step.path) : undefined;
-    const failure: Failure = { error, keys: new Set(step.keys), path, places: [], count: 0 };
-    for (const place of step.places)
-      this.#fail(
-        failure,
-        place.map(({ key }) => key),
-      );
+  addFailure({ keys, paths }: FetchStep, error: ResultError): void {
+    for (const place of paths) {
+      const path = place.length > 0 ? toPrefix(place) : undefined;
+      this.#fail({ error, keys: new Set(keys), path, places: [], count: 0 }, place);
+    }
   }
 
   /** Notes that a field of the result was not fetched. */
@@ -141,7 +138,7 @@ export class ExecutionErrors {
       return;
     }
     if (step.path.length === 0) for (const key of step.keys) this.#unplacedKeys.add(key);
-    this.#reported.push(step.path.length > 0 ? { ...error, path: toPrefix(step.path) } : error);
+    for (const path of step.paths) this.#reported.push(path.length > 0 ? { ...error, path: toPrefix(path) } : error);
   }
 
   #fail(failure: Failure, place: ErrorPath): void {
@@ -205,6 +202,16 @@ function restoreNames(path: ErrorPath, { rewrites }: FetchStep): ErrorPath {
     });
     return rewrite?.to ?? segment;
   });
+}
+
+/** Returns the first of the paths that differ only in the indexes of lists. */
+function firstOfEachPath(paths: readonly ErrorPath[]): ErrorPath[] {
+  const firsts = new Map<string, ErrorPath>();
+  for (const path of paths) {
+    const pattern = toKey(path.map((segment) => (typeof segment === 'number' ? '@' : segment)));
+    if (!firsts.has(pattern)) firsts.set(pattern, path);
+  }
+  return [...firsts.values()];
 }
 
 /** Returns the part of a fetch's path that all of its objects share. */

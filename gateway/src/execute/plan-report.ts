@@ -24,15 +24,18 @@ export function createPlanReport(now: () => number = () => performance.now()): P
       case 'sequence':
       case 'parallel':
         return { kind: step.kind, steps: step.steps.map(write) };
+      case 'graph':
+        return { kind: step.kind, steps: step.steps.map((each, i) => ({ after: step.after[i], step: write(each) })) };
       case 'condition':
         return { kind: 'condition', variable: step.variable, then: write(step.then), otherwise: write(step.otherwise) };
       case 'fetch': {
-        const { service, path, operation, entities } = step;
+        const { service, path, paths, operation, entities } = step;
         const { sentMs, receivedMs } = times.get(step) ?? {};
         return {
           kind: 'fetch',
           service,
           path: path.join('.'),
+          ...(paths.length > 1 && { paths: paths.map((each) => each.join('.')) }),
           isOfEntities: entities !== undefined,
           operation,
           ...(sentMs !== undefined && { sentMs: round(sentMs) }),

@@ -2,7 +2,7 @@
  * Runs the steps of a plan in their order. It uses callbacks instead of promises, which would add a turn of the microtask queue to every step of the
  * hot path.
  */
-import type { FetchStep, PlanStep } from '../program/program.ts';
+import type { FetchStep, GraphStep, PlanStep } from '../program/program.ts';
 
 export interface PlanRun {
   /** The variables of conditions, with defaults. */
@@ -24,6 +24,9 @@ export function runPlan(step: PlanStep, run: PlanRun, done: () => void): void {
       return;
     case 'parallel':
       runParallel(step.steps, run, done);
+      return;
+    case 'graph':
+      runGraph(step, run, done);
       return;
     case 'condition': {
       const next = run.conditions[step.variable] === true ? step.then : step.otherwise;
@@ -58,4 +61,21 @@ function runSequence(steps: readonly PlanStep[], run: PlanRun, done: () => void)
     else runPlan(step, run, proceed);
   };
   proceed();
+}
+
+function runGraph({ steps, after, next }: GraphStep, run: PlanRun, done: () => void): void {
+  const waits = after.map(({ length }) => length);
+  let open = steps.length;
+  const start = (index: number) => {
+    runPlan(steps[index] as PlanStep, run, () => {
+      for (const each of next[index] ?? []) {
+        waits[each] = (waits[each] as number) - 1;
+        if (waits[each] === 0) start(each);
+      }
+      if (--open === 0) done();
+    });
+  };
+  after.forEach(({ length }, index) => {
+    if (length === 0) start(index);
+  });
 }

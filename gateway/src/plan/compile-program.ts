@@ -4,7 +4,6 @@ import { type DocumentNode, Kind, type OperationDefinitionNode, OperationTypeNod
 import type { DeferrableProgram } from '../program/deferred-program.ts';
 import type { Limits } from '../limits/limits.ts';
 import { askOwners } from './ask-owners.ts';
-import { generateBytes } from './bytes/generate-bytes.ts';
 import { createFindCacheRule } from './cache-control.ts';
 import { generateActualCost, generateCost } from './cost.ts';
 import { compileDeferred } from './compile-deferred.ts';
@@ -13,10 +12,10 @@ import { createFindFetchCaching } from './fetch-caching.ts';
 import { describeVariables, locationOf } from './input-types.ts';
 import { describeUsage } from './describe-usage.ts';
 import type { LoadedSupergraph } from './load-supergraph.ts';
-import { orderContexts } from './order-contexts.ts';
 import { findOwners } from './owners.ts';
 import { planPatched } from './patch-operation.ts';
 import { withTypeConditions } from './patch-type-conditions.ts';
+import { compilePlan } from './plan-drafts.ts';
 import { PlanCompiler } from './plan-steps.ts';
 import { createPublicTest } from './public.ts';
 import type { ReadOperation } from './read-operation.ts';
@@ -36,6 +35,8 @@ export interface ProgramCompilerOptions {
   readonly keepsFetches: boolean;
   /** Whether programs say what is reported of their use. */
   readonly reportsUsage: boolean;
+  /** Whether equal fetches of entities become one. */
+  readonly batchesEntities: boolean;
 }
 
 export function createProgramCompiler(loaded: LoadedSupergraph, options: ProgramCompilerOptions): ProgramCompiler {
@@ -56,18 +57,17 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
         splitByType(plan(patched, labels), patched, { ...patch, schema: wholeSchema }),
       );
     const node = isEmpty(expanded.selectionSet) ? undefined : planOperation(asked);
-    const compiler = new PlanCompiler({ schema: wholeSchema, patch, owners, findFetchCaching });
     const isSubscription = node?.kind === 'Subscription';
-    const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
-    const compiled = compiler.compile(isSubscription ? node.rest : node);
-    const steps = compiler.hasContexts ? orderContexts(compiled, source) : compiled;
+    // Without denied fields, introspection, and variables that fetches know by another name.
+    const isPlain = denied.size === 0 && renamed.aliases.size === 0 && !introspection && !isWhole;
+    const { compiler, source, steps, bytes } = compilePlan({
+      node,
+      compiler: { schema: wholeSchema, patch, owners, findFetchCaching, batchesEntities: options.batchesEntities },
+      bytes: isPlain ? { schema, wholeSchema, root, sets, selections } : undefined,
+    });
     requireCover({ root, selections, sets, denied, steps: source ? [source] : steps ? [steps] : [] });
     const writer = generateWriter({ schema, root, sets, selections, denied });
     const cost = { schema, supergraph: wholeSchema, root, sets, selections };
-    // Without denied fields, introspection, contextual arguments and variables that fetches know by another name.
-    const isOwn = denied.size === 0 && renamed.aliases.size === 0 && !compiler.hasContexts;
-    const isPlain = isOwn && !introspection && operation.operation !== OperationTypeNode.SUBSCRIPTION;
-    const bytes = isPlain ? generateBytes({ schema, wholeSchema, root, sets, selections, sources: compiler.sources }) : undefined;
     const deferred =
       read.incremental && node && renamed.aliases.size === 0
         ? compileDeferred(read, {

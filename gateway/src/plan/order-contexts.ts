@@ -22,6 +22,8 @@ function order(step: PlanStep): PlanStep {
   switch (step.kind) {
     case 'fetch':
       return step;
+    case 'graph':
+      throw new Error('A plan with contextual arguments must not be a graph');
     case 'condition':
       return { ...step, then: step.then && order(step.then), otherwise: step.otherwise && order(step.otherwise) };
     case 'sequence': {

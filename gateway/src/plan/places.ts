@@ -21,7 +21,19 @@ export function readPlace(parent: Place, path: ResponsePath, namesOf: (type: str
   return [...parent, ...own];
 }
 
-/** Returns the places, each once. Places that differ only in the types at one segment are merged. */
+/** Returns a string that is equal for places with the same path, whatever the types on it. */
+export function pathKey(place: Place): string {
+  return place.map(({ key }) => key).join('\n');
+}
+
+/** Groups places by their paths. */
+export function groupByPath(places: readonly Place[]): Place[][] {
+  const groups = new Map<string, Place[]>();
+  for (const place of places) groups.set(pathKey(place), [...(groups.get(pathKey(place)) ?? []), place]);
+  return [...groups.values()];
+}
+
+/** Returns the places of one path, each once. Places that differ only in the types at one segment are merged. */
 export function joinPlaces(places: readonly Place[]): Place[] {
   const joined: Place[] = [];
   for (const place of places) {

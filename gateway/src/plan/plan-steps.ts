@@ -1,14 +1,16 @@
 /** Turns a query plan into the steps of a program, and generates the code of each fetch: where its objects are, and their representations. */
-import type { FetchDataRewrite, FetchNode, PlanNode, SequenceNode } from '@apollo/query-planner';
+import type { FetchDataRewrite, FetchNode, PlanNode } from '@apollo/query-planner';
 import { type GraphQLSchema, isInterfaceType } from 'graphql';
-import type { EntityFetch, FetchStep, KeyRename, Place, PlanStep } from '../program/program.ts';
+import type { EntityFetch, FetchStep, GraphStep, KeyRename, Place, PlanStep } from '../program/program.ts';
+import { type Beginning, type Located, childrenOf, joinAlike } from './alike-nodes.ts';
+import { type Task, batchEntities } from './batch-entities.ts';
 import type { FetchSource } from './bytes/asked-fetch.ts';
 import { CONTEXTUAL, compileContexts, requireContexts } from './contextual-fetch.ts';
 import type { FindFetchCaching } from './fetch-caching.ts';
 import { keysOf } from './fetch-keys.ts';
 import type { SupergraphPatch } from './patch-supergraph.ts';
 import { type Owners, decidedTypes } from './owners.ts';
-import { dependsOnTypes, generateCollector, joinPlaces, readPlace } from './places.ts';
+import { dependsOnTypes, generateCollector, groupByPath, joinPlaces, readPlace } from './places.ts';
 import { generateRepresentation, soleKeyOf } from './representation-code.ts';
 import { type GuardedFetch, guardRequirements } from './requirements.ts';
 import { splitFetch } from './split-fetch.ts';
@@ -16,17 +18,6 @@ import { ON, typesOf } from './type-names.ts';
 import type { TypedFetch } from './typed-fetch.ts';
 
 type CompiledFetch = GuardedFetch & Pick<TypedFetch, 'onlyFor'>;
-
-/** A sequence with the deferred parts whose fetches may begin when its nodes have ended. */
-export interface Beginning extends SequenceNode {
-  readonly begins: readonly number[];
-}
-
-/** A node of a plan, and the place of its objects in the result. */
-interface Located<T extends PlanNode = PlanNode> {
-  readonly node: T;
-  readonly place: Place;
-}
 
 export interface PlanCompilerInput {
   /** The schema of the whole supergraph, with the types and fields that clients can not see. */
@@ -37,6 +28,8 @@ export interface PlanCompilerInput {
   readonly findFetchCaching: FindFetchCaching | undefined;
   /** Whether the plan is of deferred parts: they hold objects of the result between their fetches, which must not be replaced by others then. */
   readonly isDeferred?: boolean;
+  /** Whether equal fetches of entities at several paths become one (ADR 50). */
+  readonly batchesEntities?: boolean;
 }
 
 /** Compiles one plan. */
@@ -55,6 +48,7 @@ export class PlanCompiler {
   readonly interfaces: readonly string[];
   /** Whether any fetch has contextual arguments: an entity then has different fields in different places. */
   #hasContexts = false;
+  #hasBatches = false;
 
   constructor(input: PlanCompilerInput) {
     this.#input = input;
@@ -68,13 +62,34 @@ export class PlanCompiler {
     return this.#hasContexts;
   }
 
+  /** Whether fetches of entities at several paths became one. */
+  get hasBatches(): boolean {
+    return this.#hasBatches;
+  }
+
   compile(node: PlanNode | undefined): PlanStep | undefined {
-    return node && this.#visit([{ node, place: [] }]);
+    return node && this.#visitWhole([{ node, place: [] }]);
   }
 
   /** Compiles the fetch that a subscription begins with. */
   compileSource(node: FetchNode): FetchStep {
     return this.#compileFetch(node, [[]]);
+  }
+
+  /** Compiles a whole plan, or all that a condition is around. */
+  #visitWhole(alike: readonly Located[]): PlanStep {
+    const [only, ...others] = alike as readonly [Located, ...Located[]];
+    const { isDeferred = false, batchesEntities = false, schema } = this.#input;
+    const tasks =
+      others.length > 0 || only.place.length > 0 || isDeferred || !batchesEntities
+        ? undefined
+        : batchEntities(only.node, (type) => typesOf(schema, type));
+    if (!tasks) return this.#visit(alike);
+    this.#hasBatches = true;
+    return toGraph(
+      tasks,
+      tasks.map((each) => this.#visit(each.alike)),
+    );
   }
 
   /** Compiles nodes of a plan that differ only in the places of their objects to one step. */
@@ -97,11 +112,12 @@ export class PlanCompiler {
       }
       case 'Condition': {
         const clause = (name: 'ifClause' | 'elseClause') =>
-          node[name] && visit((alike as readonly Located<typeof node>[]).map((each) => ({ ...each, node: each.node[name] as PlanNode })));
+          node[name] &&
+          this.#visitWhole((alike as readonly Located<typeof node>[]).map((each) => ({ ...each, node: each.node[name] as PlanNode })));
         return { kind: 'condition', variable: node.condition, then: clause('ifClause'), otherwise: clause('elseClause') };
       }
       case 'Fetch':
-        return this.#splitFetch(node, joinPlaces(alike.map(({ place }) => place)));
+        return this.#splitFetch(node, groupByPath(alike.map(({ place }) => place)).flatMap(joinPlaces));
       case 'Defer':
         throw new Error('A deferred part must be compiled on its own');
     }
@@ -123,7 +139,8 @@ export class PlanCompiler {
     const prefix = `{"query":${JSON.stringify(operation)},${node.operationName === undefined ? '' : `"operationName":${JSON.stringify(node.operationName)},`}"variables":{`;
     const seen = this.#seen;
     seen.set(`${node.serviceName}${prefix}`, (seen.get(`${node.serviceName}${prefix}`) ?? 0) + 1);
-    const [place = []] = places;
+    const paths = groupByPath(places);
+    const [path = []] = paths.map(([place = []]) => place.map(({ key }) => key));
     this.#typed.push(...places.filter((each) => each.some(({ types }) => types !== undefined)));
     const step: FetchStep = {
       kind: 'fetch',
@@ -134,9 +151,10 @@ export class PlanCompiler {
       operationName: node.operationName,
       prefix,
       variables: (node.variableUsages ?? []).filter((name) => !CONTEXTUAL.test(name)),
-      path: place.map(({ key }) => key),
+      path,
+      paths: paths.map(([place = []]) => place.map(({ key }) => key)),
       places,
-      collect: place.length > 0 ? this.collect.push(generateCollector(places)) - 1 : undefined,
+      collectors: path.length > 0 ? paths.map((each) => this.collect.push(generateCollector(each)) - 1) : [],
       entities: node.requires && this.#compileEntities(node, places),
       contexts,
       rewrites: (node.outputRewrites ?? []).map((rewrite) => toRename(schema, rewrite)),
@@ -193,48 +211,9 @@ export class PlanCompiler {
   }
 }
 
-/** Returns the children of nodes that are alike, grouped by their position. */
-function childrenOf(alike: readonly Located[]): Located[][] {
-  const [first, ...others] = alike as readonly Located<Extract<PlanNode, { kind: 'Sequence' | 'Parallel' }>>[];
-  if (!first) return [];
-  return first.node.nodes.map((node, i) => [
-    { node, place: first.place },
-    ...others.map((other) => ({ node: other.node.nodes[i] as PlanNode, place: other.place })),
-  ]);
-}
-
-/**
- * Groups nodes that differ only in the places of their objects. With `typeConditionedFetching` the planner makes a fetch for each type that an object
- * may have, even when all of these fetches are equal.
- */
-function joinAlike(groups: readonly Located[][]): Located[][] {
-  const joined = new Map<string, Located[]>();
-  for (const group of groups) {
-    const key = shapeOf((group[0] as Located).node);
-    joined.set(key, [...(joined.get(key) ?? []), ...group]);
-  }
-  return [...joined.values()];
-}
-
-/** Returns a string that is equal for nodes that are alike. */
-function shapeOf(node: PlanNode): string {
-  switch (node.kind) {
-    case 'Sequence':
-    case 'Parallel':
-      return `${node.kind}(${node.nodes.map(shapeOf).join()})${'begins' in node ? (node as Beginning).begins.join() : ''}`;
-    case 'Flatten':
-      return `Flatten(${node.path.map((segment) => String(segment).replace(/\|.*/, '')).join('.')},${shapeOf(node.node)})`;
-    case 'Condition':
-      return `Condition(${node.condition},${node.ifClause ? shapeOf(node.ifClause) : ''},${node.elseClause ? shapeOf(node.elseClause) : ''})`;
-    case 'Fetch': {
-      const { serviceName, operation, operationName = '', requires, onlyFor } = node as TypedFetch;
-      const { inputRewrites, outputRewrites, contextRewrites } = node;
-      const text = operationName === '' ? operation : operation.replace(operationName, '');
-      return JSON.stringify([serviceName, text, requires, inputRewrites, outputRewrites, contextRewrites, onlyFor && [...onlyFor]]);
-    }
-    case 'Defer':
-      return JSON.stringify(node);
-  }
+function toGraph(tasks: readonly Task[], steps: readonly PlanStep[]): GraphStep {
+  const after = tasks.map((each) => each.after);
+  return { kind: 'graph', steps, after, next: tasks.map((_, i) => after.flatMap((each, j) => (each.includes(i) ? [j] : []))) };
 }
 
 function toRename(schema: GraphQLSchema, rewrite: FetchDataRewrite): KeyRename {

@@ -16,6 +16,8 @@ export interface LaneOptions {
   readonly keepsFetches?: boolean;
   /** Whether usage is reported: programs then say of what. By default it is not. */
   readonly reportsUsage?: boolean;
+  /** Whether equal fetches of entities become one. By default they do. */
+  readonly batchesEntities?: boolean;
   /** A task that takes longer than this is refused, and its thread is replaced. */
   readonly timeoutMs: number;
   /** The largest heap of the thread, in MB; a thread that needs more exits, and the process goes on. */
@@ -87,9 +89,9 @@ export class PlannerLane {
   }
 
   #startThread(): Promise<SupergraphFacts> {
-    const { sdl, limits, maxHeapMb, keepsFetches = false, reportsUsage = false } = this.#options;
+    const { sdl, limits, maxHeapMb, keepsFetches = false, reportsUsage = false, batchesEntities = true } = this.#options;
     return new Promise((resolve, reject) => {
-      const seed: PlannerSeed = { sdl, limits, keepsFetches, reportsUsage };
+      const seed: PlannerSeed = { sdl, limits, keepsFetches, reportsUsage, batchesEntities };
       const worker = startBoundedWorker(WORKER, seed, { maxHeapMb, youngHeapMb: YOUNG_HEAP_MB });
       this.#worker = worker;
       worker.on('message', (reply: PlannerReply) => {

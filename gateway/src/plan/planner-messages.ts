@@ -11,6 +11,8 @@ export interface PlannerSeed {
   readonly keepsFetches: boolean;
   /** Whether usage is reported: programs then say of what. */
   readonly reportsUsage: boolean;
+  /** Whether equal fetches of entities become one. */
+  readonly batchesEntities: boolean;
 }
 
 export type PlannerTask =

@@ -7,7 +7,10 @@ import type { PlannerResult, PlannerTask } from './planner-messages.ts';
 import { PlannerThreads } from './planner-threads.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
-export interface PlannerThreadLimits extends Pick<LaneOptions, 'timeoutMs' | 'maxHeapMb' | 'keepsFetches' | 'reportsUsage'> {
+export interface PlannerThreadLimits extends Pick<
+  LaneOptions,
+  'timeoutMs' | 'maxHeapMb' | 'keepsFetches' | 'reportsUsage' | 'batchesEntities'
+> {
   /** Returns whether several clients are present: then each gets at most a share of the time of planning. By default it never does. */
   readonly isShared?: () => boolean;
 }

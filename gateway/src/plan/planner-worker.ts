@@ -23,10 +23,10 @@ yieldToServing();
 // A collection in this thread delays only requests whose document is not planned yet.
 const collectWhenGrown = createGrowthLimit({ grownBytes: GROWN_BYTES, maxShare: COLLECTING_SHARE });
 watchHeap({ grownBytes: GROWN_BYTES });
-const { sdl, limits, keepsFetches, reportsUsage } = workerData as PlannerSeed;
+const { sdl, limits, ...options } = workerData as PlannerSeed;
 
 try {
-  const planner = createPlanner(sdl, limits, { keepsFetches, reportsUsage });
+  const planner = createPlanner(sdl, limits, options);
   port.on('message', (message: PlannerMessage) => {
     const { request } = message;
     const maxWeight = message.isLight ? LIGHT_WEIGHT : Infinity;

@@ -55,13 +55,17 @@ export interface Planner {
 
 /**
  * Creates the planner of a supergraph. With `keepsFetches` plans say how long the result of each fetch may be kept, with `reportsUsage` programs say what
- * is reported of their use. Throws what `loadSupergraph` throws.
+ * is reported of their use, with `batchesEntities` equal fetches of entities become one. Throws what `loadSupergraph` throws.
  */
-export function createPlanner(sdl: string, limits: Limits, { keepsFetches = false, reportsUsage = false } = {}): Planner {
+export function createPlanner(
+  sdl: string,
+  limits: Limits,
+  { keepsFetches = false, reportsUsage = false, batchesEntities = true } = {},
+): Planner {
   const loaded = loadSupergraph(sdl, { isIncremental: limits.maxDeferred > 0 });
   const { schema, rules } = loaded;
   const read = createOperationReader({ schema, limits, findProtection: createFindProtection(schema, rules) });
-  const compile = createProgramCompiler(loaded, { limits, keepsFetches, reportsUsage });
+  const compile = createProgramCompiler(loaded, { limits, keepsFetches, reportsUsage, batchesEntities });
   return {
     facts: {
       hash: createHash('sha256').update(sdl).digest('hex').slice(0, 16),

@@ -102,7 +102,18 @@ export type PlanStep =
   | { readonly kind: 'sequence'; readonly steps: readonly PlanStep[]; readonly begins?: readonly number[] | undefined }
   | { readonly kind: 'parallel'; readonly steps: readonly PlanStep[] }
   | { readonly kind: 'condition'; readonly variable: string; readonly then: PlanStep | undefined; readonly otherwise: PlanStep | undefined }
+  | GraphStep
   | FetchStep;
+
+/** Steps of which each starts when all those have ended whose results it needs. */
+export interface GraphStep {
+  readonly kind: 'graph';
+  readonly steps: readonly PlanStep[];
+  /** For each step the indexes of those that it waits for, which come before it. */
+  readonly after: readonly (readonly number[])[];
+  /** The same from the other side: for each step those that wait for it. */
+  readonly next: readonly (readonly number[])[];
+}
 
 export interface FetchStep {
   readonly kind: 'fetch';
@@ -116,12 +127,14 @@ export interface FetchStep {
   /** The request body up to the first variable: `{"query":"…","variables":{`. */
   readonly prefix: string;
   readonly variables: readonly string[];
-  /** The path of its objects in the result; `@` stands for each element of a list. Empty for the root. */
+  /** The path of its objects in the result; `@` stands for each element of a list. Empty for the root. The first one of several. */
   readonly path: readonly string[];
-  /** The same with the types that objects on the path must have; at least one. */
+  /** All of its paths: several where fetches of entities became one (ADR 50). */
+  readonly paths: readonly (readonly string[])[];
+  /** The same with the types that objects on the path must have; at least one. Those with the same path follow each other. */
   readonly places: readonly Place[];
-  /** Index into `collect`; undefined at the root. */
-  readonly collect: number | undefined;
+  /** Indexes into `collect`, one for each path; none at the root. */
+  readonly collectors: readonly number[];
   readonly entities: EntityFetch | undefined;
   /** Undefined for a fetch without contextual arguments. */
   readonly contexts: ContextFetch | undefined;

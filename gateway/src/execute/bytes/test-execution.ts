@@ -5,11 +5,12 @@ import { NoUndefinedVariablesRule, NoUnusedVariablesRule, buildSchema, parse, va
 import { DEFAULT_LIMITS } from '../../limits/limits.ts';
 import { createPlanner } from '../../plan/planner.ts';
 import { type Operation, link } from '../../program/operation.ts';
-import type { FetchDone } from '../../program/result.ts';
+import type { FetchDone, ResultError } from '../../program/result.ts';
 import type { RequestContext } from '../../request/context.ts';
 import { readResponse } from '../../upstream/subgraph-response.ts';
 import { createBufferPool } from '../buffer-pool.ts';
 import type { FetchRequest, SendFetch } from '../execute.ts';
+import type { Executor } from '../executor.ts';
 import { readVariables } from '../variables.ts';
 import { ArenaPool } from './arena.ts';
 import { createBytesExecutor } from './bytes-executor.ts';
@@ -34,9 +35,11 @@ const SHOP = composeSupergraph({
     union Thing = Book | Film type Book { pages: Int! } type Film { name: String }`,
 });
 
+type PlannerOptions = NonNullable<Parameters<typeof createPlanner>[2]>;
+
 /** Returns an operation that is ready to be executed, of a shop by default. */
-export function prepare(query: string, sdl = SHOP): Operation {
-  const prepared = createPlanner(sdl, DEFAULT_LIMITS).prepare({ query, operationName: undefined, labels: [] });
+export function prepare(query: string, sdl = SHOP, options: PlannerOptions = {}): Operation {
+  const prepared = createPlanner(sdl, DEFAULT_LIMITS, options).prepare({ query, operationName: undefined, labels: [] });
   if (!('program' in prepared)) throw new Error(JSON.stringify(prepared));
   return link(prepared.program);
 }
@@ -44,13 +47,14 @@ export function prepare(query: string, sdl = SHOP): Operation {
 /** A subgraph's response as a string. */
 export type Respond = (fetch: { service: string; query: string; variables: Record<string, unknown> }) => string;
 
-/** Returns an executor, how its executions ended, and its arenas. */
-export function createRunner() {
+/** Returns an executor (by default that on bytes), how its executions ended, its arenas, and the errors of results. */
+export function createRunner(other?: Executor) {
   const arenas = new ArenaPool({ isOverwriting: true });
   const paths: string[] = [];
   /** The actual costs of assembled results. */
   const costs: (number | undefined)[] = [];
-  const executor = createBytesExecutor({
+  const found: ResultError[] = [];
+  const onBytes = createBytesExecutor({
     buffers: createBufferPool(1e7),
     arenas,
     count: (_, path) => {
@@ -61,7 +65,7 @@ export function createRunner() {
   const run = (operation: Operation, send: SendFetch, variables: Record<string, unknown> = {}) =>
     new Promise<string>((resolve) => {
       const conditions = readVariables(operation.program.variables, variables);
-      executor.execute(
+      (other ?? onBytes).execute(
         { operation, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: true },
         (result) => {
           costs.push('assembled' in result ? result.cost : undefined);
@@ -80,12 +84,14 @@ export function createRunner() {
             noteMissing: errors.noteMissing,
           };
           const written = operation.compiled.explain(data, request);
-          const messages = errors.finish(request.faults).map(({ message }) => message);
+          const finished = errors.finish(request.faults);
+          found.push(...finished);
+          const messages = finished.map(({ message }) => message);
           resolve(`${written.bytes.toString('utf8', 0, written.length)}}${messages.join()}`);
         },
       );
     });
-  return { run, paths, arenas, costs };
+  return { run, paths, arenas, costs, found };
 }
 
 /** Ends a fetch with a response, as the client of subgraphs does. */
