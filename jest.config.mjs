@@ -19,7 +19,8 @@ const shared = {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^@trestle/(client|env|log|identity|service|telemetry)$': '<rootDir>/packages/$1/src/$1.ts',
-    '^@trestle/(env|files|graph-checks|http-client|multipart|limits|log|identity|service|telemetry|postgres)/(.*)$': '<rootDir>/packages/$1/src/$2.ts',
+    '^@trestle/(env|files|graph-checks|http-client|multipart|limits|log|identity|service|telemetry|postgres)/(.*)$':
+      '<rootDir>/packages/$1/src/$2.ts',
     '^@trestle/schema/(.*)$': '<rootDir>/schema/src/$1.ts',
     '^#gateway/(.*)$': '<rootDir>/gateway/src/$1.ts',
     '^@trestle/chassis/(.*)$': '<rootDir>/subgraphs/chassis/src/$1.ts',
