@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -34,6 +34,18 @@ describe('the settings of a configuration file', () => {
 
   it('have a sentence each', () => {
     for (const { node } of listSettings(tree)) expect(node.about).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
+describe('the pages for operators of other gateways', () => {
+  it.each(['from-apollo-router.md', 'from-hive-gateway.md'])('name settings that exist (%s)', async (page) => {
+    const text = await readFile(new URL(`../../../docs/gateway/${page}`, import.meta.url), 'utf8');
+    const cells = text.split('\n').flatMap((line) => line.split('|')[2] ?? []);
+    const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w.<>]+)[^`]*`/g)].map(([, name]) => name));
+    expect(named.length).toBeGreaterThan(30);
+    const sections = ['traffic.tls', 'subgraphs.<name>.tls', 'headers.request', 'headers.response', 'subgraphs.<name>.headers.request'];
+    const known = [...sections, ...listSettings(tree).map(({ path }) => path)];
+    expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([]);
   });
 });
 
