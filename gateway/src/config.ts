@@ -9,9 +9,11 @@ import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { settings } from './configuration/settings.ts';
+import { readTraffic } from './configuration/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
+import type { TrafficSettings } from './upstream/traffic-settings.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
@@ -28,6 +30,7 @@ export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supe
 interface LayerConfig {
   readonly tls: ReturnType<typeof readTls>;
   readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
+  readonly traffic: TrafficSettings | undefined;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
   readonly env: Values;
@@ -96,6 +99,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     faults.attempt(() => {
       requireTokenKeys(values);
     });
+  const traffic = faults.attempt(() => readTraffic(values, env));
   const tls = faults.attempt(() => readTls(values));
   if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && role !== 'process') {
@@ -112,7 +116,8 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
-  return { ...toConfig(values, env), tls, subgraphErrorsByName, configuration, headerRules: configuration.headerRules, env, supergraph };
+  const { headerRules } = configuration;
+  return { ...toConfig(values, env), tls, traffic, subgraphErrorsByName, configuration, headerRules, env, supergraph };
 }
 
 function findExtensionFaults(

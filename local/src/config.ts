@@ -120,6 +120,10 @@ export const GATEWAY_SETTINGS = [
     'USAGE_INTERVAL_MS',
     'USAGE_MAX_BYTES',
     'SUBGRAPH_TIMEOUT_MS',
+    'SUBGRAPH_MAX_CONNECTIONS',
+    'SUBGRAPH_RETRY_PERCENT',
+    'SUBGRAPH_BREAKER_FAILURES',
+    'SUBGRAPH_BREAKER_OPEN_MS',
     'GATEWAY_ENGINE',
     'WORKERS',
     'AUTH',
@@ -179,10 +183,10 @@ function readInherited(env: Readonly<Record<string, string | undefined>>): Parti
   return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-/** Reads `SUBGRAPH_URL_<NAME>`, `SUBGRAPH_WS_URL_<NAME>` and `SUBGRAPH_ERRORS_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
+const OF_SUBGRAPH = /^SUBGRAPH_(?:URL|WS_URL|ERRORS|TIMEOUT_MS|MAX_CONNECTIONS|RETRY_PERCENT|BREAKER_FAILURES|BREAKER_OPEN_MS)_/;
+
+/** Reads the settings of single subgraphs, such as `SUBGRAPH_URL_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
 function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const given = Object.entries(env).flatMap(([name, value]) =>
-    /^SUBGRAPH_(?:URL|WS_URL|ERRORS)_/.test(name) && value ? [[name, value]] : [],
-  );
+  const given = Object.entries(env).flatMap(([name, value]) => (OF_SUBGRAPH.test(name) && value ? [[name, value]] : []));
   return Object.fromEntries(given) as Record<string, string>;
 }

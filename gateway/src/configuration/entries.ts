@@ -148,10 +148,23 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'engine.overwriteMemory',
     'Whether the memory of a request is overwritten when it is released, so that a later use of it is noticed. For development and tests.',
   ),
-  SUBGRAPH_TIMEOUT_MS: atStart('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
+  SUBGRAPH_TIMEOUT_MS: atOnce('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
+  SUBGRAPH_MAX_CONNECTIONS: atOnce('traffic.maxConnections', 'The most connections to each address of a subgraph.'),
+  SUBGRAPH_RETRY_PERCENT: atOnce('traffic.retryPercent', 'How many of 100 requests to a subgraph may be sent again; 0 for none.'),
+  SUBGRAPH_BREAKER_FAILURES: atOnce(
+    'traffic.breakerFailures',
+    'How many failures of a subgraph within 10 s, without a success in between, open its circuit; 0 for no circuit breaker.',
+  ),
+  SUBGRAPH_BREAKER_OPEN_MS: atOnce(
+    'traffic.breakerOpenMs',
+    'How long an open circuit allows no request; then one at a time, until one succeeds.',
+  ),
   UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
-  UPSTREAM_DEDUPLICATION: atStart('traffic.deduplicate', 'Whether equal queries of one caller that are in flight are sent to a subgraph once.'),
+  UPSTREAM_DEDUPLICATION: atStart(
+    'traffic.deduplicate',
+    'Whether equal queries of one caller that are in flight are sent to a subgraph once.',
+  ),
   FORWARD_HEADERS: atStart('headers.forward', 'Request headers that every subgraph gets unchanged.'),
   FORWARD_MUTATION_HEADERS: atStart('headers.forwardWithMutations', 'Request headers that subgraphs get with mutations only.'),
   FORWARD_RESPONSE_HEADERS: atStart(

@@ -2,7 +2,7 @@
 import { findFault, readFamily } from '@trestle/env';
 import { ENTRIES, type FileSettingName } from './entries.ts';
 import type { Configuration } from './load-configuration.ts';
-import { graphSettings, sourceHeader } from './settings.ts';
+import { graphSettings, sourceHeader, subgraphSettings } from './settings.ts';
 
 /** Which requests a graph gets. */
 export interface GraphPlace {
@@ -94,6 +94,6 @@ export function refuseGraphSettings(env: Values, addFault: (name: string, messag
   const message = 'must be in the file of a graph, because there are several';
   const ofGraph = (Object.keys(ENTRIES) as FileSettingName[]).filter((name) => ENTRIES[name].path.startsWith(OF_GRAPH));
   for (const name of ['SUPERGRAPH_PATH', ...ofGraph]) if (env[name] !== undefined) addFault(name, message);
-  for (const prefix of ['SUBGRAPH_URL_', 'SUBGRAPH_WS_URL_', 'SUBGRAPH_ERRORS_', sourceHeader.prefix])
-    for (const [name] of readFamily(prefix, env)) addFault(`${prefix}${name.toUpperCase()}`, message);
+  const prefixes = [...Object.values(subgraphSettings), sourceHeader].map(({ prefix }) => prefix);
+  for (const prefix of prefixes) for (const [name] of readFamily(prefix, env)) addFault(`${prefix}${name.toUpperCase()}`, message);
 }

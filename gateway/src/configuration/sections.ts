@@ -28,6 +28,11 @@ export const SUBGRAPH_ENTRIES = {
   url: 'The address of the subgraph, in place of that in the supergraph.',
   subscriptionUrl: 'The address of its subscriptions, if it is another one.',
   errors: 'What clients see of its errors, in place of errors.show.',
+  'traffic.timeoutMs': 'The time limit of a request to it, in place of traffic.timeoutMs.',
+  'traffic.maxConnections': 'The most connections to each of its addresses, in place of traffic.maxConnections.',
+  'traffic.retryPercent': 'How many of 100 requests to it may be sent again, in place of traffic.retryPercent.',
+  'traffic.breakerFailures': 'How many failures open its circuit, in place of traffic.breakerFailures.',
+  'traffic.breakerOpenMs': 'How long its open circuit allows no request, in place of traffic.breakerOpenMs.',
 } as const;
 
 /** What the settings of one of several graphs mean, by their key. They take effect at the next start. */

@@ -139,7 +139,9 @@ function createNamedSection<Key extends string>(entries: Readonly<Record<Key, st
   for (const key of Object.keys(entries) as Key[]) {
     const { prefix, reader } = family[key];
     const variable = `${prefix}*`;
-    section.children.set(key, {
+    const keys = key.split('.');
+    const last = keys.pop() ?? '';
+    findSection(section, keys).children.set(last, {
       ...{
         kind: 'setting',
         name: variable,

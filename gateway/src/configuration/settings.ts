@@ -20,6 +20,7 @@ import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
+import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
 
 /** Where a supergraph can come from. */
@@ -116,7 +117,7 @@ export const settings = {
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
   UPSTREAM_COMPRESSION: setting.onOff().default(false),
   UPSTREAM_DEDUPLICATION: setting.onOff().default(false),
-  SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
+  ...trafficSettings,
   AUTH: setting.onOff().default(true),
   ...verificationSettings,
   REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
@@ -188,6 +189,7 @@ export const subgraphSettings = {
   url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:') },
   subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:') },
   errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },
+  ...subgraphTrafficSettings,
 } as const;
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */

@@ -14,10 +14,9 @@ import { createRetryBudget } from './retry-budget.ts';
 import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ClientErrorCode, UpstreamClient } from '@trestle/http-client/upstream-client';
+import { type SubgraphTraffic, type TrafficSettings, trafficOf } from './traffic-settings.ts';
 import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
-/** Of each subgraph. */
-const MAX_CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
@@ -33,7 +32,7 @@ export interface Upstream {
 export interface Upstreams {
   /** Returns the subgraph of this name at this URL, unless a setting overrides the URL. */
   open(name: string, url: string): Upstream;
-  /** Returns the same with other addresses. */
+  /** Returns the same with other addresses and limits. */
   at(addresses: SubgraphAddresses): Pick<Upstreams, 'open'>;
   close(): Promise<void>;
 }
@@ -42,12 +41,14 @@ export interface Upstreams {
 export const UPSTREAM_CLIENTS = ['lean', 'undici'] as const;
 export type UpstreamClientName = (typeof UPSTREAM_CLIENTS)[number];
 
-/** Addresses of subgraphs, by name in lower case. */
+/** Addresses of subgraphs, by name in lower case, and how requests are sent there. */
 export interface SubgraphAddresses {
   /** Those that replace the ones in the supergraph. */
   readonly urls: ReadonlyMap<string, string>;
   /** Those of subscriptions, where they differ from those of fetches. */
   readonly subscriptionUrls: ReadonlyMap<string, string>;
+  /** The limits of requests. Default: {@link DEFAULT_TRAFFIC} for all. */
+  readonly traffic?: TrafficSettings | undefined;
 }
 
 export interface UpstreamOptions extends SubgraphAddresses {
@@ -57,7 +58,6 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly hasCompression?: boolean;
   /** Whether equal queries in flight are sent once. Default false. */
   readonly isSharing?: boolean;
-  readonly timeoutMs: number;
   /** How often WebSockets to subgraphs are pinged. */
   readonly pingIntervalMs: number;
   /** Rules for headers; none by default. */
@@ -87,29 +87,30 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     labelNames: ['subgraph', 'outcome'],
   });
   const connections = createUpstreamMetrics(metrics);
-  const clientOf = (name: string, origin: string): UpstreamClient => {
+  const clientOf = (name: string, origin: string, traffic: SubgraphTraffic): UpstreamClient => {
     // Subgraphs at one origin have connections of their own: a slow one must not use up those of the others.
-    const key = `${name} ${origin}`;
-    const client = clients.get(key) ?? watchClient(name, createClient(origin, options), { connections, sharing });
+    const key = `${name} ${toKey(origin, traffic)}`;
+    const client = clients.get(key) ?? watchClient(name, createClient({ origin, traffic }, options), { connections, sharing });
     clients.set(key, client);
     return client;
   };
-  const at = ({ urls, subscriptionUrls }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
+  const at = ({ urls, subscriptionUrls, traffic: settings }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
     open(name, url) {
       const address = urls.get(name.toLowerCase()) ?? url;
       const parsed = new URL(address);
+      const traffic = trafficOf(name, settings);
       const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
       const target = {
         name,
-        client: clientOf(name, parsed.origin),
-        uploadClient: openOnce(uploadClients, parsed.origin, options),
+        client: clientOf(name, parsed.origin, traffic),
+        uploadClient: openOnce(uploadClients, { origin: parsed.origin, traffic }),
         path: parsed.pathname + parsed.search,
         rewrite,
         returned: compileResponseRules(headerRules, name),
         headers: hasCompression ? ACCEPT_ENCODING : [],
         ...shared,
-        breaker: createCircuitBreaker(),
-        retries: createRetryBudget(),
+        breaker: createCircuitBreaker({ maxFailures: traffic.breakerFailures, openMs: traffic.breakerOpenMs }),
+        retries: createRetryBudget(traffic.retryPercent),
         observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
         ...toCounters(connections, name),
         onMutation: () => sharing?.forget(),
@@ -180,20 +181,32 @@ function toCounters(connections: UpstreamMetrics, name: string) {
   };
 }
 
-function createClient(origin: string, options: UpstreamOptions): UpstreamClient {
+/** Where a client sends requests, and its limits. */
+interface ClientPlace {
+  readonly origin: string;
+  readonly traffic: SubgraphTraffic;
+}
+
+/** A client keeps its limits: with others, the next requests go through another client, and its idle connections are closed. */
+function toKey(origin: string, { timeoutMs, maxConnections }: SubgraphTraffic): string {
+  return `${origin} ${String(timeoutMs)} ${String(maxConnections)}`;
+}
+
+function createClient(place: ClientPlace, options: UpstreamOptions): UpstreamClient {
   const create = options.client === 'undici' ? createUndiciClient : createConnectionPool;
-  return create(origin, toClientOptions(options));
+  return create(place.origin, toClientOptions(place));
 }
 
 /** Returns the client for requests with files, which has connections of its own: they are busy for long. */
-function openOnce(clients: Map<string, UpstreamClient<Readable>>, origin: string, options: UpstreamOptions): UpstreamClient<Readable> {
-  const client = clients.get(origin) ?? createUndiciClient(origin, toClientOptions(options));
-  clients.set(origin, client);
+function openOnce(clients: Map<string, UpstreamClient<Readable>>, place: ClientPlace): UpstreamClient<Readable> {
+  const key = toKey(place.origin, place.traffic);
+  const client = clients.get(key) ?? createUndiciClient(place.origin, toClientOptions(place));
+  clients.set(key, client);
   return client;
 }
 
-function toClientOptions({ timeoutMs }: UpstreamOptions) {
-  return { maxConnections: MAX_CONNECTIONS, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
+function toClientOptions({ traffic: { timeoutMs, maxConnections } }: ClientPlace) {
+  return { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
 }
 
 /** Returns what adds a duration to the series of its outcome; `open` opens the series. */
