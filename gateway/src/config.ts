@@ -9,6 +9,7 @@ import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { settings } from './configuration/settings.ts';
+import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
@@ -31,6 +32,7 @@ interface LayerConfig {
   readonly tls: ReturnType<typeof readTls>;
   readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
   readonly traffic: TrafficSettings | undefined;
+  readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
   readonly env: Values;
@@ -100,6 +102,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       requireTokenKeys(values);
     });
   const traffic = faults.attempt(() => readTraffic(values, env));
+  const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
   const tls = faults.attempt(() => readTls(values));
   if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && role !== 'process') {
@@ -117,7 +120,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
   const { headerRules } = configuration;
-  return { ...toConfig(values, env), tls, traffic, subgraphErrorsByName, configuration, headerRules, env, supergraph };
+  return { ...toConfig(values, env), tls, traffic, subgraphUrlLists, subgraphErrorsByName, configuration, headerRules, env, supergraph };
 }
 
 function findExtensionFaults(

@@ -138,7 +138,12 @@ function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO_POLICI
     labels,
     accessOf: createAccessOf(policies),
     subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName),
-    addresses: { urls: next.subgraphUrls, subscriptionUrls: next.subgraphSubscriptionUrls, traffic: next.traffic },
+    addresses: {
+      urls: next.subgraphUrls,
+      urlLists: next.subgraphUrlLists,
+      subscriptionUrls: next.subgraphSubscriptionUrls,
+      traffic: next.traffic,
+    },
   };
 }
 

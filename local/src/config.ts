@@ -124,6 +124,8 @@ export const GATEWAY_SETTINGS = [
     'SUBGRAPH_RETRY_PERCENT',
     'SUBGRAPH_BREAKER_FAILURES',
     'SUBGRAPH_BREAKER_OPEN_MS',
+    'SUBGRAPH_EJECTION_FAILURES',
+    'SUBGRAPH_EJECTION_MS',
     'GATEWAY_ENGINE',
     'WORKERS',
     'AUTH',
@@ -183,7 +185,8 @@ function readInherited(env: Readonly<Record<string, string | undefined>>): Parti
   return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-const OF_SUBGRAPH = /^SUBGRAPH_(?:URL|WS_URL|ERRORS|TIMEOUT_MS|MAX_CONNECTIONS|RETRY_PERCENT|BREAKER_FAILURES|BREAKER_OPEN_MS)_/;
+const OF_SUBGRAPH =
+  /^SUBGRAPH_(?:URLS?|WS_URL|ERRORS|TIMEOUT_MS|MAX_CONNECTIONS|RETRY_PERCENT|BREAKER_FAILURES|BREAKER_OPEN_MS|EJECTION_FAILURES|EJECTION_MS)_/;
 
 /** Reads the settings of single subgraphs, such as `SUBGRAPH_URL_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
 function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -159,6 +159,14 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'traffic.breakerOpenMs',
     'How long an open circuit allows no request; then one at a time, until one succeeds.',
   ),
+  SUBGRAPH_EJECTION_FAILURES: atOnce(
+    'traffic.ejectionFailures',
+    'How many failures, without a success in between, eject one of several addresses of a subgraph; 0 for never.',
+  ),
+  SUBGRAPH_EJECTION_MS: atOnce(
+    'traffic.ejectionMs',
+    'For how long an address is ejected the first time. Each further time doubles it, up to 30 s.',
+  ),
   UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
   UPSTREAM_DEDUPLICATION: atStart(

@@ -26,6 +26,7 @@ export const SECTIONS = {
 /** What the settings of one subgraph mean, by their key. All take effect at once. */
 export const SUBGRAPH_ENTRIES = {
   url: 'The address of the subgraph, in place of that in the supergraph.',
+  urls: 'Several addresses of the subgraph, among which requests are spread, in place of url.',
   subscriptionUrl: 'The address of its subscriptions, if it is another one.',
   errors: 'What clients see of its errors, in place of errors.show.',
   'traffic.timeoutMs': 'The time limit of a request to it, in place of traffic.timeoutMs.',
@@ -33,6 +34,8 @@ export const SUBGRAPH_ENTRIES = {
   'traffic.retryPercent': 'How many of 100 requests to it may be sent again, in place of traffic.retryPercent.',
   'traffic.breakerFailures': 'How many failures open its circuit, in place of traffic.breakerFailures.',
   'traffic.breakerOpenMs': 'How long its open circuit allows no request, in place of traffic.breakerOpenMs.',
+  'traffic.ejectionFailures': 'How many failures eject one of its addresses, in place of traffic.ejectionFailures.',
+  'traffic.ejectionMs': 'For how long, the first time, in place of traffic.ejectionMs.',
 } as const;
 
 /** What the settings of one of several graphs mean, by their key. They take effect at the next start. */

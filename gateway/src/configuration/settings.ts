@@ -187,6 +187,7 @@ export const settings = {
 /** The settings of one subgraph: the key in a configuration file, and the prefix of its environment variable, which ends with the subgraph's name. */
 export const subgraphSettings = {
   url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:') },
+  urls: { prefix: 'SUBGRAPH_URLS_', reader: urls() },
   subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:') },
   errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },
   ...subgraphTrafficSettings,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { trafficOf } from '../upstream/traffic-settings.ts';
 import { loadConfiguration } from './load-configuration.ts';
+import { readUrlLists } from './subgraph-urls.ts';
 import { readTraffic } from './traffic-settings.ts';
 
 const ALL = {
@@ -12,6 +13,8 @@ const ALL = {
   SUBGRAPH_RETRY_PERCENT: 10,
   SUBGRAPH_BREAKER_FAILURES: 10,
   SUBGRAPH_BREAKER_OPEN_MS: 500,
+  SUBGRAPH_EJECTION_FAILURES: 5,
+  SUBGRAPH_EJECTION_MS: 1000,
 };
 
 let folder: string;
@@ -26,6 +29,21 @@ const load = async (text: string) => {
   return loadConfiguration(file, {});
 };
 
+describe('readUrlLists', () => {
+  it('reads several addresses of a subgraph, each once', async () => {
+    const configuration = await load('subgraphs: { Reports: { urls: [http://a/, http://b/, http://a/] } }\n');
+    expect([...readUrlLists(configuration.values, configuration)]).toEqual([['reports', ['http://a/', 'http://b/']]]);
+  });
+
+  it('refuses what is no address, and a list beside a single address, with the line', async () => {
+    const { faults } = await load('subgraphs:\n  reports:\n    urls: [ftp://a/]\n');
+    expect(faults).toEqual([expect.stringMatching(/:3:\d+: subgraphs\.reports\.urls: must be URLs/)]);
+    const both = await load('subgraphs:\n  Reports:\n    urls: [http://a/]\n    url: http://b/\n');
+    expect(() => readUrlLists(both.values, both)).toThrow(/:3:\d+: subgraphs\.Reports\.urls: must not be set beside `url`/);
+    expect(() => readUrlLists({ SUBGRAPH_URLS_A: 'nowhere' }, both)).toThrow('SUBGRAPH_URLS_A: must be URLs');
+  });
+});
+
 describe('readTraffic', () => {
   it('reads the limits of a single subgraph over those for all; names have no case', async () => {
     const { values, faults } = await load(
@@ -35,6 +53,7 @@ describe('readTraffic', () => {
     const traffic = readTraffic({ ...ALL, SUBGRAPH_BREAKER_OPEN_MS: 900 }, values);
     expect(trafficOf('reports', traffic)).toEqual({
       ...{ timeoutMs: 60_000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, breakerOpenMs: 900 },
+      ...{ ejectionFailures: 5, ejectionMs: 1000 },
     });
     expect(trafficOf('users', traffic)).toMatchObject({ timeoutMs: 10_000, maxConnections: 64, breakerOpenMs: 900 });
   });

@@ -1,11 +1,13 @@
 /** The settings of requests to subgraphs: for all, and below `subgraphs.<name>.traffic` for single ones. */
 import { SettingsError, type SettingReader, findFault, readFamily, setting } from '@trestle/env';
+import { MAX_EJECTION_MS } from '../upstream/address-health.ts';
 import { DEFAULT_TRAFFIC, type SubgraphTraffic, type TrafficSettings } from '../upstream/traffic-settings.ts';
 
 const timeLimit = () => setting.integer(100, 300_000);
 const connections = () => setting.integer(1, 1024);
 const percentage = () => setting.integer(0, 100);
 const failures = () => setting.integer(0, 100_000);
+const ejection = () => setting.integer(10, MAX_EJECTION_MS);
 const pause = () => setting.integer(10, 600_000);
 
 /** The settings for all subgraphs. */
@@ -15,6 +17,8 @@ export const trafficSettings = {
   SUBGRAPH_RETRY_PERCENT: percentage().default(DEFAULT_TRAFFIC.retryPercent),
   SUBGRAPH_BREAKER_FAILURES: failures().default(DEFAULT_TRAFFIC.breakerFailures),
   SUBGRAPH_BREAKER_OPEN_MS: pause().default(DEFAULT_TRAFFIC.breakerOpenMs),
+  SUBGRAPH_EJECTION_FAILURES: failures().default(DEFAULT_TRAFFIC.ejectionFailures),
+  SUBGRAPH_EJECTION_MS: ejection().default(DEFAULT_TRAFFIC.ejectionMs),
 };
 
 /** Those of one subgraph: the key in a configuration file, and the prefix of the environment variable. */
@@ -24,6 +28,8 @@ export const subgraphTrafficSettings = {
   'traffic.retryPercent': { prefix: 'SUBGRAPH_RETRY_PERCENT_', reader: percentage() },
   'traffic.breakerFailures': { prefix: 'SUBGRAPH_BREAKER_FAILURES_', reader: failures() },
   'traffic.breakerOpenMs': { prefix: 'SUBGRAPH_BREAKER_OPEN_MS_', reader: pause() },
+  'traffic.ejectionFailures': { prefix: 'SUBGRAPH_EJECTION_FAILURES_', reader: failures() },
+  'traffic.ejectionMs': { prefix: 'SUBGRAPH_EJECTION_MS_', reader: ejection() },
 } as const satisfies Readonly<Record<`traffic.${keyof SubgraphTraffic}`, { readonly prefix: string; readonly reader: SettingReader }>>;
 
 type TrafficValues = {
@@ -49,6 +55,8 @@ export function readTraffic(values: TrafficValues, env: Values): TrafficSettings
       retryPercent: values.SUBGRAPH_RETRY_PERCENT,
       breakerFailures: values.SUBGRAPH_BREAKER_FAILURES,
       breakerOpenMs: values.SUBGRAPH_BREAKER_OPEN_MS,
+      ejectionFailures: values.SUBGRAPH_EJECTION_FAILURES,
+      ejectionMs: values.SUBGRAPH_EJECTION_MS,
     },
     bySubgraph,
   };

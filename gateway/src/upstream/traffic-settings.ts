@@ -12,6 +12,10 @@ export interface SubgraphTraffic {
   readonly breakerFailures: number;
   /** How long an open circuit allows no request. */
   readonly breakerOpenMs: number;
+  /** How many failures, without a success in between, eject one of several addresses; 0 for never. */
+  readonly ejectionFailures: number;
+  /** For how long, the first time; each further time doubles it. */
+  readonly ejectionMs: number;
 }
 
 /** The limits of all subgraphs. */
@@ -28,6 +32,8 @@ export const DEFAULT_TRAFFIC: SubgraphTraffic = {
   retryPercent: 10,
   breakerFailures: 10,
   breakerOpenMs: 500,
+  ejectionFailures: 5,
+  ejectionMs: 1000,
 };
 
 const NO_SETTINGS: TrafficSettings = { all: DEFAULT_TRAFFIC, bySubgraph: new Map() };

@@ -1,23 +1,21 @@
 /** Sends fetches to subgraphs over kept-alive connections, with limits of time and size and the caller's own headers. */
-import type { Readable } from 'node:stream';
 import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
 import type { Registry } from 'prom-client';
 import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponseRules } from '../headers/header-rules.ts';
 import type { FetchDone } from '../program/result.ts';
 import { type Measure, NOT_MEASURED } from '../request/context.ts';
+import type { AddressHealth } from './address-health.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
-import { createConnectionPool } from '@trestle/http-client/connection-pool';
 import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
-import { createUndiciClient } from '@trestle/http-client/undici-client';
+import { type SubgraphSockets, type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import type { ClientErrorCode, UpstreamClient } from '@trestle/http-client/upstream-client';
-import { type SubgraphTraffic, type TrafficSettings, trafficOf } from './traffic-settings.ts';
+import { createClientPool } from './subgraph-clients.ts';
+import { type TrafficSettings, trafficOf } from './traffic-settings.ts';
 import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
-const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** One subgraph. */
@@ -45,6 +43,8 @@ export type UpstreamClientName = (typeof UPSTREAM_CLIENTS)[number];
 export interface SubgraphAddresses {
   /** Those that replace the ones in the supergraph. */
   readonly urls: ReadonlyMap<string, string>;
+  /** Several for one subgraph, in place of one. */
+  readonly urlLists?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Those of subscriptions, where they differ from those of fetches. */
   readonly subscriptionUrls: ReadonlyMap<string, string>;
   /** The limits of requests. Default: {@link DEFAULT_TRAFFIC} for all. */
@@ -77,34 +77,30 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { pingIntervalMs, measure = NOT_MEASURED, metrics } = options;
   const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
   const sharing = options.isSharing === true ? new QuerySharing() : undefined;
-  const clients = new Map<string, UpstreamClient>();
-  const uploadClients = new Map<string, UpstreamClient<Readable>>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
-  const durations = createHistogram({
-    registry: metrics,
-    name: 'trestle_subgraph_fetch_duration_seconds',
-    help: 'Time from sending a fetch to a subgraph to its whole response.',
-    labelNames: ['subgraph', 'outcome'],
-  });
+  const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
-  const clientOf = (name: string, origin: string, traffic: SubgraphTraffic): UpstreamClient => {
-    // Subgraphs at one origin have connections of their own: a slow one must not use up those of the others.
-    const key = `${name} ${toKey(origin, traffic)}`;
-    const client = clients.get(key) ?? watchClient(name, createClient({ origin, traffic }, options), { connections, sharing });
-    clients.set(key, client);
-    return client;
-  };
-  const at = ({ urls, subscriptionUrls, traffic: settings }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
+  const clients = createClientPool({
+    isUndici: options.client === 'undici',
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    watch: (name, client) => watchClient(name, client, { connections, sharing }),
+    onEject: (name, url) => {
+      connections.countEjection(name, url.host);
+    },
+  });
+  const at = ({ urls, urlLists, subscriptionUrls, traffic: settings }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
     open(name, url) {
-      const address = urls.get(name.toLowerCase()) ?? url;
-      const parsed = new URL(address);
+      const key = name.toLowerCase();
+      const places = (urlLists?.get(key) ?? [urls.get(key) ?? url]).map((each) => new URL(each));
+      const [first] = places as [URL];
       const traffic = trafficOf(name, settings);
+      const { client, uploadClient, health } = clients.open({ name, urls: places, traffic });
       const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
       const target = {
         name,
-        client: clientOf(name, parsed.origin, traffic),
-        uploadClient: openOnce(uploadClients, { origin: parsed.origin, traffic }),
-        path: parsed.pathname + parsed.search,
+        client,
+        uploadClient,
+        path: first.pathname + first.search,
         rewrite,
         returned: compileResponseRules(headerRules, name),
         headers: hasCompression ? ACCEPT_ENCODING : [],
@@ -116,8 +112,8 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
         onMutation: () => sharing?.forget(),
       };
       return {
-        url: parsed,
-        subscriptions: withRules(watchEvents(sockets.open(subscriptionUrls.get(name.toLowerCase()) ?? address), sharing), rewrite),
+        url: first,
+        subscriptions: withRules(watchEvents(openSubscriptions(sockets, subscriptionUrls.get(key) ?? places, health), sharing), rewrite),
         send: (request, done) => {
           startFetch(target, request, done);
         },
@@ -129,9 +125,30 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     at,
     close: async () => {
       sockets.close();
-      await Promise.all([...clients.values(), ...uploadClients.values()].map((client) => client.close()));
+      await clients.close();
     },
   };
+}
+
+function createDurations(registry: Registry) {
+  return createHistogram({
+    registry,
+    name: 'trestle_subgraph_fetch_duration_seconds',
+    help: 'Time from sending a fetch to a subgraph to its whole response.',
+    labelNames: ['subgraph', 'outcome'],
+  });
+}
+
+/** Returns the subscriptions at one address, or at several: each goes to one that is not ejected. */
+function openSubscriptions(
+  sockets: SubgraphSockets,
+  urls: string | readonly URL[],
+  health: AddressHealth | undefined,
+): SubscriptionUpstream {
+  const all = (typeof urls === 'string' ? [urls] : urls.map(({ href }) => href)).map((url) => sockets.open(url));
+  const [first] = all as [SubscriptionUpstream];
+  if (!health || all.length === 1) return first;
+  return { url: first.url, subscribe: (request, receiver) => (all[health.pick()] as SubscriptionUpstream).subscribe(request, receiver) };
 }
 
 interface ClientWatch {
@@ -179,34 +196,6 @@ function toCounters(connections: UpstreamMetrics, name: string) {
       connections.countRetry(name);
     },
   };
-}
-
-/** Where a client sends requests, and its limits. */
-interface ClientPlace {
-  readonly origin: string;
-  readonly traffic: SubgraphTraffic;
-}
-
-/** A client keeps its limits: with others, the next requests go through another client, and its idle connections are closed. */
-function toKey(origin: string, { timeoutMs, maxConnections }: SubgraphTraffic): string {
-  return `${origin} ${String(timeoutMs)} ${String(maxConnections)}`;
-}
-
-function createClient(place: ClientPlace, options: UpstreamOptions): UpstreamClient {
-  const create = options.client === 'undici' ? createUndiciClient : createConnectionPool;
-  return create(place.origin, toClientOptions(place));
-}
-
-/** Returns the client for requests with files, which has connections of its own: they are busy for long. */
-function openOnce(clients: Map<string, UpstreamClient<Readable>>, place: ClientPlace): UpstreamClient<Readable> {
-  const key = toKey(place.origin, place.traffic);
-  const client = clients.get(key) ?? createUndiciClient(place.origin, toClientOptions(place));
-  clients.set(key, client);
-  return client;
-}
-
-function toClientOptions({ traffic: { timeoutMs, maxConnections } }: ClientPlace) {
-  return { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES };
 }
 
 /** Returns what adds a duration to the series of its outcome; `open` opens the series. */
