@@ -86,6 +86,7 @@ async function start() {
     probes,
     ...route(graphs),
     admission,
+    maxEventLoopDelayMs: config.GATEWAY_MAX_EVENT_LOOP_DELAY_MS,
     toRefusalResponse,
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),

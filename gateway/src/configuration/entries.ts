@@ -52,6 +52,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   MAX_CONNECTIONS_PER_ADDRESS: atStart('server.maxConnectionsPerAddress', 'The most open connections of one address.', {
     otherwise: 'half of all',
   }),
+  GATEWAY_MAX_EVENT_LOOP_DELAY_MS: atStart(
+    'server.maxEventLoopDelayMs',
+    'The mean delay of the event loop, over a second, above which new requests are answered 503.',
+    { otherwise: 'no limit' },
+  ),
   HEADERS_TIMEOUT_MS: atStart('server.headersTimeoutMs', 'How long a client may take to send the headers of a request.'),
   REQUEST_TIMEOUT_MS: atStart('server.requestTimeoutMs', 'How long it may take to send a whole request.'),
   UPLOAD_TIMEOUT_MS: atStart('server.uploadTimeoutMs', 'How long it may take to send a request with files.'),

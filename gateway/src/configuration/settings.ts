@@ -80,6 +80,7 @@ export const settings = {
   GATEWAY_PORT: setting.port().default(4000),
   PORT: setting.port().optional(),
   HOST: setting.string().default('127.0.0.1'),
+  GATEWAY_MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).optional(),
   WORKERS: setting.integer(1, 64).default(1),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
