@@ -10,12 +10,15 @@ import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { settings } from './configuration/settings.ts';
+import { readUrlLists } from './configuration/subgraph-urls.ts';
+import { readTraffic } from './configuration/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { readServerTls } from './tls/server-certificate.ts';
 import type { SubgraphTlsSettings } from './tls/subgraph-tls.ts';
+import type { TrafficSettings } from './upstream/traffic-settings.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
@@ -33,6 +36,8 @@ interface LayerConfig {
   readonly tls: TlsCredentials | undefined;
   readonly subgraphTls: SubgraphTlsSettings;
   readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
+  readonly traffic: TrafficSettings | undefined;
+  readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
   readonly headerRules: Configuration['headerRules'];
   readonly env: Values;
@@ -109,6 +114,8 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
       faults.add(line);
     },
   });
+  const traffic = faults.attempt(() => readTraffic(values, env));
+  const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
   if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && role !== 'process') {
     if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
@@ -125,7 +132,10 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
   const { headerRules } = configuration;
-  return { ...toConfig(values, env), tls, subgraphTls, subgraphErrorsByName, configuration, headerRules, env, supergraph };
+  return {
+    ...toConfig(values, env),
+    ...{ tls, subgraphTls, traffic, subgraphUrlLists, subgraphErrorsByName, configuration, headerRules, env, supergraph },
+  };
 }
 
 function findExtensionFaults(

@@ -146,7 +146,12 @@ function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO_POLICI
     labels,
     accessOf: createAccessOf(policies),
     subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName),
-    addresses: { urls: next.subgraphUrls, subscriptionUrls: next.subgraphSubscriptionUrls },
+    addresses: {
+      urls: next.subgraphUrls,
+      urlLists: next.subgraphUrlLists,
+      subscriptionUrls: next.subgraphSubscriptionUrls,
+      traffic: next.traffic,
+    },
   };
 }
 
@@ -183,7 +188,6 @@ function prepareEngine(
     hasCompression: config.UPSTREAM_COMPRESSION,
     isSharing: config.UPSTREAM_DEDUPLICATION,
     ...settings.addresses,
-    timeoutMs: config.SUBGRAPH_TIMEOUT_MS,
     pingIntervalMs: config.PING_INTERVAL_MS,
     forwardHeaders: config.forwardHeaders,
     forwardResponseHeaders: config.forwardResponseHeaders,

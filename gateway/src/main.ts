@@ -88,6 +88,7 @@ async function start() {
     probes,
     ...nameClients(route(graphs)),
     admission,
+    maxEventLoopDelayMs: config.GATEWAY_MAX_EVENT_LOOP_DELAY_MS,
     toRefusalResponse,
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),

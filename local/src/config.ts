@@ -126,6 +126,13 @@ export const GATEWAY_SETTINGS = [
     'TLS_CLIENT_CA_FILE',
     'TLS_CLIENT_CERTIFICATE',
     'TLS_CLIENT_SUBJECT_HEADER',
+    'SUBGRAPH_MAX_CONNECTIONS',
+    'SUBGRAPH_RETRY_PERCENT',
+    'SUBGRAPH_BREAKER_FAILURES',
+    'SUBGRAPH_BREAKER_OPEN_MS',
+    'SUBGRAPH_EJECTION_FAILURES',
+    'SUBGRAPH_EJECTION_MS',
+    'GATEWAY_MAX_EVENT_LOOP_DELAY_MS',
     'GATEWAY_ENGINE',
     'WORKERS',
     'AUTH',
@@ -186,10 +193,11 @@ function readInherited(env: Readonly<Record<string, string | undefined>>): Parti
   return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
+const OF_SUBGRAPH =
+  /^SUBGRAPH_(?:URLS?|WS_URL|ERRORS|CA_FILE|CERT_FILE|KEY_FILE|TIMEOUT_MS|MAX_CONNECTIONS|RETRY_PERCENT|BREAKER_FAILURES|BREAKER_OPEN_MS|EJECTION_FAILURES|EJECTION_MS)_/;
+
 /** Reads the settings of single subgraphs, such as `SUBGRAPH_URL_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
 function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const given = Object.entries(env).flatMap(([name, value]) =>
-    /^SUBGRAPH_(?:URL|WS_URL|ERRORS|CA_FILE|CERT_FILE|KEY_FILE)_/.test(name) && value ? [[name, value]] : [],
-  );
+  const given = Object.entries(env).flatMap(([name, value]) => (OF_SUBGRAPH.test(name) && value ? [[name, value]] : []));
   return Object.fromEntries(given) as Record<string, string>;
 }

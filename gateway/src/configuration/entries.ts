@@ -65,6 +65,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   MAX_CONNECTIONS_PER_ADDRESS: atStart('server.maxConnectionsPerAddress', 'The most open connections of one address.', {
     otherwise: 'half of all',
   }),
+  GATEWAY_MAX_EVENT_LOOP_DELAY_MS: atStart(
+    'server.maxEventLoopDelayMs',
+    'The mean delay of the event loop, over a second, above which new requests are answered 503.',
+    { otherwise: 'no limit' },
+  ),
   HEADERS_TIMEOUT_MS: atStart('server.headersTimeoutMs', 'How long a client may take to send the headers of a request.'),
   REQUEST_TIMEOUT_MS: atStart('server.requestTimeoutMs', 'How long it may take to send a whole request.'),
   UPLOAD_TIMEOUT_MS: atStart('server.uploadTimeoutMs', 'How long it may take to send a request with files.'),
@@ -161,12 +166,30 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'engine.overwriteMemory',
     'Whether the memory of a request is overwritten when it is released, so that a later use of it is noticed. For development and tests.',
   ),
-  SUBGRAPH_TIMEOUT_MS: atStart('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
   SUBGRAPH_CA_FILE: atOnce('traffic.tls.caFile', 'Authorities (PEM) that are trusted for certificates of subgraphs. The file is watched.', {
     otherwise: 'those of Node.js',
   }),
   SUBGRAPH_CERT_FILE: atOnce('traffic.tls.certificateFile', 'The client certificate for subgraphs (PEM): mutual TLS. The file is watched.'),
   SUBGRAPH_KEY_FILE: atOnce('traffic.tls.keyFile', 'The private key of that certificate (PEM). The file is watched.'),
+  SUBGRAPH_TIMEOUT_MS: atOnce('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
+  SUBGRAPH_MAX_CONNECTIONS: atOnce('traffic.maxConnections', 'The most connections to each address of a subgraph.'),
+  SUBGRAPH_RETRY_PERCENT: atOnce('traffic.retryPercent', 'How many of 100 requests to a subgraph may be sent again; 0 for none.'),
+  SUBGRAPH_BREAKER_FAILURES: atOnce(
+    'traffic.breakerFailures',
+    'How many failures of a subgraph within 10 s, without a success in between, open its circuit; 0 for no circuit breaker.',
+  ),
+  SUBGRAPH_BREAKER_OPEN_MS: atOnce(
+    'traffic.breakerOpenMs',
+    'How long an open circuit allows no request; then one at a time, until one succeeds.',
+  ),
+  SUBGRAPH_EJECTION_FAILURES: atOnce(
+    'traffic.ejectionFailures',
+    'How many failures, without a success in between, eject one of several addresses of a subgraph; 0 for never.',
+  ),
+  SUBGRAPH_EJECTION_MS: atOnce(
+    'traffic.ejectionMs',
+    'For how long an address is ejected the first time. Each further time doubles it, up to 30 s.',
+  ),
   UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
   UPSTREAM_DEDUPLICATION: atStart(

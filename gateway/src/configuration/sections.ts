@@ -26,11 +26,19 @@ export const SECTIONS = {
 /** What the settings of one subgraph mean, by their key. All take effect at once. */
 export const SUBGRAPH_ENTRIES = {
   url: 'The address of the subgraph, in place of that in the supergraph.',
+  urls: 'Several addresses of the subgraph, among which requests are spread, in place of url.',
   subscriptionUrl: 'The address of its subscriptions, if it is another one.',
   errors: 'What clients see of its errors, in place of errors.show.',
   'tls.caFile': 'Authorities (PEM) that are trusted for its certificate, in place of traffic.tls.caFile. The file is watched.',
   'tls.certificateFile': 'The client certificate for it (PEM), in place of traffic.tls.certificateFile. The file is watched.',
   'tls.keyFile': 'The private key of that certificate (PEM). The file is watched.',
+  'traffic.timeoutMs': 'The time limit of a request to it, in place of traffic.timeoutMs.',
+  'traffic.maxConnections': 'The most connections to each of its addresses, in place of traffic.maxConnections.',
+  'traffic.retryPercent': 'How many of 100 requests to it may be sent again, in place of traffic.retryPercent.',
+  'traffic.breakerFailures': 'How many failures open its circuit, in place of traffic.breakerFailures.',
+  'traffic.breakerOpenMs': 'How long its open circuit allows no request, in place of traffic.breakerOpenMs.',
+  'traffic.ejectionFailures': 'How many failures eject one of its addresses, in place of traffic.ejectionFailures.',
+  'traffic.ejectionMs': 'For how long, the first time, in place of traffic.ejectionMs.',
 } as const;
 
 /** What the settings of one of several graphs mean, by their key. They take effect at the next start. */

@@ -20,6 +20,7 @@ import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
+import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
 import { CLIENT_CERTIFICATES, readCertificates, readPrivateKey } from './pem.ts';
 
@@ -80,6 +81,7 @@ export const settings = {
   GATEWAY_PORT: setting.port().default(4000),
   PORT: setting.port().optional(),
   HOST: setting.string().default('127.0.0.1'),
+  GATEWAY_MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).optional(),
   WORKERS: setting.integer(1, 64).default(1),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
@@ -121,7 +123,7 @@ export const settings = {
   SUBGRAPH_CERT_FILE: setting.parsedFile(readCertificates).optional(),
   SUBGRAPH_KEY_FILE: setting.parsedFile(readPrivateKey).optional(),
   BATCH_ENTITIES: setting.onOff().default(true),
-  SUBGRAPH_TIMEOUT_MS: setting.integer(100, 300_000).default(10_000),
+  ...trafficSettings,
   AUTH: setting.onOff().default(true),
   ...verificationSettings,
   REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
@@ -194,11 +196,13 @@ export const settings = {
 /** The settings of one subgraph: the key in a configuration file, and the prefix of its environment variable, which ends with the subgraph's name. */
 export const subgraphSettings = {
   url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:') },
+  urls: { prefix: 'SUBGRAPH_URLS_', reader: urls() },
   subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:') },
   errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },
   'tls.caFile': { prefix: 'SUBGRAPH_CA_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.certificateFile': { prefix: 'SUBGRAPH_CERT_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.keyFile': { prefix: 'SUBGRAPH_KEY_FILE_', reader: setting.parsedFile(readPrivateKey) },
+  ...subgraphTrafficSettings,
 } as const;
 
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */

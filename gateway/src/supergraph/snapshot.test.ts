@@ -23,7 +23,7 @@ it.each([
     const { supergraphSdl = '' } = composeServices([{ name: 'one', url: 'http://one.invalid/', typeDefs }]);
     const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);
     const urls = new Map<string, string>();
-    const upstreams = createUpstreams({ urls, subscriptionUrls: urls, timeoutMs: 1000, pingIntervalMs: 1000, metrics: new Registry() });
+    const upstreams = createUpstreams({ urls, subscriptionUrls: urls, pingIntervalMs: 1000, metrics: new Registry() });
     const snapshot = createSnapshot({ planner, upstreams, labels: { active: [], header: undefined }, accessOf: () => NO_ACCESS });
     const ask = (n: number) => ({ query: `query Q${String(n)} { __type(name: "Large") { description } }`, operationName: undefined });
     const other = { query: 'query ($f: Filter) { b(f: $f) }', operationName: undefined };

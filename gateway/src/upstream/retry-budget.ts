@@ -1,4 +1,5 @@
-/** Limits retries to one for every ten fetches: retries help against a lost connection and harm an overloaded subgraph. No I/O. */
+/** Limits retries to a share of the fetches: they help against a lost connection and harm an overloaded subgraph. No I/O. */
+import { DEFAULT_TRAFFIC } from './traffic-settings.ts';
 
 export interface RetryBudget {
   /** Called for every fetch. */
@@ -7,15 +8,14 @@ export interface RetryBudget {
   take(): boolean;
 }
 
-const RETRIES_PER_FETCH = 0.1;
 const MAX_RETRIES = 10;
 
-/** Creates a budget that starts with ten retries. */
-export function createRetryBudget(): RetryBudget {
-  let left = MAX_RETRIES;
+/** Creates a budget of this many retries for 100 fetches. It starts with ten retries, unless none are allowed. */
+export function createRetryBudget(retryPercent = DEFAULT_TRAFFIC.retryPercent): RetryBudget {
+  let left = retryPercent === 0 ? 0 : MAX_RETRIES;
   return {
     earn() {
-      left = Math.min(MAX_RETRIES, left + RETRIES_PER_FETCH);
+      left = Math.min(MAX_RETRIES, left + retryPercent / 100);
     },
     take() {
       if (left < 1) return false;

@@ -6,6 +6,7 @@ import { Registry } from 'prom-client';
 import { FetchLog } from '../request/fetch-log.ts';
 import type { UpstreamContext } from './fetch-attempt.ts';
 import { Fixtures } from '@trestle/http-client/raw-server';
+import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic-settings.ts';
 import { type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
 
 const headers = ['content-type', 'application/json', 'x-request-id', 'r', 'authorization', 'Bearer t'];
@@ -51,14 +52,14 @@ export class UpstreamFixture {
   }
 
   /** Opens the subgraph. A fetch takes at most 30 s unless the options say otherwise. */
-  open(url: string, options: Partial<UpstreamOptions> = {}) {
+  open(url: string, { limits, ...options }: Partial<UpstreamOptions> & { readonly limits?: Partial<SubgraphTraffic> } = {}) {
     const metrics = new Registry();
     const upstreams = createUpstreams({
       client: this.#client,
       subscriptionUrls: new Map(),
       pingIntervalMs: 10_000,
       urls: new Map(),
-      timeoutMs: 30_000,
+      traffic: { all: { ...DEFAULT_TRAFFIC, timeoutMs: 30_000, ...limits }, bySubgraph: new Map() },
       metrics,
       ...options,
     });

@@ -7,11 +7,13 @@ export interface UpstreamMetrics {
   watch(subgraph: string, client: UpstreamClient): void;
   countError(subgraph: string, code: ClientErrorCode): void;
   countRetry(subgraph: string): void;
+  /** Counts an address that gets no requests for a while. */
+  countEjection(subgraph: string, address: string): void;
   /** Returns what counts a request that got the response of another one. */
   countShared(subgraph: string): () => void;
 }
 
-/** Registers the metrics. `subgraph` is a name of the supergraph, `code` one of {@link ClientErrorCode}. */
+/** Registers the metrics. `subgraph` is a name of the supergraph, `code` one of {@link ClientErrorCode}, `address` a host of the settings. */
 export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
   const clients = new Map<string, UpstreamClient[]>();
   registerConnections(registry, clients);
@@ -25,6 +27,12 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     name: 'trestle_subgraph_request_retries_total',
     help: 'Requests to subgraphs that were sent again.',
     labelNames: ['subgraph'],
+    registers: [registry],
+  });
+  const ejections = new Counter({
+    name: 'trestle_subgraph_ejections_total',
+    help: 'How often an address of a subgraph with several was ejected because it failed.',
+    labelNames: ['subgraph', 'address'],
     registers: [registry],
   });
   const shared = new Counter({
@@ -44,6 +52,9 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
     countRetry: (subgraph) => {
       retries.inc({ subgraph });
     },
+    countEjection: (subgraph, address) => {
+      ejections.inc({ subgraph, address });
+    },
     countShared: (subgraph) => () => {
       shared.inc({ subgraph });
     },
@@ -58,7 +69,7 @@ function registerConnections(registry: Registry, clients: ReadonlyMap<string, re
   const registers = [registry];
   new Gauge({
     name: 'trestle_subgraph_connections_open',
-    help: 'Connections to a subgraph that are open or being opened, at most 64.',
+    help: 'Connections to a subgraph that are open or being opened.',
     labelNames,
     registers,
     collect() {

@@ -12,7 +12,7 @@ describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (cli
     const silent = await fixture.listen(() => undefined);
     const halting = await fixture.listen((_, response) => response.write('{"data":'));
     for (const url of [silent, halting]) {
-      expect(await failure(fixture.open(url, { timeoutMs: 300 }).fetch('{}'))).toEqual({
+      expect(await failure(fixture.open(url, { limits: { timeoutMs: 300 } }).fetch('{}'))).toEqual({
         message: 'The subgraph Stock did not respond in time.',
         code: 'UPSTREAM_TIMEOUT',
       });

@@ -60,7 +60,7 @@ describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (cli
   it('is counted as waiting while every connection of its subgraph is in use', async () => {
     const responses: ServerResponse[] = [];
     const url = await fixture.listen((_, response) => responses.push(response));
-    const { fetch, metrics } = fixture.open(url, { timeoutMs: 10_000 });
+    const { fetch, metrics } = fixture.open(url, { limits: { timeoutMs: 10_000 } });
     const all = Array.from({ length: 66 }, () => fetch('{}'));
     await until(() => responses.length === 64);
     const text = await metrics.metrics();

@@ -1,24 +1,21 @@
 /** Sends fetches to subgraphs over kept-alive connections, with limits of time and size and the caller's own headers. */
-import type { Readable } from 'node:stream';
 import { createHistogram, type HistogramSeries } from '@trestle/service/histogram';
 import type { Registry } from 'prom-client';
 import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponseRules } from '../headers/header-rules.ts';
 import type { FetchDone } from '../program/result.ts';
 import { type Measure, NOT_MEASURED } from '../request/context.ts';
+import type { AddressHealth } from './address-health.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
-import { createConnectionPool } from '@trestle/http-client/connection-pool';
 import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
-import { createUndiciClient } from '@trestle/http-client/undici-client';
+import { type SubgraphSockets, type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import type { ClientErrorCode, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
+import { createClientPool } from './subgraph-clients.ts';
+import { type TrafficSettings, trafficOf } from './traffic-settings.ts';
 import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
-/** Of each subgraph. */
-const MAX_CONNECTIONS = 64;
-const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const NO_TLS: ReadTls = () => undefined;
 
@@ -34,7 +31,7 @@ export interface Upstream {
 export interface Upstreams {
   /** Returns the subgraph of this name at this URL, unless a setting overrides the URL. */
   open(name: string, url: string): Upstream;
-  /** Returns the same with other addresses. */
+  /** Returns the same with other addresses and limits. */
   at(addresses: SubgraphAddresses): Pick<Upstreams, 'open'>;
   close(): Promise<void>;
 }
@@ -43,12 +40,16 @@ export interface Upstreams {
 export const UPSTREAM_CLIENTS = ['lean', 'undici'] as const;
 export type UpstreamClientName = (typeof UPSTREAM_CLIENTS)[number];
 
-/** Addresses of subgraphs, by name in lower case. */
+/** Addresses of subgraphs, by name in lower case, and how requests are sent there. */
 export interface SubgraphAddresses {
   /** Those that replace the ones in the supergraph. */
   readonly urls: ReadonlyMap<string, string>;
+  /** Several for one subgraph, in place of one. */
+  readonly urlLists?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Those of subscriptions, where they differ from those of fetches. */
   readonly subscriptionUrls: ReadonlyMap<string, string>;
+  /** The limits of requests. Default: {@link DEFAULT_TRAFFIC} for all. */
+  readonly traffic?: TrafficSettings | undefined;
 }
 
 export interface UpstreamOptions extends SubgraphAddresses {
@@ -58,7 +59,6 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly hasCompression?: boolean;
   /** Whether equal queries in flight are sent once. Default false. */
   readonly isSharing?: boolean;
-  readonly timeoutMs: number;
   /** How often WebSockets to subgraphs are pinged. */
   readonly pingIntervalMs: number;
   /** Rules for headers; none by default. */
@@ -80,42 +80,45 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics } = options;
   const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
   const sharing = options.isSharing === true ? new QuerySharing() : undefined;
-  const clients = new Map<string, UpstreamClient>();
-  const uploadClients = new Map<string, UpstreamClient<Readable>>();
   const sockets = createSubgraphSockets({ pingIntervalMs });
   const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
-  const clientOf = (name: string, origin: string): UpstreamClient => {
-    // Subgraphs at one origin have connections of their own: a slow one must not use up those of the others.
-    const key = `${name} ${origin}`;
-    const client = clients.get(key) ?? watchClient(name, createClient(name, origin, options), { connections, sharing });
-    clients.set(key, client);
-    return client;
-  };
-  const at = ({ urls, subscriptionUrls }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
+  const clients = createClientPool({
+    isUndici: options.client === 'undici',
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    tls,
+    watch: (name, client) => watchClient(name, client, { connections, sharing }),
+    onEject: (name, url) => {
+      connections.countEjection(name, url.host);
+    },
+  });
+  const at = ({ urls, urlLists, subscriptionUrls, traffic: settings }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
     open(name, url) {
-      const address = urls.get(name.toLowerCase()) ?? url;
-      const parsed = new URL(address);
+      const key = name.toLowerCase();
+      const places = (urlLists?.get(key) ?? [urls.get(key) ?? url]).map((each) => new URL(each));
+      const [first] = places as [URL];
+      const traffic = trafficOf(name, settings);
+      const { client, uploadClient, health } = clients.open({ name, urls: places, traffic });
       const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
       const target = {
         name,
-        client: clientOf(name, parsed.origin),
-        uploadClient: openOnce(uploadClients, { name, origin: parsed.origin }, options),
-        path: parsed.pathname + parsed.search,
+        client,
+        uploadClient,
+        path: first.pathname + first.search,
         rewrite,
         returned: compileResponseRules(headerRules, name),
         headers: hasCompression ? ACCEPT_ENCODING : [],
         ...shared,
-        breaker: createCircuitBreaker(),
-        retries: createRetryBudget(),
+        breaker: createCircuitBreaker({ maxFailures: traffic.breakerFailures, openMs: traffic.breakerOpenMs }),
+        retries: createRetryBudget(traffic.retryPercent),
         observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
         ...toCounters(connections, name),
         onMutation: () => sharing?.forget(),
       };
       return {
-        url: parsed,
+        url: first,
         subscriptions: withRules(
-          watchEvents(sockets.open(name, subscriptionUrls.get(name.toLowerCase()) ?? address, tls(name)), sharing),
+          watchEvents(openSubscriptions(sockets, { name, urls: subscriptionUrls.get(key) ?? places, tls: tls(name) }, health), sharing),
           rewrite,
         ),
         send: (request, done) => {
@@ -129,7 +132,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     at,
     close: async () => {
       sockets.close();
-      await Promise.all([...clients.values(), ...uploadClients.values()].map((client) => client.close()));
+      await clients.close();
     },
   };
 }
@@ -141,6 +144,25 @@ function createDurations(registry: Registry) {
     help: 'Time from sending a fetch to a subgraph to its whole response.',
     labelNames: ['subgraph', 'outcome'],
   });
+}
+
+/** Where the subscriptions of a subgraph are. */
+interface SubscriptionPlace {
+  readonly name: string;
+  readonly urls: string | readonly URL[];
+  readonly tls: ReadTls;
+}
+
+/** Returns the subscriptions at one address, or at several: each goes to one that is not ejected. */
+function openSubscriptions(
+  sockets: SubgraphSockets,
+  { name, urls, tls }: SubscriptionPlace,
+  health: AddressHealth | undefined,
+): SubscriptionUpstream {
+  const all = (typeof urls === 'string' ? [urls] : urls.map(({ href }) => href)).map((url) => sockets.open(name, url, tls));
+  const [first] = all as [SubscriptionUpstream];
+  if (!health || all.length === 1) return first;
+  return { url: first.url, subscribe: (request, receiver) => (all[health.pick()] as SubscriptionUpstream).subscribe(request, receiver) };
 }
 
 interface ClientWatch {
@@ -187,30 +209,6 @@ function toCounters(connections: UpstreamMetrics, name: string) {
     onRetry: () => {
       connections.countRetry(name);
     },
-  };
-}
-
-function createClient(name: string, origin: string, options: UpstreamOptions): UpstreamClient {
-  const create = options.client === 'undici' ? createUndiciClient : createConnectionPool;
-  return create(origin, toClientOptions(name, options));
-}
-
-/** Returns the client for requests with files, which has connections of its own: they are busy for long. */
-function openOnce(
-  clients: Map<string, UpstreamClient<Readable>>,
-  { name, origin }: { readonly name: string; readonly origin: string },
-  options: UpstreamOptions,
-): UpstreamClient<Readable> {
-  const key = `${name} ${origin}`;
-  const client = clients.get(key) ?? createUndiciClient(origin, toClientOptions(name, options));
-  clients.set(key, client);
-  return client;
-}
-
-function toClientOptions(name: string, { timeoutMs, tls }: UpstreamOptions) {
-  return {
-    ...{ maxConnections: MAX_CONNECTIONS, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES },
-    ...(tls && { tls: tls(name) }),
   };
 }
 

@@ -7,6 +7,7 @@ import { type Admission, createAdmission } from './admission.ts';
 import { type ClientIds, createClientIds } from './client-id.ts';
 import { createConnectionCount } from './connection-count.ts';
 import { createAdmissionHandler } from './admission-handler.ts';
+import { type LoadShedding, createLoadShedding } from './load-shedding.ts';
 import { type LeanReader, startLeanReader } from './lean-reader/lean-reader.ts';
 import type { Probes } from './probes.ts';
 import { type Redirect, createRedirect } from './redirect.ts';
@@ -52,12 +53,13 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   const { traffic, admit } = watchTraffic(server, { limits, log, probes });
   const clients = createClientIds(options.clientIdKey, edge?.proxies);
   const admission = options.admission ?? createAdmission();
+  const shedding = createLoadShedding(options);
   let isLeaving = false;
   let certificate = tls?.cert;
   const redirect = createHttpsRedirect(options, () => certificate);
-  const handle = createReceiver(options, { admission, clients, traffic, redirect, isLeaving: () => isLeaving });
+  const handle = createReceiver(options, { admission, clients, traffic, redirect, shedding, isLeaving: () => isLeaving });
   const refusals = { log, toRefusalResponse, ...createRefusalHeaders(options, clients) };
-  const upgrades = createUpgrades(options, { redirect, clients, traffic, refusals });
+  const upgrades = createUpgrades(options, { redirect, clients, traffic, shedding, refusals });
   handleRequests(server, {
     ...refusals,
     handle: queueByConnection(server, {
@@ -93,6 +95,7 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
       lean?.close();
       traffic.close();
       admission.close();
+      shedding.close();
     },
   };
 }
@@ -115,6 +118,7 @@ interface Shared {
   readonly clients: ClientIds;
   readonly traffic: Traffic;
   readonly redirect: Redirect | undefined;
+  readonly shedding: LoadShedding;
   readonly isLeaving: () => boolean;
 }
 
@@ -151,10 +155,10 @@ function createRefusalHeaders({ edge, rateLimits }: ServiceOptions, clients: Cli
 }
 
 /** Returns a handler that answers probes and preflight requests at once and passes all other requests to the admission. */
-function createReceiver(options: ServiceOptions, { admission, clients, traffic, redirect, isLeaving }: Shared): Handle {
+function createReceiver(options: ServiceOptions, { admission, clients, traffic, redirect, shedding, isLeaving }: Shared): Handle {
   const { log, probes, handle, edge } = options;
   const answerPreflight = edge && createPreflightHandler(edge, options);
-  const enter = createAdmissionHandler({ admission, clients, handle, refuse: createOverloadHandler(options, traffic) });
+  const enter = shedding.wrap(createAdmissionHandler({ admission, clients, handle, refuse: createOverloadHandler(options, traffic) }));
   return (request, response) => {
     // The client opens its next connection to another process, if there is one (RFC 9112 §9.6).
     if (isLeaving()) response.shouldKeepAlive = false;

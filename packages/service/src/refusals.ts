@@ -92,6 +92,11 @@ export const TOO_MANY: Reason = {
   code: 'SERVICE_UNAVAILABLE',
   message: 'Too many requests of one client are waiting. Retry after the number of seconds in Retry-After.',
 };
+/** The event loop of the process is late. */
+export const OVERLOADED: Reason = {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The server is overloaded. Retry later.',
+};
 /** `Expect` has another value than `100-continue` (RFC 9110 §10.1.1). */
 export const BAD_EXPECTATION: Reason = { code: 'VALIDATION_ERROR', message: 'Expect must be 100-continue or absent.' };
 

@@ -34,6 +34,8 @@ export interface ServiceOptions {
   readonly drainDelayMs?: number;
   /** A separate port for `/metrics`; default: the service's own port. */
   readonly metricsPort?: number | undefined;
+  /** The mean delay of the event loop, in milliseconds, above which new requests are answered 503; default: no limit. */
+  readonly maxEventLoopDelayMs?: number | undefined;
   /** Shares the process between clients; default: an admission of its own. A process passes one that also admits other work than requests. */
   readonly admission?: Admission;
   /** The key by which the project's processes sign the ids of their clients (see `client-id.ts`). */

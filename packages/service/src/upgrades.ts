@@ -2,9 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ClientIds } from './client-id.ts';
+import type { LoadShedding } from './load-shedding.ts';
 import { FOREIGN_ORIGIN } from './preflight.ts';
 import type { Redirect } from './redirect.ts';
-import { type RefusalHeaders, type RefusalOptions, createSocketRefuser, isSecure } from './refusals.ts';
+import { OVERLOADED, type RefusalHeaders, type RefusalOptions, createSocketRefuser, isSecure } from './refusals.ts';
 import { addedHeadersOf } from './response-headers.ts';
 import type { ServiceOptions } from './service-options.ts';
 import type { Traffic } from './traffic.ts';
@@ -14,6 +15,7 @@ import { UpgradedTransfer } from './transfers.ts';
 export interface UpgradeDependencies {
   readonly clients: ClientIds;
   readonly traffic: Pick<Traffic, 'add'>;
+  readonly shedding: Pick<LoadShedding, 'refuses'>;
   readonly redirect: Redirect | undefined;
   readonly refusals: RefusalOptions & RefusalHeaders;
 }
@@ -28,7 +30,7 @@ export interface Upgrades {
 /** Handles requests for a WebSocket, and keeps their connections: a Node server forgets them. */
 export function createUpgrades(
   { upgrade, edge, tls }: Pick<ServiceOptions, 'upgrade' | 'edge' | 'tls'>,
-  { redirect, clients, traffic, refusals }: UpgradeDependencies,
+  { redirect, clients, traffic, shedding, refusals }: UpgradeDependencies,
 ): Upgrades {
   const refuse = createSocketRefuser(refusals);
   const sockets = new Set<Duplex>();
@@ -46,6 +48,10 @@ export function createUpgrades(
       }
       if (edge && request.headers.origin !== undefined && !edge.isAllowedOrigin(request)) {
         refuse(socket, FOREIGN_ORIGIN, { request });
+        return;
+      }
+      if (shedding.refuses()) {
+        refuse(socket, OVERLOADED, { request });
         return;
       }
       clients.identify(request);

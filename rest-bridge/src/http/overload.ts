@@ -1,6 +1,6 @@
 /** Rejects requests while the process is overloaded (spec §7.3, 503). */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { fail } from '@trestle/schema/errors';
+import { watchEventLoop } from '@trestle/service/event-loop-delay';
 
 /** The limits above which the process counts as overloaded. */
 export interface LoadLimits {
@@ -29,27 +29,14 @@ export interface LoadGuard {
   close(): void;
 }
 
-const WINDOW_MS = 1000;
-const RESOLUTION_MS = 10;
 const RETRY_AFTER_SECONDS = 2;
 
-/** Creates a guard. The delay of the event loop is measured anew each second, so that the guard admits requests again after a peak. */
+/** Creates a guard. After a peak of the delay it admits requests again (see `watchEventLoop`). */
 export function createLoadGuard({ maxInFlight, maxEventLoopDelayMs }: LoadLimits): LoadGuard {
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
+  const loop = watchEventLoop(maxEventLoopDelayMs);
   let inFlight = 0;
-  let isDelayed = false;
-  let isStarted = false;
-  const timer = setInterval(() => {
-    // The histogram includes the sampling interval itself.
-    isDelayed = isStarted && delays.count > 0 && delays.mean / 1e6 - RESOLUTION_MS > maxEventLoopDelayMs;
-    // The first second is the start of the process, which is busy without any request.
-    isStarted = true;
-    delays.reset();
-  }, WINDOW_MS);
-  timer.unref();
   const refuseOverload = () => {
-    if (isDelayed || inFlight >= maxInFlight)
+    if (loop.isLate || inFlight >= maxInFlight)
       throw fail('SERVICE_UNAVAILABLE', 'The server is overloaded. Retry after the number of seconds in Retry-After.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
@@ -73,8 +60,7 @@ export function createLoadGuard({ maxInFlight, maxEventLoopDelayMs }: LoadLimits
       };
     },
     close() {
-      clearInterval(timer);
-      delays.disable();
+      loop.close();
     },
   };
 }

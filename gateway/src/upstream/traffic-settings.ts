@@ -1,0 +1,44 @@
+/** The limits of requests to subgraphs: those for all, and those of single subgraphs. Types and defaults only. */
+
+/** The limits of the requests to one subgraph. */
+export interface SubgraphTraffic {
+  /** The time limit of a request, up to the last byte of its response. */
+  readonly timeoutMs: number;
+  /** The most connections to each address. */
+  readonly maxConnections: number;
+  /** How many retries are allowed for 100 requests; 0 for none. */
+  readonly retryPercent: number;
+  /** How many failures within 10 s, without a success in between, open the circuit; 0 for no circuit breaker. */
+  readonly breakerFailures: number;
+  /** How long an open circuit allows no request. */
+  readonly breakerOpenMs: number;
+  /** How many failures, without a success in between, eject one of several addresses; 0 for never. */
+  readonly ejectionFailures: number;
+  /** For how long, the first time; each further time doubles it. */
+  readonly ejectionMs: number;
+}
+
+/** The limits of all subgraphs. */
+export interface TrafficSettings {
+  readonly all: SubgraphTraffic;
+  /** What differs, by the subgraph's name in lower case. */
+  readonly bySubgraph: ReadonlyMap<string, Partial<SubgraphTraffic>>;
+}
+
+/** The limits that hold without a setting. */
+export const DEFAULT_TRAFFIC: SubgraphTraffic = {
+  timeoutMs: 10_000,
+  maxConnections: 64,
+  retryPercent: 10,
+  breakerFailures: 10,
+  breakerOpenMs: 500,
+  ejectionFailures: 5,
+  ejectionMs: 1000,
+};
+
+const NO_SETTINGS: TrafficSettings = { all: DEFAULT_TRAFFIC, bySubgraph: new Map() };
+
+/** Returns the limits of a subgraph. */
+export function trafficOf(name: string, { all, bySubgraph }: TrafficSettings = NO_SETTINGS): SubgraphTraffic {
+  return { ...all, ...bySubgraph.get(name.toLowerCase()) };
+}
