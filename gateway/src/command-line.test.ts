@@ -52,7 +52,11 @@ describe('readCommandLine', () => {
     ['an unknown flag', ['--nope'], '--nope'],
     ['an unknown command', ['serve'], "Unknown command 'serve'."],
     ['two commands', ['check', 'start'], 'Only one command'],
-    ['an unknown setting of --set', ['--set', 'limits.depth=3'], '--set needs a setting'],
+    [
+      'an unknown setting of --set',
+      ['--set', 'limits.maxDeth=3'],
+      "Unknown setting 'limits.maxDeth' of --set; did you mean `limits.maxDepth`?",
+    ],
     ['--set without a value', ['--set', 'limits.maxDepth'], '--set needs a setting'],
   ])('throws for %s, with the help', (_, args, message) => {
     expect(() => readCommandLine(args)).toThrow(message);

@@ -4,6 +4,7 @@ import { SettingsError, type SettingForm } from '@trestle/env';
 import { describeDefault } from './configuration/describe.ts';
 import { type SettingNode, type SettingPlace, createSettingTree, listSettings } from './configuration/setting-tree.ts';
 import { readVersion } from './package-files.ts';
+import { suggest } from './configuration/suggest.ts';
 
 const COMMANDS = {
   start: 'Serve the supergraph. The default.',
@@ -61,6 +62,8 @@ function readCommand([command = 'start', ...more]: readonly string[]): CommandNa
   return known;
 }
 
+const MAX_SHOWN_PATH = 100;
+
 /** Reads `limits.maxDepth=20`. */
 function readAssignment(text: string, places: readonly SettingPlace[]): [name: string, value: string] {
   const [path = '', ...rest] = text.split('=');
@@ -69,7 +72,11 @@ function readAssignment(text: string, places: readonly SettingPlace[]): [name: s
     const name = matchPath(place.path, path);
     return name === undefined ? [] : [{ place, name }];
   })[0];
-  if (!found || rest.length === 0) throw new Error(`--set needs a setting and its value, such as limits.maxDepth=20.`);
+  if (rest.length === 0) throw new Error('--set needs a setting and its value, such as limits.maxDepth=20.');
+  if (!found) {
+    const paths = places.map((place) => place.path);
+    throw new Error(`Unknown setting '${path.slice(0, MAX_SHOWN_PATH)}' of --set${suggest(path, paths) || '.'}`);
+  }
   const { place, name } = found;
   return [(place.node.variables[0] ?? '').replace('*', name.toUpperCase()), toText(value, place.node.form)];
 }
