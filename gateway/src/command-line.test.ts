@@ -54,8 +54,8 @@ describe('readCommandLine', () => {
     ['two commands', ['check', 'start'], 'Only one command'],
     [
       'an unknown setting of --set',
-      ['--set', 'limits.maxDeth=3'],
-      "Unknown setting 'limits.maxDeth' of --set; did you mean `limits.maxDepth`?",
+      ['--set', 'limits.maxDept=3'],
+      "Unknown setting 'limits.maxDept' of --set; did you mean `limits.maxDepth`?",
     ],
     ['--set without a value', ['--set', 'limits.maxDepth'], '--set needs a setting'],
   ])('throws for %s, with the help', (_, args, message) => {
