@@ -55,7 +55,7 @@ describe('readCommandLine', () => {
     [
       'an unknown setting of --set',
       ['--set', 'limits.maxDept=3'],
-      "--set: the setting 'limits.maxDept' is unknown; did you mean `limits.maxDepth`?",
+      "Unknown setting 'limits.maxDept' of --set; did you mean `limits.maxDepth`?",
     ],
     ['--set without a value', ['--set', 'limits.maxDepth'], '--set needs a setting'],
   ])('throws for %s, with the help', (_, args, message) => {

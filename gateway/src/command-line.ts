@@ -62,6 +62,8 @@ function readCommand([command = 'start', ...more]: readonly string[]): CommandNa
   return known;
 }
 
+const MAX_SHOWN_PATH = 100;
+
 /** Reads `limits.maxDepth=20`. */
 function readAssignment(text: string, places: readonly SettingPlace[]): [name: string, value: string] {
   const [path = '', ...rest] = text.split('=');
@@ -72,8 +74,8 @@ function readAssignment(text: string, places: readonly SettingPlace[]): [name: s
   })[0];
   if (rest.length === 0) throw new Error('--set needs a setting and its value, such as limits.maxDepth=20.');
   if (!found) {
-    const known = places.map((place) => place.path);
-    throw new Error(`--set: the setting '${path}' is unknown${suggest(path, known)}`);
+    const paths = places.map((place) => place.path);
+    throw new Error(`Unknown setting '${path.slice(0, MAX_SHOWN_PATH)}' of --set${suggest(path, paths) || '.'}`);
   }
   const { place, name } = found;
   return [(place.node.variables[0] ?? '').replace('*', name.toUpperCase()), toText(value, place.node.form)];

@@ -1,5 +1,6 @@
 /** The supergraph of the process: read from its source at the start, else from the copy on disk, and replaced when it changes. */
 import { readFile } from 'node:fs/promises';
+import { SettingsError } from '@trestle/env';
 import type { Log } from '@trestle/log';
 import { backoffMs } from '@trestle/service/backoff';
 import type { RemoteSource, SourceSettings } from '../configuration/choose-source.ts';
@@ -37,7 +38,10 @@ export function startSupergraph(options: SupergraphOptions): Promise<RunningSupe
 }
 
 async function startFromFile(file: string, { createEngine, log, metrics }: SupergraphOptions): Promise<RunningSupergraph> {
-  const sdl = await readFile(file, 'utf8');
+  const sdl = await readFile(file, 'utf8').catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SettingsError(`SUPERGRAPH_FILE: ${file} ${code === 'ENOENT' ? 'does not exist' : `cannot be read (${String(code)})`}`);
+  });
   const engine = await createEngine(sdl);
   metrics.count('new');
   metrics.setCurrent(true);
