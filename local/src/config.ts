@@ -132,6 +132,7 @@ export const GATEWAY_SETTINGS = [
     'SUBGRAPH_BREAKER_OPEN_MS',
     'SUBGRAPH_EJECTION_FAILURES',
     'SUBGRAPH_EJECTION_MS',
+    'SUBGRAPH_PERSISTED_QUERIES',
     'GATEWAY_MAX_EVENT_LOOP_DELAY_MS',
     'GATEWAY_ENGINE',
     'WORKERS',
@@ -194,7 +195,7 @@ function readInherited(env: Readonly<Record<string, string | undefined>>): Parti
 }
 
 const OF_SUBGRAPH =
-  /^SUBGRAPH_(?:URLS?|WS_URL|ERRORS|CA_FILE|CERT_FILE|KEY_FILE|TIMEOUT_MS|MAX_CONNECTIONS|RETRY_PERCENT|BREAKER_FAILURES|BREAKER_OPEN_MS|EJECTION_FAILURES|EJECTION_MS)_/;
+  /^SUBGRAPH_(?:URLS?|WS_URL|ERRORS|CA_FILE|CERT_FILE|KEY_FILE|TIMEOUT_MS|MAX_CONNECTIONS|RETRY_PERCENT|BREAKER_FAILURES|BREAKER_OPEN_MS|EJECTION_FAILURES|EJECTION_MS|PERSISTED_QUERIES)_/;
 
 /** Reads the settings of single subgraphs, such as `SUBGRAPH_URL_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
 function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -190,6 +190,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'traffic.ejectionMs',
     'For how long an address is ejected the first time. Each further time doubles it, up to 30 s.',
   ),
+  SUBGRAPH_PERSISTED_QUERIES: atOnce(
+    'traffic.persistedQueries',
+    'Whether subgraphs get the hash of a document, and the document only when they do not know it (automatic persisted queries).',
+  ),
   UPSTREAM_CLIENT: atStart('traffic.client', 'The HTTP client: lean (HTTP/1.1), or undici (also HTTP/2 where a subgraph offers it).'),
   UPSTREAM_COMPRESSION: atStart('traffic.compression', 'Whether subgraphs may compress their responses.'),
   UPSTREAM_DEDUPLICATION: atStart(

@@ -39,6 +39,7 @@ export const SUBGRAPH_ENTRIES = {
   'traffic.breakerOpenMs': 'How long its open circuit allows no request, in place of traffic.breakerOpenMs.',
   'traffic.ejectionFailures': 'How many failures eject one of its addresses, in place of traffic.ejectionFailures.',
   'traffic.ejectionMs': 'For how long, the first time, in place of traffic.ejectionMs.',
+  'traffic.persistedQueries': 'Whether it gets hashes of documents, in place of traffic.persistedQueries.',
 } as const;
 
 /** What the settings of one of several graphs mean, by their key. They take effect at the next start. */

@@ -15,6 +15,8 @@ const ALL = {
   SUBGRAPH_BREAKER_OPEN_MS: 500,
   SUBGRAPH_EJECTION_FAILURES: 5,
   SUBGRAPH_EJECTION_MS: 1000,
+  SUBGRAPH_PERSISTED_QUERIES: false,
+  UPSTREAM_COMPRESSION: false,
 };
 
 let folder: string;
@@ -53,7 +55,7 @@ describe('readTraffic', () => {
     const traffic = readTraffic({ ...ALL, SUBGRAPH_BREAKER_OPEN_MS: 900 }, values);
     expect(trafficOf('reports', traffic)).toEqual({
       ...{ timeoutMs: 60_000, maxConnections: 2, retryPercent: 0, breakerFailures: 0, breakerOpenMs: 900 },
-      ...{ ejectionFailures: 5, ejectionMs: 1000 },
+      ...{ ejectionFailures: 5, ejectionMs: 1000, persistedQueries: false },
     });
     expect(trafficOf('users', traffic)).toMatchObject({ timeoutMs: 10_000, maxConnections: 64, breakerOpenMs: 900 });
   });
@@ -68,6 +70,12 @@ describe('readTraffic', () => {
     const { faults } = await load(`subgraphs:\n  reports:\n    traffic:\n      ${line}\n`);
     expect(faults).toEqual([expect.stringMatching(new RegExp(`:4:\\d+: subgraphs\\.reports\\.traffic\\.${line.split(':')[0] ?? ''}: `))]);
     expect(faults[0]).toContain(fault);
+  });
+
+  it('refuses persisted queries with compression', async () => {
+    const { values } = await load('subgraphs: { a: { traffic: { persistedQueries: true } } }\n');
+    expect(trafficOf('a', readTraffic(ALL, values)).persistedQueries).toBe(true);
+    expect(() => readTraffic({ ...ALL, UPSTREAM_COMPRESSION: true }, values)).toThrow('traffic.compression must be off');
   });
 
   it('names every bad variable', () => {

@@ -19,6 +19,7 @@ export const trafficSettings = {
   SUBGRAPH_BREAKER_OPEN_MS: pause().default(DEFAULT_TRAFFIC.breakerOpenMs),
   SUBGRAPH_EJECTION_FAILURES: failures().default(DEFAULT_TRAFFIC.ejectionFailures),
   SUBGRAPH_EJECTION_MS: ejection().default(DEFAULT_TRAFFIC.ejectionMs),
+  SUBGRAPH_PERSISTED_QUERIES: setting.onOff().default(DEFAULT_TRAFFIC.persistedQueries),
 };
 
 /** Those of one subgraph: the key in a configuration file, and the prefix of the environment variable. */
@@ -30,11 +31,18 @@ export const subgraphTrafficSettings = {
   'traffic.breakerOpenMs': { prefix: 'SUBGRAPH_BREAKER_OPEN_MS_', reader: pause() },
   'traffic.ejectionFailures': { prefix: 'SUBGRAPH_EJECTION_FAILURES_', reader: failures() },
   'traffic.ejectionMs': { prefix: 'SUBGRAPH_EJECTION_MS_', reader: ejection() },
+  'traffic.persistedQueries': { prefix: 'SUBGRAPH_PERSISTED_QUERIES_', reader: setting.onOff() },
 } as const satisfies Readonly<Record<`traffic.${keyof SubgraphTraffic}`, { readonly prefix: string; readonly reader: SettingReader }>>;
 
-type TrafficValues = {
-  readonly [Name in keyof typeof trafficSettings]: number;
-};
+type TrafficValues = Readonly<
+  Record<Exclude<keyof typeof trafficSettings, 'SUBGRAPH_PERSISTED_QUERIES'>, number> & {
+    UPSTREAM_COMPRESSION: boolean;
+    SUBGRAPH_PERSISTED_QUERIES: boolean;
+  }
+>;
+/** A compressed refusal of a hash would have to be decoded before it is known as one. */
+const NO_COMPRESSION = 'UPSTREAM_COMPRESSION: traffic.compression must be off with traffic.persistedQueries';
+
 type Values = Readonly<Record<string, string | undefined>>;
 
 /** Returns the limits of all subgraphs. `env` has those of single ones. Throws SettingsError that names every invalid value. */
@@ -47,6 +55,9 @@ export function readTraffic(values: TrafficValues, env: Values): TrafficSettings
       if (fault === undefined) bySubgraph.set(name, { ...bySubgraph.get(name), [key.slice('traffic.'.length)]: reader.parse(text) });
       else faults.push(`${prefix}${name.toUpperCase()}: ${fault}`);
     }
+  const hasPersisted =
+    values.SUBGRAPH_PERSISTED_QUERIES || [...bySubgraph.values()].some(({ persistedQueries }) => persistedQueries === true);
+  if (hasPersisted && values.UPSTREAM_COMPRESSION) faults.push(NO_COMPRESSION);
   if (faults.length > 0) throw new SettingsError(faults.join('\n'));
   return {
     all: {
@@ -57,6 +68,7 @@ export function readTraffic(values: TrafficValues, env: Values): TrafficSettings
       breakerOpenMs: values.SUBGRAPH_BREAKER_OPEN_MS,
       ejectionFailures: values.SUBGRAPH_EJECTION_FAILURES,
       ejectionMs: values.SUBGRAPH_EJECTION_MS,
+      persistedQueries: values.SUBGRAPH_PERSISTED_QUERIES,
     },
     bySubgraph,
   };

@@ -5,6 +5,7 @@ import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { AddressHealth } from './address-health.ts';
 import { BalancedClient } from './balanced-client.ts';
+import { persistQueries } from './persisted-client.ts';
 import type { SubgraphTraffic } from './traffic-settings.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
@@ -64,10 +65,10 @@ export function createClientPool(options: ClientPoolOptions): ClientPool {
  * next requests go through another client, and its idle connections are closed.
  */
 function toKey({ name, urls, traffic }: SubgraphPlace): string {
-  const { timeoutMs, maxConnections, ejectionFailures, ejectionMs } = traffic;
+  const { timeoutMs, maxConnections, ejectionFailures, ejectionMs, persistedQueries } = traffic;
   // The path belongs to each request, unless there are several addresses.
   const places = urls.length === 1 ? urls.map(({ origin }) => origin) : urls.map(({ href }) => href);
-  return JSON.stringify([name, places, timeoutMs, maxConnections, ejectionFailures, ejectionMs]);
+  return JSON.stringify([name, places, timeoutMs, maxConnections, ejectionFailures, ejectionMs, persistedQueries]);
 }
 
 function createClients(
@@ -77,10 +78,11 @@ function createClients(
   const { timeoutMs, maxConnections, ejectionFailures: maxFailures, ejectionMs } = traffic;
   const limits = { maxConnections, connectTimeoutMs: CONNECT_TIMEOUT_MS, timeoutMs, maxResponseBytes, tls: tls(name) };
   const create = isUndici ? createUndiciClient : createConnectionPool;
+  const persist = traffic.persistedQueries ? persistQueries : (client: UpstreamClient) => client;
   const [only, ...others] = urls;
   if (only && others.length === 0)
     return {
-      client: watch(name, create(only.origin, limits)),
+      client: watch(name, persist(create(only.origin, limits))),
       uploadClient: createUndiciClient(only.origin, limits),
       health: undefined,
     };
@@ -96,10 +98,7 @@ function createClients(
       health,
     );
   return {
-    client: watch(
-      name,
-      balance((origin) => create(origin, limits)),
-    ),
+    client: watch(name, persist(balance((origin) => create(origin, limits)))),
     uploadClient: balance<Readable>((origin) => createUndiciClient(origin, limits)),
     health,
   };

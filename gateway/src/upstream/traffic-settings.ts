@@ -16,6 +16,8 @@ export interface SubgraphTraffic {
   readonly ejectionFailures: number;
   /** For how long, the first time; each further time doubles it. */
   readonly ejectionMs: number;
+  /** Whether the hash of a document is sent in its place. */
+  readonly persistedQueries: boolean;
 }
 
 /** The limits of all subgraphs. */
@@ -34,6 +36,7 @@ export const DEFAULT_TRAFFIC: SubgraphTraffic = {
   breakerOpenMs: 500,
   ejectionFailures: 5,
   ejectionMs: 1000,
+  persistedQueries: false,
 };
 
 const NO_SETTINGS: TrafficSettings = { all: DEFAULT_TRAFFIC, bySubgraph: new Map() };
