@@ -1,4 +1,4 @@
-/** Tells which operations have fetches of entities in batches. */
+/** Finds out which operations have fetches of entities in batches. */
 import type { PlanStep } from '#gateway/program/program';
 
 /** Whether a plan has a fetch of entities at several paths (ADR 50). */

@@ -41,7 +41,7 @@ describe('the pages for operators of other gateways', () => {
   it.each(['from-apollo-router.md', 'from-hive-gateway.md'])('name settings that exist (%s)', async (page) => {
     const text = await readFile(new URL(`../../../docs/gateway/${page}`, import.meta.url), 'utf8');
     const cells = text.split('\n').flatMap((line) => line.split('|')[2] ?? []);
-    const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w.<>]+)[^`]*`/g)].map(([, name]) => name));
+    const named = cells.flatMap((cell) => [...cell.matchAll(/`([\w.<>]+)/g)].map(([, name]) => name));
     expect(named.length).toBeGreaterThan(30);
     const sections = ['traffic.tls', 'subgraphs.<name>.tls', 'headers.request', 'headers.response', 'subgraphs.<name>.headers.request'];
     const known = [...sections, ...listSettings(tree).map(({ path }) => path)];

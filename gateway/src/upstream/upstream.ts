@@ -101,11 +101,8 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       const { client, uploadClient, health } = clients.open({ name, urls: places, traffic });
       const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
       const target = {
-        name,
-        client,
-        uploadClient,
+        ...{ name, client, uploadClient, rewrite },
         path: first.pathname + first.search,
-        rewrite,
         returned: compileResponseRules(headerRules, name),
         headers: hasCompression ? ACCEPT_ENCODING : [],
         ...shared,
