@@ -25,6 +25,22 @@ describe('createLog', () => {
     expect(second).toMatchObject({ durationMs: 1, time: expect.stringMatching(/^\d{4}-.*Z$/) });
   });
 
+  it('adds the fields of each withFields to every line', () => {
+    const script = `import { createLog, withFields } from './packages/log/dist/log.js';
+    const log = withFields(withFields(createLog({ service: 'test', level: 'info' }), { worker: 2 }), { graph: 'shop' });
+    log.access({ status: 200 });
+    log.info('ready', { port: 4000 });`;
+    const text = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(lines).toMatchObject([
+      { service: 'test', worker: 2, graph: 'shop', status: 200, msg: 'request' },
+      { service: 'test', worker: 2, graph: 'shop', port: 4000, msg: 'ready' },
+    ]);
+  });
+
   it('writes from the new level on after setLevel, requests included', () => {
     const script = `import { createLog } from './packages/log/dist/log.js';
     const log = createLog({ service: 'test', level: 'info' });

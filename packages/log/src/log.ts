@@ -45,8 +45,11 @@ const MAX_STACK_BYTES = 6 * 1024;
 
 /** Writes the log of a process. Each method writes one line; its message is masked. */
 export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: string, fields?: LogFields) => void> {
-  /** Writes one line for a completed request. These lines are written in batches, at most 250 ms late; all other lines at once. */
-  access(fields: Omit<LogFields, 'error'>): void;
+  /**
+   * Writes one line for a completed request. These lines are written in batches, at most 250 ms late; all other lines at once. `fixed` are the fields
+   * of every line, in JSON, each after a comma: `withFields` serializes them once, because adding them to an object takes a quarter of a request.
+   */
+  access(fields: Omit<LogFields, 'error'>, fixed?: string): void;
 }
 
 /** Writes the log of a process whose level can change. */
@@ -93,12 +96,9 @@ export function createLog({ service, level }: { service: string; level: LogLevel
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    access(fields) {
-      if (!isInfo) return;
+    access(fields, fixed = '') {
       // Serialized without pino, because this line is on the path of every request.
-      let line = `{"level":"info","time":"${now()}",${serviceField}`;
-      for (const name in fields) line += `,"${name}":${toJson(fields[name as keyof typeof fields])}`;
-      put(`${line},"msg":"request"}\n`);
+      if (isInfo) put(`{"level":"info","time":"${now()}",${serviceField}${fixed}${toMembers(fields)},"msg":"request"}\n`);
     },
     setLevel(next) {
       out.level = next;
@@ -110,8 +110,9 @@ export function createLog({ service, level }: { service: string; level: LogLevel
   };
 }
 
-/** Returns a log that adds these fields to each line. */
-export function withFields(log: Log, fields: LogFields): Log {
+/** Returns a log that adds these fields to each line. An access line must not have a field of the same name. */
+export function withFields(log: Log, fields: Omit<LogFields, 'error'>): Log {
+  const members = toMembers(fields);
   const add =
     (write: (message: string, given?: LogFields) => void) =>
     (message: string, given: LogFields = {}) => {
@@ -122,14 +123,21 @@ export function withFields(log: Log, fields: LogFields): Log {
     info: add(log.info),
     warn: add(log.warn),
     error: add(log.error),
-    access: (given) => {
-      log.access({ ...fields, ...given });
+    access: (given, fixed = '') => {
+      log.access(given, members + fixed);
     },
   };
 }
 
 /** Characters that JSON does not escape, and a length that needs no cut. Nearly all values are numbers, or strings of these. */
 const PLAIN = /^[\w/.-]{0,64}$/;
+
+/** Returns the members of a JSON object, each after a comma. */
+function toMembers(fields: LogFields): string {
+  let members = '';
+  for (const name in fields) members += `,"${name}":${toJson(fields[name as keyof typeof fields])}`;
+  return members;
+}
 
 function toJson(value: unknown): string {
   if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
