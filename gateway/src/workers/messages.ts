@@ -49,6 +49,13 @@ export interface Take {
   readonly key: string;
   readonly limit: number;
   readonly units: number;
+  /** Units that the worker would like in advance. */
+  readonly advance: number;
+}
+
+/** The reply: whether the units were taken, and how many were granted in advance. */
+export interface Taken extends Count {
+  readonly granted: number;
 }
 
 /** What workers send. */
@@ -63,6 +70,6 @@ export type FromWorker =
 /** What the primary sends. */
 export type FromPrimary =
   | FromPlanner
-  | { readonly kind: 'taken'; readonly id: number; /** In the order of the takes. */ readonly counts: readonly Count[] }
+  | { readonly kind: 'taken'; readonly id: number; /** In the order of the takes. */ readonly counts: readonly Taken[] }
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
   | { readonly kind: 'collect'; readonly id: number };

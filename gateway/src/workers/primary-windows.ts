@@ -1,12 +1,16 @@
-/** The windows of rate limits that the primary counts for all workers. What one turn of the event loop takes is asked for in one message. */
+/**
+ * The windows of rate limits that the primary counts for all workers. What one turn of the event loop takes is asked for in one message, and a key with
+ * many units has some of them in advance (`leases.ts`).
+ */
 import type { SharedWindows } from '@trestle/limits/rate-limiter';
 import type { Count } from '@trestle/limits/sliding-windows';
-import type { FromPrimary, FromWorker, Take } from './messages.ts';
+import { Leases } from './leases.ts';
+import type { FromPrimary, FromWorker, Take, Taken } from './messages.ts';
 
 /** How long the primary may take to reply. Without a reply, this worker counts alone. */
 const REPLY_TIMEOUT_MS = 1000;
 
-type Settle = (count: Count | undefined) => void;
+type Settle = (taken: Taken | undefined) => void;
 
 export interface PrimaryWindows {
   readonly windows: SharedWindows;
@@ -17,12 +21,16 @@ export function createPrimaryWindows(send: (message: FromWorker) => void): Prima
   /** What is not sent yet. */
   let takes: Take[] = [];
   let settles: Settle[] = [];
-  const waiting = new Map<number, (counts: readonly Count[]) => void>();
+  const waiting = new Map<number, (counts: readonly Taken[]) => void>();
   let last = 0;
+  const refund = (key: string, units: number, slot: number) => {
+    send({ kind: 'refund', key, units, slot });
+  };
+  const leases = new Leases(refund);
   const flush = () => {
     const id = ++last;
     const asked = settles;
-    const settle = (counts: readonly Count[]) => {
+    const settle = (counts: readonly Taken[]) => {
       clearTimeout(timer);
       waiting.delete(id);
       for (const [i, each] of asked.entries()) each(counts[i]);
@@ -34,18 +42,22 @@ export function createPrimaryWindows(send: (message: FromWorker) => void): Prima
     send({ kind: 'take', id, takes });
     [takes, settles] = [[], []];
   };
+  const ask = (key: string, limit: number, units: number) =>
+    new Promise<Count | undefined>((resolve) => {
+      const advance = leases.beginAsking(key);
+      takes.push({ key, limit, units, advance });
+      const settle = (taken: Taken | undefined) => {
+        if (advance > 0) leases.endAsking(key, taken);
+        resolve(taken);
+      };
+      // Requests that arrived together are read in one turn.
+      if (settles.push(settle) === 1) setImmediate(flush);
+    });
   return {
     windows: {
       isUsed: true,
-      take: (key, limit, units) =>
-        new Promise((resolve) => {
-          takes.push({ key, limit, units });
-          // Requests that arrived together are read in one turn.
-          if (settles.push(resolve) === 1) setImmediate(flush);
-        }),
-      refund: (key, units, slot) => {
-        send({ kind: 'refund', key, units, slot });
-      },
+      take: (key, limit, units) => leases.take(key, units) ?? ask(key, limit, units),
+      refund,
       close: () => undefined,
     },
     receive: ({ id, counts }) => {

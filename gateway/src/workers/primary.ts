@@ -6,6 +6,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { createSlidingWindows } from '@trestle/limits/sliding-windows';
 import type { Log } from '@trestle/log';
 import { collectMetrics } from './collect-metrics.ts';
+import { takeAndGrant } from './grant-units.ts';
 import { closeLostConnections } from './handed-connections.ts';
 import type { FromPrimary, FromWorker } from './messages.ts';
 import { SharedPlanners } from './shared-planners.ts';
@@ -98,11 +99,7 @@ function createAnswer(log: Log, planners: SharedPlanners): (worker: Worker, mess
   return (worker, message) => {
     switch (message.kind) {
       case 'take':
-        send(worker, {
-          kind: 'taken',
-          id: message.id,
-          counts: message.takes.map(({ key, limit, units }) => windows.take(key, limit, units)),
-        });
+        send(worker, { kind: 'taken', id: message.id, counts: message.takes.map((take) => takeAndGrant(windows, take)) });
         return;
       case 'refund':
         windows.refund(message.key, message.units, message.slot);

@@ -30,7 +30,7 @@ export interface Decision {
 export interface RateLimiter {
   /**
    * Takes units of a subject: all of them, or none when they exceed the limit. Units beyond the whole limit count as the limit, so that
-   * no request is impossible. Returns a promise when Redis is asked; it never rejects.
+   * no request is impossible. Returns a promise when Redis or another process is asked; it never rejects.
    */
   take(subject: Subject, units: number): Decision | Promise<Decision>;
   /**
@@ -49,7 +49,10 @@ export interface RateLimiter {
 }
 
 /** Windows that several processes share. */
-export type SharedWindows = Pick<RedisWindows, 'isUsed' | 'take' | 'refund' | 'close'>;
+export interface SharedWindows extends Pick<RedisWindows, 'isUsed' | 'refund' | 'close'> {
+  /** Takes units as `RedisWindows.take` does; returns at once what needs no other process. */
+  take(key: string, limit: number, units: number): Count | Promise<Count | undefined>;
+}
 
 /** Configures a limiter. */
 export interface RateLimiterOptions {
@@ -63,10 +66,12 @@ export interface RateLimiterOptions {
  * used the count goes on where it was.
  */
 export function createRateLimiter({ windows, shared }: RateLimiterOptions): RateLimiter {
-  const takeShared = async (decision: Decision, redis: SharedWindows): Promise<Decision> => {
-    const { subject, units, slots, remaining } = decision;
-    const count = await redis.take(subject.key, subject.limit, units);
-    if (!count) return decision;
+  const takeShared = (decision: Decision, others: SharedWindows): Decision | Promise<Decision> => {
+    const { subject, units } = decision;
+    const count = others.take(subject.key, subject.limit, units);
+    return count instanceof Promise ? count.then((later) => (later ? merge(decision, later) : decision)) : merge(decision, count);
+  };
+  const merge = ({ subject, units, slots, remaining }: Decision, count: Count): Decision => {
     if (!count.isAllowed) windows.refund(subject.key, units, slots.local);
     const left = count.isAllowed ? remaining : remaining + units;
     const merged = { ...count, remaining: Math.min(left, count.remaining) };
