@@ -1,5 +1,6 @@
 /** The parts of responses: how they are split, kept, and joined again. Subgraphs are functions. */
 import { describe, expect, it } from '@jest/globals';
+import { repairJsonParse } from '@trestle/service/escaped-keys';
 import fc from 'fast-check';
 import type { FetchRequest, SendFetch } from '../execute/execute.ts';
 import type { FetchCaching, FetchStep } from '../program/program.ts';
@@ -10,6 +11,9 @@ import { EntityCache } from './entity-cache.ts';
 import { joinParts, readParts } from './fetched-parts.ts';
 import { MemoryStore } from './memory-store.ts';
 import { splitElements } from './split-elements.ts';
+
+// As in a process: keys of the random values below end in escapes.
+repairJsonParse();
 
 /** Numbers with exponents of three digits are left to the parser of JSON. */
 const isScanned = (value: unknown) => !/e[+-]?\d{3}/.test(JSON.stringify(value));

@@ -1,5 +1,6 @@
 /** Runs a process from its `main.ts` and ends it in order. */
 import type { Log } from '@trestle/log';
+import { repairJsonParse } from './escaped-keys.ts';
 import { watchHeap } from './heap-watch.ts';
 
 /** How long a stop may take by default. `npm start` gives its processes 6 s. */
@@ -15,6 +16,7 @@ export async function runProcess(
   start: () => Promise<() => Promise<void>>,
   { stopLimitMs = STOP_LIMIT_MS, delayMs = 0 }: { readonly stopLimitMs?: number; readonly delayMs?: number } = {},
 ): Promise<void> {
+  repairJsonParse();
   // When the parent ends during the start, the process ends at once: no request is in flight yet. (Without a channel, `connected` is undefined.)
   const endEarly = () => process.exit(1);
   if ((process.connected as boolean | undefined) === false) endEarly();
