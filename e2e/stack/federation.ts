@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import { type ServerOptions as TlsOptions, createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,6 +64,8 @@ export interface FederationOptions {
   readonly args?: readonly string[];
   /** Changes the composed supergraph, to one that today's composition rejects. */
   readonly patch?: (sdl: string) => string;
+  /** The certificates of all subgraphs, for `localhost`; default: plain HTTP. */
+  readonly subgraphTls?: TlsOptions | undefined;
   /** The path of the command; default: that of the repository. */
   readonly command?: string;
 }
@@ -72,7 +75,7 @@ const COMMAND = new URL('../../gateway/bin/trestle-gateway.mjs', import.meta.url
 /** Starts subgraphs and a gateway. */
 export async function startFederation(
   sources: Readonly<Record<string, SubgraphSource>>,
-  { env = {}, args = [], patch = (sdl) => sdl, command = COMMAND }: FederationOptions = {},
+  { env = {}, args = [], patch = (sdl) => sdl, subgraphTls, command = COMMAND }: FederationOptions = {},
 ): Promise<Federation> {
   const home = await mkdtemp(join(tmpdir(), 'trestle-federation-'));
   const received: Received[] = [];
@@ -80,10 +83,11 @@ export async function startFederation(
   const subgraphs = new Map<string, RunningSubgraph>();
   const urls: Record<string, string> = {};
   const start = async (name: string, port = 0) => {
-    const subgraph = serve({ name, source: sources[name] as SubgraphSource, received, federation });
+    const subgraph = serve({ name, source: sources[name] as SubgraphSource, received, federation, tls: subgraphTls });
     subgraphs.set(name, subgraph);
     await new Promise<void>((resolve) => subgraph.server.listen(port, '127.0.0.1', resolve));
-    urls[name] = `http://127.0.0.1:${String((subgraph.server.address() as AddressInfo).port)}/graphql`;
+    urls[name] =
+      `${subgraphTls ? 'https://localhost' : 'http://127.0.0.1'}:${String((subgraph.server.address() as AddressInfo).port)}/graphql`;
   };
   const halt = async (name: string) => {
     const subgraph = subgraphs.get(name);
@@ -156,6 +160,7 @@ export interface Serving {
   readonly source: SubgraphSource;
   readonly received: Received[];
   readonly federation: { intercept: Federation['intercept'] };
+  readonly tls?: TlsOptions | undefined;
 }
 
 export interface RunningSubgraph {
@@ -164,7 +169,7 @@ export interface RunningSubgraph {
 }
 
 /** Creates the server of one subgraph, for requests and subscriptions. The caller has it listen. */
-export function serve({ name, source: { sdl, resolvers }, received, federation }: Serving): RunningSubgraph {
+export function serve({ name, source: { sdl, resolvers }, received, federation, tls }: Serving): RunningSubgraph {
   const schema = buildSubgraphSchema({ typeDefs: parse(LINK + sdl), resolvers: resolvers as Resolvers });
   const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<string> => {
     const chunks: Buffer[] = [];
@@ -180,7 +185,7 @@ export function serve({ name, source: { sdl, resolvers }, received, federation }
     const instead = await federation.intercept?.(one, incoming, response);
     return JSON.stringify(instead ?? (await execute({ schema, document: parse(query), variableValues: variables, operationName })));
   };
-  const server = createServer((incoming, response) => {
+  const handle = (incoming: IncomingMessage, response: ServerResponse) => {
     answer(incoming, response).then(
       (text) => {
         response.setHeader('content-type', 'application/json');
@@ -188,7 +193,8 @@ export function serve({ name, source: { sdl, resolvers }, received, federation }
       },
       () => response.destroy(),
     );
-  });
+  };
+  const server = tls ? createTlsServer(tls, handle) : createServer(handle);
   const sockets = new WebSocketServer({ server, path: '/graphql' });
   useServer(
     {

@@ -104,7 +104,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   // Credentials cannot be checked without keys.
   if (values.AUTH && role !== 'process')
     faults.attempt(() => {
-      requireTokenKeys(values);
+      requireTokenKeys(values, { needsOwn: false });
     });
   const tls = faults.attempt(() => readServerTls(values, addFault));
   const subgraphTls = readSubgraphTls(env, {

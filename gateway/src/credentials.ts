@@ -1,5 +1,5 @@
 /** The check of credentials of a graph: tokens, revocations and API keys. */
-import { type ApiKeyExchange, createApiKeyExchange } from '@trestle/identity/api-key-exchange';
+import { type ApiKeyExchange, createApiKeyExchange, isForeignKey } from '@trestle/identity/api-key-exchange';
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
 import type { TokenVerifier } from '@trestle/identity/tokens';
@@ -13,7 +13,7 @@ export async function createVerifier(config: Config, { log, metrics }: { readonl
   const { REVOCATIONS_URL: url } = config;
   const revocations = createRevocations();
   const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
-  const verification = hasTokenKeys(config) ? await startVerification(config, { log, revocations }) : undefined;
+  const verification = config.AUTH ? await startVerification(config, { log, revocations, needsOwn: false }) : undefined;
   // A token that was revoked before must not be accepted after a start.
   if (revocationWatch) await revocationWatch.settled;
   else if (verification) log.warn('REVOCATIONS_URL is not set: revoked tokens are accepted until they expire');
@@ -28,8 +28,11 @@ export async function createVerifier(config: Config, { log, metrics }: { readonl
 
 /** Creates the exchange of API keys; undefined for a gateway that accepts none. */
 export function createApiKeys(
-  { API_KEY_EXCHANGE_URL: url }: Config,
+  config: Config,
   { verifier, metrics }: { readonly verifier: TokenVerifier | undefined; readonly metrics: Registry },
 ): ApiKeyExchange | undefined {
-  return verifier && url !== undefined ? createApiKeyExchange({ url, verifier, metrics }) : undefined;
+  const { API_KEY_EXCHANGE_URL: url } = config;
+  if (!verifier || url === undefined) return undefined;
+  // Where no token is of ours, no key is either.
+  return createApiKeyExchange({ url, verifier, metrics, ...(!hasTokenKeys(config) && { isKey: isForeignKey }) });
 }

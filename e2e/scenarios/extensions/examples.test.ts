@@ -25,7 +25,10 @@ export default () => [
   featureFlags({ 'new-cart': 100, half: 50 }),
 ];
 `;
-const { isSigned } = (await import(example('request-signer'))) as { isSigned: (request: SignedRequest) => boolean };
+const { isSigned, requestSigner } = (await import(example('request-signer'))) as {
+  isSigned: (request: SignedRequest) => boolean;
+  requestSigner: (options: { key?: string | undefined }) => object;
+};
 
 interface SignedRequest {
   readonly key: string;
@@ -82,6 +85,10 @@ it('audit-log loses no line of requests at the same time', async () => {
   await Promise.all(Array.from({ length: 40 }, (_, i) => ask(`query Parallel${String(i)} { title }`)));
   const text = await readFile(join(folder, 'audit.jsonl'), 'utf8');
   for (let i = 0; i < 40; i++) expect(text.split(`"Parallel${String(i)}"`)).toHaveLength(2);
+});
+
+it.each([undefined, 'short'])('request-signer refuses the key %s', (key) => {
+  expect(() => requestSigner({ key })).toThrow('the key of the request signer must have 32 characters or more');
 });
 
 it('request-signer signs the body of each fetch', async () => {

@@ -45,6 +45,13 @@ it('exports spans of the request, its plan, its execution, each fetch and the wr
   expect(childrenOf(top?.spanId)).toEqual(['GraphQL execute', 'GraphQL plan']);
   expect(childrenOf(named('GraphQL execute')[0]?.spanId)).toEqual(['GraphQL write', 'POST', 'POST']);
   const fetches = named('POST').map(({ spanId }) => spanId);
+  for (const { attributes } of named('POST'))
+    expect(attributes).toEqual(
+      expect.arrayContaining([
+        { key: 'url.full', value: { stringValue: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/graphql$/) as unknown } },
+        { key: 'http.response.status_code', value: { intValue: 200 } },
+      ]),
+    );
   const sent = federation.received.map(({ headers }) => String(headers['traceparent']).split('-'));
   expect(sent.map(([, trace]) => trace)).toEqual([traceId, traceId]);
   expect(sent.map(([, , span]) => span).sort()).toEqual(fetches.sort());

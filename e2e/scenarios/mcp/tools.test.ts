@@ -185,6 +185,11 @@ describe('a call of a tool', () => {
     });
   });
 
+  it('logs which documents are no tools, and why', () => {
+    const log = federation.gateway.lines.join('\n');
+    expect(log).toMatch(/trusted documents that are not offered as tools \(\d+\): .*Stale: Cannot query field/);
+  });
+
   it('is counted and logged as its operation, at its path', async () => {
     const count = async () =>
       Number(

@@ -202,9 +202,13 @@ describe('a gateway with two workers', () => {
 });
 
 describe('limits of two workers', () => {
-  it('count the requests of a client for both workers together', async () => {
+  it.each([
+    ['', {}],
+    // Nothing listens there.
+    [', also while Redis cannot be used', { REDIS_URL: 'redis://127.0.0.1:9' }],
+  ])('count the requests of a client for both workers together%s', async (_, own) => {
     const args = ['--supergraph', file, '--port', '0', '--auth', 'off', '--workers', '2'];
-    const gateway = await startGateway(args, { RATE_LIMIT_ANONYMOUS_PER_MIN: '20' });
+    const gateway = await startGateway(args, { RATE_LIMIT_ANONYMOUS_PER_MIN: '20', ...own });
     try {
       const url = `${gateway.url}/graphql`;
       const replies = await Promise.all(Array.from({ length: 60 }, () => post('{ __typename }', { url })));

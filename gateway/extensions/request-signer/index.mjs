@@ -15,7 +15,8 @@ const MIN_KEY_CHARACTERS = 32;
  * @returns {import('@trestle/gateway/extension').Extension}
  */
 export function requestSigner({ key, subgraphs }) {
-  if (key.length < MIN_KEY_CHARACTERS)
+  // It often comes from an environment variable, which may be unset.
+  if (typeof key !== 'string' || key.length < MIN_KEY_CHARACTERS)
     throw new Error(`the key of the request signer must have ${String(MIN_KEY_CHARACTERS)} characters or more`);
   return {
     name: 'request-signer',

@@ -212,12 +212,18 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   }),
   AUTH: atStart(
     'authentication.enabled',
-    'Whether credentials are checked. When off, they go to the subgraphs unchecked. When on, publicKeyFile or jwksUrl is required.',
+    'Whether credentials are checked. When off, they go to the subgraphs unchecked. When on, trustedIssuersFile, publicKeyFile or jwksUrl is required.',
     { flag: 'auth' },
   ),
-  TOKEN_PUBLIC_KEY_FILE: atStart('authentication.publicKeyFile', 'The keys of access tokens: a JWKS or a PEM file. It is watched.'),
+  TOKEN_PUBLIC_KEY_FILE: atStart(
+    'authentication.publicKeyFile',
+    "The keys of Trestle's own authorization server: a JWKS or a PEM file. It is watched.",
+  ),
   TOKEN_JWKS_URL: atStart('authentication.jwksUrl', 'The address of these keys, in place of a file.'),
-  TRUSTED_ISSUERS_FILE: atStart('authentication.trustedIssuersFile', 'Other issuers whose access tokens are accepted (JSON).'),
+  TRUSTED_ISSUERS_FILE: atStart(
+    'authentication.trustedIssuersFile',
+    'The issuers whose access tokens are accepted, with or without those keys (JSON).',
+  ),
   REVOCATIONS_URL: atStart('authentication.revocationsUrl', 'The address that sends revoked tokens.', {
     otherwise: 'revoked tokens are accepted until they expire',
   }),

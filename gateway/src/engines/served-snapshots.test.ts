@@ -27,7 +27,7 @@ afterEach(async () => {
 
 async function load({ sdl }: { readonly sdl: string }): Promise<Snapshot> {
   const planner = await startPlannerThread(sdl, DEFAULT_LIMITS);
-  const upstreams = { open: () => ({}) as Upstream };
+  const upstreams = { open: () => ({}) as Upstream, retire: () => undefined };
   const snapshot = createSnapshot({ planner, upstreams, labels: { active: [], header: undefined }, accessOf: () => NO_ACCESS });
   started.push(snapshot);
   return snapshot;

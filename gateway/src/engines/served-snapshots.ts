@@ -124,7 +124,7 @@ export class ServedSnapshots {
       const last = this.#current;
       [this.#current, this.#settings] = [next, settings];
       if (this.#canary?.snapshot === next) this.#canary = undefined;
-      last.planner.retire();
+      last.retire();
       onSwitch(next);
     }
     [this.#delivered, this.#current.launch] = [given, given.launch];
@@ -170,7 +170,7 @@ export class ServedSnapshots {
   /** Requests in flight end with the canary. */
   #endCanary({ snapshot }: RunningCanary): void {
     this.#canary = undefined;
-    snapshot.planner.retire();
+    snapshot.retire();
   }
 
   #return({ launch }: DeliveredCanary, reason: string): void {

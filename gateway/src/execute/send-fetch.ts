@@ -1,5 +1,6 @@
 /** Sends the fetches of an operation to their subgraphs, each within a span. */
-import { toPostAttributes } from '@trestle/telemetry/http';
+import type { Scope } from '@trestle/telemetry';
+import { toPostAttributes, toResponseAttributes } from '@trestle/telemetry/http';
 import type { UpstreamRequest } from '../upstream/fetch-attempt.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
@@ -26,18 +27,34 @@ function createSend(findUpstream: FindUpstream, guard: (act: () => void) => void
       done({ code: 'UPSTREAM_ERROR', message: `The subgraph ${fetch.service} has no address.`, cause: undefined }, {});
       return;
     }
-    const { context } = fetch;
-    const call = context.trace?.startCall('POST', { ...toPostAttributes(upstream.url), 'trestle.subgraph': fetch.service });
-    upstream.send(
-      call ? { ...fetch, context: { ...context, headers: [...context.headers, ...Object.entries(call.toHeaders()).flat()] } } : fetch,
-      (failure, result) => {
-        call?.end({}, failure?.code);
-        guard(() => {
-          done(failure, result);
-        });
-      },
-    );
+    const guarded: FetchDone = (failure, result) => {
+      guard(() => {
+        done(failure, result);
+      });
+    };
+    if (fetch.context.trace) sendTraced(upstream, fetch, { trace: fetch.context.trace, done: guarded });
+    else upstream.send(fetch, guarded);
   };
+}
+
+/** Sends a fetch within a span of its own. */
+function sendTraced(
+  upstream: Upstream,
+  fetch: Parameters<SendExtended>[0],
+  { trace, done }: { readonly trace: Scope; readonly done: FetchDone },
+): void {
+  const { context } = fetch;
+  const call = trace.startCall('POST', { ...toPostAttributes(upstream.url), 'trestle.subgraph': fetch.service });
+  const headers = [...context.headers, ...Object.entries(call.toHeaders()).flat()];
+  let status: number | undefined;
+  const onResponse: UpstreamRequest['onResponse'] = (response) => {
+    status = response.status;
+    fetch.onResponse?.(response);
+  };
+  upstream.send({ ...fetch, context: { ...context, headers }, onResponse }, (failure, result) => {
+    call.end(toResponseAttributes(status), failure?.code);
+    done(failure, result);
+  });
 }
 
 /** Sends a fetch with what extensions add to it. */

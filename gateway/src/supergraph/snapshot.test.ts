@@ -23,7 +23,9 @@ it.each([
     const { supergraphSdl = '' } = composeServices([{ name: 'one', url: 'http://one.invalid/', typeDefs }]);
     const planner = await startPlannerThread(supergraphSdl, DEFAULT_LIMITS);
     const urls = new Map<string, string>();
-    const upstreams = createUpstreams({ urls, subscriptionUrls: urls, pingIntervalMs: 1000, metrics: new Registry() });
+    const addresses = { urls, subscriptionUrls: urls };
+    const all = createUpstreams({ ...addresses, pingIntervalMs: 1000, metrics: new Registry() });
+    const upstreams = all.at(addresses);
     const snapshot = createSnapshot({ planner, upstreams, labels: { active: [], header: undefined }, accessOf: () => NO_ACCESS });
     const ask = (n: number) => ({ query: `query Q${String(n)} { __type(name: "Large") { description } }`, operationName: undefined });
     const other = { query: 'query ($f: Filter) { b(f: $f) }', operationName: undefined };
@@ -40,7 +42,7 @@ it.each([
     expect(kept.indexOf(true)).toBe(40 - expected);
     expect(snapshot.find(other, NOBODY)).toBeUndefined();
     expect(await snapshot.prepare(other, { access: NO_ACCESS })).toHaveProperty('operation');
-    await Promise.all([planner.stop(), upstreams.close()]);
+    await Promise.all([planner.stop(), all.close()]);
   },
   60_000,
 );

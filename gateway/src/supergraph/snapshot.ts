@@ -5,7 +5,7 @@ import { link } from '../program/operation.ts';
 import type { PlannerThread } from '../plan/planner-thread.ts';
 import type { Prepared } from '../plan/planner.ts';
 import { type Measure, NOT_MEASURED, type RequestContext } from '../request/context.ts';
-import type { Upstream, Upstreams } from '../upstream/upstream.ts';
+import type { ConfiguredUpstreams, Upstream } from '../upstream/upstream.ts';
 import type { ServedLaunch } from '../launches/delivered.ts';
 import { type LabelSettings, type LabelledRequest, createLabelChoice } from './override-labels.ts';
 import { type DocumentRequest, type Executable, PreparedOperations, type Ready, type UsedDocument } from './prepared-operations.ts';
@@ -26,6 +26,8 @@ export interface Snapshot {
   /** Returns the documents that were used most, the most used first. */
   readonly mostUsed: (count: number) => UsedDocument[];
   readonly counts: { readonly hits: number; readonly misses: number };
+  /** Called once, when other requests are not served by it any more. Those in flight end as they would have. */
+  readonly retire: () => void;
 }
 
 /** What a plan may depend on, beside the document. */
@@ -42,7 +44,7 @@ export interface PrepareOptions {
 export interface SnapshotOptions {
   readonly planner: PlannerThread;
   readonly launch?: ServedLaunch | undefined;
-  readonly upstreams: Pick<Upstreams, 'open'>;
+  readonly upstreams: ConfiguredUpstreams;
   /** Measures how much time new plans of each client take outside of the planner's thread; not measured by default. */
   readonly measure?: Measure;
   /** Labels such as `percent(20)` are decided for each request. */
@@ -82,6 +84,10 @@ export function createSnapshot({ planner, launch, upstreams, measure = NOT_MEASU
     mostUsed: (count) => operations.mostUsed(count),
     get counts() {
       return operations.counts;
+    },
+    retire() {
+      planner.retire();
+      upstreams.retire();
     },
   };
 }

@@ -48,6 +48,10 @@ export class BalancedClient<Body = string> implements UpstreamClient<Body> {
     return { open: sumOf('open'), waiting: sumOf('waiting'), opened: sumOf('opened') };
   }
 
+  async retire(): Promise<void> {
+    await Promise.all(this.addresses.map(({ client }) => client.retire()));
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.addresses.map(({ client }) => client.close()));
   }
@@ -93,13 +97,18 @@ class BalancedRequest<Body> implements ResponseHandler, Abortable {
   }
 
   onFailure(error: ClientError): void {
-    this.#end(FAILURES.has(error.code) ? 'failure' : 'unknown');
+    this.#end(this.#blames(error) ? 'failure' : 'unknown');
     if (!this.#mayMove(error) || !this.start()) this.#handler.onFailure(error);
   }
 
   #end(outcome: Outcome): void {
     if (this.#choice) this.#owner.health.end(this.#choice, outcome);
     this.#choice = undefined;
+  }
+
+  /** An address that had only the time that another one has left did not fail by a timeout. */
+  #blames({ code }: ClientError): boolean {
+    return FAILURES.has(code) && (code !== 'TIMEOUT' || this.#tried.length === 1);
   }
 
   /** As for a retry (RFC 9110 §9.2.2): a query when no byte of a response arrived, anything else only when nothing was sent. A stream is read once. */

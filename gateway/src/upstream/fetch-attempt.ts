@@ -123,7 +123,7 @@ class FetchAttempt implements ResponseHandler {
       this.#sendFiles({ path, headers, body: upload.take(body, files) }, upload.contentType);
       return;
     }
-    const sent = client.send({ path, headers, body, client: context.client, isQuery: !isMutation }, this);
+    const sent = client.send({ path, headers, body, client: context.client, isQuery: !isMutation, startedAt: this.#startedAt }, this);
     if (!isMutation) cancellation.add(sent);
   }
 

@@ -24,6 +24,7 @@ export function persistQueries(client: UpstreamClient): UpstreamClient {
       return persisted;
     },
     readCounts: () => client.readCounts(),
+    retire: () => client.retire(),
     close: () => client.close(),
   };
 }

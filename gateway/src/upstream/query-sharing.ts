@@ -42,6 +42,7 @@ export class QuerySharing {
         return joined;
       },
       readCounts: () => client.readCounts(),
+      retire: () => client.retire(),
       close: () => client.close(),
     };
   }

@@ -34,35 +34,55 @@ export interface ClientPoolOptions {
   readonly tls: (name: string) => ReadTls;
   /** Returns the client that is used in place of a new one of the subgraph. */
   readonly watch: (name: string, client: UpstreamClient) => UpstreamClient;
+  /** Called when the last connection of a client that `watch` has returned is closed, because no configuration uses it. */
+  readonly unwatch: (name: string, client: UpstreamClient) => void;
   /** Called when an address of the subgraph is ejected. */
   readonly onEject: (name: string, url: URL) => void;
 }
 
 export interface ClientPool {
-  /** Returns the clients of a subgraph, the same ones for the same place. */
+  /** Returns the clients of a subgraph, the same ones for the same place until each that has opened it has released it. */
   open(place: SubgraphPlace): SubgraphClients;
+  /** Called once for each {@link open}. Clients that nobody uses close each connection after its last request. */
+  release(place: SubgraphPlace): void;
   close(): Promise<void>;
 }
 
 /** Creates the pool. Clients open connections when they are first needed. */
 export function createClientPool(options: ClientPoolOptions): ClientPool {
-  const opened = new Map<string, SubgraphClients>();
+  const used = new Map<string, SubgraphClients & { users: number }>();
+  const retiring = new Set<SubgraphClients>();
+  const retire = async (name: string, clients: SubgraphClients) => {
+    retiring.add(clients);
+    await Promise.all([clients.client.retire(), clients.uploadClient.retire()]);
+    retiring.delete(clients);
+    options.unwatch(name, clients.client);
+  };
   return {
     open(place) {
       const key = toKey(place);
-      const clients = opened.get(key) ?? createClients(place, options);
-      opened.set(key, clients);
+      const clients = used.get(key) ?? { ...createClients(place, options), users: 0 };
+      clients.users++;
+      used.set(key, clients);
       return clients;
     },
+    release(place) {
+      const key = toKey(place);
+      const clients = used.get(key);
+      if (!clients || --clients.users > 0) return;
+      used.delete(key);
+      void retire(place.name, clients);
+    },
     async close() {
-      await Promise.all([...opened.values()].flatMap(({ client, uploadClient }) => [client.close(), uploadClient.close()]));
+      const all = [...used.values(), ...retiring];
+      await Promise.all(all.flatMap(({ client, uploadClient }) => [client.close(), uploadClient.close()]));
     },
   };
 }
 
 /**
  * Subgraphs at one origin have connections of their own: a slow one must not use up those of the others. A client keeps its limits: with others, the
- * next requests go through another client, and its idle connections are closed.
+ * next requests go through another client.
  */
 function toKey({ name, urls, traffic }: SubgraphPlace): string {
   const { timeoutMs, maxConnections, ejectionFailures, ejectionMs, persistedQueries } = traffic;

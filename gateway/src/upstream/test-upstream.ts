@@ -39,7 +39,8 @@ export class UpstreamFixture {
 
   /** Starts a server on a free port, or on this one. Resolves with its address. */
   async listen(handle: (request: IncomingMessage, response: ServerResponse) => void, port = 0): Promise<string> {
-    const server = createServer(handle);
+    // Longer than any test: connections end by what is tested.
+    const server = createServer({ keepAliveTimeout: 60_000 }, handle);
     this.#servers.push(server);
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/graphql`;

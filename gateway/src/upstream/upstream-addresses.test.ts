@@ -65,6 +65,20 @@ describe.each(UPSTREAM_CLIENTS)('several addresses of a subgraph by %s', (client
     expect(lost).toBe(6);
   });
 
+  it('has one time limit for all addresses of a request', async () => {
+    // The timers of undici are up to a second late.
+    const timeoutMs = client === 'lean' ? 1000 : 3000;
+    // The first address takes most of the time before it fails, and the second one more than what is left.
+    const broken = await fixture.listenRaw((socket) => setTimeout(() => socket.destroy(), 0.8 * timeoutMs));
+    const slow = await fixture.listen((request, response) => setTimeout(answer, 0.6 * timeoutMs, request, response));
+    const urls = [broken, slow];
+    const { fetch } = fixture.open('http://unused.invalid/', {
+      urlLists: new Map([['stock', urls]]),
+      limits: { retryPercent: 0, timeoutMs },
+    });
+    expect(await failure(fetch('{}'))).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  });
+
   it('ejects an address that answers 503, and uses it again when it works', async () => {
     let isBroken = true;
     let served = 0;

@@ -5,6 +5,8 @@ import type { ClientErrorCode, UpstreamClient } from '@trestle/http-client/upstr
 export interface UpstreamMetrics {
   /** Reports the connections of a client under the name of its subgraph; there may be several for one subgraph. */
   watch(subgraph: string, client: UpstreamClient): void;
+  /** Stops that. The connections that the client has opened still count. */
+  unwatch(subgraph: string, client: UpstreamClient): void;
   countError(subgraph: string, code: ClientErrorCode): void;
   countRetry(subgraph: string): void;
   /** Counts an address that gets no requests for a while. */
@@ -15,7 +17,7 @@ export interface UpstreamMetrics {
 
 /** Registers the metrics. `subgraph` is a name of the supergraph, `code` one of {@link ClientErrorCode}, `address` a host of the settings. */
 export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
-  const clients = new Map<string, UpstreamClient[]>();
+  const clients = new Map<string, WatchedClients>();
   registerConnections(registry, clients);
   const errors = new Counter({
     name: 'trestle_subgraph_request_errors_total',
@@ -43,8 +45,14 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
   });
   return {
     watch(subgraph, client) {
-      clients.set(subgraph, [...(clients.get(subgraph) ?? []), client]);
+      const watched = clients.get(subgraph) ?? { now: new Set(), openedBefore: 0 };
+      watched.now.add(client);
+      clients.set(subgraph, watched);
       retries.inc({ subgraph }, 0);
+    },
+    unwatch(subgraph, client) {
+      const watched = clients.get(subgraph);
+      if (watched?.now.delete(client)) watched.openedBefore += client.readCounts().opened;
     },
     countError: (subgraph, code) => {
       errors.inc({ subgraph, code });
@@ -61,10 +69,20 @@ export function createUpstreamMetrics(registry: Registry): UpstreamMetrics {
   };
 }
 
+/** The clients of one subgraph. */
+interface WatchedClients {
+  readonly now: Set<UpstreamClient>;
+  /** Connections of clients that are not watched any more: a counter must not go back. */
+  openedBefore: number;
+}
+
 /** The clients count; the metrics read the counts when they are collected, so that a fetch does not pay for them. */
-function registerConnections(registry: Registry, clients: ReadonlyMap<string, readonly UpstreamClient[]>): void {
+function registerConnections(registry: Registry, clients: ReadonlyMap<string, WatchedClients>): void {
   const sumOf = (name: 'open' | 'waiting' | 'opened') =>
-    Array.from(clients, ([subgraph, all]) => ({ subgraph, sum: all.reduce((sum, client) => sum + client.readCounts()[name], 0) }));
+    Array.from(clients, ([subgraph, { now, openedBefore }]) => {
+      const first = name === 'opened' ? openedBefore : 0;
+      return { subgraph, sum: [...now].reduce((sum, client) => sum + client.readCounts()[name], first) };
+    });
   const labelNames = ['subgraph'];
   const registers = [registry];
   new Gauge({

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Socket } from 'node:net';
+import { until } from '@trestle/http-client/raw-server';
 import { Registry } from 'prom-client';
 import { UPSTREAM_CLIENTS, createUpstreams } from './upstream.ts';
 import { UpstreamFixture, createContext, failure } from './test-upstream.ts';
@@ -20,6 +22,63 @@ describe.each(UPSTREAM_CLIENTS)('traffic of single subgraphs by %s', (client) =>
     // The limit for all is 60 s, longer than this test may take.
     expect(await fetch({ timeoutMs: 200 })).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     expect(await fetch({ timeoutMs: 300 })).toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    await upstreams.close();
+  });
+
+  it('closes the connections of earlier limits after their last request, and still sends what a request in flight needs', async () => {
+    const sockets = new Set<Socket>();
+    let release: () => void = () => undefined;
+    const url = await fixture.listen((request, response) => {
+      sockets.add(request.socket);
+      request.socket.once('close', () => sockets.delete(request.socket));
+      const answer = () => response.setHeader('content-type', 'application/json').end('{"data":{}}');
+      request.resume().on('end', () => {
+        if (request.headers['x-request-id'] === 'held') release = answer;
+        else answer();
+      });
+    });
+    const registry = new Registry();
+    const none = { urls: new Map<string, string>(), subscriptionUrls: new Map<string, string>() };
+    const upstreams = createUpstreams({ client, ...none, pingIntervalMs: 10_000, metrics: registry });
+    const configure = (limits: Partial<SubgraphTraffic>) => {
+      const configured = upstreams.at({ ...none, traffic: toTraffic(limits) });
+      const upstream = configured.open('Stock', url);
+      const fetch = (id: string) =>
+        new Promise((resolve) => {
+          const context = { ...createContext(), headers: ['content-type', 'application/json', 'x-request-id', id] };
+          upstream.send({ body: '{}', isMutation: false, context }, (error, result) => {
+            resolve(error ?? result);
+          });
+        });
+      return {
+        fetch,
+        retire: () => {
+          configured.retire();
+        },
+      };
+    };
+    const first = configure({});
+    const held = first.fetch('held');
+    await first.fetch('free');
+    const same = configure({});
+    first.retire();
+    // Another configuration with the same limits uses the same connections.
+    await same.fetch('free');
+    expect(sockets.size).toBeGreaterThan(1);
+    const other = configure({ timeoutMs: 59_000 });
+    const began = performance.now();
+    same.retire();
+    await until(() => sockets.size === 1);
+    release();
+    expect(await held).toEqual({ data: {} });
+    expect(await first.fetch('free')).toEqual({ data: {} });
+    await until(() => sockets.size === 0);
+    // Idle connections to this server would be kept for a minute.
+    expect(performance.now() - began).toBeLessThan(30_000);
+    expect(await other.fetch('free')).toEqual({ data: {} });
+    const text = await registry.metrics();
+    expect(text).toMatch(/trestle_subgraph_connections_open\{subgraph="Stock"\} 1\n/);
+    expect(Number(/connections_created_total\{subgraph="Stock"\} (\d+)/.exec(text)?.[1])).toBeGreaterThanOrEqual(3);
     await upstreams.close();
   });
 

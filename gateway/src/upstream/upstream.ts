@@ -12,7 +12,7 @@ import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import { type SubgraphSockets, type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
 import type { ClientErrorCode, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
-import { createClientPool } from './subgraph-clients.ts';
+import { type ClientPool, type ClientPoolOptions, type SubgraphPlace, createClientPool } from './subgraph-clients.ts';
 import { type TrafficSettings, trafficOf } from './traffic-settings.ts';
 import { type UpstreamMetrics, createUpstreamMetrics } from './upstream-metrics.ts';
 
@@ -32,8 +32,14 @@ export interface Upstreams {
   /** Returns the subgraph of this name at this URL, unless a setting overrides the URL. */
   open(name: string, url: string): Upstream;
   /** Returns the same with other addresses and limits. */
-  at(addresses: SubgraphAddresses): Pick<Upstreams, 'open'>;
+  at(addresses: SubgraphAddresses): ConfiguredUpstreams;
   close(): Promise<void>;
+}
+
+/** The subgraphs of one configuration. */
+export interface ConfiguredUpstreams extends Pick<Upstreams, 'open'> {
+  /** Ends what no other configuration uses, after the requests in flight. Called once. */
+  retire(): void;
 }
 
 /** The clients that can send fetches: ours, for HTTP/1.1, and that of undici, for HTTP/1.1 and HTTP/2. */
@@ -83,47 +89,46 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const sockets = createSubgraphSockets({ pingIntervalMs });
   const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
-  const clients = createClientPool({
-    isUndici: options.client === 'undici',
-    maxResponseBytes: MAX_RESPONSE_BYTES,
-    tls,
-    watch: (name, client) => watchClient(name, client, { connections, sharing }),
-    onEject: (name, url) => {
-      connections.countEjection(name, url.host);
-    },
-  });
-  const at = ({ urls, urlLists, subscriptionUrls, traffic: settings }: SubgraphAddresses): Pick<Upstreams, 'open'> => ({
-    open(name, url) {
-      const key = name.toLowerCase();
-      const places = (urlLists?.get(key) ?? [urls.get(key) ?? url]).map((each) => new URL(each));
-      const [first] = places as [URL];
-      const traffic = trafficOf(name, settings);
-      const { client, uploadClient, health } = clients.open({ name, urls: places, traffic });
-      const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
-      const target = {
-        ...{ name, client, uploadClient, rewrite },
-        path: first.pathname + first.search,
-        returned: compileResponseRules(headerRules, name),
-        headers: hasCompression ? ACCEPT_ENCODING : [],
-        ...shared,
-        breaker: createCircuitBreaker({ maxFailures: traffic.breakerFailures, openMs: traffic.breakerOpenMs }),
-        retries: createRetryBudget(traffic.retryPercent),
-        observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
-        ...toCounters(connections, name),
-        onMutation: () => sharing?.forget(),
-      };
-      return {
-        url: first,
-        subscriptions: withRules(
-          watchEvents(openSubscriptions(sockets, { name, urls: subscriptionUrls.get(key) ?? places, tls: tls(name) }, health), sharing),
-          rewrite,
-        ),
-        send: (request, done) => {
-          startFetch(target, request, done);
-        },
-      };
-    },
-  });
+  const clients = createClients({ isUndici: options.client === 'undici', tls }, { connections, sharing });
+  const openPlace = (place: SubgraphPlace, subscriptionUrl: string | undefined): Upstream => {
+    const { name, urls, traffic } = place;
+    const [first] = urls as [URL];
+    const { client, uploadClient, health } = clients.open(place);
+    const rewrite = compileRequestRules(headerRules, name, forwardHeaders);
+    const target = {
+      ...{ name, client, uploadClient, rewrite },
+      path: first.pathname + first.search,
+      returned: compileResponseRules(headerRules, name),
+      headers: hasCompression ? ACCEPT_ENCODING : [],
+      ...shared,
+      breaker: createCircuitBreaker({ maxFailures: traffic.breakerFailures, openMs: traffic.breakerOpenMs }),
+      retries: createRetryBudget(traffic.retryPercent),
+      observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
+      ...toCounters(connections, name),
+      onMutation: () => sharing?.forget(),
+    };
+    const subscriptions = openSubscriptions(sockets, { name, urls: subscriptionUrl ?? urls, tls: tls(name) }, health);
+    return {
+      url: first,
+      subscriptions: withRules(watchEvents(subscriptions, sharing), rewrite),
+      send: (request, done) => {
+        startFetch(target, request, done);
+      },
+    };
+  };
+  const at = (addresses: SubgraphAddresses): ConfiguredUpstreams => {
+    const opened: SubgraphPlace[] = [];
+    return {
+      open(name, url) {
+        const place = toPlace({ name, url }, addresses);
+        opened.push(place);
+        return openPlace(place, addresses.subscriptionUrls.get(name.toLowerCase()));
+      },
+      retire() {
+        for (const place of opened.splice(0)) clients.release(place);
+      },
+    };
+  };
   return {
     ...at(options),
     at,
@@ -132,6 +137,13 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       await clients.close();
     },
   };
+}
+
+/** Returns where a subgraph is, and its limits: as its settings say, else as the supergraph does. */
+function toPlace({ name, url }: { readonly name: string; readonly url: string }, addresses: SubgraphAddresses): SubgraphPlace {
+  const key = name.toLowerCase();
+  const urls = (addresses.urlLists?.get(key) ?? [addresses.urls.get(key) ?? url]).map((each) => new URL(each));
+  return { name, urls, traffic: trafficOf(name, addresses.traffic) };
 }
 
 function createDurations(registry: Registry) {
@@ -160,6 +172,21 @@ function openSubscriptions(
   const [first] = all as [SubscriptionUpstream];
   if (!health || all.length === 1) return first;
   return { url: first.url, subscribe: (request, receiver) => (all[health.pick()] as SubscriptionUpstream).subscribe(request, receiver) };
+}
+
+/** Creates the pool of all clients. Its clients are part of the metrics while they have connections. */
+function createClients(options: Pick<ClientPoolOptions, 'isUndici' | 'tls'>, { connections, sharing }: ClientWatch): ClientPool {
+  return createClientPool({
+    ...options,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    watch: (name, client) => watchClient(name, client, { connections, sharing }),
+    unwatch: (name, client) => {
+      connections.unwatch(name, client);
+    },
+    onEject: (name, url) => {
+      connections.countEjection(name, url.host);
+    },
+  });
 }
 
 interface ClientWatch {

@@ -61,7 +61,9 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
   readonly #waiting: WaitingRequests;
   #timer: NodeJS.Timeout | undefined;
   #opened = 0;
+  #isRetired = false;
   #isClosed = false;
+  #onEmpty: () => void = () => undefined;
 
   constructor(origin: string, options: PoolOptions) {
     const { protocol, host, hostname, port } = new URL(origin);
@@ -82,10 +84,12 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
 
   send(request: ClientRequest, handler: ResponseHandler): Abortable {
     const now = performance.now();
+    const deadline = (request.startedAt ?? now) + this.#options.timeoutMs;
     let pending: PendingRequest;
     try {
       if (this.#isClosed) throw new ClientError('ABORTED', 'The client is closed.');
-      const options = { client: request.client, deadline: now + this.#options.timeoutMs, owner: this };
+      if (deadline <= now) throw new ClientError('TIMEOUT', 'No time is left.');
+      const options = { client: request.client, deadline, owner: this };
       pending = new PendingRequest(toRequestBytes(this.#host, request), handler, options);
     } catch (error) {
       handler.onFailure(error as ClientError);
@@ -107,6 +111,15 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     else request.connection?.fail('ABORTED', reason.message, reason);
   }
 
+  async retire(): Promise<void> {
+    this.#isRetired = true;
+    for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) connection.close();
+    if (this.#connections.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     for (let request = this.#waiting.take(); request; request = this.#waiting.take())
@@ -120,6 +133,7 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
   onFree(connection: Connection): void {
     const request = this.#waiting.take();
     if (request) connection.send(request);
+    else if (this.#isRetired) connection.close();
     else this.#idle.push(connection);
   }
 
@@ -129,7 +143,10 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     if (index >= 0) this.#idle.splice(index, 1);
     const request = this.#waiting.take();
     if (request) this.#open(performance.now()).send(request);
-    else if (this.#connections.size === 0) this.#stopTimer();
+    else if (this.#connections.size === 0) {
+      this.#stopTimer();
+      this.#onEmpty();
+    }
   }
 
   #takeIdle(now: number): Connection | undefined {
@@ -155,13 +172,9 @@ class ConnectionPool implements UpstreamClient, ConnectionOwner {
     return connection;
   }
 
-  /** The first of the waiting requests has the earliest deadline, because all have the same time. */
   #checkTimes(): void {
     const now = performance.now();
-    for (let request = this.#waiting.first(); request && now > request.deadline; request = this.#waiting.first()) {
-      this.#waiting.remove(request);
-      request.failUnsent('TIMEOUT', 'No connection was free in time.');
-    }
+    for (const request of this.#waiting.takeOverdue(now)) request.failUnsent('TIMEOUT', 'No connection was free in time.');
     for (const connection of this.#connections) connection.checkTime(now);
   }
 

@@ -30,25 +30,41 @@ export interface UndiciOptions {
 
 /** Creates the client. It opens connections when requests need them. */
 export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient<string | Readable> {
-  const pool = new Pool(origin, {
-    connections: options.maxConnections,
-    connect: createConnector(options),
-    headersTimeout: options.timeoutMs,
-    bodyTimeout: options.timeoutMs,
-    maxResponseSize: options.maxResponseBytes,
-    allowH2: options.allowsHttp2 !== false,
-  });
   let opened = 0;
-  pool.on('connect', () => opened++);
+  const connect = createConnector(options);
+  const open = (own: Pool.Options) => {
+    const { maxConnections: connections, maxResponseBytes: maxResponseSize, allowsHttp2: allowH2 = true } = options;
+    return new Pool(origin, { connections, connect, maxResponseSize, allowH2, ...own }).on('connect', () => opened++);
+  };
+  const { timeoutMs } = options;
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const pools = [open(limits)];
+  const sumOf = (name: 'connected' | 'queued') => pools.reduce((sum, { stats }) => sum + stats[name], 0);
   return {
-    readCounts: () => ({ open: pool.stats.connected, waiting: pool.stats.queued, opened }),
-    send({ path, headers, body }, handler) {
+    readCounts: () => ({ open: sumOf('connected'), waiting: sumOf('queued'), opened }),
+    send({ path, headers, body, startedAt }, handler) {
       const dispatch = new Dispatch(handler);
-      pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, dispatch);
+      const time = startedAt === undefined ? limits : toTimeouts(startedAt + timeoutMs - performance.now());
+      if (time) pools[0]?.dispatch({ method: 'POST', path, headers: headers as string[], body, ...time }, dispatch);
+      else handler.onFailure(new ClientError('TIMEOUT', 'No time is left.'));
       return dispatch;
     },
-    close: () => pool.destroy(),
+    async retire() {
+      const [last] = pools as [Pool];
+      pools.unshift(open({ ...limits, keepAliveTimeout: 1, keepAliveMaxTimeout: 1 }));
+      await last.close();
+    },
+    close: async () => {
+      await Promise.all(pools.map((pool) => pool.destroy()));
+    },
   };
+}
+
+/** Returns the limits of a request that has so much time left, in whole milliseconds: undici keeps the timer of the last request where they are equal. */
+function toTimeouts(remainingMs: number): Pick<Dispatcher.DispatchOptions, 'headersTimeout' | 'bodyTimeout'> | undefined {
+  if (remainingMs <= 0) return undefined;
+  const timeout = Math.ceil(remainingMs);
+  return { headersTimeout: timeout, bodyTimeout: timeout };
 }
 
 /** Returns what opens connections. Each context has a connector of its own, because a connector resumes the sessions of its connections. */

@@ -18,6 +18,8 @@ export interface ClientRequest<Body = string> {
   readonly client?: string | undefined;
   /** Whether it changes nothing, so that it may get the response of an equal request. Default false. */
   readonly isQuery?: boolean;
+  /** When it was sent for the first time, on the clock of `performance.now`: its time limit counts from then. Default: now. */
+  readonly startedAt?: number;
 }
 
 /** A complete response. All of it is lent: it may be read until the handler returns, and is overwritten then. */
@@ -55,6 +57,11 @@ export interface UpstreamClient<Body = string> {
   send(request: ClientRequest<Body>, handler: ResponseHandler): Abortable;
   /** Returns what the metrics show. */
   readCounts(): ClientCounts;
+  /**
+   * Closes each connection once it has no request: the client is not used any more, but for requests in flight. What they send later goes over new
+   * connections. Resolves when no connection is open.
+   */
+  retire(): Promise<void>;
   /** Fails all requests and closes all connections. */
   close(): Promise<void>;
 }

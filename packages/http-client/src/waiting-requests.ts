@@ -39,9 +39,11 @@ export class WaitingRequests {
     return true;
   }
 
-  /** Returns the oldest request, which goes on waiting. */
-  first(): PendingRequest | undefined {
-    return this.#requests.values().next().value;
+  /** Removes and returns those whose deadline is before `now`. A request that is sent again may wait behind ones with a later deadline. */
+  takeOverdue(now: number): PendingRequest[] {
+    const overdue = [...this.#requests].filter(({ deadline }) => now > deadline);
+    for (const request of overdue) this.remove(request);
+    return overdue;
   }
 
   /** Removes and returns the oldest request of the client whose turn it is. */

@@ -66,6 +66,8 @@ export interface ApiKeyExchange {
 export interface ApiKeyExchangeOptions {
   /** The endpoint of the users subgraph. */
   readonly url: string;
+  /** Returns whether a key can be one; others are refused without a request. Default: the form of our own keys, with their checksum. */
+  readonly isKey?: (key: string) => boolean;
   /** Decides whether a token that is kept is still valid. */
   readonly verifier: Pick<TokenVerifier, 'verify'>;
   /** Registry of the metric `trestle_api_key_exchanges_total`. */
@@ -86,6 +88,13 @@ interface KnownKey {
 
 type Outcome = 'issued' | 'refused' | 'unavailable';
 
+const MAX_KEY_LENGTH = 512;
+
+/** Returns whether a string can be a key of another system, whose form is not known. */
+export function isForeignKey(key: string): boolean {
+  return key.length > 0 && key.length <= MAX_KEY_LENGTH;
+}
+
 /** Creates an exchange. It opens connections when it needs them. */
 export function createApiKeyExchange(options: ApiKeyExchangeOptions): ApiKeyExchange {
   return new Exchange(options);
@@ -94,6 +103,7 @@ export function createApiKeyExchange(options: ApiKeyExchangeOptions): ApiKeyExch
 class Exchange implements ApiKeyExchange {
   readonly #options: ApiKeyExchangeOptions;
   readonly #now: () => number;
+  readonly #isKey: (key: string) => boolean;
   readonly #limits: ExchangeLimits;
   readonly #pool: Pool;
   readonly #path: string;
@@ -108,6 +118,7 @@ class Exchange implements ApiKeyExchange {
     const { origin, pathname } = new URL(options.url);
     this.#options = options;
     this.#now = options.now ?? Date.now;
+    this.#isKey = options.isKey ?? isApiKey;
     this.#limits = options.limits ?? LIMITS;
     this.#path = pathname;
     this.#pool = new Pool(origin, {
@@ -119,14 +130,14 @@ class Exchange implements ApiKeyExchange {
     });
     this.#outcomes = new Counter({
       name: 'trestle_api_key_exchanges_total',
-      help: 'API keys that were sent to the users subgraph for an access token, by outcome: issued, refused or unavailable.',
+      help: 'API keys that were sent to their exchange for an access token, by outcome: issued, refused or unavailable.',
       labelNames: ['outcome'],
       registers: [options.metrics],
     });
   }
 
   tokenFor({ value: key, isInUrl }: Pick<Credential, 'value' | 'isInUrl'>, { headers, reserve }: KeySender): Awaitable<string> {
-    if (!isApiKey(key)) throw invalidKey();
+    if (!this.#isKey(key)) throw invalidKey();
     const known = this.#findUsable(key);
     if (known && known.reusableUntil > this.#now()) return toToken(known, isInUrl);
     if ((this.#refused.get(key) ?? 0) > this.#now()) throw invalidKey();

@@ -90,6 +90,21 @@ describe('a token of another issuer', () => {
       expect(await roleOf(roles)).toMatchObject({ role: 'USER' });
   });
 
+  it('has the scopes that it names where they are not mapped, but never that of accounts of ours', async () => {
+    const { verifier } = await open({ scopes: { claim: 'scope' } });
+    const token = await provider.sign({ scope: 'pii:read account:manage orders:read' });
+    expect(verifier.verify(token)).toMatchObject({ scopes: new Set(['pii:read', 'orders:read']) });
+  });
+
+  it('needs no jti where its issuer sets none, and has an id of its own', async () => {
+    const { verifier } = await open({ requireJti: false });
+    const [one, other] = await Promise.all([provider.sign({ jti: undefined as never }), provider.sign({ jti: undefined as never, n: 2 })]);
+    const ids = [one, other, one].map((token) => verifier.verify(token).tokenId);
+    expect(ids[0]).toMatch(/^acme:[\w-]{43}$/);
+    expect([ids[0] === ids[1], ids[0] === ids[2]]).toEqual([false, true]);
+    expect(verifier.verify(await provider.sign({ jti: 'j' }))).toMatchObject({ tokenId: 'acme:j' });
+  });
+
   it('is refused when no role maps and there is no default', async () => {
     const { verifier } = await open({ roles: { claim: 'groups', map: { staff: 'USER' } } });
     expect(verifier.verify(await provider.sign({ groups: 'other staff' }))).toMatchObject({ role: 'USER' });

@@ -1,11 +1,12 @@
 /** Access tokens of other issuers: discovery and keys (OpenID Connect Discovery 1.0), and what their claims mean here. */
+import { createHash } from 'node:crypto';
 import type { Log } from '@trestle/log';
 import jwt from 'jsonwebtoken';
 import { type Caller, ROLES, type Role } from './identity.ts';
 import { type KeySet, readIssuerKeys } from './key-set.ts';
 import { RemoteKeys, fetchJson } from './remote-keys.ts';
 import { type ParsedToken, unauthorized } from './token-format.ts';
-import type { TrustedIssuer } from './trusted-issuers.ts';
+import { type TrustedIssuer, isForeignScope } from './trusted-issuers.ts';
 
 /** Verifies the tokens of the other issuers. */
 export interface ForeignTokens {
@@ -98,7 +99,9 @@ function readToken({ token, header, algorithm, kid }: ParsedToken, { issuer, key
     throw unauthorized(cause);
   }
   if (typeof payload === 'string') throw unauthorized();
-  return readClaims(payload, issuer, seconds);
+  // A token without an id is identified by what was signed.
+  const { jti = issuer.requireJti ? undefined : createHash('sha256').update(token).digest('base64url') } = payload;
+  return readClaims({ ...payload, ...(jti !== undefined && { jti }) }, issuer, seconds);
 }
 
 /** Every id gets the issuer's name as a prefix, so that it is never the id of an account, token or session of ours or of another issuer. */
@@ -134,7 +137,10 @@ function roleOf(payload: object, { roles }: TrustedIssuer): Role {
 }
 
 function scopesOf(payload: object, { scopes }: TrustedIssuer): ReadonlySet<string> {
-  return new Set(scopes ? valuesAt(payload, scopes.claim).flatMap((value) => own(scopes.map, value) ?? []) : []);
+  if (!scopes) return new Set();
+  const { claim, map } = scopes;
+  const values = valuesAt(payload, claim);
+  return new Set(map ? values.flatMap((value) => own(map, value) ?? []) : values.filter(isForeignScope));
 }
 
 /** Returns the strings of a claim: those of a list, or the words of a string. */

@@ -29,9 +29,7 @@ const names = () =>
     z.array(z.string().min(1)).min(1).max(20),
   ]);
 /** Scopes of any graph. `account:manage` is about accounts of ours, which callers of other issuers do not have. */
-const scope = z
-  .string()
-  .refine((name) => isScopeName(name) && name !== 'account:manage', 'must be the name of a scope other than account:manage');
+const scope = z.string().refine(isForeignScope, 'must be the name of a scope other than account:manage');
 
 const issuer = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be 1 to 31 lower-case letters, digits and hyphens'),
@@ -50,7 +48,9 @@ const issuer = z.strictObject({
   clockToleranceSeconds: z.int().min(0).max(120).default(5),
   userClaim: z.string().min(1).default('sub'),
   roles: z.strictObject({ claim: claim(), map: z.record(z.string(), z.enum(ROLES)), default: z.enum(ROLES).optional() }).optional(),
-  scopes: z.strictObject({ claim: claim(), map: z.record(z.string(), z.array(scope)) }).optional(),
+  /** Without `map` its scopes mean the same here. */
+  scopes: z.strictObject({ claim: claim(), map: z.record(z.string(), z.array(scope)).optional() }).optional(),
+  requireJti: z.boolean().default(true),
   plan: z.enum(PLANS).default('free'),
 });
 
@@ -68,6 +68,11 @@ export function parseTrustedIssuers(text: string): readonly TrustedIssuer[] {
   const result = document.safeParse(JSON.parse(text));
   if (result.success) return result.data.issuers;
   throw new Error(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+}
+
+/** Returns whether a caller of another issuer can have this scope. */
+export function isForeignScope(name: string): boolean {
+  return isScopeName(name) && name !== 'account:manage';
 }
 
 function isSafeUrl(text: string): boolean {

@@ -31,14 +31,20 @@ export function hasTokenKeys({ TOKEN_PUBLIC_KEY_FILE: file, TOKEN_JWKS_URL: url 
   return file !== undefined || url !== undefined;
 }
 
-/** Throws a SettingsError unless there is exactly one source of our keys. */
-export function requireTokenKeys(settings: VerificationSettings): void {
-  const { TOKEN_PUBLIC_KEY_FILE: file, TOKEN_JWKS_URL: url } = settings;
-  if ((file === undefined) === (url === undefined))
+/** What a process needs. */
+export interface VerificationNeeds {
+  /** Whether our own tokens must be accepted; else other issuers suffice. Default true. */
+  readonly needsOwn?: boolean;
+}
+
+/** Throws a SettingsError unless there is exactly one source of our keys; it may be missing where other issuers suffice. */
+export function requireTokenKeys(settings: VerificationSettings, { needsOwn = true }: VerificationNeeds = {}): void {
+  const { TOKEN_PUBLIC_KEY_FILE: file, TOKEN_JWKS_URL: url, TRUSTED_ISSUERS_FILE: issuers = [] } = settings;
+  if (file !== undefined && url !== undefined)
+    throw new SettingsError('Invalid settings:\n  TOKEN_JWKS_URL: must not be set together with TOKEN_PUBLIC_KEY_FILE');
+  if (!hasTokenKeys(settings) && (needsOwn || issuers.length === 0))
     throw new SettingsError(
-      file === undefined
-        ? 'Invalid settings:\n  TOKEN_PUBLIC_KEY_FILE: is required unless TOKEN_JWKS_URL is set'
-        : 'Invalid settings:\n  TOKEN_JWKS_URL: must not be set together with TOKEN_PUBLIC_KEY_FILE',
+      `Invalid settings:\n  TOKEN_PUBLIC_KEY_FILE: is required unless TOKEN_JWKS_URL ${needsOwn ? 'is set' : 'or TRUSTED_ISSUERS_FILE is set, or authentication is off (--auth off)'}`,
     );
   if (file === undefined) return;
   try {
@@ -54,12 +60,15 @@ export function requireTokenKeys(settings: VerificationSettings): void {
  */
 export async function startVerification(
   settings: VerificationSettings,
-  { log, revocations }: { readonly log: Pick<Log, 'info' | 'warn' | 'error'>; readonly revocations?: Revocations },
+  {
+    log,
+    revocations,
+    ...needs
+  }: VerificationNeeds & { readonly log: Pick<Log, 'info' | 'warn' | 'error'>; readonly revocations?: Revocations },
 ): Promise<Verification> {
-  requireTokenKeys(settings);
-  const { TOKEN_PUBLIC_KEY_FILE: path, TOKEN_JWKS_URL: url, TRUSTED_ISSUERS_FILE: issuers } = settings;
-  const { settled, ...keys } =
-    path === undefined ? watchKeyUrl(url ?? '', log) : { ...watchPublicKeys({ path, log }), settled: Promise.resolve() };
+  requireTokenKeys(settings, needs);
+  const { TRUSTED_ISSUERS_FILE: issuers } = settings;
+  const { settled, ...keys } = openOwnKeys(settings, log);
   const foreign: ForeignTokens | undefined = issuers && openForeignTokens({ issuers, log });
   await Promise.all([settled, foreign?.settled]);
   return {
@@ -71,6 +80,18 @@ export async function startVerification(
     },
   };
 }
+
+/** Opens the source of our public keys; without one no token of ours is accepted. */
+function openOwnKeys(
+  { TOKEN_PUBLIC_KEY_FILE: path, TOKEN_JWKS_URL: url }: VerificationSettings,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
+): KeySource & { readonly settled: Promise<void> } {
+  if (path !== undefined) return { ...watchPublicKeys({ path, log }), settled: Promise.resolve() };
+  return url === undefined ? NO_KEYS : watchKeyUrl(url, log);
+}
+
+const NOTHING = () => undefined;
+const NO_KEYS = { settled: Promise.resolve(), find: NOTHING, onChange: NOTHING, publicKeys: () => [], stop: NOTHING };
 
 /** Creates a source of our public keys at a URL, such as `/.well-known/jwks.json` of the bridge. */
 function watchKeyUrl(url: string, log: Pick<Log, 'info' | 'warn'>): KeySource & { readonly settled: Promise<void> } {

@@ -23,18 +23,24 @@ export interface Decision {
   readonly retryAfterSeconds: number;
   /** Units that were taken, and where; for a refund. */
   readonly units: number;
-  readonly slots: { readonly local: number; readonly shared: number | undefined };
+  readonly slots: { readonly local: number; readonly shared: SharedSlot | undefined };
+}
+
+/** Which of the shared windows has the units. */
+interface SharedSlot {
+  readonly windows: SharedWindows;
+  readonly slot: number;
 }
 
 /** Limits requests. */
 export interface RateLimiter {
   /**
    * Takes units of a subject: all of them, or none when they exceed the limit. Units beyond the whole limit count as the limit, so that
-   * no request is impossible. Returns a promise when Redis or another process is asked; it never rejects.
+   * no request is impossible. Returns a promise when shared windows are asked; it never rejects.
    */
   take(subject: Subject, units: number): Decision | Promise<Decision>;
   /**
-   * Takes one unit as {@link take}, and does not wait for Redis: returns what this process knows. Nothing is taken when nothing is left.
+   * Takes one unit as {@link take}, and does not wait for shared windows: returns what this process knows. Nothing is taken when nothing is left.
    */
   count(subject: Subject): Decision;
   /** Returns what was taken, as for a response 304. Returns the decision with what is left then. */
@@ -48,7 +54,7 @@ export interface RateLimiter {
   close(): void;
 }
 
-/** Windows that several processes share. */
+/** Windows that several processes share, in Redis or at a process. */
 export interface SharedWindows extends Pick<RedisWindows, 'isUsed' | 'refund' | 'close'> {
   /** Takes units as `RedisWindows.take` does; returns at once what needs no other process. */
   take(key: string, limit: number, units: number): Count | Promise<Count | undefined>;
@@ -57,25 +63,28 @@ export interface SharedWindows extends Pick<RedisWindows, 'isUsed' | 'refund' | 
 /** Configures a limiter. */
 export interface RateLimiterOptions {
   readonly windows: SlidingWindows;
-  /** The windows that all processes share; none by default. */
-  readonly shared?: SharedWindows | undefined;
+  /** Windows that processes share; none by default. Each is asked while those before it cannot be used. */
+  readonly shared?: readonly SharedWindows[];
 }
 
 /**
- * Creates a limiter. This process always counts its own requests: those that it refuses are not sent to Redis, and when Redis cannot be
+ * Creates a limiter. This process always counts its own requests: those that it refuses are not sent to shared windows, and when none of these can be
  * used the count goes on where it was.
  */
-export function createRateLimiter({ windows, shared }: RateLimiterOptions): RateLimiter {
-  const takeShared = (decision: Decision, others: SharedWindows): Decision | Promise<Decision> => {
-    const { subject, units } = decision;
-    const count = others.take(subject.key, subject.limit, units);
-    return count instanceof Promise ? count.then((later) => (later ? merge(decision, later) : decision)) : merge(decision, count);
+export function createRateLimiter({ windows, shared = [] }: RateLimiterOptions): RateLimiter {
+  const takeShared = (decision: Decision, from = 0): Decision | Promise<Decision> => {
+    const index = shared.findIndex(({ isUsed }, i) => i >= from && isUsed);
+    const others = shared[index];
+    if (!others) return decision;
+    const count = others.take(decision.subject.key, decision.subject.limit, decision.units);
+    if (!(count instanceof Promise)) return merge(decision, count, others);
+    return count.then((later) => (later ? merge(decision, later, others) : takeShared(decision, index + 1)));
   };
-  const merge = ({ subject, units, slots, remaining }: Decision, count: Count): Decision => {
+  const merge = ({ subject, units, slots, remaining }: Decision, count: Count, others: SharedWindows): Decision => {
     if (!count.isAllowed) windows.refund(subject.key, units, slots.local);
     const left = count.isAllowed ? remaining : remaining + units;
     const merged = { ...count, remaining: Math.min(left, count.remaining) };
-    return toDecision(subject, merged, { units, slots: { local: slots.local, shared: count.slot } });
+    return toDecision(subject, merged, { units, slots: { local: slots.local, shared: { windows: others, slot: count.slot } } });
   };
   const takeLocal = (subject: Subject, units: number): Decision => {
     const count = windows.take(subject.key, subject.limit, units);
@@ -84,18 +93,18 @@ export function createRateLimiter({ windows, shared }: RateLimiterOptions): Rate
   return {
     take(subject, asked) {
       const decision = takeLocal(subject, Math.min(asked, subject.limit));
-      return decision.isAllowed && shared?.isUsed ? takeShared(decision, shared) : decision;
+      return decision.isAllowed ? takeShared(decision) : decision;
     },
     count(subject) {
       const decision = takeLocal(subject, 1);
-      if (decision.isAllowed && shared?.isUsed) void takeShared(decision, shared);
+      if (decision.isAllowed) void takeShared(decision);
       return decision;
     },
     refund(decision) {
       const { subject, units, slots, isAllowed } = decision;
       if (!isAllowed) return decision;
       windows.refund(subject.key, units, slots.local);
-      if (slots.shared !== undefined) shared?.refund(subject.key, units, slots.shared);
+      slots.shared?.windows.refund(subject.key, units, slots.shared.slot);
       return { ...decision, units: 0, remaining: Math.min(subject.limit, decision.remaining + units) };
     },
     reserve({ key, limit }) {
@@ -107,7 +116,7 @@ export function createRateLimiter({ windows, shared }: RateLimiterOptions): Rate
     },
     look: (subject) => takeLocal(subject, 0),
     close() {
-      shared?.close();
+      for (const each of shared) each.close();
     },
   };
 }

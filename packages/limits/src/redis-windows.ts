@@ -6,7 +6,7 @@ import { type Count, WINDOW_MS } from './sliding-windows.ts';
 
 const KEY_PREFIX = 'trestle:limits:';
 const MESSAGES = {
-  lost: 'Redis cannot be used: this process counts requests alone until it can',
+  lost: 'Redis cannot be used: requests are counted without it until it can',
   found: 'Redis is used again: requests are counted for all processes together',
 };
 
@@ -39,7 +39,7 @@ interface Scripts {
   refundUnits(key: string, units: number, slot: number): Promise<number>;
 }
 
-/** Connects to Redis. A failure is logged once; then the process counts alone for a time ({@link RedisLink}). */
+/** Connects to Redis. A failure is logged once; then Redis is not asked for a time ({@link RedisLink}). */
 export function createRedisWindows({ keyPrefix = KEY_PREFIX, ...options }: RedisWindowsOptions): RedisWindows {
   const scripts = { takeUnits: { lua: TAKE_SCRIPT, numberOfKeys: 1 }, refundUnits: { lua: REFUND_SCRIPT, numberOfKeys: 1 } };
   const link = new RedisLink<Scripts>({ ...options, keyPrefix, scripts, messages: MESSAGES });

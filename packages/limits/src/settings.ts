@@ -62,7 +62,7 @@ export const NO_RATE_LIMITS: RateLimits = {
 };
 
 /**
- * Creates the limiter. `nearby` are the windows that the processes of this machine share without Redis. Resolves when it turned out whether Redis can
+ * Creates the limiter. `nearby` are the windows that the processes of this machine share without Redis, or while it cannot be used. Resolves when it turned out whether Redis can
  * be used, which takes at most some seconds; never rejects.
  */
 export async function createRateLimits(settings: RateLimitSettings, log: Log, nearby?: SharedWindows): Promise<RateLimits> {
@@ -70,7 +70,7 @@ export async function createRateLimits(settings: RateLimitSettings, log: Log, ne
   // Loaded where it is used only.
   const redis = url === undefined ? undefined : (await import('./redis-windows.ts')).createRedisWindows({ url, log });
   await redis?.settled;
-  const shared = redis ?? nearby;
+  const shared = [redis, nearby].filter((each) => each !== undefined);
   const limiter = createRateLimiter({ windows: createSlidingWindows(), shared });
   const limits: Limits = {
     anonymous: settings.RATE_LIMIT_ANONYMOUS_PER_MIN,

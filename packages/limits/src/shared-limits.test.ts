@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Log } from '@trestle/log';
 import { Redis } from 'ioredis';
-import { type Decision, type RateLimiter, type Subject, createRateLimiter } from './rate-limiter.ts';
+import { type Decision, type RateLimiter, type SharedWindows, type Subject, createRateLimiter } from './rate-limiter.ts';
 import { type RedisWindows, createRedisWindows } from './redis-windows.ts';
 import { WINDOW_MS, createSlidingWindows } from './sliding-windows.ts';
 import { type TestRedis, startTestRedis } from './test-redis.ts';
@@ -20,13 +20,20 @@ interface TestProcess {
 const started: TestProcess[] = [];
 
 /** What one process of a deployment has. */
-async function startProcess(url: string, timeoutMs = 5000): Promise<TestProcess> {
+async function startProcess(
+  url: string,
+  { timeoutMs = 5000, nearby }: { readonly timeoutMs?: number; readonly nearby?: SharedWindows } = {},
+): Promise<TestProcess> {
   const messages: string[] = [];
   const write = (level: string) => (message: string) => messages.push(`${level}: ${message}`);
   const log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), access: () => undefined } as Log;
   const shared = createRedisWindows({ url, log, keyPrefix, timeoutMs });
   await shared.settled;
-  const one = { limiter: createRateLimiter({ windows: createSlidingWindows(), shared }), shared, messages };
+  const one = {
+    limiter: createRateLimiter({ windows: createSlidingWindows(), shared: nearby ? [shared, nearby] : [shared] }),
+    shared,
+    messages,
+  };
   started.push(one);
   return one;
 }
@@ -131,7 +138,7 @@ describe('limits that are shared through Redis', () => {
       await waitUntil(() => !one.shared.isUsed && !other.shared.isUsed);
       // Neither an outage nor unlimited: 18 of 20 were taken before.
       expect(await takeAtOnce([one], subject, 10)).toBe(2);
-      expect(one.messages).toEqual(['warn: Redis cannot be used: this process counts requests alone until it can']);
+      expect(one.messages).toEqual(['warn: Redis cannot be used: requests are counted without it until it can']);
 
       await server.revive();
       await waitUntil(() => one.shared.isUsed && other.shared.isUsed);
@@ -143,9 +150,34 @@ describe('limits that are shared through Redis', () => {
     },
   );
 
+  itShared('counts together with the processes nearby while Redis cannot be used', async () => {
+    const nearby = createSlidingWindows();
+    const windows: SharedWindows = {
+      isUsed: true,
+      take: (...units) => Promise.resolve(nearby.take(...units)),
+      refund: (...units) => {
+        nearby.refund(...units);
+      },
+      close: () => undefined,
+    };
+    const workers = await Promise.all([startProcess(url, { nearby: windows }), startProcess(url, { nearby: windows })]);
+    await server.kill();
+    await waitUntil(() => workers.every(({ shared }) => !shared.isUsed));
+    const subject = createSubject(10);
+    expect(await takeAtOnce(workers, subject, 30)).toBe(10);
+    // A refund goes to the windows that have the units.
+    const spare = createSubject(1);
+    const [one, other] = workers;
+    one.limiter.refund(await one.limiter.take(spare, 1));
+    expect((await other.limiter.take(spare, 1)).isAllowed).toBe(true);
+    await server.revive();
+    await waitUntil(() => workers.every(({ shared }) => shared.isUsed));
+    expect(await takeAtOnce(workers, createSubject(10), 30)).toBe(10);
+  });
+
   itShared('decides within a bounded time while Redis does not answer, and asks again when it does', async () => {
     const subject = createSubject(1000);
-    const hasty = await startProcess(url, 200);
+    const hasty = await startProcess(url, { timeoutMs: 200 });
     server.hold();
     const began = performance.now();
     expect(await takeAtOnce([hasty], subject, 50)).toBe(50);

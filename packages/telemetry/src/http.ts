@@ -5,6 +5,7 @@ import {
   ATTR_HTTP_ROUTE,
   ATTR_SERVER_ADDRESS,
   ATTR_SERVER_PORT,
+  ATTR_URL_FULL,
 } from '@opentelemetry/semantic-conventions';
 import type { Scope } from './scope.ts';
 
@@ -33,11 +34,17 @@ export function endServerSpan(scope: Scope, { method, route, status }: ServedReq
   );
 }
 
-/** Returns the attributes of a POST to `url`, for {@link Scope.startCall}. */
+/** Returns the attributes of a POST to `url`, for {@link Scope.startCall}: without its user, password and query, which may be secret. */
 export function toPostAttributes(url: URL): Record<string, string | number> {
   return {
     [ATTR_HTTP_REQUEST_METHOD]: 'POST',
     [ATTR_SERVER_ADDRESS]: url.hostname,
     [ATTR_SERVER_PORT]: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+    [ATTR_URL_FULL]: url.origin + url.pathname,
   };
+}
+
+/** Returns the attributes of a response, for {@link Scope.end}; none where no response arrived. */
+export function toResponseAttributes(status: number | undefined): Record<string, number> {
+  return status === undefined ? {} : { [ATTR_HTTP_RESPONSE_STATUS_CODE]: status };
 }

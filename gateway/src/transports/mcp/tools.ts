@@ -82,10 +82,15 @@ async function describeAll({ trusted }: Source, { describe, log }: ToolOptions):
       described.set(text, await describe(text));
     } catch (error) {
       if (!(error instanceof Fault) || error.code !== 'VALIDATION_ERROR') throw error;
-      reasons.push(error.message);
+      reasons.push(`${nameOf(text)}: ${error.message}`);
     }
   }
   if (reasons.length > 0)
-    log.warn(`${String(reasons.length)} trusted documents are not offered as tools: ${reasons.slice(0, MAX_REASONS).join('; ')}`);
+    log.warn(`trusted documents that are not offered as tools (${String(reasons.length)}): ${reasons.slice(0, MAX_REASONS).join('; ')}`);
   return described;
+}
+
+/** Names a document that may not be valid, for the log: by its operation, else by its beginning. */
+function nameOf(text: string): string {
+  return /\b(?:query|mutation|subscription)\s+(\w{1,100})/.exec(text)?.[1] ?? JSON.stringify(text.slice(0, 40));
 }
