@@ -80,8 +80,6 @@ export function createListener(dependencies: ReceiverDependencies, respond: Resp
     const started = performance.now();
     const requestId = toRequestId(request.headers['x-request-id']);
     const urlKeys = takeUrlKeys(request);
-    // A page that links elsewhere must not pass on the URL that the browser shows.
-    if (urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
     const trace = tracing.begin(request.headers);
     const { cancellation, responseEnd } = watchClient(response);
     const context: RequestContext = { request, requestId, urlKeys, trace, cancellation, responseEnd };
