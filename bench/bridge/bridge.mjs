@@ -68,7 +68,7 @@ function report(costs) {
     console.log(`  ${name.padEnd(26)} ${(median(values) * 1e6).toFixed(0).padStart(6)} µs  ${ratio(name).toFixed(2)}×   (${spread})`);
   }
   const limits = [
-    ['bridge at most 3× bare', ratio('bridge') <= 3],
+    ['bridge at most 1.8× bare', ratio('bridge') <= 1.8],
     ['bridge below sofa-api', ratio('bridge') < ratio('sofa-api')],
     // Equal within the resolution of the CPU clock, which ticks 100 times a second.
     ['304 costs at most as much as 200', ratio('bridge, 304') <= ratio('bridge') * 1.05],

@@ -92,7 +92,7 @@ async function start() {
     toRefusalResponse,
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),
-    leanPath: config.REQUEST_READER === 'lean' ? '/graphql' : undefined,
+    lean: config.REQUEST_READER === 'lean' ? { post: '/graphql' } : undefined,
     edge,
     rateLimits,
   });

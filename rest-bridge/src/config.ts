@@ -32,6 +32,7 @@ export function readConfig() {
       API_KEY_EXCHANGE_URL: setting.url('http:', 'https:').optional(),
       API_VERSIONS_FILE: setting.parsedFile(parseLifecycles).default(new Map<number, Lifecycle>()),
       MAINTENANCE_FILE: setting.string().optional(),
+      REQUEST_READER: setting.choice('lean', 'node').default('lean'),
       MAX_IN_FLIGHT: setting.integer(1, 100_000).default(1000),
       MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).default(500),
       ...telemetrySettings,

@@ -67,7 +67,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a query string': (text) => [
     parseList(asQuery(text), faults),
     createSearchReader()({ query: asQuery(text), params: {}, body: undefined }, faults),
-    parseFieldSelection(asQuery(text), { fields: ['id', 'title'], include: ['author'] }, faults),
+    parseFieldSelection(asQuery(text), { fields: { id: 0, title: 0 }, include: { author: 0 } }, faults),
     createParameters(new URLSearchParams(text)).faults(),
   ],
   'a JSON body': (text) => parseStrictJson(Buffer.from(text)),

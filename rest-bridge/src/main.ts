@@ -29,6 +29,7 @@ import { withDocumentRoutes } from './openapi/document-routes.ts';
 import { compileRoutes } from './pipeline/compile.ts';
 import { type PipelineDependencies, createPipeline } from './pipeline/pipeline.ts';
 import type { Listener, ReceiverDependencies } from './pipeline/receive.ts';
+import { toLeanTargets } from './routes/lean-targets.ts';
 import { routes } from './routes/route-table.ts';
 import { createVersions } from './versions/versions.ts';
 
@@ -65,14 +66,14 @@ async function start() {
     log.warn('CLIENT_ID_KEY_FILE is not set: the gateway counts all requests of this process as those of one address');
   const streams = createEventStreams();
   const received: ReceiverDependencies = { verifier, apiKeys, rateLimits, load, maintenance, tracing, log, observe };
-  const { MAX_UPLOAD_BYTES: maxUploadBytes } = config;
+  const table = createRoutes(publicKeys);
   const pipeline = createPipeline({
     ...received,
-    ...createRoutes(publicKeys),
+    ...table,
     gateway,
     streams,
     files,
-    maxUploadBytes,
+    maxUploadBytes: config.MAX_UPLOAD_BYTES,
     isAllowedOrigin: edge.isAllowedOrigin,
   });
   const oauth = createOAuthListener({ ...received, url: config.USERS_URL, timeoutMs: config.GATEWAY_TIMEOUT_MS });
@@ -84,6 +85,7 @@ async function start() {
     probes,
     handle: createRequestListener(pipeline, oauth),
     ...toServiceOptions(config),
+    ...(config.REQUEST_READER === 'lean' && { lean: { get: toLeanTargets(routes, table.versions.known) } }),
     edge,
     rateLimits,
     toRefusalResponse: toPathRefusalResponse,

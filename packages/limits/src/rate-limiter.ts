@@ -121,7 +121,7 @@ export function createRateLimiter({ windows, shared = [] }: RateLimiterOptions):
   };
 }
 
-function toDecision(subject: Subject, count: Count, taken: Pick<Decision, 'units' | 'slots'>): Decision {
+function toDecision(subject: Subject, count: Count, { units, slots }: Pick<Decision, 'units' | 'slots'>): Decision {
   const { isAllowed, remaining, resetMs, retryMs } = count;
   return {
     isAllowed,
@@ -129,6 +129,7 @@ function toDecision(subject: Subject, count: Count, taken: Pick<Decision, 'units
     remaining,
     resetAtMs: Date.now() + Math.min(resetMs, WINDOW_MS),
     retryAfterSeconds: isAllowed ? 0 : Math.max(1, Math.ceil(retryMs / 1000)),
-    ...taken,
+    units,
+    slots,
   };
 }

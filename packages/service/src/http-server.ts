@@ -100,16 +100,14 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   };
 }
 
-/** Starts the lean reader of a server that has a path for it. */
+/** Starts the lean reader of a server that has requests for it. */
 function readLean(
   server: Server,
-  { leanPath, probes }: Pick<ServiceOptions, 'leanPath' | 'probes'>,
+  { lean: requests, probes }: Pick<ServiceOptions, 'lean' | 'probes'>,
   { limits, maxHeaderBytes }: { limits: TrafficLimits; maxHeaderBytes: number },
 ): LeanReader | undefined {
   const { headersTimeoutMs, keepAliveTimeoutMs } = limits;
-  return leanPath === undefined
-    ? undefined
-    : startLeanReader(server, { path: leanPath, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics: probes.metrics });
+  return requests && startLeanReader(server, { requests, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics: probes.metrics });
 }
 
 /** What every request and upgrade of a server shares. */

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Log } from '@trestle/log';
 import type { Admission } from './admission.ts';
 import type { Edge } from './edge.ts';
+import type { LeanRequests } from './lean-reader/request-head.ts';
 import type { Probes } from './probes.ts';
 import type { RefusedRequest, RequestHandlers } from './refusals.ts';
 import type { HeaderList } from './response-headers.ts';
@@ -22,8 +23,8 @@ export interface ServiceOptions {
    * Takes over the connections of requests for a WebSocket. Without it, and for any other `Upgrade`, `handle` gets them as ordinary requests.
    */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** The path whose POSTs of JSON the lean reader reads instead of Node.js (ADR 47); default: Node.js reads everything. */
-  readonly leanPath?: string | undefined;
+  /** The requests that the lean reader reads instead of Node.js (ADR 47); default: Node.js reads everything. */
+  readonly lean?: LeanRequests | undefined;
   /** Largest size of all headers of a request together, in bytes; default 16 KiB (contract §6). */
   readonly maxHeaderBytes?: number;
   /** Limits of time, rate, bytes and connections; default: those of `settings.ts`. */

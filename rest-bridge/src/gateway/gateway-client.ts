@@ -95,8 +95,8 @@ export function createGatewayClient({ url, timeoutMs, certificate }: GatewayClie
       const span = trace?.startCall('POST', spanAttributes);
       try {
         const sentHeaders = span ? { ...headers, ...span.toHeaders() } : headers;
-        const request = { path: pathname, headers: sentHeaders, cancellation, responseEnd };
-        const sent = files ? await postFiles(gateway, { ...request, body }, files) : await postWhenReachable(gateway, { ...request, body });
+        const request = { path: pathname, headers: sentHeaders, body, cancellation, responseEnd };
+        const sent = await (files ? postFiles(gateway, request, files) : postWhenReachable(gateway, request));
         span?.end();
         return toResult(sent);
       } catch (cause) {
@@ -138,15 +138,7 @@ function toFault(cause: unknown, timeoutMs: number): Fault {
 
 function toResult({ readText, replayed, timing, cacheControl, age, cookies }: PostResult): GraphQLResult {
   const { data, errors: failures } = JSON.parse(readText()) as Pick<GraphQLResult, 'data' | 'errors'>;
-  return {
-    ...(data !== undefined && { data }),
-    ...(failures && { errors: failures }),
-    isReplayed: replayed === 'true',
-    serverTiming: timing,
-    cacheControl,
-    age,
-    cookies,
-  };
+  return { data, errors: failures, isReplayed: replayed === 'true', serverTiming: timing, cacheControl, age, cookies };
 }
 
 /** Trusts the gateway's own certificate, whose host names need not include the internal address of the gateway. */

@@ -1,7 +1,6 @@
 /** Sends POST requests to the gateway, in the turns of their clients. */
 import { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ClientError, ClientResponse, UpstreamClient } from '@trestle/http-client/upstream-client';
+import { ClientError, type ClientResponse, type UpstreamClient } from '@trestle/http-client/upstream-client';
 import type { Cancellation } from '@trestle/service/cancellation';
 import { CLIENT_HEADER } from '@trestle/service/client-id';
 import type { ResponseEnd } from '../http/response-end.ts';
@@ -52,68 +51,78 @@ const RETRY_DELAYS_MS = [25, 100, 250, 500];
  * Sends a request again only when it certainly did not arrive: its connection was refused, as during a restart of the gateway
  * (RFC 9110 §9.2.2). A request that may have arrived is never repeated.
  */
-export async function postWhenReachable(gateway: Gateway, request: PostRequest): Promise<PostResult> {
-  for (const delayMs of RETRY_DELAYS_MS) {
-    try {
-      return await post(gateway, gateway.client, request);
-    } catch (error) {
-      if (!isRefused(error as ClientError)) throw error;
-      await delay(delayMs);
-    }
-  }
-  return post(gateway, gateway.client, request);
+export function postWhenReachable(gateway: Gateway, request: PostRequest): Promise<PostResult> {
+  return new Promise((resolve, reject) => {
+    const delaysMs = RETRY_DELAYS_MS.values();
+    const send = () => {
+      post({ gateway, connections: gateway.client }, request, { onResult: resolve, onFailure });
+    };
+    const onFailure = (error: ClientError) => {
+      const delayMs = isRefused(error) ? delaysMs.next().value : undefined;
+      if (delayMs === undefined) reject(error);
+      else setTimeout(send, delayMs);
+    };
+    send();
+  });
 }
 
 /** Sends a request with files, once: they cannot be read a second time. */
 export function postFiles(gateway: Gateway, { body, headers, ...request }: PostRequest, files: RequestFiles): Promise<PostResult> {
   const sent = { ...request, headers: { ...headers, 'content-type': files.contentType }, body: Readable.from(files.toBody(body)) };
-  return post(gateway, gateway.uploadClient, sent);
+  return new Promise((onResult, onFailure) => {
+    post({ gateway, connections: gateway.uploadClient }, sent, { onResult, onFailure });
+  });
 }
 
 function isRefused({ cause }: ClientError): boolean {
   return (cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNREFUSED';
 }
 
-/** Sends a request in the turn of its client. Rejects with ClientError. */
+/** Gets the result of one request: one call of one function. */
+interface PostHandler {
+  readonly onResult: (result: PostResult) => void;
+  readonly onFailure: (error: ClientError) => void;
+}
+
+/** Sends a request in the turn of its client. */
 function post<Body>(
-  { requests, largeResponses }: Pick<Gateway, 'requests' | 'largeResponses'>,
-  connections: UpstreamClient<Body>,
+  { gateway, connections }: { readonly gateway: Gateway; readonly connections: UpstreamClient<Body> },
   { path, headers, body, cancellation, responseEnd }: PostRequest<Body>,
-): Promise<PostResult> {
-  return new Promise((resolve, reject) => {
-    const client = headers[CLIENT_HEADER] ?? '';
-    const onResponse = (response: ClientResponse) => {
-      const size = response.bodyEnd - response.bodyStart;
-      const isLarge = size > LARGE_BYTES;
-      const result = toResult(response, isLarge);
-      responseEnd.after(requests.hold(client, size));
-      requests.release(client);
-      if (!isLarge) {
-        resolve(result);
-        return;
-      }
-      largeResponses.take(client, () => {
-        resolve(result);
-        // What waits for the result goes on in microtasks, which run before this.
-        setImmediate(() => {
-          largeResponses.release(client);
-        });
+  handler: PostHandler,
+): void {
+  const { requests, largeResponses } = gateway;
+  const client = headers[CLIENT_HEADER] ?? '';
+  const onResponse = (response: ClientResponse) => {
+    const size = response.bodyEnd - response.bodyStart;
+    const isLarge = size > LARGE_BYTES;
+    const result = toResult(response, isLarge);
+    responseEnd.after(requests.hold(client, size));
+    requests.release(client);
+    if (!isLarge) {
+      handler.onResult(result);
+      return;
+    }
+    largeResponses.take(client, () => {
+      handler.onResult(result);
+      // What waits for the result goes on in microtasks, which run before this.
+      setImmediate(() => {
+        largeResponses.release(client);
       });
-    };
-    const onFailure = (error: ClientError) => {
-      requests.release(client);
-      reject(error);
-    };
-    const begin = () => {
-      const request = connections.send({ path, headers: toPairs(headers), body }, { onResponse, onFailure });
-      cancellation?.add(request);
-    };
-    if (requests.take(client, begin)) return;
-    cancellation?.add({
-      abort(reason) {
-        if (requests.leave(client, begin)) reject(reason);
-      },
     });
+  };
+  const onFailure = (error: ClientError) => {
+    requests.release(client);
+    handler.onFailure(error);
+  };
+  const begin = () => {
+    const request = connections.send({ path, headers: toPairs(headers), body }, { onResponse, onFailure });
+    cancellation?.add(request);
+  };
+  if (requests.take(client, begin)) return;
+  cancellation?.add({
+    abort(reason) {
+      if (requests.leave(client, begin)) handler.onFailure(new ClientError('ABORTED', reason.message, { cause: reason }));
+    },
   });
 }
 

@@ -12,8 +12,8 @@ export interface GraphQLResponseError {
 
 /** A GraphQL response. */
 export interface GraphQLResult {
-  readonly data?: Readonly<Record<string, unknown>> | null;
-  readonly errors?: readonly GraphQLResponseError[];
+  readonly data?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly errors?: readonly GraphQLResponseError[] | undefined;
   /** Whether a subgraph returned the stored result of an earlier request with the same idempotency key. */
   readonly isReplayed: boolean;
   /** `Server-Timing` of the gateway, which it sends to callers that may read it. */

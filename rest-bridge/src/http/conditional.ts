@@ -1,5 +1,5 @@
 /** Entity tags, dates and conditional requests (RFC 9110 §8.8, §13). No I/O. */
-import { createHash } from 'node:crypto';
+import * as crypto from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 const TAG = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g;
@@ -7,8 +7,15 @@ const VERSION = /^v(\d{1,9})(?:-|$)/;
 
 /** Returns a strong entity tag made from the version of the resource, if it has one, and the bytes sent (contract §4). */
 export function toEtag(content: string | Buffer, version: number | undefined): string {
-  const hash = createHash('sha1').update(content).digest('base64url').slice(0, 16);
+  const hash = sha1(content).slice(0, 16);
   return version === undefined ? `"${hash}"` : `"v${String(version)}-${hash}"`;
+}
+
+/** Hashes in one call, in half of the time. Node.js has it since 20.12. */
+const { hash: hashOnce } = crypto as Partial<Pick<typeof crypto, 'hash'>>;
+
+function sha1(content: string | Buffer): string {
+  return hashOnce ? hashOnce('sha1', content, 'base64url') : crypto.createHash('sha1').update(content).digest('base64url');
 }
 
 /** The validators of a representation (RFC 9110 §8.8). */
@@ -24,12 +31,15 @@ export type ReadVerdict = 'proceed' | 'not modified' | 'precondition failed';
 /** Evaluates the conditions of a read in the order of RFC 9110 §13.2.2. */
 export function evaluateReadConditions(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): ReadVerdict {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  const changed = parseDate(lastModified);
   if (ifMatch !== undefined) {
     if (!matchesStrongly(ifMatch, etag)) return 'precondition failed';
-  } else if (isAfter(changed, parseDate(headers['if-unmodified-since']))) return 'precondition failed';
+  } else {
+    const unmodifiedSince = parseDate(headers['if-unmodified-since']);
+    if (unmodifiedSince !== undefined && isAfter(parseDate(lastModified), unmodifiedSince)) return 'precondition failed';
+  }
   if (ifNoneMatch !== undefined) return matchesWeakly(ifNoneMatch, etag) ? 'not modified' : 'proceed';
   const since = parseDate(headers['if-modified-since']);
+  const changed = since === undefined ? undefined : parseDate(lastModified);
   return changed !== undefined && since !== undefined && changed <= since ? 'not modified' : 'proceed';
 }
 

@@ -35,14 +35,14 @@ export interface RouteResponse {
   /** Sent as JSON; undefined for a response without content. */
   readonly body?: object | undefined;
   /** Content of another media type, in place of `body`. */
-  readonly document?: { readonly type: string; readonly bytes: Buffer };
+  readonly document?: { readonly type: string; readonly bytes: Buffer } | undefined;
   /** Content that is streamed, in place of `body`. */
-  readonly file?: FileContent;
+  readonly file?: FileContent | undefined;
   /** The upload that the body of the request continues, in place of `body`. */
-  readonly upload?: OpenUpload;
-  readonly headers?: ResponseHeaders;
+  readonly upload?: OpenUpload | undefined;
+  readonly headers?: ResponseHeaders | undefined;
   /** The values of `Set-Cookie`. */
-  readonly cookies?: readonly string[];
+  readonly cookies?: readonly string[] | undefined;
   /** The version of the resource, which its entity tag carries. */
   readonly version?: number | undefined;
   /** When the resource last changed, for `Last-Modified`; absent when the body also shows other resources. */

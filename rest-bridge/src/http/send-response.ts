@@ -15,10 +15,13 @@ export function chooseContentCoding({ headers }: IncomingMessage, { content, typ
   return /json|text/.test(type) ? chooseEncoding(headers['accept-encoding'], content.length) : 'identity';
 }
 
-/** Returns the response with its content compressed; the same response for `identity`. */
-export async function withContentCoding(response: HttpResponse, encoding: Encoding): Promise<HttpResponse> {
-  const { headers, content } = response;
-  if (encoding === 'identity' || content === undefined) return response;
+/** Returns the response with its content compressed; the same response, at once, for `identity`. */
+export function withContentCoding(response: HttpResponse, encoding: Encoding): HttpResponse | Promise<HttpResponse> {
+  return encoding === 'identity' || response.content === undefined ? response : compress(response, response.content, encoding);
+}
+
+async function compress(response: HttpResponse, content: string | Buffer, encoding: Encoding): Promise<HttpResponse> {
+  const { headers } = response;
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return { ...response, headers: { ...headers, 'content-encoding': encoding }, content: await encode(bytes, encoding) };
 }
@@ -27,11 +30,14 @@ export async function withContentCoding(response: HttpResponse, encoding: Encodi
 export function sendResponse(request: IncomingMessage, response: ServerResponse, rendered: HttpResponse): void {
   const { status, headers, cookies, content } = rendered;
   if (cookies && cookies.length > 0) response.setHeader('set-cookie', [...cookies]);
-  const hasLength = status !== 204 && status !== 304;
-  const length = hasLength && { 'content-length': String(Buffer.byteLength(content ?? '')) };
+  // A flat list is written without being copied.
+  const fields: string[] = [];
+  for (const name in headers) fields.push(name, headers[name] as string);
+  if (status !== 204 && status !== 304) fields.push('content-length', String(Buffer.byteLength(content ?? '')));
   // The rest of an upload that was refused is not read.
   const isUnread = isStreamed(request) && !request.complete;
-  response.writeHead(status, { ...headers, ...length, ...(isUnread && { connection: 'close' }) });
+  if (isUnread && headers['connection'] === undefined) fields.push('connection', 'close');
+  response.writeHead(status, fields);
   if (isUnread) endBeforeBody(request, response, content ?? '');
   else response.end(request.method === 'HEAD' ? undefined : content);
 }

@@ -16,5 +16,6 @@ export function admit(context: RequestContext, matched: MatchedRoute, identity: 
     throw fail('UNAUTHORIZED', 'Authentication is required. Send an access token in the Authorization header, or an API key in X-API-Key.');
   if (caller && requiredScopes && !holdsOneOf(caller.scopes, requiredScopes))
     throw insufficientScope(`${route.method} ${route.path}`, nearestAlternative(requiredScopes, caller.scopes));
-  return { ...matched, context, caller, authorization };
+  const { target, compiled, params } = matched;
+  return { target, compiled, params, context, caller, authorization };
 }

@@ -14,6 +14,8 @@ export interface PartialError {
   readonly message: string;
 }
 
+const NO_ERRORS: readonly GraphQLResponseError[] = [];
+
 /** The result of an operation. */
 export interface GatewayResult {
   /** The data at the result path of the operation; never null. */
@@ -41,8 +43,9 @@ export async function call(gateway: GatewayClient, request: GatewayRequest): Pro
   const compiled = operation(selection);
   const { bodyStart, resultPath } = compiled;
   const result = await gateway.execute({ bodyStart, variables, files, headers, trace, cancellation, responseEnd });
-  const value = resultPath.reduce<unknown>((data, key) => (data as Record<string, unknown> | null | undefined)?.[key], result.data);
-  const errors = result.errors ? result.errors.filter(({ extensions }) => extensions?.masked !== true) : [];
+  let value: unknown = result.data;
+  for (const key of resultPath) value = (value as Record<string, unknown> | null | undefined)?.[key];
+  const errors = result.errors ? result.errors.filter(({ extensions }) => extensions?.masked !== true) : NO_ERRORS;
   if (value !== null && value !== undefined) {
     const { isReplayed, serverTiming, cacheControl, age, cookies } = result;
     const failures = errors.map((error) => toPartialError(error, resultPath));

@@ -26,19 +26,21 @@ export interface GatewayRequestParts extends Pick<GatewayRequest, 'operation' | 
 /** Returns a gateway request with the credential, the request id, the client id and the trace of the client's request. */
 export function toGatewayRequest(
   { context, authorization }: AdmittedRequest<CompiledOperationRoute>,
-  { idempotency, sessionHeaders, ...parts }: GatewayRequestParts,
+  { operation, selection, isMutation, variables, files, idempotency, sessionHeaders }: GatewayRequestParts,
 ): GatewayRequest {
-  const headers: Record<string, string> = { ...sessionHeaders, 'content-type': 'application/json', 'x-request-id': context.requestId };
+  const headers: Record<string, string> = { 'content-type': 'application/json', 'x-request-id': context.requestId };
   const [clientHeader, clientId] = toClientHeaders(context.request);
   if (clientHeader !== undefined && clientId !== undefined) headers[clientHeader] = clientId;
   if (authorization !== undefined) headers['authorization'] = authorization;
-  else if (!parts.isMutation) headers[CACHE_HEADER] = '1';
+  else if (!isMutation) headers[CACHE_HEADER] = '1';
   if (idempotency) {
     headers['idempotency-key'] = idempotency.key;
     headers['idempotency-scope'] = idempotency.scope;
   }
-  const { trace, cancellation, responseEnd } = context;
-  return { ...parts, headers, trace, cancellation: parts.isMutation ? undefined : cancellation, responseEnd };
+  if (sessionHeaders) Object.assign(headers, sessionHeaders);
+  const { trace, responseEnd } = context;
+  const cancellation = isMutation ? undefined : context.cancellation;
+  return { operation, selection, isMutation, variables, files, headers, trace, cancellation, responseEnd };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FieldFault } from '@trestle/schema/errors';
 import type { RequestFiles } from '../gateway/gateway-posts.ts';
 import { readJsonBody, requireJson } from '../http/json-body.ts';
 import { type FieldSelection, parseFieldSelection } from '../query/field-selection.ts';
-import { createParameters } from '../query/parameters.ts';
+import { type Parameters, createParameters } from '../query/parameters.ts';
 import { rejectRequest } from '../query/reject-request.ts';
 import type { ReaderResult } from '../query/request-reader.ts';
 import { resourceAtVersion } from '../resources/resource-at-version.ts';
@@ -21,29 +21,55 @@ export interface ParsedRequest extends ReaderResult {
   readonly files?: RequestFiles;
 }
 
-/** Returns the parsed request. Throws VALIDATION_ERROR with all faults, UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE. */
-export async function parse(
-  { context: { request }, target, compiled, params }: AdmittedRequest<CompiledOperationRoute>,
-  maxUploadBytes = 0,
-): Promise<ParsedRequest> {
-  const { route, hasBody, isMutation, read } = compiled;
+type Admitted = AdmittedRequest<CompiledOperationRoute>;
+
+const NOTHING = {};
+
+/**
+ * Returns the parsed request: at once, unless its body must be read. Throws or rejects with VALIDATION_ERROR with all faults,
+ * UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE.
+ */
+export function parse(admitted: Admitted, maxUploadBytes = 0): ParsedRequest | Promise<ParsedRequest> {
+  const query = createParameters(admitted.target.search);
+  if (admitted.compiled.hasBody) return parseWithBody(admitted, query, maxUploadBytes);
+  return toParsedRequest(admitted, { query, body: undefined }, []);
+}
+
+async function parseWithBody(admitted: Admitted, query: Parameters, maxUploadBytes: number): Promise<ParsedRequest> {
+  const { context, compiled } = admitted;
+  const { request } = context;
+  const { route } = compiled;
   const faults: FieldFault[] = [];
-  const query = createParameters(target.search);
-  const upload = route.input.kind === 'upload' ? await readUpload(request, { query, maxBytes: maxUploadBytes }, faults) : undefined;
-  if (route.input.kind === 'upload part') requirePart(request);
+  if (route.input.kind === 'upload') {
+    const { title, files } = await readUpload(request, { query, maxBytes: maxUploadBytes }, faults);
+    const parsed = toParsedRequest(admitted, { query, body: undefined }, faults);
+    return { ...parsed, variables: { ...parsed.variables, title }, files };
+  }
+  if (route.input.kind === 'upload part') {
+    requirePart(request);
+    return toParsedRequest(admitted, { query, body: undefined }, faults);
+  }
   const described = route.input.kind === 'body' ? route.input.fromHeaders?.(request.headers) : undefined;
-  const hasJson = hasBody && !upload && !described && route.input.kind !== 'upload part';
-  if (hasJson) requireJson(request, route.method);
-  const body = hasJson ? await readJsonBody(request) : described;
+  if (!described) requireJson(request, route.method);
+  const body = described ?? (await readJsonBody(request));
+  return toParsedRequest(admitted, { query, body }, faults);
+}
+
+/** Throws VALIDATION_ERROR with the faults that were found before, and those that it finds. */
+function toParsedRequest(
+  { context: { request }, target, compiled, params }: Admitted,
+  { query, body }: { readonly query: Parameters; readonly body: unknown },
+  faults: FieldFault[],
+): ParsedRequest {
+  const { route, isMutation, read } = compiled;
   // `locate` has parsed it.
   query.take('version');
   const idempotency = parseIdempotencyKey(route, { header: request.headers['idempotency-key'], path: target.path }, faults);
   const result = read({ params, query, body }, faults);
   const { fields, include } = resourceAtVersion(route.resource, target.version);
   // A failed inclusion is handled by a second request without it, and a write must not be sent twice.
-  const known = { fields: Object.keys(fields), include: isMutation ? [] : Object.keys(include) };
-  const selection = parseFieldSelection(query, known, faults);
-  rejectRequest([...faults, ...query.faults()]);
-  if (!upload) return { ...result, selection, idempotency };
-  return { variables: { ...result.variables, title: upload.title }, files: upload.files, selection, idempotency };
+  const selection = parseFieldSelection(query, { fields, include: isMutation ? NOTHING : include }, faults);
+  rejectRequest(faults, query.faults());
+  const { variables, paging } = result;
+  return paging ? { variables, paging, selection, idempotency } : { variables, selection, idempotency };
 }

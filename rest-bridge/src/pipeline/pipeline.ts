@@ -19,16 +19,16 @@ import { VARY } from '../http/caching.ts';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import type { LoadSlot } from '../http/overload.ts';
-import type { RouteResponse } from '../http/response.ts';
+import type { ResponseHeaders } from '../http/response.ts';
 import { sendResponse } from '../http/send-response.ts';
 import type { Paging } from '../query/paging.ts';
 import type { RouteTable } from '../routes/route-table.ts';
-import type { Versions } from '../versions/versions.ts';
+import { NO_HEADERS, type Versions } from '../versions/versions.ts';
 import { admit } from './admit.ts';
-import { type GatewayResult, type PartialError, call } from './call.ts';
+import { type GatewayResult, call } from './call.ts';
 import { check, rethrowAfterConditions } from './check.ts';
 import { continueUpload } from './continue-upload.ts';
-import type { CompiledAlternative, CompiledOperationRoute, CompiledRoute } from './compile.ts';
+import type { CompiledAlternative, CompiledLocalRoute, CompiledOperationRoute, CompiledRoute } from './compile.ts';
 import type { AdmittedRequest, MatchedRoute } from './context.ts';
 import { type GatewayRequest, toGatewayRequest, toSessionHeaders } from './gateway-request.ts';
 import { locate } from './locate.ts';
@@ -44,7 +44,7 @@ import {
   sendError,
   toCommonHeaders,
 } from './receive.ts';
-import { render } from './render.ts';
+import { type PartialResponse, render } from './render.ts';
 import { sendFile } from './send-file.ts';
 import { isStreamable, streamEvents } from './stream.ts';
 
@@ -82,16 +82,16 @@ async function runStages(
   try {
     const target = locate(versions, request);
     const versionStatus = versions.statusOf(target.version, target);
-    headers = { ...toCommonHeaders(requestId, target.version), ...versionStatus.headers };
+    headers = withHeaders(toCommonHeaders(requestId, target.version), versionStatus.headers);
     if (versionStatus.retired !== undefined) throw fail('GONE', versionStatus.retired);
 
     const found = match(tables.get(target.version) ?? missingTable(), request.method ?? '', target);
     if ('status' in found) {
-      sendResponse(request, response, await render(request, { ...found, isAnonymous: true, hasUrlKey, errors: [] }, headers));
+      sendResponse(request, response, await render(request, found, { common: headers, isAnonymous: true, hasUrlKey }));
       return toHandled(matched);
     }
     matched = found;
-    headers = { ...headers, ...found.compiled.route.headers };
+    headers = withHeaders(headers, found.compiled.route.headers);
     found.compiled.route.checkHeaders?.(request.headers);
     const admitted = admit(context, matched, identity);
     if (isStreamable(admitted) && prefersStream(admitted.compiled, request)) {
@@ -105,8 +105,9 @@ async function runStages(
       await sendFile({ request, response }, facts, dependencies.files);
       return toHandled(matched);
     }
-    const rendered = await render(request, { errors: [], ...routeResponse, isAnonymous, hasUrlKey }, headers);
-    sendResponse(request, response, { ...rendered, cookies: routeResponse.cookies });
+    const rendered = render(request, routeResponse, { common: headers, isAnonymous, hasUrlKey });
+    const sent = rendered instanceof Promise ? await rendered : rendered;
+    sendResponse(request, response, { status: sent.status, headers: sent.headers, content: sent.content, cookies: routeResponse.cookies });
     return toHandled(matched);
   } catch (error) {
     return { ...toHandled(matched), failure: await sendError(context, response, { error, headers }) };
@@ -119,8 +120,9 @@ function toHandled(matched: MatchedRoute | undefined): Handled {
 
 const UNMATCHED: Handled = { route: undefined };
 
-interface PartialResponse extends RouteResponse {
-  readonly errors?: readonly PartialError[];
+/** Returns both; the first itself when there are no further headers. */
+function withHeaders(headers: ResponseHeaders, further: ResponseHeaders = NO_HEADERS): ResponseHeaders {
+  return further === NO_HEADERS ? headers : { ...headers, ...further };
 }
 
 /** Answers an admitted request: by the route itself, or through the gateway. */
@@ -132,19 +134,24 @@ async function respond(
   const { context, target, caller, compiled } = admitted;
   const { request } = context;
   const alternative = negotiate(compiled, request.headers.accept, target.version);
-  if (!('operation' in compiled)) return compiled.route.respond({ ...target, caller, request });
-  const operationRequest: OperationRequest = { ...admitted, compiled };
+  if (!isOperation(admitted)) return (compiled as CompiledLocalRoute).route.respond({ ...target, caller, request });
   try {
-    const parsed = await parse(operationRequest, maxUploadBytes);
+    const parsing = parse(admitted, maxUploadBytes);
+    const parsed = parsing instanceof Promise ? await parsing : parsing;
     // Only now, because a request whose body never completes would keep the slot. An upload is not complete yet.
     if (!isStreamed(request)) slot.acquire();
-    const expectedVersions = await check(gateway, operationRequest);
-    const result = await call(gateway, toOperationRequest(operationRequest, parsed, { alternative, expectedVersions, isAllowedOrigin }));
-    const response = await toRouteResponse(operationRequest, result, { paging: parsed.paging, alternative });
-    return response.upload ? await continueUpload(operationRequest, response, files) : response;
+    const expectedVersions = admitted.compiled.stateQuery && (await check(gateway, admitted));
+    const result = await call(gateway, toOperationRequest(admitted, parsed, { alternative, expectedVersions, isAllowedOrigin }));
+    const response = toRouteResponse(admitted, result, parsed.paging);
+    if (alternative) return await withAlternative(response, alternative);
+    return response.upload ? await continueUpload(admitted, response, files) : response;
   } catch (error) {
-    return rethrowAfterConditions(error, gateway, operationRequest);
+    return rethrowAfterConditions(error, gateway, admitted);
   }
+}
+
+function isOperation(admitted: AdmittedRequest): admitted is OperationRequest {
+  return 'operation' in admitted.compiled;
 }
 
 type OperationRequest = AdmittedRequest<CompiledOperationRoute>;
@@ -172,27 +179,36 @@ function toOperationRequest(
   });
 }
 
-interface ResponseOptions {
-  readonly paging: Paging | undefined;
-  readonly alternative: CompiledAlternative | undefined;
+function toRouteResponse({ target, compiled }: OperationRequest, result: GatewayResult, paging: Paging | undefined): PartialResponse {
+  const { value, errors, cacheControl: gatewayPolicy } = result;
+  const { projection } = result.compiled;
+  const { prefix, path, search } = target;
+  const represent = (data: unknown) => projection.represent(data, prefix);
+  const { status, body, document, file, upload, version, changedAt, headers } = compiled.route.toResponse(value, represent, {
+    prefix,
+    path,
+    search,
+    paging,
+  });
+  const cookies = compiled.route.isOfSession ? result.cookies : undefined;
+  const all = toResultHeaders(result, headers);
+  return { status, body, document, file, upload, version, changedAt, headers: all, errors, gatewayPolicy, cookies };
 }
 
-async function toRouteResponse(
-  { target, compiled }: OperationRequest,
-  { value, compiled: { projection }, errors, isReplayed, serverTiming, cacheControl: gatewayPolicy, age, cookies }: GatewayResult,
-  { paging, alternative }: ResponseOptions,
-): Promise<PartialResponse> {
-  const represent = (data: unknown) => projection.represent(data, target.prefix);
-  const response = compiled.route.toResponse(value, represent, { ...target, paging });
-  const headers = {
-    ...response.headers,
+/** Adds what the gateway says of a result to the headers of a route; returns those themselves when it says nothing. */
+function toResultHeaders({ isReplayed, serverTiming, age }: GatewayResult, own: ResponseHeaders | undefined): ResponseHeaders | undefined {
+  if (!isReplayed && serverTiming === undefined && age === undefined) return own;
+  return {
+    ...own,
     ...(isReplayed && { 'idempotent-replayed': 'true' }),
     ...(serverTiming !== undefined && { 'server-timing': serverTiming }),
     ...(age !== undefined && { age }),
   };
-  if (!alternative) return { ...response, headers, errors, gatewayPolicy, ...(compiled.route.isOfSession && { cookies }) };
-  const bytes = await alternative.write(response.body as Record<string, unknown>);
-  return { ...response, headers, errors, gatewayPolicy, document: { type: alternative.type, bytes } };
+}
+
+async function withAlternative(response: PartialResponse, { type, write }: CompiledAlternative): Promise<PartialResponse> {
+  const bytes = await write(response.body as Record<string, unknown>);
+  return { ...response, document: { type, bytes } };
 }
 
 function missingTable(): never {

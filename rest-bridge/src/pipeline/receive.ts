@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { takeUrlKeys } from '@trestle/identity/credential';
 import type { Quota } from '@trestle/limits/quota';
 import type { Log } from '@trestle/log';
-import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
+import { ERRORS, type ErrorCode, type Fault } from '@trestle/schema/errors';
 import { Cancellation } from '@trestle/service/cancellation';
 import { toRequestId } from '@trestle/service/request-id';
 import { setLateHeaders } from '@trestle/service/response-headers';
@@ -80,15 +80,9 @@ export function createListener(dependencies: ReceiverDependencies, respond: Resp
     const started = performance.now();
     const requestId = toRequestId(request.headers['x-request-id']);
     const urlKeys = takeUrlKeys(request);
-    // A page that links elsewhere must not pass on the URL that the browser shows.
-    if (urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
-    const context: RequestContext = {
-      request,
-      requestId,
-      urlKeys,
-      trace: tracing.begin(request.headers),
-      ...watchClient(response),
-    };
+    const trace = tracing.begin(request.headers);
+    const { cancellation, responseEnd } = watchClient(response);
+    const context: RequestContext = { request, requestId, urlKeys, trace, cancellation, responseEnd };
     const found = identify(context, dependencies);
     const identity = found instanceof Promise ? await found : found;
     const quota = rateLimits.open(request, identity.caller);
@@ -106,7 +100,8 @@ export function createListener(dependencies: ReceiverDependencies, respond: Resp
     if (context.trace) endServerSpan(context.trace, { method, route: route && `${prefix}${route}`, status });
     const span = context.trace?.ids;
     observe({ route: name, method, status, seconds: milliseconds / 1000, span });
-    log.access({ requestId, method, route: name, status, durationMs: Math.round(milliseconds), ...span });
+    const line = { requestId, method, route: name, status, durationMs: Math.round(milliseconds) };
+    log.access(span ? { ...line, ...span } : line);
   };
 }
 
@@ -127,7 +122,8 @@ async function handle(
   const { request, requestId } = context;
   let slot: LoadSlot | undefined;
   try {
-    await limit(quota);
+    const isCounted = limit(quota);
+    if (isCounted) await isCounted;
     maintenance.check();
     slot = load.admit();
     requireMethod(request.method ?? '');
@@ -151,13 +147,21 @@ function watchClient(response: ServerResponse): Pick<RequestContext, 'cancellati
   return { cancellation, responseEnd };
 }
 
-/** Counts the request. Throws RATE_LIMIT_EXCEEDED when the caller has no requests left. */
-function limit(quota: Quota): Promise<void> {
+/** Counts the request: at once, unless Redis is asked. Throws or rejects with RATE_LIMIT_EXCEEDED when the caller has no requests left. */
+function limit(quota: Quota): Promise<void> | undefined {
+  const counted: { isOver: boolean; fault?: Fault | undefined; settle?: () => void } = { isOver: false };
+  quota.begin((fault) => {
+    counted.isOver = true;
+    counted.fault = fault;
+    counted.settle?.();
+  });
+  if (counted.fault) throw counted.fault;
+  if (counted.isOver) return undefined;
   return new Promise((resolve, reject) => {
-    quota.begin((fault) => {
-      if (fault) reject(fault);
+    counted.settle = () => {
+      if (counted.fault) reject(counted.fault);
       else resolve();
-    });
+    };
   });
 }
 

@@ -11,7 +11,7 @@ import { type ResponseContent, chooseContentCoding, withContentCoding } from '..
 import { DEFAULT_VERSION } from '../versions/versions.ts';
 import type { RequestContext } from './context.ts';
 import { MethodNotAllowed } from './match.ts';
-import { RangeNotSatisfiable, mergeHeaders } from './render.ts';
+import { RangeNotSatisfiable } from './render.ts';
 
 /** The response to a failed request, and the code for the log. */
 export interface RenderedError {
@@ -47,14 +47,15 @@ export async function renderError(
   const { request } = failed;
   const fault = toClientFault(error);
   const { type, content } = await render(fault, failed);
-  const headers = mergeHeaders(common, {
+  const headers = {
+    ...common,
     'content-type': type,
     'cache-control': 'no-store',
     vary: VARY,
     ...toErrorHeaders(error, fault, request.method ?? 'GET'),
     // Nothing reads the rest of the body, so that the connection cannot be used again.
     ...(!request.complete && { connection: 'close' }),
-  });
+  };
   const response = { status: ERRORS[fault.code].status, headers, content };
   return { code: fault.code, response: await withContentCoding(response, chooseContentCoding(request, { content, type })) };
 }

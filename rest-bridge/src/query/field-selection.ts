@@ -8,23 +8,26 @@ export interface FieldSelection {
   readonly include: readonly string[];
 }
 
-/** The names that `fields` and `include` may hold. */
+/** Objects whose keys are the names that `fields` and `include` may hold. */
 export interface SelectableNames {
-  readonly fields: readonly string[];
-  readonly include: readonly string[];
+  readonly fields: object;
+  readonly include: object;
 }
+
+const NO_NAMES: readonly string[] = [];
 
 /** Parses `fields` and `include`. Adds one fault for each parameter that holds unknown names. */
 export function parseFieldSelection(query: Parameters, known: SelectableNames, faults: FieldFault[]): FieldSelection {
   const parse = (parameter: 'fields' | 'include') => {
     const names = query.takeList(parameter);
     if (names === undefined) return undefined;
+    const knownNames = Object.keys(known[parameter]);
     const distinct = [...new Set(names)];
-    const unknown = distinct.filter((name) => !known[parameter].includes(name)).length;
-    if (unknown > 0) faults.push({ field: parameter, message: toUnknownNames(unknown, known[parameter]) });
-    return distinct.filter((name) => known[parameter].includes(name)).sort();
+    const unknown = distinct.filter((name) => !knownNames.includes(name)).length;
+    if (unknown > 0) faults.push({ field: parameter, message: toUnknownNames(unknown, knownNames) });
+    return distinct.filter((name) => knownNames.includes(name)).sort();
   };
-  return { fields: parse('fields'), include: parse('include') ?? [] };
+  return { fields: parse('fields'), include: parse('include') ?? NO_NAMES };
 }
 
 /** Returns the message for a list with `count` unknown names. It lists the known names instead of echoing what the client sent. */

@@ -13,14 +13,19 @@ export interface Parameters {
   /** Returns whether the parameter is present, without removing it. */
   has(name: string): boolean;
   /** Returns a fault for each parameter that is unknown, repeated although it is not a list, or contains U+0000, which PostgreSQL cannot store. */
-  faults(): FieldFault[];
+  faults(): readonly FieldFault[];
 }
 
 /** No list parameter has more known names. */
 const MAX_ITEMS = 100;
 
+/** The parameters of a request without a query string. */
+const NONE: Parameters = { take: () => undefined, takeList: () => undefined, has: () => false, faults: () => NO_FAULTS };
+const NO_FAULTS: readonly FieldFault[] = [];
+
 /** Creates the parameters of a query string. */
 export function createParameters(search: URLSearchParams): Parameters {
+  if (search.size === 0) return NONE;
   const left = new Map<string, string[]>();
   const faults: FieldFault[] = [];
   for (const [name, value] of search) {

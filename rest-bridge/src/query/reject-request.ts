@@ -5,9 +5,10 @@ import { type FieldFault, fail } from '@trestle/schema/errors';
 const MAX_DETAILS = 100;
 const MAX_NAME_CHARACTERS = 100;
 
-/** Throws VALIDATION_ERROR with the first 100 faults, names cut to 100 characters. Does nothing when there are none. */
-export function rejectRequest(faults: readonly FieldFault[]): void {
-  if (faults.length === 0) return;
+/** Throws VALIDATION_ERROR with the first 100 faults of both lists, names cut to 100 characters. Does nothing when there are none. */
+export function rejectRequest(first: readonly FieldFault[], second: readonly FieldFault[] = []): void {
+  if (first.length === 0 && second.length === 0) return;
+  const faults = [...first, ...second];
   const details = faults.slice(0, MAX_DETAILS).map(({ field, message }) => ({ field: truncate(field), message }));
   const rest = faults.length - details.length;
   const message = rest > 0 ? `The request is not valid. \`details\` omits ${String(rest)} more faults.` : 'The request is not valid';

@@ -61,8 +61,8 @@ export function createProjection(original: Resource, { fields, include }: FieldS
       const data = raw as Data;
       const body = representFields(views, data);
       for (const { name, represent } of inclusions) body[name] = represent(data[INCLUDE_PREFIX + name], prefix);
-      const masked = views.filter(({ name }) => body[name] === MASK).map(({ name }) => name);
-      if (masked.length > 0) body['_masked'] = masked;
+      const masked = findMasked(views, body);
+      if (masked) body['_masked'] = masked;
       if (links) {
         const linkData = Object.fromEntries(linkFields.map(({ name }) => [name.value, data[LINK_PREFIX + name.value]]));
         body['_links'] = links.toLinks(linkData, prefix);
@@ -79,6 +79,13 @@ function representFields(views: readonly CompiledField[], data: Data): Data {
     body[name] = toValue ? toValue(data[name], beside) : data[name];
   }
   return body;
+}
+
+/** Returns the names of masked fields; undefined when there are none. */
+function findMasked(views: readonly CompiledField[], body: Data): string[] | undefined {
+  let masked: string[] | undefined;
+  for (const { name } of views) if (body[name] === MASK) (masked ??= []).push(name);
+  return masked;
 }
 
 function toViewSelections({ name, select, selectBeside }: CompiledField): FieldNode[] {

@@ -8,16 +8,19 @@ const caches = new Map<number, WeakMap<Resource, Resource>>();
 
 /** Returns the resource as `version` represents it. The definitions in `resources.ts` are those of version 1. */
 export function resourceAtVersion(resource: Resource, version: number): Resource {
-  const changes = moneyChangesUpTo(version).filter((change) => change.resource === resource.type);
-  if (changes.length === 0) return resource;
   const cache = caches.get(version) ?? new WeakMap<Resource, Resource>();
-  caches.set(version, cache);
   const known = cache.get(resource);
   if (known) return known;
-  const fields = changes.reduce(withMoney, resource.fields);
-  const changed = { ...resource, fields, defaultFields: resource.defaultFields.filter((name) => Object.hasOwn(fields, name)) };
-  cache.set(resource, changed);
+  const changed = applyChanges(resource, version);
+  caches.set(version, cache.set(resource, changed));
   return changed;
+}
+
+function applyChanges(resource: Resource, version: number): Resource {
+  const changes = moneyChangesUpTo(version).filter((change) => change.resource === resource.type);
+  if (changes.length === 0) return resource;
+  const fields = changes.reduce(withMoney, resource.fields);
+  return { ...resource, fields, defaultFields: resource.defaultFields.filter((name) => Object.hasOwn(fields, name)) };
 }
 
 function withMoney(fields: Resource['fields'], { field, currency }: MoneyChange): Resource['fields'] {

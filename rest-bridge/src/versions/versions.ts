@@ -27,7 +27,9 @@ export interface Versions {
 /** The version of a request that names none. */
 export const DEFAULT_VERSION = 1;
 
-const CURRENT: VersionStatus = { retired: undefined, headers: {} };
+/** The headers of a version that is not deprecated. */
+export const NO_HEADERS: Readonly<Record<string, string>> = {};
+const CURRENT: VersionStatus = { retired: undefined, headers: NO_HEADERS };
 
 /** Creates the versions of the changelog with the life cycles of `API_VERSIONS_FILE`. */
 export function createVersions(lifecycles: ReadonlyMap<number, Lifecycle>, now: () => number = Date.now): Versions {

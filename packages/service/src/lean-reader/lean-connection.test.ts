@@ -33,7 +33,7 @@ async function start(isLeanRead: boolean, delayMs: number): Promise<Seen> {
   service = await startService({
     ...{ log: createLog({ service: 'test', level: 'silent' }), port: 0, host: '127.0.0.1', clientIdKey: KEY },
     probes: createProbes({ isReady: () => true }),
-    leanPath: isLeanRead ? '/graphql' : undefined,
+    lean: isLeanRead ? { post: '/graphql' } : undefined,
     handle: (request, response) => {
       if (isLean(response)) seen.lean++;
       response.once('close', () => seen.closed++);

@@ -5,12 +5,11 @@
 import type { Socket } from 'node:net';
 import { LeanRequest } from './lean-request.ts';
 import { LeanResponse, type ResponseOwner } from './lean-response.ts';
-import { type HeadShape, type RequestHead, parseHead } from './request-head.ts';
+import { type FieldLines, type HeadShape, type RequestHead, parseFields, parseRequestLine } from './request-head.ts';
 
 /** What the connections of a server share. */
 export interface ConnectionOwner {
   readonly shape: HeadShape;
-  readonly path: string;
   readonly keepAliveTimeoutMs: number;
   readonly handle: (request: LeanRequest, response: LeanResponse) => void;
   /** Makes the connection one of Node.js. */
@@ -20,7 +19,7 @@ export interface ConnectionOwner {
 
 /** Bytes that may arrive while a response is awaited. Then the connection is not read until the response has been sent. */
 const MAX_HELD_BYTES = 64 * 1024;
-/** The longest head that is kept, to recognize it when the next request repeats it. */
+/** The longest header fields that are kept, to recognize them when the next request repeats them. */
 const MAX_KNOWN_BYTES = 2048;
 
 /** A connection that has been accepted. */
@@ -53,8 +52,8 @@ export class LeanConnection implements ResponseOwner {
   #held: Buffer | undefined;
   #isEnded = false;
   #isRefused = false;
-  /** The last head, and its bytes: clients repeat it. */
-  #known: { readonly bytes: Buffer; readonly head: RequestHead } | undefined;
+  /** The last header fields, their bytes and their method: clients repeat them. */
+  #known: { readonly method: string; readonly bytes: Buffer; readonly fields: FieldLines } | undefined;
   #served = 0;
   /** What {@link idleMs} has seen at its last calls. */
   #servedBefore = 0;
@@ -128,7 +127,7 @@ export class LeanConnection implements ResponseOwner {
       return;
     }
     const head = this.#parse(chunk);
-    if (head && head.length + head.bodyLength === chunk.length) this.#begin(chunk, head);
+    if (head && head.line.length + head.fields.length + head.fields.bodyLength === chunk.length) this.#begin(chunk, head);
     else this.#handOver(chunk);
   }
 
@@ -138,23 +137,32 @@ export class LeanConnection implements ResponseOwner {
   }
 
   #parse(chunk: Buffer): RequestHead | undefined {
+    const { shape } = this.#owner;
+    const line = parseRequestLine(chunk, shape);
+    if (!line) return undefined;
+    const { method, length: start } = line;
     const known = this.#known;
-    if (known && chunk.length > known.bytes.length && known.bytes.compare(chunk, 0, known.bytes.length) === 0) return known.head;
-    const head = parseHead(chunk, this.#owner.shape);
-    if (head && head.length <= MAX_KNOWN_BYTES) this.#known = { bytes: Buffer.from(chunk.subarray(0, head.length)), head };
-    return head;
+    if (known?.method === method) {
+      const end = start + known.bytes.length;
+      if (chunk.length >= end && known.bytes.compare(chunk, start, end) === 0) return { line, fields: known.fields };
+    }
+    const fields = parseFields(chunk, line, shape);
+    if (!fields) return undefined;
+    if (fields.length <= MAX_KNOWN_BYTES)
+      this.#known = { method, bytes: Buffer.from(chunk.subarray(start, start + fields.length)), fields };
+    return { line, fields };
   }
 
   /** Calls the handler with the head, and then passes on the body, as Node.js does. */
   #begin(chunk: Buffer, head: RequestHead): void {
-    const request = new LeanRequest(this.#socket, this.#owner.path, head);
+    const request = new LeanRequest(this.#socket, head);
     const response = new LeanResponse(request, this);
     this.#request = request;
     this.#response = response;
     this.#owner.handle(request, response);
     request.complete = true;
     if (request.destroyed || this.#socket.destroyed) return;
-    request.push(chunk.subarray(head.length));
+    if (head.fields.bodyLength > 0) request.push(chunk.subarray(head.line.length + head.fields.length));
     request.push(null);
   }
 

@@ -39,6 +39,7 @@ const CASES: Readonly<Record<string, (response: ServerResponse, body: string) =>
     response.end('end');
   },
   empty: (response) => response.writeHead(204).end(),
+  unchanged: (response) => response.writeHead(304, ['etag', '"a"']).end(),
   close: (response) => response.writeHead(503, { connection: 'close', 'content-length': 2 }).end('no'),
   late: (response, body) => setTimeout(() => response.writeHead(200, { 'content-length': body.length }).end(body), 20),
   large: (response) => response.writeHead(200, { 'content-length': LARGE.length }).end(LARGE),
@@ -77,7 +78,7 @@ async function start(isLeanRead: boolean, limits: Partial<TrafficLimits> = {}): 
   };
   const service = await startService({
     ...{ log, port: 0, host: '127.0.0.1', probes: createProbes({ isReady: () => true }), handle, limits, drainMs: 500 },
-    leanPath: isLeanRead ? '/graphql' : undefined,
+    lean: isLeanRead ? { post: '/graphql', get: /^\/reads\// } : undefined,
   });
   services.push(service);
   return { port: service.port, service, lean, closed };
@@ -119,6 +120,7 @@ async function ping(port: number): Promise<void> {
 
 const mask = (text: string) => text.replace(/\r\nDate: [^\r]+/g, '').replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)');
 const LAST = post('Connection: close\r\n', '"last"');
+const get = (more = '', target = '/reads/a?b=c') => `GET ${target} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 
 describe('a response', () => {
   it.each(Object.keys(CASES).filter((name) => !['large', 'chunks', 'replaced'].includes(name)))(
@@ -132,6 +134,15 @@ describe('a response', () => {
       expect(lean.lean[0]).toBe(true);
     },
   );
+
+  it.each(['length', 'list', 'empty', 'unchanged'])('to a GET has the same bytes with both: %s', async (name) => {
+    const [lean, node] = [await start(true), await start(false)];
+    const parts = [get(`X-Case: ${name}\r\n`), get(`X-Case: ${name}\r\n`, '/reads/b'), post(), LAST];
+    const answer = await exchange(lean.port, parts);
+    expect(answer).toBe(await exchange(node.port, parts));
+    expect(answer.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(4);
+    expect(lean.lean).toEqual([true, true, true, false]);
+  });
 
   it('without a length is sent in chunks', async () => {
     const { port, lean } = await start(true);
@@ -190,7 +201,7 @@ describe('a response', () => {
 describe('a connection', () => {
   it('gives the same responses wherever its requests are cut', async () => {
     const [lean, node] = [await start(true), await start(false)];
-    const text = post('', '"a"') + post('', '"b"');
+    const text = post('', '"a"') + get() + post('', '"b"');
     const expected = await exchange(node.port, [text, LAST]);
     for (let cut = 1; cut < text.length; cut += 1)
       expect(await exchange(lean.port, [text.slice(0, cut), text.slice(cut), LAST])).toBe(expected);
@@ -205,6 +216,10 @@ describe('a connection', () => {
       [post('X-Case: late\r\n') + post('', '"b"').slice(0, 30), post('', '"b"').slice(30), LAST],
     ],
     ['changes to another method', [post(), 'GET /graphql HTTP/1.1\r\nHost: a\r\n\r\n', LAST]],
+    ['pipelines GETs', [get() + get('', '/reads/b') + LAST]],
+    ['sends a GET with a body', [get('Content-Length: 27\r\n') + get('', '/a').slice(0, 27), LAST]],
+    ['sends a GET with chunks', [`${get('Transfer-Encoding: chunked\r\n')}0\r\n\r\n`, LAST]],
+    ['sends bytes behind a GET', [`${get()}abc`]],
     ['sends its body apart from the head', [post().slice(0, -BODY.length), BODY, LAST]],
     ['smuggles by two lengths', [post(), post('Content-Length: 5\r\n'), LAST]],
     ['smuggles by a length and chunks', [post(), `${post('Transfer-Encoding: chunked\r\n')}0\r\n\r\nGET /admin HTTP/1.1\r\n\r\n`]],

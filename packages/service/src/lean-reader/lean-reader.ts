@@ -1,17 +1,16 @@
 /**
- * Puts the lean reader before the parser of Node.js: it reads the requests of one shape, a POST of JSON to one path that arrives in one piece, and emits
- * them as the `request` events of the server. Everything behind the parser is the same for both.
+ * Puts the lean reader before the parser of Node.js: it reads requests of a few shapes that arrive in one piece, and emits them as the `request` events
+ * of the server. Everything behind the parser is the same for both.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter, type Registry } from 'prom-client';
 import { type ConnectionOwner, LeanConnection } from './lean-connection.ts';
-import { toHeadShape } from './request-head.ts';
+import { type LeanRequests, toHeadShape } from './request-head.ts';
 
 /** What the reader reads, and how long a connection may do nothing. */
 export interface LeanReaderOptions {
-  /** The path, without a query. */
-  readonly path: string;
+  readonly requests: LeanRequests;
   readonly maxHeaderBytes: number;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -32,15 +31,14 @@ const CHECK_MS = 1000;
 
 /** Starts to read. The listeners for connections that the server has now get those connections that are handed over to Node.js. */
 export function startLeanReader(server: Server, options: LeanReaderOptions): LeanReader {
-  const { path, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics } = options;
+  const { requests, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics } = options;
   const counts = { requests: 0, handOvers: 0 };
   registerCounts(metrics, counts);
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   const connections = new Set<LeanConnection>();
   const owner: ConnectionOwner = {
-    path,
-    shape: toHeadShape(path, maxHeaderBytes),
+    shape: toHeadShape(requests, maxHeaderBytes),
     keepAliveTimeoutMs,
     handle: (request, response) => {
       counts.requests++;

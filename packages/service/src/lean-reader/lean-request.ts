@@ -6,13 +6,13 @@ import type { RequestHead } from './request-head.ts';
 
 const HIGH_WATER_MARK = 64 * 1024;
 
-/** One POST. Its body has arrived wholly, and is emitted in one piece when it is read. */
+/** One request. Its body, if it has one, has arrived wholly, and is emitted in one piece when it is read. */
 export class LeanRequest extends LeanEmitter {
-  readonly method = 'POST';
   readonly httpVersion = '1.1';
   readonly httpVersionMajor = 1;
   readonly httpVersionMinor = 1;
   readonly socket: Socket;
+  readonly method: RequestHead['line']['method'];
   readonly rawHeaders: readonly string[];
   readonly headers: IncomingHttpHeaders;
   url: string;
@@ -24,12 +24,13 @@ export class LeanRequest extends LeanEmitter {
   #isRead = false;
   #hasEnded = false;
 
-  constructor(socket: Socket, url: string, { rawHeaders, headers }: Pick<RequestHead, 'rawHeaders' | 'headers'>) {
+  constructor(socket: Socket, { line, fields }: RequestHead) {
     super();
     this.socket = socket;
-    this.url = url;
-    this.rawHeaders = rawHeaders;
-    this.headers = headers;
+    this.method = line.method;
+    this.url = line.url;
+    this.rawHeaders = fields.rawHeaders;
+    this.headers = fields.headers;
   }
 
   /** Returns the request for handlers, which use no other part of the interface. */

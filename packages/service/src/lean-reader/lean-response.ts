@@ -166,7 +166,7 @@ export class LeanResponse extends LeanEmitter {
   }
 }
 
-/** RFC 9110 §6.4.1; the method is POST. */
+/** RFC 9110 §6.4.1; the method is GET or POST. */
 function hasBody(status: number): boolean {
   return status >= 200 && status !== 204 && status !== 304;
 }

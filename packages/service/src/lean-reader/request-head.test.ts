@@ -3,25 +3,68 @@ import { type IncomingMessage, createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { assert, asyncProperty, constantFrom, property, record, string, tuple, array, uint8Array } from 'fast-check';
-import { parseHead, toHeadShape } from './request-head.ts';
+import { parseFields, parseRequestLine, toHeadShape } from './request-head.ts';
 
-const shape = toHeadShape('/graphql', 16 * 1024);
+const shape = toHeadShape({ post: '/graphql', get: /^\/users\/[^/?]+(?:\?|$)/ }, 16 * 1024);
+const GET_LINE = 'GET /users/a%20b?fields=id,name HTTP/1.1\r\n';
 const LINE = 'POST /graphql HTTP/1.1\r\n';
 const NEEDED = 'Host: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n';
-const parse = (text: string) => parseHead(Buffer.from(text, 'latin1'), shape);
+const parse = (text: string) => parseHead(Buffer.from(text, 'latin1'));
+
+function parseHead(bytes: Buffer) {
+  const line = parseRequestLine(bytes, shape);
+  const fields = line && parseFields(bytes, line, shape);
+  return fields && { line, fields };
+}
 
 describe('parseHead', () => {
   it('returns names as sent, values without surrounding white space, and the lengths of head and body', () => {
     const text = `${LINE}HOST: a\r\nX-Empty:\r\nX-Padded: \t b c \t\r\ncontent-type: application/json; charset=utf-8\r\nContent-Length: 17\r\n\r\n`;
     expect(parse(`${text}{"query":"{ a }"}`)).toEqual({
-      rawHeaders: [
-        ...['HOST', 'a', 'X-Empty', '', 'X-Padded', 'b c'],
-        ...['content-type', 'application/json; charset=utf-8', 'Content-Length', '17'],
-      ],
-      headers: { host: 'a', 'x-empty': '', 'x-padded': 'b c', 'content-type': 'application/json; charset=utf-8', 'content-length': '17' },
-      length: text.length,
-      bodyLength: 17,
+      line: { method: 'POST', url: '/graphql', length: LINE.length },
+      fields: {
+        rawHeaders: [
+          ...['HOST', 'a', 'X-Empty', '', 'X-Padded', 'b c'],
+          ...['content-type', 'application/json; charset=utf-8', 'Content-Length', '17'],
+        ],
+        headers: { host: 'a', 'x-empty': '', 'x-padded': 'b c', 'content-type': 'application/json; charset=utf-8', 'content-length': '17' },
+        length: text.length - LINE.length,
+        bodyLength: 17,
+      },
     });
+  });
+
+  it('returns the target of a GET as it was sent, and no body', () => {
+    expect(parse(`${GET_LINE}Host: a\r\nAccept: */*\r\n\r\n`)).toEqual({
+      line: { method: 'GET', url: '/users/a%20b?fields=id,name', length: GET_LINE.length },
+      fields: {
+        ...{ rawHeaders: ['Host', 'a', 'Accept', '*/*'], headers: { host: 'a', accept: '*/*' } },
+        ...{ length: 'Host: a\r\nAccept: */*\r\n\r\n'.length, bodyLength: 0 },
+      },
+    });
+  });
+
+  it.each([
+    ['a target that the pattern does not match', 'GET /users/a/posts HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['HEAD', 'HEAD /users/a HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['an absolute URI', 'GET http://a/users/a HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['HTTP/1.0', 'GET /users/a HTTP/1.0\r\nHost: a\r\n\r\n'],
+    ['a fragment', 'GET /users/a#b HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a quotation mark', 'GET /users/"a" HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a backslash', 'GET /users/a\\b HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a character beyond ASCII', 'GET /users/\u00e9 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['two spaces', 'GET  /users/a HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a space behind the target', 'GET /users/a  HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a bare LF', 'GET /users/a HTTP/1.1\nHost: a\r\n\r\n'],
+    ['a target of more than half of the limit', `GET /users/${'a'.repeat(8192)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['a length', 'GET /users/a HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n'],
+    ['a length of JSON', `GET /users/a HTTP/1.1\r\n${NEEDED}\r\n`],
+    ['a transfer coding', 'GET /users/a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'],
+    ['no Host', 'GET /users/a HTTP/1.1\r\nAccept: */*\r\n\r\n'],
+    ['a client that accepts event streams', 'GET /users/a HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n\r\n'],
+    ['Connection: close', 'GET /users/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+  ])('leaves a GET with %s to Node.js', (_, text) => {
+    expect(parse(text)).toBeUndefined();
   });
 
   it.each([
@@ -77,14 +120,14 @@ describe('parseHead', () => {
   it('returns nothing for any part of a head', () => {
     const text = `${LINE}${NEEDED}\r\n`;
     for (let length = 0; length < text.length; length++) expect(parse(text.slice(0, length))).toBeUndefined();
-    expect(parse(text)).toMatchObject({ length: text.length });
+    expect(parse(text)).toMatchObject({ fields: { length: text.length - LINE.length } });
   });
 
   it('never throws, whatever the bytes', () => {
     const bytes = uint8Array({ maxLength: 200 });
     assert(
-      property(constantFrom('', LINE, LINE + NEEDED), bytes, (before, random) => {
-        parseHead(Buffer.concat([Buffer.from(before), random]), shape);
+      property(constantFrom('', LINE, LINE + NEEDED, 'GET /users/', GET_LINE), bytes, (before, random) => {
+        parseHead(Buffer.concat([Buffer.from(before), random]));
       }),
       { numRuns: 3000 },
     );
@@ -121,7 +164,7 @@ describe('a head that parseHead accepts', () => {
         socket.write(`${text}{}`);
         await once(socket, 'data');
         const { rawHeaders, headers: own } = seen as unknown as IncomingMessage;
-        expect(head).toMatchObject({ rawHeaders, headers: own });
+        expect(head.fields).toMatchObject({ rawHeaders, headers: own });
       }),
       { numRuns: 500 },
     );
