@@ -18,9 +18,9 @@ export function createSend({ subgraphs, spoiler, reject }: Sending): SendFetch {
         const value = spoiler.value?.(answer as never, service) ?? (answer as never);
         const bytes = Buffer.from(spoiler.text?.(value, service) ?? JSON.stringify(value));
         const lent = Buffer.concat([Buffer.from('head'), bytes, Buffer.from('tail')]);
-        const isTaken = take?.(lent, 4, 4 + bytes.length) ?? false;
+        const taken = take?.(lent, 4, 4 + bytes.length);
         lent.fill(0xfe);
-        const result = isTaken ? {} : readResponse({ status: 200, contentType: undefined, text: bytes.toString() });
+        const result = taken ?? readResponse({ status: 200, contentType: undefined, text: bytes.toString() });
         if (result) done(null, result);
         else done({ code: 'UPSTREAM_ERROR', message: 'no result', cause: undefined }, {});
       },

@@ -85,6 +85,64 @@ function writeEscaped(value: Json): string {
     .join(',')}}`;
 }
 
+interface JsonError {
+  readonly message: string;
+  readonly path?: Json[];
+  readonly extensions: { [key: string]: Json };
+}
+
+/** Makes null of values, and reports an error for each: of leaves, and of whole objects. */
+function failFields(rate: number): (value: Json, seed: string) => Json {
+  return (value, seed) => {
+    if (!isObject(value)) return value;
+    const errors: JsonError[] = [];
+    const visit = (each: Json, path: Json[]): Json => {
+      const drawn = hash(`${seed} fails ${path.join('.')}`);
+      if (path.length > 0 && path.at(-1) !== '__typename' && path.at(-1) !== '_entities' && drawn < rate) {
+        const extensions = { code: drawn < rate / 2 ? 'NOT_FOUND' : 'FAILED', ...(drawn < rate / 8 && { masked: true }) };
+        errors.push({ message: `no ${String(path.at(-1))}`, path, extensions });
+        return null;
+      }
+      if (Array.isArray(each)) return each.map((element, i) => visit(element, [...path, i]));
+      if (!isObject(each)) return each;
+      return Object.fromEntries(Object.entries(each).map(([key, member]) => [key, visit(member, [...path, key])]));
+    };
+    const data = visit(value['data'] ?? null, []);
+    return errors.length > 0 ? { ...value, data, errors: errors as unknown as Json } : value;
+  };
+}
+
+/** Makes null of entities, and reports an error for most of them. */
+function failEntities(value: Json, seed: string): Json {
+  const errors: Json[] = [];
+  const failing = mapEntities((entities) =>
+    entities.map((each, i) => {
+      const drawn = hash(`${seed} entity ${i}`);
+      if (drawn >= 0.3) return each;
+      if (drawn < 0.2) errors.push({ message: `no entity ${i}`, path: ['_entities', i], extensions: { code: 'NOT_FOUND' } });
+      return null;
+    }),
+  )(value);
+  return isObject(failing) && errors.length > 0 ? { ...failing, errors } : failing;
+}
+
+/** Paths that name nothing, or that no response has. */
+const STRANGE_PATHS: readonly Json[] = [null, [], 'a', ['unknown'], ['_entities'], ['_entities', 0], ['_entities', -1, 'x'], ['_entities', 99]];
+
+/** Adds errors at such paths, before the data. */
+function addStrangeErrors(value: Json, seed: string): Json {
+  if (!isObject(value)) return value;
+  const errors = STRANGE_PATHS.filter((_, i) => hash(`${seed} strange ${i}`) < 0.4).map((path) => ({ message: 'strange', path }));
+  return { errors: [...errors, ...(errors.length === 0 ? [] : [null, 7])], ...value };
+}
+
+function failWhole(value: Json, seed: string): Json {
+  const [key = ''] = isObject(value) && isObject(value['data'] ?? null) ? Object.keys(value['data'] as object) : [];
+  const drawn = hash(`${seed} whole`);
+  const error = { message: 'nothing', ...(drawn < 0.5 && { path: [key] }), extensions: { code: 'NOT_FOUND' } };
+  return drawn < 0.25 || drawn > 0.75 ? { errors: [error] } : { errors: [error], data: null };
+}
+
 function truncate(text: string, seed: string): string {
   return text.slice(0, Math.floor(hash(seed) * text.length));
 }
@@ -100,6 +158,11 @@ export const SPOILERS: readonly Spoiler[] = [
     name: 'errors',
     value: (value) => (isObject(value) ? { ...value, errors: [{ message: 'spoiled', extensions: { code: 'SPOILED' } }] } : value),
   },
+  { name: 'failing fields', value: failFields(0.08) },
+  { name: 'many failing fields', value: failFields(0.3) },
+  { name: 'failing entities', value: failEntities },
+  { name: 'strange errors', value: addStrangeErrors },
+  { name: 'no data but errors', value: failWhole },
   { name: 'null data', value: (value) => mapData(value, () => null) },
   { name: 'extensions', value: (value) => (isObject(value) ? { ...value, extensions: { time: 1 } } : value) },
   { name: 'another order', value: reverse },
