@@ -45,7 +45,7 @@ const MAX_STACK_BYTES = 6 * 1024;
 
 /** Writes the log of a process. Each method writes one line; its message is masked. */
 export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: string, fields?: LogFields) => void> {
-  /** Writes one line for a completed request. These lines are written in batches, at most 250 ms late; all other lines at once. */
+  /** Writes one line for a completed request. These lines are written in batches, at most 250 ms late; all other lines at most 20 ms. */
   access(fields: Omit<LogFields, 'error'>): void;
 }
 
@@ -86,7 +86,7 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       const { error, ...rest } = fields;
       const bounded = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, bound(value)]));
       out[at](error === undefined ? bounded : { ...bounded, error: describeError(error) }, mask(message, MAX_MESSAGE_BYTES));
-      batch.flush();
+      batch.flushSoon();
     };
   return {
     debug: write('debug'),

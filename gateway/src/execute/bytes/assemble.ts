@@ -140,7 +140,7 @@ class Assembly {
     const before = this.#at;
     const from = words[record + 1] as number;
     const marks = this.#marks;
-    if (marks) marks.noteEntity(hole.fetch, entity, before);
+    if (marks) marks.noteEntity(hole.fetch, entity, this.#place());
     if (from === MISSING) {
       this.#leaveOut(hole);
       return;
@@ -199,7 +199,7 @@ class Assembly {
       }
       const hole = holes[~word] as Hole;
       if (hole.part !== undefined) this.#fill(~word, this.#states[hole.fetch] ? this.#entityAt(t) : this.#entityNotSent(hole, t));
-      else if (this.#marks && this.#states[hole.fetch]) this.#marks.noteEntity(hole.fetch, this.#entityAt(t), this.#at);
+      else if (this.#marks && this.#states[hole.fetch]) this.#marks.noteEntity(hole.fetch, this.#entityAt(t), this.#place());
       t += hole.words;
     }
   }
@@ -261,6 +261,11 @@ class Assembly {
       }
     }
     this.#at += count;
+  }
+
+  /** Returns an offset in the object that is being written. A comma at its end may be removed again. */
+  #place(): number {
+    return this.#buffer[this.#at - 1] === COMMA ? this.#at - 1 : this.#at;
   }
 
   /** Separates a field from one before it in the same object. */
