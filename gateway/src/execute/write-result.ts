@@ -126,11 +126,12 @@ export function formatAndLog(
 /** Appends errors and extensions to the data. */
 function append({ bytes, length }: Written, { errors, extensions, maxBytes }: Rest): Written {
   const errorsText = errors.length > 0 ? `,"errors":${JSON.stringify(errors)}` : '';
-  const tail = Buffer.from(`${errorsText}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`);
-  if (length + tail.length > maxBytes) throw new RangeError(TOO_LARGE);
-  const all = bytes.length >= length + tail.length ? bytes : Buffer.concat([bytes.subarray(0, length)], length + tail.length);
-  tail.copy(all, length);
-  return { bytes: all, length: length + tail.length };
+  const tail = `${errorsText}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
+  const end = length + Buffer.byteLength(tail);
+  if (end > maxBytes) throw new RangeError(TOO_LARGE);
+  const all = bytes.length >= end ? bytes : Buffer.concat([bytes.subarray(0, length)], end);
+  all.write(tail, length);
+  return { bytes: all, length: end };
 }
 
 function close({ bytes, length }: Written): Written {

@@ -46,7 +46,7 @@ export class Marks {
   #all: Mark[] = [];
   readonly #conditions: MarksOptions['conditions'];
   /** The entities with errors, by the index of their fetch. */
-  readonly #wanted = new Map<number, Set<number>>();
+  readonly #wanted: (Set<number> | undefined)[] = [];
 
   constructor({ reports, conditions }: MarksOptions) {
     this.#conditions = conditions;
@@ -68,7 +68,7 @@ export class Marks {
   }
 
   noteEntity(fetch: number, entity: number, at: number): void {
-    if (this.#wanted.get(fetch)?.has(entity) === true) this.#all.push({ kind: 'entity', at, fetch, entity });
+    if (this.#wanted[fetch]?.has(entity) === true) this.#all.push({ kind: 'entity', at, fetch, entity });
   }
 
   noteAbsent({ key, fault }: AbsentField, at: number, up: number): void {
@@ -78,9 +78,6 @@ export class Marks {
   #want(fetch: number, error: SubgraphError | null): void {
     const path: unknown = error?.path;
     const entity: unknown = Array.isArray(path) && path[0] === '_entities' ? path[1] : undefined;
-    if (typeof entity !== 'number') return;
-    const known = this.#wanted.get(fetch);
-    if (known) known.add(entity);
-    else this.#wanted.set(fetch, new Set([entity]));
+    if (typeof entity === 'number') (this.#wanted[fetch] ??= new Set()).add(entity);
   }
 }

@@ -6,10 +6,11 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPENING_BRACKET = 0x5b;
-const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
-const CLOSING_BRACE = 0x7d;
 const NULL = Buffer.from('null');
+/** 1 for the bytes at which something begins or ends. */
+const IS_MARK = new Uint8Array(256);
+for (const character of '{}[],"') IS_MARK[character.charCodeAt(0)] = 1;
 
 /** A list or an object that is being read. */
 interface Level {
@@ -25,15 +26,19 @@ interface Cut {
   end: number;
 }
 
+const NO_LEVEL: Level = { start: 0, isList: false, position: 0 };
+
 export class ResultScan {
   readonly #bytes: Buffer;
   readonly #end: number;
   #at = 0;
   /** From the whole result down. The second one is that of the data, whose path is empty. */
   readonly #levels: Level[] = [];
+  /** The last one. */
+  #level: Level = NO_LEVEL;
   readonly #cuts: Cut[] = [];
   /** The level of the last cut, while it is being read. */
-  #open: number | undefined;
+  #cutLevel: number | undefined;
 
   /** `end` is that of the data: the text has no member behind them. */
   constructor(bytes: Buffer, end: number) {
@@ -43,28 +48,28 @@ export class ResultScan {
 
   /** Whether the place is in something that becomes null. */
   get isCut(): boolean {
-    return this.#open !== undefined;
+    return this.#cutLevel !== undefined;
   }
 
   /** Reads up to an offset, at which a token starts. */
   moveTo(end: number): void {
     const bytes = this.#bytes;
     let p = this.#at;
-    while (p < end) {
+    for (;;) {
+      while (p < end && IS_MARK[bytes[p] as number] === 0) p++;
+      if (p >= end) break;
       const byte = bytes[p] as number;
       if (byte === QUOTE) {
         const after = scanString(bytes, p + 1);
         if (after === 0) throw new RangeError('A result has an invalid string.');
-        if (bytes[after] === COLON) (this.#levels.at(-1) as Level).position = p;
+        if (bytes[after] === COLON) this.#level.position = p;
         p = after;
         continue;
       }
-      if (byte === OPENING_BRACE || byte === OPENING_BRACKET) this.#levels.push({ start: p, isList: byte === OPENING_BRACKET, position: 0 });
-      else if (byte === CLOSING_BRACE || byte === CLOSING_BRACKET) this.#close(p + 1);
-      else if (byte === COMMA) {
-        const level = this.#levels.at(-1) as Level;
-        if (level.isList) level.position++;
-      }
+      if (byte === COMMA) {
+        if (this.#level.isList) this.#level.position++;
+      } else if (byte === OPENING_BRACE || byte === OPENING_BRACKET) this.#open(p, byte === OPENING_BRACKET);
+      else this.#close(p + 1);
       p++;
     }
     this.#at = p;
@@ -81,7 +86,7 @@ export class ResultScan {
     const { start } = this.#levels[level] as Level;
     while ((this.#cuts.at(-1)?.start ?? -1) >= start) this.#cuts.pop();
     this.#cuts.push({ start, end: this.#end });
-    this.#open = level;
+    this.#cutLevel = level;
   }
 
   /** Writes null in place of what was cut. Returns the new end of the data. */
@@ -98,11 +103,17 @@ export class ResultScan {
     return to;
   }
 
+  #open(start: number, isList: boolean): void {
+    this.#level = { start, isList, position: 0 };
+    this.#levels.push(this.#level);
+  }
+
   #close(end: number): void {
     this.#levels.pop();
-    if (this.#open !== this.#levels.length) return;
+    this.#level = this.#levels.at(-1) ?? NO_LEVEL;
+    if (this.#cutLevel !== this.#levels.length) return;
     (this.#cuts.at(-1) as Cut).end = end;
-    this.#open = undefined;
+    this.#cutLevel = undefined;
   }
 
   #keyAt(start: number): string {
