@@ -96,14 +96,17 @@ function writeEscaped(value: Json): string {
 
 interface JsonError {
   readonly message: string;
-  readonly path?: Json[];
-  readonly extensions: { [key: string]: Json };
+  readonly path: (string | number)[];
+  readonly extensions: Record<string, Json>;
 }
 
 /** Whether a path is that of something that a subgraph was given, or does not resolve. */
-function isKey(path: readonly Json[]): boolean {
+function isKey(path: readonly (string | number)[]): boolean {
   const [top, , field] = path;
-  return path.at(-1) === '__typename' || (top === '_entities' && (path.length < 2 || (path.length === 3 && (field === 'id' || field === 'code'))));
+  return (
+    path.at(-1) === '__typename' ||
+    (top === '_entities' && (path.length < 2 || (path.length === 3 && (field === 'id' || field === 'code'))))
+  );
 }
 
 /** Makes null of values, and reports an error for each: of leaves, and of whole objects. */
@@ -111,7 +114,7 @@ function failFields(rate: number): NonNullable<Spoiler['value']> {
   return (value, seed, entities) => {
     if (!isObject(value)) return value;
     const errors: JsonError[] = [];
-    const visit = (each: Json, path: Json[], at: string): Json => {
+    const visit = (each: Json, path: (string | number)[], at: string): Json => {
       const [top, index] = path;
       const place = path.length === 2 && top === '_entities' ? (entities[Number(index)] ?? '') : `${at}.${String(path.at(-1))}`;
       const drawn = hash(`${seed} fails ${place}`);
@@ -136,7 +139,8 @@ function failEntities(share: number): NonNullable<Spoiler['value']> {
     const failing = mapEntities((entities) =>
       entities.map((each, i) => {
         const drawn = hash(`${seed} entity ${names[i] ?? ''}`);
-        if (drawn < 0.3 * share) errors.push({ message: `no ${names[i] ?? ''}`, path: ['_entities', i], extensions: { code: 'NOT_FOUND' } });
+        if (drawn < 0.3 * share)
+          errors.push({ message: `no ${names[i] ?? ''}`, path: ['_entities', i], extensions: { code: 'NOT_FOUND' } });
         return drawn < 0.3 ? null : each;
       }),
     )(value);

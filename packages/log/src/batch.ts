@@ -61,9 +61,8 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
     timer ??= setTimeout(flush, DELAY_MS).unref();
   };
   const reportDropped = () => {
-    const line = `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count: dropped, msg: 'log lines dropped while the output was blocked' })}\n`;
+    rest = Buffer.from(writeDropped(dropped));
     dropped = 0;
-    rest = Buffer.from(line);
     rest = rest.subarray(write(rest));
   };
 
@@ -71,13 +70,10 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
     flush,
     flushSoon() {
       if (isSoon) return;
-      if (performance.now() - flushedAt >= BURST_MS) {
-        flush();
-        return;
-      }
-      isSoon = true;
+      isSoon = performance.now() - flushedAt < BURST_MS;
       if (timer) clearTimeout(timer);
-      timer = setTimeout(flush, BURST_MS).unref();
+      if (isSoon) timer = setTimeout(flush, BURST_MS).unref();
+      else flush();
     },
     write(line) {
       if (isClosed) return;
@@ -91,4 +87,10 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
       else wait();
     },
   };
+}
+
+/** Returns the line that says how many were dropped. */
+function writeDropped(count: number): string {
+  const msg = 'log lines dropped while the output was blocked';
+  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), count, msg })}\n`;
 }

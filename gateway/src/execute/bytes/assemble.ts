@@ -66,8 +66,7 @@ function assemble(source: AssemblySource, buffer: Buffer): AssembledData | undef
 
 /** Removes the places of objects in a buffer that was too small. */
 function forgetPlaces(words: Int32Array, { records, tape }: FetchState): void {
-  for (let record = records; record + RECORD_WORDS < tape; record += RECORD_WORDS)
-    if (words[record + 1] !== MISSING) words[record + 1] = 0;
+  for (let record = records; record + RECORD_WORDS < tape; record += RECORD_WORDS) if (words[record + 1] !== MISSING) words[record + 1] = 0;
 }
 
 class Assembly {

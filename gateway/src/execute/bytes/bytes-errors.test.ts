@@ -80,7 +80,17 @@ describe('errors of entities', () => {
   });
 
   it('make null of the nearest object or list that may be null, with the error of the entity alone', async () => {
-    const root = JSON.stringify({ data: { region: [[{ __typename: 'Town', id: '1' }, { __typename: 'Town', id: '2' }], []] } });
+    const root = JSON.stringify({
+      data: {
+        region: [
+          [
+            { __typename: 'Town', id: '1' },
+            { __typename: 'Town', id: '2' },
+          ],
+          [],
+        ],
+      },
+    });
     const text = byId(root, { 1: { size: 1 } }, [error(['_entities', 1])]);
     const { data, errors } = await run('{ region { id size } }', withoutTypes(text), PLACES);
     expect(data).toEqual({ region: [[{ id: '1', size: 1 }, null], []] });

@@ -17,7 +17,10 @@ export interface ErrorSource {
 }
 
 /** Returns the result, in the same buffer, and its errors. */
-export function settleErrors(written: Written, source: ErrorSource): { readonly assembled: Written; readonly errors: readonly ResultError[] } {
+export function settleErrors(
+  written: Written,
+  source: ErrorSource,
+): { readonly assembled: Written; readonly errors: readonly ResultError[] } {
   const { reports, shape } = source;
   const { places, missing, faults, length } = locate(written, source.marks);
   const errors = new ExecutionErrors(shape);
@@ -69,6 +72,8 @@ function addPlace(places: Map<string, ErrorPath[]>, entity: string, path: ErrorP
 function sortByPlace({ places }: FetchStep, paths: readonly ErrorPath[]): readonly ErrorPath[] {
   if (places.length < 2 || paths.length < 2) return paths;
   const indexOf = (path: ErrorPath) =>
-    places.findIndex((place) => place.length === path.length && place.every(({ key }, i) => key === (typeof path[i] === 'number' ? '@' : path[i])));
+    places.findIndex(
+      (place) => place.length === path.length && place.every(({ key }, i) => key === (typeof path[i] === 'number' ? '@' : path[i])),
+    );
   return paths.toSorted((a, b) => indexOf(a) - indexOf(b));
 }

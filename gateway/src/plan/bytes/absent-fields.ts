@@ -18,7 +18,8 @@ export function toAbsentFields(type: GraphQLObjectType, positions: readonly Fiel
   return positions.map(({ field, when }) => {
     const key = JSON.stringify(field.key);
     const conditions = toConjunction(when);
-    if (field.name === '__typename') return { text: `${key}:${JSON.stringify(type.name)}`, key: undefined, when: conditions, fault: undefined };
+    if (field.name === '__typename')
+      return { text: `${key}:${JSON.stringify(type.name)}`, key: undefined, when: conditions, fault: undefined };
     const fault = isNonNullType(field.type) ? `Cannot return null for non-nullable field ${type.name}.${field.name}.` : undefined;
     return { text: `${key}:null`, key: field.key, when: conditions, fault };
   });

@@ -134,7 +134,11 @@ export class ObjectHoles {
 
   #add(
     owner: AskedFetch,
-    { fetch, object, ...fields }: Pick<Hole, 'part' | 'isOptional' | 'absent' | 'offset'> & Pick<ObjectHolesInput, 'object'> & { readonly fetch: AskedFetch },
+    {
+      fetch,
+      object,
+      ...fields
+    }: Pick<Hole, 'part' | 'isOptional' | 'absent' | 'offset'> & Pick<ObjectHolesInput, 'object'> & { readonly fetch: AskedFetch },
     { first, registers }: Pick<AskedHole, 'first' | 'registers'>,
   ): { readonly kind: 'hole'; readonly hole: AskedHole } {
     const representation = fetch.tops.findIndex((top) => top.object.type.name === object.type.name);
