@@ -7,6 +7,7 @@ import { readVariables } from '#gateway/execute/variables';
 import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
 import { type Operation, link } from '#gateway/program/operation';
+import type { ResultError } from '#gateway/program/result';
 import type { RequestContext } from '#gateway/request/context';
 import { isBatched } from './batched.ts';
 import { createSend } from './executors/send.ts';
@@ -122,13 +123,17 @@ type Result = Parameters<Parameters<Executor['execute']>[1]>[0];
 function toAnswer(result: Result, { compiled }: Operation, conditions: Readonly<Record<string, unknown>>): FuzzAnswer {
   if ('assembled' in result) {
     const { bytes, length } = result.assembled;
-    return { data: (JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown }).data, errors: [], paths: [] };
+    const { data } = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
+    return { data, ...describeErrors(result.errors) };
   }
   const { data, errors } = result;
   const request = { conditions, introspection: {}, buffer: Buffer.alloc(2048), maxBytes: 1e9, faults: [], noteMissing: errors.noteMissing };
   const { bytes, length } = (errors.hasFailures ? null : compiled.write(data, request)) ?? compiled.explain(data, request);
   const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
-  const finished = errors.finish(request.faults);
-  const described = finished.map(({ path, extensions }) => describeError(path, extensions['code']));
-  return { data: answer.data, errors: [...new Set(described)].sort(), paths: finished.map(({ path }) => path) };
+  return { data: answer.data, ...describeErrors(errors.finish(request.faults)) };
+}
+
+function describeErrors(errors: readonly ResultError[]): Pick<FuzzAnswer, 'errors' | 'paths'> {
+  const described = errors.map(({ path, extensions }) => describeError(path, extensions['code']));
+  return { errors: [...new Set(described)].sort(), paths: errors.map(({ path }) => path) };
 }

@@ -3,11 +3,13 @@ import { Supergraph } from '@apollo/federation-internals';
 import { type BufferPool, createBufferPool } from '#gateway/execute/buffer-pool';
 import { ArenaPool } from '#gateway/execute/bytes/arena';
 import { createBytesExecutor } from '#gateway/execute/bytes/bytes-executor';
-import { type Executor, OBJECT_EXECUTOR } from '#gateway/execute/executor';
+import type { Executed } from '#gateway/execute/execute';
+import { type Assembled, type Executor, OBJECT_EXECUTOR } from '#gateway/execute/executor';
 import { readVariables } from '#gateway/execute/variables';
 import { DEFAULT_LIMITS } from '#gateway/limits/limits';
 import { createPlanner } from '#gateway/plan/planner';
 import { type Operation, link } from '#gateway/program/operation';
+import type { ResultError } from '#gateway/program/result';
 import type { RequestContext } from '#gateway/request/context';
 import { isBatched } from '../batched.ts';
 import { type FuzzOperation, generateOperation } from '../operations.ts';
@@ -119,33 +121,34 @@ function runOnce(executor: Executor, { operation, prepared, spoiler, subgraphs, 
       { operation: prepared, variables, conditions, context: {} as RequestContext, send, needsObjects: false, needsCost: true },
       (result) => {
         try {
-          if ('assembled' in result) {
-            const { bytes, length } = result.assembled;
-            const text = `${bytes.toString('utf8', 0, length)}}`;
-            bytes.fill(0xfe);
-            resolve(JSON.stringify([(JSON.parse(text) as { data: unknown }).data, [], result.cost]));
-            return;
-          }
-          const { data, errors } = result;
-          const cost = prepared.compiled.actualCost(data, conditions);
-          const request = {
-            conditions,
-            introspection: {},
-            buffer: buffers.take(),
-            maxBytes: 1e9,
-            faults: [],
-            noteMissing: errors.noteMissing,
-          };
-          const written = (errors.hasFailures ? null : prepared.compiled.write(data, request)) ?? prepared.compiled.explain(data, request);
-          const answer = JSON.parse(`${written.bytes.toString('utf8', 0, written.length)}}`) as { data: unknown };
-          const found = errors
-            .finish(request.faults)
-            .map(({ path, extensions }) => `${(path ?? []).join('.')} ${String(extensions['code'])}`);
-          resolve(JSON.stringify([answer.data, isCalm ? [...new Set(found)].sort() : found.slice(0, 1).map(() => 'errors'), cost]));
+          const { data, errors, cost } = 'assembled' in result ? readAssembled(result) : write(result, buffers);
+          const found = errors.map(({ path, message, extensions }) => JSON.stringify([path, message, extensions]));
+          resolve(JSON.stringify([data, isCalm ? [...new Set(found)].sort() : found.slice(0, 1).map(() => 'errors'), cost]));
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
         }
       },
     );
   });
+}
+
+interface Result {
+  readonly data: unknown;
+  readonly errors: readonly ResultError[];
+  readonly cost: number | undefined;
+}
+
+function readAssembled({ assembled: { bytes, length }, errors, cost }: Assembled): Result {
+  const text = `${bytes.toString('utf8', 0, length)}}`;
+  bytes.fill(0xfe);
+  return { ...(JSON.parse(text) as { data: unknown }), errors, cost };
+}
+
+function write({ operation: { compiled }, conditions, data, errors }: Executed, buffers: BufferPool): Result {
+  const cost = compiled.actualCost(data, conditions);
+  const buffer = buffers.take();
+  const request = { conditions, introspection: {}, buffer, maxBytes: 1e9, faults: [], noteMissing: errors.noteMissing };
+  const { bytes, length } = (errors.hasFailures ? null : compiled.write(data, request)) ?? compiled.explain(data, request);
+  const answer = JSON.parse(`${bytes.toString('utf8', 0, length)}}`) as { data: unknown };
+  return { data: answer.data, errors: errors.finish(request.faults), cost };
 }

@@ -3,11 +3,20 @@ import { hash } from '../random.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** `value` changes what a response says, `text` how it is written. Undefined returns nothing: no response is read. */
+/**
+ * `value` changes what a response says, `text` how it is written. Undefined returns nothing: no response is read. `entities` names the entities of the
+ * response: executors request them in different orders.
+ */
 export interface Spoiler {
   readonly name: string;
-  readonly value?: (value: Json, seed: string) => Json;
+  readonly value?: (value: Json, seed: string, entities: readonly string[]) => Json;
   readonly text?: (value: Json, seed: string) => string;
+}
+
+/** Returns a name for each entity that a request is for, whatever the order of the fields in its representations is. */
+export function nameEntities({ variables }: { readonly variables?: Record<string, unknown> }): string[] {
+  const { representations = [] } = (variables ?? {}) as { representations?: object[] };
+  return representations.map((each) => JSON.stringify(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))));
 }
 
 /** Names of spoilers that change how a response is written, and not what it says. */
@@ -85,6 +94,77 @@ function writeEscaped(value: Json): string {
     .join(',')}}`;
 }
 
+interface JsonError {
+  readonly message: string;
+  readonly path: (string | number)[];
+  readonly extensions: Record<string, Json>;
+}
+
+/** Whether a path is that of something that a subgraph was given, or does not resolve. */
+function isKey(path: readonly (string | number)[]): boolean {
+  const [top, , field] = path;
+  return (
+    path.at(-1) === '__typename' ||
+    (top === '_entities' && (path.length < 2 || (path.length === 3 && (field === 'id' || field === 'code'))))
+  );
+}
+
+/** Makes null of values, and reports an error for each: of leaves, and of whole objects. */
+function failFields(rate: number): NonNullable<Spoiler['value']> {
+  return (value, seed, entities) => {
+    if (!isObject(value)) return value;
+    const errors: JsonError[] = [];
+    const visit = (each: Json, path: (string | number)[], at: string): Json => {
+      const [top, index] = path;
+      const place = path.length === 2 && top === '_entities' ? (entities[Number(index)] ?? '') : `${at}.${String(path.at(-1))}`;
+      const drawn = hash(`${seed} fails ${place}`);
+      if (path.length > 0 && !isKey(path) && drawn < rate) {
+        const extensions = { code: drawn < rate / 2 ? 'NOT_FOUND' : 'FAILED', ...(drawn < rate / 8 && { masked: true }) };
+        errors.push({ message: `no ${place}`, path, extensions });
+        return null;
+      }
+      if (Array.isArray(each)) return each.map((element, i) => visit(element, [...path, i], place));
+      if (!isObject(each)) return each;
+      return Object.fromEntries(Object.entries(each).map(([key, member]) => [key, visit(member, [...path, key], place)]));
+    };
+    const data = visit(value['data'] ?? null, [], '');
+    return errors.length > 0 ? { ...value, data, errors: errors as unknown as Json } : value;
+  };
+}
+
+/** Makes null of entities, and reports an error for a share of them. */
+function failEntities(share: number): NonNullable<Spoiler['value']> {
+  return (value, seed, names) => {
+    const errors: Json[] = [];
+    const failing = mapEntities((entities) =>
+      entities.map((each, i) => {
+        const drawn = hash(`${seed} entity ${names[i] ?? ''}`);
+        if (drawn < 0.3 * share)
+          errors.push({ message: `no ${names[i] ?? ''}`, path: ['_entities', i], extensions: { code: 'NOT_FOUND' } });
+        return drawn < 0.3 ? null : each;
+      }),
+    )(value);
+    return isObject(failing) && errors.length > 0 ? { ...failing, errors } : failing;
+  };
+}
+
+/** Paths that name nothing, or that no response has. */
+const STRANGE_PATHS: readonly Json[] = [null, [], 'a', ['unknown'], ['_entities'], ['_entities', -1, 'x'], ['_entities', 99]];
+
+/** Adds errors at such paths, before the data. */
+function addStrangeErrors(value: Json, seed: string): Json {
+  if (!isObject(value)) return value;
+  const errors = STRANGE_PATHS.filter((_, i) => hash(`${seed} strange ${i}`) < 0.4).map((path) => ({ message: 'strange', path }));
+  return { errors: [...errors, ...(errors.length === 0 ? [] : [null, 7])], ...value };
+}
+
+function failWhole(value: Json, seed: string): Json {
+  const [key = ''] = isObject(value) && isObject(value['data'] ?? null) ? Object.keys(value['data'] as object).sort() : [];
+  const drawn = hash(`${seed} whole`);
+  const error = { message: 'nothing', ...(drawn < 0.5 && { path: [key] }), extensions: { code: 'NOT_FOUND' } };
+  return drawn < 0.25 || drawn > 0.75 ? { errors: [error] } : { errors: [error], data: null };
+}
+
 function truncate(text: string, seed: string): string {
   return text.slice(0, Math.floor(hash(seed) * text.length));
 }
@@ -95,11 +175,16 @@ export const SPOILERS: readonly Spoiler[] = [
   { name: 'other types', value: replaceLeaves((_, drawn) => OTHERS[Math.floor(drawn * OTHERS.length)] ?? null) },
   { name: 'an entity less', value: mapEntities((entities) => entities.slice(0, -1)) },
   { name: 'an entity more', value: mapEntities((entities) => [...entities, ...entities.slice(0, 1)]) },
-  { name: 'null entities', value: mapEntities((entities) => entities.map((each, i) => (i % 3 === 1 ? null : each))) },
+  { name: 'null entities', value: failEntities(0) },
   {
     name: 'errors',
     value: (value) => (isObject(value) ? { ...value, errors: [{ message: 'spoiled', extensions: { code: 'SPOILED' } }] } : value),
   },
+  { name: 'failing fields', value: failFields(0.08) },
+  { name: 'many failing fields', value: failFields(0.3) },
+  { name: 'failing entities', value: failEntities(0.7) },
+  { name: 'strange errors', value: addStrangeErrors },
+  { name: 'no data but errors', value: failWhole },
   { name: 'null data', value: (value) => mapData(value, () => null) },
   { name: 'extensions', value: (value) => (isObject(value) ? { ...value, extensions: { time: 1 } } : value) },
   { name: 'another order', value: reverse },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buildSubgraphSchema } from '@apollo/subgraph';
 import { type GraphQLSchema, parse } from 'graphql';
 import { hash } from '../random.ts';
-import type { Json } from '../executors/spoil.ts';
+import { type Json, nameEntities } from '../executors/spoil.ts';
 import { type Behaviour, behaviourOf } from './faults.ts';
 import { SAMPLE, findForeign, findMarker, replaceMarker } from './marker.ts';
 import { SUBGRAPHS, answerSubgraph, itemOf, productOf } from './world.ts';
@@ -111,7 +111,7 @@ function createAnswer(service: string, sdl: string) {
     let text = texts.get(key);
     if (text === undefined) {
       const plain = await valueOf(sample);
-      const value = spoiler.value?.(plain, service) ?? plain;
+      const value = spoiler.value?.(plain, service, nameEntities(JSON.parse(sample) as { variables?: Record<string, unknown> })) ?? plain;
       text = spoiler.text?.(value, service) ?? JSON.stringify(value);
       if (texts.size > MAX_TEXTS) texts.clear();
       texts.set(key, text);

@@ -28,7 +28,6 @@ export interface CachedFetchOptions {
 const MAX_KEY_CHARACTERS = 128;
 /** A fetch of more entities is sent whole, and not kept. */
 const MAX_ENTITIES = 1000;
-const NO_RESULT: SubgraphResult = {};
 
 export class CachedFetch {
   readonly #options: CachedFetchOptions;
@@ -84,8 +83,7 @@ export class CachedFetch {
         this.#found.map((each) => (each as FoundResult).bytes),
         this.#isOfEntities,
       );
-      if (fetch.take?.(bytes, 0, bytes.length) === true) this.#done(null, NO_RESULT);
-      else this.#done(null, JSON.parse(bytes.toString()) as SubgraphResult);
+      this.#done(null, fetch.take?.(bytes, 0, bytes.length) ?? (JSON.parse(bytes.toString()) as SubgraphResult));
       return;
     }
     count('miss', missing.length);
@@ -116,9 +114,9 @@ export class CachedFetch {
     const body = isWhole ? fetch.body : `${bodyParts.head}"representations":[${missing.map((i) => this.#parts[i]).join(',')}]}}`;
     const take = (bytes: Buffer, start: number, end: number) => {
       const parts = readParts({ bytes, start, end }, this.#isOfEntities);
-      if (parts?.length !== missing.length) return false;
+      if (parts?.length !== missing.length) return undefined;
       keeper.keep(parts);
-      return isWhole ? fetch.take?.(bytes, start, end) === true : this.#takeMerged(parts);
+      return isWhole ? fetch.take?.(bytes, start, end) : this.#takeMerged(parts);
     };
     send({ ...fetch, body, take, onResponse: keeper.onResponse }, (failure, result) => {
       if (this.#taken) this.#done(null, this.#taken);
@@ -131,14 +129,12 @@ export class CachedFetch {
   }
 
   /** Takes the entities that were fetched together with those that were kept. */
-  #takeMerged(fetched: readonly Buffer[]): boolean {
+  #takeMerged(fetched: readonly Buffer[]): SubgraphResult {
     let next = 0;
     const bytes = joinParts(
       this.#found.map((each) => each?.bytes ?? (fetched[next++] as Buffer)),
       true,
     );
-    const isTaken = this.#options.fetch.take?.(bytes, 0, bytes.length) === true;
-    this.#taken = isTaken ? NO_RESULT : (JSON.parse(bytes.toString()) as SubgraphResult);
-    return true;
+    return (this.#taken = this.#options.fetch.take?.(bytes, 0, bytes.length) ?? (JSON.parse(bytes.toString()) as SubgraphResult));
   }
 }

@@ -98,8 +98,8 @@ function createCached({
     const text = JSON.stringify({ data: { _entities: representations.map((of) => ({ __typename: 'T', of })) } });
     onResponse?.({ status, header: (name) => (name === 'cache-control' ? cacheControl : undefined) });
     const bytes = Buffer.from(`,${text},`);
-    const isTaken = status === 200 && take?.(bytes, 1, bytes.length - 1) === true;
-    done(null, isTaken ? {} : (JSON.parse(text) as SubgraphResult));
+    const taken = status === 200 ? take?.(bytes, 1, bytes.length - 1) : undefined;
+    done(null, taken ?? (JSON.parse(text) as SubgraphResult));
   };
   const fetch = (values: readonly unknown[], reader: Reader) => {
     const context = { identity: [], caller: null, client: '', fetchLog: new FetchLog() } as unknown as RequestContext;
@@ -111,9 +111,9 @@ function createCached({
     const body = `${HEAD}"representations":[${representations}]}}`;
     let got: SubgraphResult = {};
     const take: FetchRequest['take'] = (bytes, start, end) => {
-      if (reader === 'refusing') return false;
+      if (reader === 'refusing') return undefined;
       got = JSON.parse(bytes.toString('utf8', start, end)) as SubgraphResult;
-      return true;
+      return {};
     };
     const request = { service: 's', isMutation: false, body, bodyParts: { step, head: HEAD, representations }, context };
     cache.open({ context, hash: 'h', tags: undefined, report, resume }, send)(

@@ -36,7 +36,7 @@ export function writeExecuted(result: Executed | Assembled, parts: WritingParts)
   const extensions = writeReports(request.reports, { operation, cost: { estimated, actual }, plan: report, hash });
   const { bytes, length, errors, isNull }: WrittenResult =
     'assembled' in result
-      ? writeAssembled(result, extensions, writing.buffers.maxBytes)
+      ? writeAssembled(result, extensions, { context: request.context, writing })
       : writeResult(result, { introspection, extensions }, writing);
   const refused = isNull ? toRefusedResult(null, errors) : undefined;
   return {

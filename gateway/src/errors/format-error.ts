@@ -92,7 +92,9 @@ export function formatErrors(
   const formatted = errors.map(({ message, path, extensions }) =>
     formatError({ message, ...(path && { path }), extensions }, undefined, subgraphErrors),
   );
-  return mergeDenials(formatted).map((error) => ({ ...error, extensions: { ...error.extensions, requestId } }));
+  const merged = mergeDenials(formatted);
+  for (const { extensions } of merged) if (extensions) extensions['requestId'] = requestId;
+  return merged;
 }
 
 const SERVER_CODES = new Set<unknown>(['INTERNAL_ERROR', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT']);

@@ -18,6 +18,15 @@ import { VariableTexts } from './variable-texts.ts';
 /** Sends one request to a subgraph and calls back exactly once. */
 export type SendFetch = (request: FetchRequest, done: FetchDone) => void;
 
+/** The result of a response that was taken, without its data. */
+export type Taken = Pick<SubgraphResult, 'errors'>;
+
+/**
+ * Gets the body of a JSON response with status 200, from `start` to `end`, which is lent until it returns. Returns undefined for a response that it has
+ * not taken, which is parsed then. Must not throw.
+ */
+export type TakeBody = (bytes: Buffer, start: number, end: number) => Taken | undefined;
+
 /** A response, as far as caches need it. */
 export interface RespondedHeaders {
   readonly status: number;
@@ -44,11 +53,7 @@ export interface FetchRequest {
   readonly context: RequestContext;
   /** The files that the variables of this fetch stand for; undefined when there are none. */
   readonly files?: FileMap | undefined;
-  /**
-   * Gets the body of a JSON response with status 200, from `start` to `end`, which is lent until it returns. Returns whether it has taken the
-   * response, which is not parsed then: the result is empty. Must not throw.
-   */
-  readonly take?: ((bytes: Buffer, start: number, end: number) => boolean) | undefined;
+  readonly take?: TakeBody | undefined;
   /** Called for each response, which is lent until it returns. Must not throw. */
   readonly onResponse?: ((response: RespondedHeaders) => void) | undefined;
 }

@@ -2,6 +2,7 @@
 import type { ExecutionRequest, Executed } from './execute.ts';
 import { execute } from './execute.ts';
 import type { Written } from '../program/program.ts';
+import type { ResultError } from '../program/result.ts';
 
 /** `bytes` works on the bytes of responses as far as an operation and its responses allow (ADR 23); `objects` makes objects of them. */
 export const EXECUTORS = ['bytes', 'objects'] as const;
@@ -15,9 +16,10 @@ export interface ExecutorRequest extends ExecutionRequest {
   readonly needsCost: boolean;
 }
 
-/** A result without errors that is written already. */
+/** A result whose data are written already. */
 export interface Assembled {
   readonly assembled: Written;
+  readonly errors: readonly ResultError[];
   /** The actual cost; undefined when nobody wants it. */
   readonly cost: number | undefined;
 }

@@ -6,6 +6,7 @@ import { logErrors } from '../errors/log-errors.ts';
 import { toDenialErrors } from '../access/denial.ts';
 import { type IntrospectionResults, TOO_LARGE, type WriteRequest, type Written } from '../program/program.ts';
 import type { ResultError } from '../program/result.ts';
+import type { RequestContext } from '../request/context.ts';
 import { BUFFER_BYTES, type BufferPool } from './buffer-pool.ts';
 import type { Executed } from './execute.ts';
 import type { Assembled } from './executor.ts';
@@ -57,18 +58,37 @@ export function writeResult(executed: Executed, extras: ResultExtras, writing: W
     const formatted = isFree ? NO_ERRORS : formatAndLog([...denials, ...errors.finish(request.faults)], executed, writing);
     return finish(written, { errors: formatted, extensions, maxBytes });
   } catch (error) {
-    if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;
-    const message = `The response exceeds the limit of ${String(maxBytes)} bytes. Select fewer fields or smaller pages.`;
-    const formatted = formatAndLog([{ message, extensions: { code: 'VALIDATION_ERROR' } }], executed, writing);
-    return finish({ bytes: buffer, length: buffer.write('{"data":null') }, { errors: formatted, extensions: undefined, maxBytes });
+    return refuseTooLarge(error, { buffer, executed, writing });
   } finally {
     span?.end();
   }
 }
 
-/** Returns a whole execution result of data that are written already. */
-export function writeAssembled({ assembled }: Assembled, extensions: object | undefined, maxBytes: number): WrittenResult {
-  return finish(assembled, { errors: NO_ERRORS, extensions, maxBytes });
+/** Returns a whole execution result of data that are written already, as {@link writeResult} does. */
+export function writeAssembled(
+  { assembled, errors }: Assembled,
+  extensions: object | undefined,
+  { context, writing }: { readonly context: RequestContext; readonly writing: Writing },
+): WrittenResult {
+  const { maxBytes } = writing.buffers;
+  try {
+    const formatted = errors.length > 0 ? formatAndLog(errors, { context }, writing) : NO_ERRORS;
+    return finish(assembled, { errors: formatted, extensions, maxBytes });
+  } catch (error) {
+    return refuseTooLarge(error, { buffer: assembled.bytes, executed: { context }, writing });
+  }
+}
+
+/** Returns the result that says that the response is too large; throws any other error. */
+function refuseTooLarge(
+  error: unknown,
+  { buffer, executed, writing }: { readonly buffer: Buffer; readonly executed: Pick<Executed, 'context'>; readonly writing: Writing },
+): WrittenResult {
+  if (!(error instanceof RangeError) || error.message !== TOO_LARGE) throw error;
+  const { maxBytes } = writing.buffers;
+  const message = `The response exceeds the limit of ${String(maxBytes)} bytes. Select fewer fields or smaller pages.`;
+  const formatted = formatAndLog([{ message, extensions: { code: 'VALIDATION_ERROR' } }], executed, writing);
+  return finish({ bytes: buffer, length: buffer.write('{"data":null') }, { errors: formatted, extensions: undefined, maxBytes });
 }
 
 interface Rest {
@@ -106,11 +126,12 @@ export function formatAndLog(
 /** Appends errors and extensions to the data. */
 function append({ bytes, length }: Written, { errors, extensions, maxBytes }: Rest): Written {
   const errorsText = errors.length > 0 ? `,"errors":${JSON.stringify(errors)}` : '';
-  const tail = Buffer.from(`${errorsText}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`);
-  if (length + tail.length > maxBytes) throw new RangeError(TOO_LARGE);
-  const all = bytes.length >= length + tail.length ? bytes : Buffer.concat([bytes.subarray(0, length)], length + tail.length);
-  tail.copy(all, length);
-  return { bytes: all, length: length + tail.length };
+  const tail = `${errorsText}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}`;
+  const end = length + Buffer.byteLength(tail);
+  if (end > maxBytes) throw new RangeError(TOO_LARGE);
+  const all = bytes.length >= end ? bytes : Buffer.concat([bytes.subarray(0, length)], end);
+  all.write(tail, length);
+  return { bytes: all, length: end };
 }
 
 function close({ bytes, length }: Written): Written {

@@ -4,6 +4,7 @@
  * A *walker* checks one response against what its fetch selected and writes a *tape*: pieces of the response to keep, and holes where the fields
  * of other fetches go, each with the places of the key that identifies its entity.
  */
+import type { Condition } from './cache-rule.ts';
 
 export interface BytesProgram {
   /** By the index of a fetch in its plan. */
@@ -35,6 +36,18 @@ export interface BytesFetch {
   readonly repeatedKeys: readonly RepeatedKey[];
 }
 
+/** A field of a hole, as it is written where its entity is missing. */
+export interface AbsentField {
+  /** The member of the object: null, or the name of the root type. */
+  readonly text: string;
+  /** Undefined for the name of the root type, which no subgraph provides. */
+  readonly key: string | undefined;
+  /** All of these must hold for the field to be part of the response. */
+  readonly when: readonly Condition[];
+  /** Why the object must be null instead, for a field of a non-null type. */
+  readonly fault: string | undefined;
+}
+
 /** A place in a tape where fields of another fetch go. */
 export interface Hole {
   readonly fetch: number;
@@ -50,6 +63,14 @@ export interface Hole {
   readonly representation: number;
   /** Words in the tape. */
   readonly words: number;
+  /** Its fields, for a missing entity; undefined where another fetch may have one of them. */
+  readonly absent: readonly AbsentField[] | undefined;
+  /**
+   * How many lists and objects its object is below the nearest one that may be null: 0 where that is the object itself. Where none may be null
+   * (`isNullable` false) up to the top of the fetch's response, it is how far the object is below that.
+   */
+  readonly below: number;
+  readonly isNullable: boolean;
 }
 
 /** A representation is these texts with the bytes of a value between each two. */
@@ -86,6 +107,8 @@ export const PIECE_WORDS = 2;
 export const HOLE_WORDS = 2;
 /** The words of a record for each part of an object: where its tape starts, and the range of the result that it has been written to. */
 export const RECORD_WORDS = 3;
+/** In the place of that range: the object is missing. */
+export const MISSING = -1;
 /** The word of an object's first record that has the index of its type until the result is written, where the fetch has several types. */
 export const TYPE_WORD = 2;
 
@@ -95,8 +118,9 @@ export interface WalkJob {
   /** The same memory as 32-bit words. */
   words: Int32Array;
   view: DataView;
-  /** The response. A zero byte follows it. */
+  /** Where the response's data start. */
   start: number;
+  /** Set to where they end. A byte that is no JSON follows the response. */
   end: number;
   /** Records in words: `count` times the number of parts, and one more that only has the end of the tape. */
   records: number;
@@ -106,6 +130,8 @@ export interface WalkJob {
   limit: number;
   /** The bits of the conditions that are true. */
   conditions: number;
+  /** Set to true when an entity is null. */
+  hasNulls: boolean;
   /** Gets the actual cost of each part of each object, without that of other fetches in it; null when nobody wants it. */
   costs: number[] | null;
   /** What the arguments of fields cost, which depends on variables. */

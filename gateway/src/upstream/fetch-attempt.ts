@@ -33,10 +33,10 @@ export interface UpstreamRequest {
   /** Called for each response, which is lent until it returns. Must not throw. */
   readonly onResponse?: ((response: ClientResponse) => void) | undefined;
   /**
-   * Gets the body of a JSON response with status 200, which is lent until it returns. Returns whether it has taken the response: then the result
-   * is empty. Must not throw.
+   * Gets the body of a JSON response with status 200, which is lent until it returns. Returns the result when it has taken the response, without its
+   * data. Must not throw.
    */
-  readonly take?: ((bytes: Buffer, start: number, end: number) => boolean) | undefined;
+  readonly take?: ((bytes: Buffer, start: number, end: number) => SubgraphResult | undefined) | undefined;
 }
 
 export type UpstreamContext = Partial<Pick<RequestContext, 'client'>> &
@@ -173,8 +173,9 @@ class FetchAttempt implements ResponseHandler {
 
   #receive({ status, contentType, bytes, start, end }: Received): void {
     const { take } = this.#request;
-    if (take && status === 200 && isJson(contentType) && take(bytes, start, end)) {
-      this.#end(null, NO_RESULT);
+    const taken = take && status === 200 && isJson(contentType) ? take(bytes, start, end) : undefined;
+    if (taken) {
+      this.#end(null, taken);
       return;
     }
     const result = readResponse({ status, contentType, text: bytes.toString('utf8', start, end) });

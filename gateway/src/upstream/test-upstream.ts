@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Cancellation } from '@trestle/service/cancellation';
 import { Registry } from 'prom-client';
 import { FetchLog } from '../request/fetch-log.ts';
-import type { UpstreamContext } from './fetch-attempt.ts';
+import type { UpstreamContext, UpstreamRequest } from './fetch-attempt.ts';
 import { Fixtures } from '@trestle/http-client/raw-server';
 import { DEFAULT_TRAFFIC, type SubgraphTraffic } from './traffic-settings.ts';
 import { type UpstreamClientName, type UpstreamOptions, type Upstreams, createUpstreams } from './upstream.ts';
@@ -53,7 +53,14 @@ export class UpstreamFixture {
   }
 
   /** Opens the subgraph. A fetch takes at most 30 s unless the options say otherwise. */
-  open(url: string, { limits, ...options }: Partial<UpstreamOptions> & { readonly limits?: Partial<SubgraphTraffic> } = {}) {
+  open(
+    url: string,
+    {
+      limits,
+      take,
+      ...options
+    }: Partial<UpstreamOptions> & Pick<UpstreamRequest, 'take'> & { readonly limits?: Partial<SubgraphTraffic> } = {},
+  ) {
     const metrics = new Registry();
     const upstreams = createUpstreams({
       client: this.#client,
@@ -68,7 +75,7 @@ export class UpstreamFixture {
     const upstream = upstreams.open('Stock', url);
     const fetch = (body: string, context: UpstreamContext = createContext(), isMutation = false) =>
       new Promise((resolve, reject) => {
-        upstream.send({ body, isMutation, context }, (error, result) => {
+        upstream.send({ body, isMutation, context, take }, (error, result) => {
           // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a failure of `send` is no Error
           if (error) reject(error);
           else resolve(result);

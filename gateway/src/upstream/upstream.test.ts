@@ -24,6 +24,15 @@ describe.each(UPSTREAM_CLIENTS)('a fetch from a subgraph by the client %s', (cli
     expect(await metrics.metrics()).toContain('trestle_subgraph_fetch_duration_seconds_count{subgraph="Stock",outcome="data"} 1');
   });
 
+  it('counts errors in a response that is taken without being parsed', async () => {
+    const url = await fixture.listen((_, response) => {
+      response.end('{"errors":[{}]}');
+    });
+    const { fetch, metrics } = fixture.open(url, { take: () => ({ errors: [{}] }) });
+    expect(await fetch('{}')).toEqual({ errors: [{}] });
+    expect(await metrics.metrics()).toContain('trestle_subgraph_fetch_duration_seconds_count{subgraph="Stock",outcome="errors"} 1');
+  });
+
   it('has the time of its response measured for its client', async () => {
     const measured: (string | undefined)[] = [];
     const url = await fixture.listen((_, response) => {

@@ -20,6 +20,24 @@ describe('createBatch', () => {
     expect(written).toHaveLength(2);
   });
 
+  it('writes a line at once when it is urgent, and together with those of the next 20 ms when there are many', async () => {
+    const written: string[] = [];
+    await new Promise<void>((resolve) => {
+      const batch = createBatch({
+        write: (bytes) => {
+          if (written.push(bytes.toString()) === 2) resolve();
+          return bytes.length;
+        },
+      });
+      for (const line of ['one\n', 'two\n', 'three\n']) {
+        batch.write(line);
+        batch.flushSoon();
+      }
+      expect(written).toEqual(['one\n']);
+    });
+    expect(written).toEqual(['one\n', 'two\nthree\n']);
+  });
+
   it('discards lines without another attempt to write after the pipe was closed', () => {
     let calls = 0;
     const batch = createBatch({

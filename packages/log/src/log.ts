@@ -46,8 +46,8 @@ const MAX_STACK_BYTES = 6 * 1024;
 /** Writes the log of a process. Each method writes one line; its message is masked. */
 export interface Log extends Record<Exclude<LogLevel, 'silent'>, (message: string, fields?: LogFields) => void> {
   /**
-   * Writes one line for a completed request. These lines are written in batches, at most 250 ms late; all other lines at once. `fixed` are the fields
-   * of every line, in JSON, each after a comma: `withFields` serializes them once, because adding them to an object takes a quarter of a request.
+   * Writes one line for a completed request, at most 250 ms late; all other lines are written at most 20 ms late. `fixed` are the fields of every line,
+   * in JSON, each after a comma: `withFields` serializes them once, because adding them to an object takes a quarter of a request.
    */
   access(fields: Omit<LogFields, 'error'>, fixed?: string): void;
 }
@@ -89,7 +89,7 @@ export function createLog({ service, level }: { service: string; level: LogLevel
       const { error, ...rest } = fields;
       const bounded = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, bound(value)]));
       out[at](error === undefined ? bounded : { ...bounded, error: describeError(error) }, mask(message, MAX_MESSAGE_BYTES));
-      batch.flush();
+      batch.flushSoon();
     };
   return {
     debug: write('debug'),

@@ -30,7 +30,7 @@ function assemblePiece(from: number, to: number, { records = 1 } = {}) {
     parts: 1,
     tape,
     tapeEnd: tape + 2,
-    costs: undefined,
+    ...{ costs: undefined, errors: [], isWithoutData: false, hasNulls: false },
   };
   const written = assembleInto(createBufferPool(65_536), { arena, operation: OPERATION, states: [state], needsCost: false })?.assembled;
   return written && `${written.bytes.toString('utf8', 0, written.length)}}`;

@@ -2,9 +2,10 @@
  * Executes one operation on the bytes of responses. Whatever differs from what was requested hands over to the object executor, with the responses
  * that have arrived and those that will: nothing is requested twice.
  */
-import type { FetchStep, PlanStep } from '../../program/program.ts';
-import type { SubgraphFailure, SubgraphResult } from '../../program/result.ts';
+import type { Data, FetchStep, PlanStep } from '../../program/program.ts';
+import type { ResultError, SubgraphFailure, SubgraphResult } from '../../program/result.ts';
 import type { BufferPool } from '../buffer-pool.ts';
+import type { Taken } from '../execute.ts';
 import type { Assembled, ExecutorRequest } from '../executor.ts';
 import { ReceivedFetch, ReceivedFetches } from '../received-fetches.ts';
 import { runPlan } from '../run-plan.ts';
@@ -15,11 +16,16 @@ import type { BytesOperation } from './bytes-operation.ts';
 import { dropRepeatedKeys, isAsRepresented } from './check-entities.ts';
 import type { FetchState } from './fetch-state.ts';
 import { addKnownTypes } from './known-types.ts';
+import { Marks, type ReportedErrors } from './marks.ts';
 import { TooManyCollisions, writeRepresentations } from './representations.ts';
+import { settleErrors } from './result-errors.ts';
 import { type ResponseBody, walkResponse } from './walk-response.ts';
 
 /** Why an execution is handed over. */
 export type HandOverReason = 'errors' | 'failure' | 'difference' | 'memory' | 'condition' | 'size' | 'fault';
+
+const NO_ERRORS: readonly ResultError[] = [];
+const TAKEN: Taken = {};
 
 export interface BytesExecutionOptions {
   readonly request: ExecutorRequest;
@@ -52,6 +58,8 @@ export class BytesExecution {
   readonly #end: ExecutionEnd;
   readonly #states: (FetchState | undefined)[];
   readonly #sent: SentFetch[] = [];
+  /** The errors of the responses that were taken. */
+  readonly #reports: ReportedErrors[] = [];
   readonly #variables: VariableTexts;
   readonly #conditions: number;
   /** Undefined when nobody wants the actual cost. */
@@ -101,15 +109,29 @@ export class BytesExecution {
     const span = context.trace?.start('GraphQL write');
     try {
       const needsCost = this.#argumentCosts !== undefined;
-      const source = { arena: this.#arena, operation: this.#operation, states: this.#states, needsCost };
+      const marks = this.#createMarks();
+      const source = { arena: this.#arena, operation: this.#operation, states: this.#states, needsCost, marks };
       const result = assembleInto(this.#buffers, source);
-      if (result) this.#operation.noteSuccess(this.#arena.sizeClass, result.assembled.length);
-      return result ?? 'size';
+      if (!result) return 'size';
+      this.#operation.noteSuccess(this.#arena.sizeClass, result.assembled.length);
+      const { assembled, cost } = result;
+      if (!marks) return { assembled, cost, errors: NO_ERRORS };
+      const { shape } = this.#request.operation.program;
+      return { cost, ...settleErrors(assembled, { marks, reports: this.#reports, shape }) };
     } catch (error) {
-      return error instanceof MissingFields ? 'condition' : 'fault';
+      return error instanceof MissingFields ? (this.#hasErrors() ? 'errors' : 'condition') : 'fault';
     } finally {
       span?.end();
     }
+  }
+
+  #hasErrors(): boolean {
+    return this.#reports.length > 0 || this.#states.some((state) => state?.hasNulls === true);
+  }
+
+  /** Returns undefined when there are no errors and no object is missing. */
+  #createMarks(): Marks | undefined {
+    return this.#hasErrors() ? new Marks({ reports: this.#reports, conditions: this.#request.conditions }) : undefined;
   }
 
   #fetch(step: FetchStep, done: () => void): void {
@@ -152,7 +174,11 @@ export class BytesExecution {
     const { context, send } = this.#request;
     this.#sent.push(sent);
     let isTaken = false;
-    const take = (bytes: Buffer, start: number, end: number) => (isTaken = this.#take(sent, { bytes, start, end }));
+    const take = (bytes: Buffer, start: number, end: number) => {
+      const result = this.#take(sent, { bytes, start, end });
+      isTaken = result !== undefined;
+      return result;
+    };
     const bodyParts = step.caching && { step, head, representations: sent.fetch.representations };
     send({ service: step.service, isMutation: step.operationKind === 'mutation', body, bodyParts, context, take }, (failure, result) => {
       if (isTaken) {
@@ -164,21 +190,26 @@ export class BytesExecution {
     });
   }
 
-  /** Walks a response. Returns false for one that the object executor has to read. Must not throw: the connection calls it. */
-  #take(sent: SentFetch, body: ResponseBody): boolean {
-    if (this.#isOver) return false;
+  /** Walks a response. Returns undefined for one that the object executor has to read. Must not throw: the connection calls it. */
+  #take({ step, count }: SentFetch, body: ResponseBody): Taken | undefined {
+    if (this.#isOver) return undefined;
     try {
-      const { index } = sent.step;
+      const { index } = step;
       const [arena, operation] = [this.#arena, this.#operation];
       const context = { arena, operation, conditions: this.#conditions, argumentCosts: this.#argumentCosts };
-      const state = walkResponse(context, { index, count: sent.count, body });
+      const state = walkResponse(context, { index, count, body });
       // Names each property: a spread here costs 2 µs, more than the walk.
-      if (!state || !isAsRepresented({ arena, operation, states: this.#states, index, state })) return false;
+      if (!state || !isAsRepresented({ arena, operation, states: this.#states, index, state })) return undefined;
+      const { errors, hasNulls, isWithoutData: isWhole } = state;
+      // The object is null where this fetch decides whether it exists.
+      if (hasNulls && step.entities && step.entities.decides.length > 0) return undefined;
       this.#states[index] = state;
-      return true;
+      if (errors.length === 0) return TAKEN;
+      this.#reports.push({ step, errors, isWhole });
+      return { errors };
     } catch (error) {
       this.#refusal = error instanceof OutOfMemory ? 'memory' : 'fault';
-      return false;
+      return undefined;
     }
   }
 
@@ -208,7 +239,8 @@ export class BytesExecution {
     this.#end.onHandOver(reason, received);
   }
 
-  #parse({ start, end }: FetchState): SubgraphResult {
-    return JSON.parse(this.#arena.bytes.toString('utf8', start, end)) as SubgraphResult;
+  #parse({ start, end, isWithoutData, errors }: FetchState): SubgraphResult {
+    const data = isWithoutData ? null : (JSON.parse(this.#arena.bytes.toString('utf8', start, end)) as Data);
+    return errors.length > 0 ? { data, errors } : { data };
   }
 }

@@ -2,7 +2,7 @@
  * Checks that entities are those of their representations (Federation subgraph specification, `_entities`): of the same type, and with the same key
  * where a fetch requests it again, because the fetch after it needs it beside what it requires.
  */
-import { PIECE_WORDS, RECORD_WORDS, type RepeatedKey, TYPE_WORD } from '../../program/bytes-program.ts';
+import { MISSING, PIECE_WORDS, RECORD_WORDS, type RepeatedKey, TYPE_WORD } from '../../program/bytes-program.ts';
 import type { Data } from '../../program/program.ts';
 import type { Arena } from './arena.ts';
 import type { BytesOperation } from './bytes-operation.ts';
@@ -17,7 +17,7 @@ export interface WalkedEntities {
   readonly state: FetchState;
 }
 
-/** Returns whether each entity has the type of its representation, and the same bytes where it has a key again. */
+/** Returns whether each entity that is not missing has the type of its representation, and the same bytes where it has a key again. */
 export function isAsRepresented({ arena, operation, states, index, state }: WalkedEntities): boolean {
   const { owners = [], repeatedKeys = [], representations = [] } = operation.program.fetches[index] ?? {};
   const hasTypes = representations.length > 1;
@@ -30,9 +30,10 @@ export function isAsRepresented({ arena, operation, states, index, state }: Walk
       const hole = word >= 0 ? undefined : operation.holes[~word];
       if (hole?.fetch === index && hole.hasKey) {
         const record = state.records + (words[t + 1] as number) * state.parts * RECORD_WORDS;
-        if (hasTypes && words[record + TYPE_WORD] !== hole.representation) return false;
+        const isMissing = words[record + 1] === MISSING;
+        if (hasTypes && !isMissing && words[record + TYPE_WORD] !== hole.representation) return false;
         const entity = words[record] as number;
-        for (const { representation, inEntity, inHole } of repeatedKeys)
+        for (const { representation, inEntity, inHole } of isMissing ? [] : repeatedKeys)
           if (representation === hole.representation && !isSame(arena, t + inHole, entity + inEntity)) return false;
       }
       t += hole?.words ?? PIECE_WORDS;

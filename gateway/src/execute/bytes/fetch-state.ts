@@ -1,8 +1,16 @@
+import type { Errors } from './envelope.ts';
+
 /** What an execution knows of the response to one fetch. All positions are offsets into its arena. */
 export interface FetchState {
-  /** The response. */
-  readonly start: number;
+  /** The response; once it is walked, its data. */
+  start: number;
   end: number;
+  /** Those that the subgraph reported. */
+  errors: Errors;
+  /** Whether there are no data: all objects are missing. */
+  isWithoutData: boolean;
+  /** Whether any object is missing. */
+  hasNulls: boolean;
   /** In words: one record for each part of each object, and one more. */
   readonly records: number;
   /** The number of objects at the top: of entities, or one. */

@@ -24,7 +24,7 @@ function writeKey(from: number, to: number): string {
   const at = arena.top;
   const state = {
     ...{ start, end: start + RESPONSE.length, records: tape, count: 1, parts: 1 },
-    ...{ tape, tapeEnd: tape + 4, costs: undefined },
+    ...{ tape, tapeEnd: tape + 4, costs: undefined, errors: [], isWithoutData: false, hasNulls: false },
   };
   writeRepresentations({ arena, operation: OPERATION, states: [state, undefined] }, 1);
   return arena.bytes.toString('utf8', at, arena.top);

@@ -71,7 +71,8 @@ export function createRunner(other?: Executor) {
           costs.push('assembled' in result ? result.cost : undefined);
           if ('assembled' in result) {
             const { bytes, length } = result.assembled;
-            resolve(`${bytes.toString('utf8', 0, length)}}`);
+            found.push(...result.errors);
+            resolve(`${bytes.toString('utf8', 0, length)}}${result.errors.map(({ message }) => message).join()}`);
             return;
           }
           const { data, errors } = result;
@@ -97,7 +98,8 @@ export function createRunner(other?: Executor) {
 /** Ends a fetch with a response, as the client of subgraphs does. */
 export const respond = ({ service, body, take }: FetchRequest, done: FetchDone, text: Respond): void => {
   const bytes = Buffer.from(text({ service, ...(JSON.parse(body) as { query: string; variables: Record<string, unknown> }) }));
-  if (take?.(bytes, 0, bytes.length)) done(null, {});
+  const taken = take?.(bytes, 0, bytes.length);
+  if (taken) done(null, taken);
   else {
     const result = readResponse({ status: 200, contentType: undefined, text: bytes.toString() });
     done(result ? null : { code: 'UPSTREAM_ERROR', message: 'no result', cause: undefined }, result ?? {});

@@ -7,6 +7,7 @@ import { type Hole, HOLE_WORDS, type KnownTypeSegment } from '../../program/byte
 import type { PlaceSegment } from '../../program/program.ts';
 import { type FieldPosition, inOrder } from '../field-positions.ts';
 import type { GuardedSet, Selections } from '../selection.ts';
+import { type PathSegment, toAbsentFields } from './absent-fields.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
 import { type AskedField, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
 import { ObjectHoles } from './object-holes.ts';
@@ -16,8 +17,7 @@ interface Place {
   readonly type: GraphQLObjectType;
   /** What the client selects there. */
   readonly sets: readonly GuardedSet[];
-  /** The response keys down to it, and the type of the object at each. */
-  readonly path: readonly { readonly key: string; readonly type: string | undefined }[];
+  readonly path: readonly PathSegment[];
 }
 
 /** Where the objects of a place stand in the response of a fetch. */
@@ -25,6 +25,8 @@ interface Origin {
   readonly fetch: AskedFetch;
   readonly path: readonly KnownTypeSegment[];
   readonly isCase: boolean;
+  /** The length of the path in the result to the top of the fetch's response. */
+  readonly top: number;
 }
 
 /** Fields that follow each other in the client's response and come from one fetch: from that of the object, or from one of its entity. */
@@ -64,7 +66,8 @@ export class Arrangement {
     const atRoot = fetches.filter(({ source }) => !source.step.entities);
     const runs = attachTypeNames(this.#runsAt(place, undefined, atRoot));
     for (const fetch of atRoot) this.#arrangeTop(fetch, place, { runs, requirers: [] });
-    for (const { fetch, part, positions } of numberParts(runs)) if (fetch) this.rootHoles.push(this.#addRootHole(fetch, part, positions));
+    for (const { fetch, part, positions } of numberParts(runs))
+      if (fetch) this.rootHoles.push(this.#addRootHole(fetch, part, { positions, others: atRoot }));
     for (const { tops } of fetches)
       for (const { signature } of tops) if (signature === undefined) throw new Unsupported('a fetch that the response does not need');
   }
@@ -114,7 +117,7 @@ export class Arrangement {
     fetch.parts = Math.max(1, parts.length);
     const isCase = fetch.tops.length > 1;
     const path = fetch.source.step.entities ? [{ key: '_entities' }] : [];
-    const origin = { fetch, path, isCase };
+    const origin = { fetch, path, isCase, top: place.path.length };
     const items = parts.flatMap((part, i): AskedItem[] => [
       ...(i > 0 ? [{ kind: 'part' } as const] : []),
       ...part.map((position) => this.#keep(position, top.object, { place, origin })),
@@ -127,7 +130,8 @@ export class Arrangement {
   #arrangeObject(asked: AskedObject, place: Place, origin: Origin): void {
     const others = this.#input.fetches.filter((fetch) => isAt(fetch, place));
     const runs = this.#runsAt(place, asked, others);
-    const holes = new ObjectHoles({ object: asked, owner: origin.fetch, others, table: this.holes });
+    const path = place.path.slice(origin.top);
+    const holes = new ObjectHoles({ object: asked, owner: origin.fetch, others, table: this.holes, path });
     const items = numberParts(runs).flatMap(({ fetch, part, positions }): AskedItem[] => {
       if (!fetch) return positions.map((position) => this.#keep(position, asked, { place, origin }));
       return [holes.dig(fetch, part, positions)];
@@ -165,8 +169,8 @@ export class Arrangement {
     const type = this.#input.schema.getType(asked.type.name);
     if (!isObjectType(type)) return;
     const below = { ...origin, path: pathBelow(origin, place.type, own), isCase: own.isAbstract };
-    const segments = [{ key: field.key, type: undefined }, ...listSegments(own)];
-    const path = [...place.path, ...segments.slice(0, -1), { key: segments.at(-1)?.key ?? '', type: type.name }];
+    const segments = [{ key: field.key, type: undefined, isNullable: !isNonNullType(own.type) }, ...listSegments(own)];
+    const path = [...place.path, ...segments.slice(0, -1), { ...(segments.at(-1) as PathSegment), type: type.name }];
     this.#arrangeObject(asked, { type, sets: field.sets, path }, below);
   }
 
@@ -190,10 +194,17 @@ export class Arrangement {
     asked.items = [...items, ...kept];
   }
 
-  #addRootHole(fetch: AskedFetch, part: number, positions: readonly FieldPosition[]): number {
+  #addRootHole(
+    fetch: AskedFetch,
+    part: number,
+    { positions, others }: { positions: readonly FieldPosition[]; others: readonly AskedFetch[] },
+  ): number {
+    const { root } = this.#input;
+    const hasOne = ({ tops }: AskedFetch) => positions.some(({ field }) => tops[0]?.object.fields.has(field.key));
+    const absent = others.some((other) => other !== fetch && hasOne(other)) ? undefined : toAbsentFields(root, positions);
     const isOptional = positions.every(({ field, when }) => field.name !== '__typename' && toConjunction(when).length > 0);
-    const hole = { fetch: fetch.index, part, isOptional, hasKey: true, offset: undefined, representation: 0, words: HOLE_WORDS };
-    return this.holes.push(hole) - 1;
+    const hole = { fetch: fetch.index, part, isOptional, absent, hasKey: true, offset: undefined, representation: 0, words: HOLE_WORDS };
+    return this.holes.push({ ...hole, below: 0, isNullable: true }) - 1;
   }
 }
 
@@ -231,10 +242,10 @@ function isAt({ source: { step }, tops }: AskedFetch, { path, type }: Place): bo
   return step.places.some((each) => each.length === path.length && each.every(isSame));
 }
 
-function listSegments({ type }: AskedField): { readonly key: string; readonly type: undefined }[] {
+function listSegments({ type }: AskedField): PathSegment[] {
   const inner = type && isNonNullType(type) ? type.ofType : type;
   if (!inner || !isListType(inner)) return [];
-  return [{ key: '@', type: undefined }, ...listSegments({ type: inner.ofType } as AskedField)];
+  return [{ key: '@', type: undefined, isNullable: !isNonNullType(inner.ofType) }, ...listSegments({ type: inner.ofType } as AskedField)];
 }
 
 function pathBelow({ path, isCase }: Origin, parent: GraphQLObjectType, { key }: AskedField): readonly KnownTypeSegment[] {

@@ -1,6 +1,7 @@
 /** Digs the holes of one object: where the fields of its entity's fetches go, and where the keys of the entity are. */
 import { type Hole, HOLE_WORDS } from '../../program/bytes-program.ts';
 import type { FieldPosition } from '../field-positions.ts';
+import { type PathSegment, findNullable, toAbsentFields } from './absent-fields.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
 import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
 import { missingKeys, requireKey } from './required-key.ts';
@@ -12,6 +13,8 @@ export interface ObjectHolesInput {
   readonly others: readonly AskedFetch[];
   /** All holes of the operation. */
   readonly table: Hole[];
+  /** From the top of the owner's response to the object. */
+  readonly path: readonly PathSegment[];
 }
 
 /** Where the index of an entity is found: at a hole of the object, or beyond the entity of another fetch. */
@@ -42,17 +45,26 @@ export class ObjectHoles {
   dig(fetch: AskedFetch, part: number, positions: readonly FieldPosition[]): AskedItem {
     const isOptional = positions.every(({ field, when }) => field.name !== '__typename' && toConjunction(when).length > 0);
     const { object, owner } = this.#input;
+    const fields = { part, isOptional, absent: this.#absentFields(fetch, positions) };
     const known = this.#references.get(fetch);
     const provider = known ? undefined : this.#providerOf(fetch);
     if (known || provider) {
       const { register, offset } = known ?? this.#referTo(fetch, provider as AskedFetch);
-      return this.#add(owner, { fetch, part, isOptional, offset, object }, { first: register, registers: [] });
+      return this.#add(owner, { fetch, ...fields, offset, object }, { first: register, registers: [] });
     }
-    return this.#addKey(fetch, { part, isOptional });
+    return this.#addKey(fetch, fields);
+  }
+
+  /** Returns undefined when another fetch of the entity has one of the fields, too. */
+  #absentFields(fetch: AskedFetch, positions: readonly FieldPosition[]): Hole['absent'] {
+    const { object, others } = this.#input;
+    const keys = positions.map(({ field }) => field.key);
+    const hasOne = (other: AskedFetch) => keys.some((key) => topOf(other, object)?.object.fields.has(key));
+    return others.some((other) => other !== fetch && hasOne(other)) ? undefined : toAbsentFields(object.type, positions);
   }
 
   /** Digs a hole with the key of an entity, whose values are in the object. */
-  #addKey(fetch: AskedFetch, fields: Pick<Hole, 'part' | 'isOptional'>): AskedItem {
+  #addKey(fetch: AskedFetch, fields: Pick<Hole, 'part' | 'isOptional' | 'absent'>): AskedItem {
     const { object, owner } = this.#input;
     const registers = requireKey(fetch, object, owner);
     if (!fetch.owners.includes(owner.index)) fetch.owners.push(owner.index);
@@ -86,7 +98,7 @@ export class ObjectHoles {
 
   #referToKey(provider: AskedFetch): Reference {
     if (this.#providerOf(provider)) throw new Unsupported('a requirement from a fetch that has requirements');
-    this.keys.push(this.#addKey(provider, { part: undefined, isOptional: false }));
+    this.keys.push(this.#addKey(provider, { part: undefined, isOptional: false, absent: [] }));
     return this.#references.get(provider) as Reference;
   }
 
@@ -107,7 +119,7 @@ export class ObjectHoles {
     if (!fetch.owners.includes(provider.index)) fetch.owners.push(provider.index);
     let offset = 0;
     for (const { item } of top.keys.values()) offset += table[item.hole.number]?.words ?? 0;
-    const fields = { fetch, part: undefined, isOptional: false, offset: undefined, object: top.object };
+    const fields = { fetch, part: undefined, isOptional: false, absent: [], offset: undefined, object: top.object };
     const item = this.#add(provider, fields, { first: undefined, registers });
     top.keys.set(fetch, { item, offset });
     const type = object.type.name;
@@ -122,12 +134,18 @@ export class ObjectHoles {
 
   #add(
     owner: AskedFetch,
-    { fetch, object, ...hole }: Pick<Hole, 'part' | 'isOptional' | 'offset'> & { readonly fetch: AskedFetch; readonly object: AskedObject },
+    {
+      fetch,
+      object,
+      ...fields
+    }: Pick<Hole, 'part' | 'isOptional' | 'absent' | 'offset'> & Pick<ObjectHolesInput, 'object'> & { readonly fetch: AskedFetch },
     { first, registers }: Pick<AskedHole, 'first' | 'registers'>,
   ): { readonly kind: 'hole'; readonly hole: AskedHole } {
     const representation = fetch.tops.findIndex((top) => top.object.type.name === object.type.name);
     const words = HOLE_WORDS + 2 * registers.length;
-    const number = this.#input.table.push({ ...hole, fetch: fetch.index, hasKey: first === undefined, representation, words }) - 1;
+    const { table, path } = this.#input;
+    const hole = { ...fields, fetch: fetch.index, hasKey: first === undefined, representation, words, ...findNullable(path) };
+    const number = table.push(hole) - 1;
     return { kind: 'hole', hole: { number, register: owner.holes++, first, registers } };
   }
 }

@@ -7,7 +7,7 @@
  * places of values that a key needs, `h` with a number is a hole. `q` is the actual cost of the part of the object at the top that is being read.
  */
 import { type GraphQLOutputType, isLeafType, isListType, isNonNullType } from 'graphql';
-import { RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts';
+import { MISSING, RECORD_WORDS, TYPE_WORD } from '../../program/bytes-program.ts';
 import type { FieldCost } from '../cost.ts';
 import type { CollectedField, Condition } from '../selection.ts';
 import type { AskedFetch } from './asked-fetch.ts';
@@ -72,23 +72,30 @@ class WalkerGenerator {
     const text = this.#text;
     const isOfEntities = source.step.entities !== undefined;
     const words = parts * RECORD_WORDS;
-    text.expect(isOfEntities ? '{"data":{"_entities":[' : '{"data":');
+    text.expect(isOfEntities ? '{"_entities":[' : '');
     text.add(isOfEntities ? 'for(;;){' : '');
-    text.add('if(n>=count)return 0;if(t>limit)return -1;');
+    text.add('if(n>=count)return 0;if(t>limit)return -1;w[r]=t;n++;');
+    if (isOfEntities) text.add(`if(${matches('null')}){p+=4;j.hasNulls=true;${this.#missing()}}else{`);
     for (let part = 0; part < parts; part++) text.add(`w[r+${part * RECORD_WORDS + 1}]=0;`);
-    text.add('w[r]=t;n++;');
     if (tops.length === 1) this.#object(tops[0]?.object as AskedObject, false);
     else
       this.#cases(
         tops.map(({ object }) => object),
         { keepsBraces: false, isTop: true },
       );
-    text.add(`${NOTE_COST}r+=${words};`);
+    text.add(`${NOTE_COST}${isOfEntities ? '}' : ''}r+=${words};`);
     if (isOfEntities) text.add('{const x=b[p++];if(x===44)continue;if(x===93)break;return 0;}}');
-    text.expect(isOfEntities ? '}}' : '}');
-    text.add('w[r]=t;return p===end&&n===count?t:0;');
+    text.expect(isOfEntities ? '}' : '');
+    text.add('w[r]=t;j.end=p;return n===count?t:0;');
     const names = [...range(holes).map((i) => `,h${i}=0`), ...range(registers).map((i) => `,s${i}=0,e${i}=0`)].join('');
-    return `j=>{const b=j.bytes,w=j.words,v=j.view,end=j.end,count=j.count,limit=j.limit-${this.#words + words},c=j.conditions,costs=j.costs,g=j.argumentCosts;if(costs!==null)costs.length=0;let q=0,p=j.start,r=j.records,t=j.tape,n=0,run=0${names};${text.finish()}}`;
+    return `j=>{const b=j.bytes,w=j.words,v=j.view,count=j.count,limit=j.limit-${this.#words + words},c=j.conditions,costs=j.costs,g=j.argumentCosts;if(costs!==null)costs.length=0;let q=0,p=j.start,r=j.records,t=j.tape,n=0,run=0${names};${text.finish()}}`;
+  }
+
+  /** Statements for a null entity. */
+  #missing(): string {
+    return range(this.#fetch.parts)
+      .map((part) => `w[r+${part * RECORD_WORDS}]=t;w[r+${part * RECORD_WORDS + 1}]=${MISSING};${NOTE_COST}`)
+      .join('');
   }
 
   /** Keeps what was read up to here as a piece. */
