@@ -14,7 +14,7 @@ export interface Shell {
 
 export function openShell(): Shell {
   // A group of its own, so that what runs in the background ends with it.
-  const child = spawn('bash', ['--noprofile', '--norc'], { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  const child = spawn('bash', ['--noprofile', '--norc'], { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
   let output = '';
   let onOutput: () => void = () => undefined;
   const add = (chunk: Buffer) => {
@@ -22,7 +22,8 @@ export function openShell(): Shell {
     onOutput();
   };
   child.stdout.on('data', add);
-  child.stderr.on('data', add);
+  // On one pipe, so that everything that a block prints arrives before its mark.
+  child.stdin.write('exec 2>&1\n');
   const ended = new Promise<void>((resolve) => child.once('close', resolve));
 
   return {
