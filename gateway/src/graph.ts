@@ -9,17 +9,14 @@ import type { Admission } from '@trestle/service/admission';
 import type { Edge } from '@trestle/service/edge';
 import type { Tracing } from '@trestle/telemetry';
 import type { Registry } from 'prom-client';
-import { createAccessOf } from './access/callers.ts';
-import { NO_POLICIES } from './access/policies.ts';
 import { type CacheSettings, createCache } from './cache/create-cache.ts';
 import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
 import type { ResponseCache } from './cache/response-cache.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
 import { createApiKeys, createVerifier } from './credentials.ts';
 import { createDocuments } from './documents/documents.ts';
-import type { Engine, RuntimeSettings } from './engines/engine.ts';
+import type { Engine } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
-import { createSubgraphErrors } from './errors/format-error.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
 import { findPropagated, hasClaims } from './headers/header-rules.ts';
@@ -30,6 +27,7 @@ import { createPipeline } from './pipeline.ts';
 import type { StartPlanner } from './plan/planner-thread.ts';
 import type { Measure } from './request/context.ts';
 import type { RunOperation } from './request/operation.ts';
+import { toRuntimeSettings } from './runtime-settings.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
 import { type SubgraphTls, createSubgraphTls } from './tls/subgraph-tls.ts';
@@ -136,21 +134,6 @@ export async function startGraph(
       await Promise.all([engine.stop(), apiKeys?.close(), usage?.stop()]);
       cache?.close();
       await hooks.stop();
-    },
-  };
-}
-
-function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO_POLICIES, ...next }: Config): RuntimeSettings {
-  return {
-    limits,
-    labels,
-    accessOf: createAccessOf(policies),
-    subgraphErrors: createSubgraphErrors(next.subgraphErrors, next.subgraphErrorsByName),
-    addresses: {
-      urls: next.subgraphUrls,
-      urlLists: next.subgraphUrlLists,
-      subscriptionUrls: next.subgraphSubscriptionUrls,
-      traffic: next.traffic,
     },
   };
 }

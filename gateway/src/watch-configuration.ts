@@ -1,7 +1,8 @@
 /** Applies changes of the configuration file to the running process, as far as they can take effect without a restart. */
 import type { ProcessLog } from '@trestle/log';
 import type { Config, ProcessConfig } from './config.ts';
-import { ENTRIES, type FileSettingName } from './configuration/entries.ts';
+import { ENTRIES } from './configuration/entries.ts';
+import type { FileSettingName } from './configuration/entry.ts';
 import { readText } from './configuration/read-text.ts';
 import { graphSettings, sourceHeader } from './configuration/settings.ts';
 import { type FileWatch, watchFile } from './configuration/watch-file.ts';

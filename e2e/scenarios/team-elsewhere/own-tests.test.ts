@@ -13,8 +13,9 @@ it('examples/reviews passes its own tests outside the checkout', async () => {
   const { folder, remove } = await copyExample('reviews');
   const env = { PATH: process.env['PATH'], TEST_DATABASE_URL: process.env['TEST_PG_URL'] };
   const { stdout } = await run('npm', ['test'], { cwd: folder, env }).catch((error: unknown) => error as { stdout: string });
-  expect(stdout).toMatch(/^# pass [1-9]\d*$/mu);
-  expect(stdout).toMatch(/^# fail 0$/mu);
+  // Node.js 20 reports in the format of TAP where the output is no terminal, newer versions with signs.
+  expect(stdout).toMatch(/^[#ℹ] pass [1-9]\d*$/mu);
+  expect(stdout).toMatch(/^[#ℹ] fail 0$/mu);
   await remove();
 });
 

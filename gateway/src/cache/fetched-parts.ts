@@ -1,4 +1,5 @@
 /** The parts of a response that are kept: each entity, or the data of a fetch at the root. No I/O. */
+import type { ResponseBody } from '../execute/execute.ts';
 import { scanAny } from '../execute/bytes/scanners.ts';
 import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 import type { FoundResult } from './result-store.ts';
@@ -11,26 +12,19 @@ const NULL = Buffer.from('null');
 const COMMA = 0x2c;
 const OPENING_BRACE = 0x7b;
 
-/** A body, from `start` to `end`, which is lent. */
-export interface FetchedBody {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Returns the parts, which are lent as the body is; undefined for a response that has anything else, such as errors, or white space. */
-export function readParts(body: FetchedBody, isOfEntities: boolean): Buffer[] | undefined {
+export function readParts(body: ResponseBody, isOfEntities: boolean): Buffer[] | undefined {
   return isOfEntities ? readEntities(body) : readData(body);
 }
 
-function readData({ bytes, start, end }: FetchedBody): Buffer[] | undefined {
+function readData({ bytes, start, end }: ResponseBody): Buffer[] | undefined {
   if (!hasAt(bytes, start, DATA)) return undefined;
   const from = start + DATA.length;
   const to = bytes[from] === OPENING_BRACE ? scanAny(bytes, from, 0) : 0;
   return to === end - DATA_END.length && hasAt(bytes, to, DATA_END) ? [bytes.subarray(from, to)] : undefined;
 }
 
-function readEntities({ bytes, start, end }: FetchedBody): Buffer[] | undefined {
+function readEntities({ bytes, start, end }: ResponseBody): Buffer[] | undefined {
   if (!hasAt(bytes, start, ENTITIES)) return undefined;
   const found: Buffer[] = [];
   let at = start + ENTITIES.length - 1;

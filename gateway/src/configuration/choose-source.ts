@@ -2,7 +2,8 @@
 import type { KeyObject } from 'node:crypto';
 import { findFault, readFamily } from '@trestle/env';
 import { mayRequest } from '../headers/header-names.ts';
-import { ENTRIES, type FileSettingName } from './entries.ts';
+import { ENTRIES } from './entries.ts';
+import type { FileSettingName } from './entry.ts';
 import { type SOURCES, sourceHeader } from './settings.ts';
 
 /** How a source that is not a file is read. */

@@ -1,6 +1,7 @@
 /** Where each of several graphs is served, and which settings their files share with that of the process. */
 import { findFault, readFamily } from '@trestle/env';
-import { ENTRIES, type FileSettingName } from './entries.ts';
+import { ENTRIES } from './entries.ts';
+import type { FileSettingName } from './entry.ts';
 import type { Configuration } from './load-configuration.ts';
 import { graphSettings, sourceHeader, subgraphSettings } from './settings.ts';
 

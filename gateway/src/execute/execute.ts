@@ -18,6 +18,13 @@ import { VariableTexts } from './variable-texts.ts';
 /** Sends one request to a subgraph and calls back exactly once. */
 export type SendFetch = (request: FetchRequest, done: FetchDone) => void;
 
+/** The body of a response, from `start` to `end`, which is lent. */
+export interface ResponseBody {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The result of a response that was taken, without its data. */
 export type Taken = Pick<SubgraphResult, 'errors'>;
 

@@ -5,7 +5,7 @@
 import type { Data, FetchStep, PlanStep } from '../../program/program.ts';
 import type { ResultError, SubgraphFailure, SubgraphResult } from '../../program/result.ts';
 import type { BufferPool } from '../buffer-pool.ts';
-import type { Taken } from '../execute.ts';
+import type { ResponseBody, Taken } from '../execute.ts';
 import type { Assembled, ExecutorRequest } from '../executor.ts';
 import { ReceivedFetch, ReceivedFetches } from '../received-fetches.ts';
 import { runPlan } from '../run-plan.ts';
@@ -19,7 +19,7 @@ import { addKnownTypes } from './known-types.ts';
 import { Marks, type ReportedErrors } from './marks.ts';
 import { TooManyCollisions, writeRepresentations } from './representations.ts';
 import { settleErrors } from './result-errors.ts';
-import { type ResponseBody, walkResponse } from './walk-response.ts';
+import { walkResponse } from './walk-response.ts';
 
 /** Why an execution is handed over. */
 export type HandOverReason = 'errors' | 'failure' | 'difference' | 'memory' | 'condition' | 'size' | 'fault';

@@ -1,5 +1,6 @@
 /** The members of a response around its data (GraphQL §7.1), without white space. Walkers check the data. */
 import type { SubgraphError } from '../../program/result.ts';
+import type { ResponseBody } from '../execute.ts';
 import { scanAny } from './scanners.ts';
 
 export type Errors = readonly SubgraphError[];
@@ -12,12 +13,6 @@ export interface EnvelopeHead {
   readonly errors: Errors | undefined;
 }
 
-interface Text {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
-}
-
 const DATA = Buffer.from('{"data":');
 const NULL = Buffer.from('null');
 const ERRORS_FIRST = Buffer.from('{"errors":');
@@ -27,7 +22,7 @@ const CLOSING_BRACE = 0x7d;
 const NO_ERRORS: Errors = [];
 
 /** Returns undefined for a response with other members. */
-export function readHead({ bytes, start, end }: Text): EnvelopeHead | undefined {
+export function readHead({ bytes, start, end }: ResponseBody): EnvelopeHead | undefined {
   if (isAt(bytes, start, DATA)) return { dataAt: start + DATA.length, errors: undefined };
   if (!isAt(bytes, start, ERRORS_FIRST)) return undefined;
   const from = start + ERRORS_FIRST.length;
@@ -47,7 +42,7 @@ export function isNullAt(bytes: Buffer, at: number): boolean {
 export const NULL_BYTES = NULL.length;
 
 /** Returns the errors of a response with data that end at `start`; undefined where other members follow. `first` are those before the data. */
-export function readTail(rest: Text, first: Errors | undefined): Errors | undefined {
+export function readTail(rest: ResponseBody, first: Errors | undefined): Errors | undefined {
   if (isEnd(rest)) return first ?? NO_ERRORS;
   const { bytes, start, end } = rest;
   if (first || bytes[end - 1] !== CLOSING_BRACE || !isAt(bytes, start, ERRORS_NEXT)) return undefined;
@@ -65,7 +60,7 @@ function parseErrors(bytes: Buffer, from: number, to: number): Errors | undefine
   }
 }
 
-function isEnd({ bytes, start, end }: Text): boolean {
+function isEnd({ bytes, start, end }: ResponseBody): boolean {
   return start === end - 1 && bytes[start] === CLOSING_BRACE;
 }
 

@@ -15,7 +15,6 @@ export interface ReportedErrors {
 
 /** An object that is an entity with errors. */
 export interface EntityMark {
-  readonly kind: 'entity';
   /** Within the object. */
   readonly at: number;
   readonly fetch: number;
@@ -24,7 +23,6 @@ export interface EntityMark {
 
 /** A field that no fetch returned. */
 export interface AbsentMark {
-  readonly kind: 'absent';
   /** Within the object of the field, behind it. */
   readonly at: number;
   readonly key: string;
@@ -34,8 +32,6 @@ export interface AbsentMark {
   readonly up: number;
 }
 
-export type Mark = EntityMark | AbsentMark;
-
 export interface MarksOptions {
   readonly reports: readonly ReportedErrors[];
   /** The variables of conditions. */
@@ -43,7 +39,8 @@ export interface MarksOptions {
 }
 
 export class Marks {
-  #all: Mark[] = [];
+  #entities: EntityMark[] = [];
+  #absent: AbsentMark[] = [];
   readonly #conditions: MarksOptions['conditions'];
   /** The entities with errors, by the index of their fetch. */
   readonly #wanted: (Set<number> | undefined)[] = [];
@@ -54,13 +51,19 @@ export class Marks {
   }
 
   /** In the order of the result. */
-  get all(): readonly Mark[] {
-    return this.#all;
+  get entities(): readonly EntityMark[] {
+    return this.#entities;
+  }
+
+  /** In the order of the result. */
+  get absent(): readonly AbsentMark[] {
+    return this.#absent;
   }
 
   /** Forgets what was noted: the result is assembled again. */
   clear(): void {
-    this.#all = [];
+    this.#entities = [];
+    this.#absent = [];
   }
 
   isSelected(when: readonly Condition[]): boolean {
@@ -68,11 +71,11 @@ export class Marks {
   }
 
   noteEntity(fetch: number, entity: number, at: number): void {
-    if (this.#wanted[fetch]?.has(entity) === true) this.#all.push({ kind: 'entity', at, fetch, entity });
+    if (this.#wanted[fetch]?.has(entity) === true) this.#entities.push({ at, fetch, entity });
   }
 
   noteAbsent({ key, fault }: AbsentField, at: number, up: number): void {
-    if (key !== undefined) this.#all.push({ kind: 'absent', at, key, fault, up });
+    if (key !== undefined) this.#absent.push({ at, key, fault, up });
   }
 
   #want(fetch: number, error: SubgraphError | null): void {

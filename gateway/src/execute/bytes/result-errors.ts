@@ -2,11 +2,10 @@
  * Finds the errors of an assembled result, as the object executor does: those that subgraphs reported, at their paths in the result, and those of
  * fields that are missing; and makes null of what must not be without these (GraphQL §6.4.4).
  */
-import type { FetchStep, Shape, ValueFault } from '../../program/program.ts';
+import type { FetchStep, Shape, ValueFault, Written } from '../../program/program.ts';
 import type { ErrorPath, ResultError } from '../../program/result.ts';
-import type { Written } from '../../program/program.ts';
 import { ExecutionErrors } from '../execution-errors.ts';
-import type { Marks, ReportedErrors } from './marks.ts';
+import type { AbsentMark, EntityMark, Marks, ReportedErrors } from './marks.ts';
 import { ResultScan } from './result-scan.ts';
 
 export interface ErrorSource {
@@ -19,46 +18,55 @@ export interface ErrorSource {
 /** Returns the result, in the same buffer, and its errors. */
 export function settleErrors(
   written: Written,
-  source: ErrorSource,
+  { marks, reports, shape }: ErrorSource,
 ): { readonly assembled: Written; readonly errors: readonly ResultError[] } {
-  const { reports, shape } = source;
-  const { places, missing, faults, length } = locate(written, source.marks);
+  const places = findPlaces(written, marks.entities);
   const errors = new ExecutionErrors(shape);
   for (const { step, errors: reported, isWhole } of reports) {
     const placesOf = (entity: number) => sortByPlace(step, places.get(`${step.index}.${entity}`) ?? []);
     errors.addReported(reported, { step, ...(step.entities && { placesOf }), isWhole });
   }
+  // Fields that may be null matter only where failures explain them: there may be very many.
+  const absent = errors.hasFailures ? marks.absent : marks.absent.filter(({ fault }) => fault !== undefined);
+  if (absent.length === 0) return { assembled: written, errors: errors.finish([]) };
+  const { missing, faults, length } = settleAbsent(written, absent);
   if (errors.hasFailures) for (const path of missing) errors.noteMissing(path);
   return { assembled: { bytes: written.bytes, length }, errors: errors.finish(faults) };
 }
 
-interface Located {
-  /** The paths of entities with errors, by fetch and entity. */
-  readonly places: ReadonlyMap<string, readonly ErrorPath[]>;
+/** Returns the paths of entities with errors, by fetch and entity. */
+function findPlaces({ bytes, length }: Written, marks: readonly EntityMark[]): ReadonlyMap<string, readonly ErrorPath[]> {
+  const scan = new ResultScan(bytes, length);
+  const places = new Map<string, ErrorPath[]>();
+  for (const { at, fetch, entity } of marks) {
+    scan.moveTo(at);
+    addPlace(places, `${fetch}.${entity}`, scan.path());
+  }
+  return places;
+}
+
+interface Settled {
   /** The paths of fields that no fetch returned, but those in objects that are null. */
   readonly missing: readonly ErrorPath[];
   readonly faults: readonly ValueFault[];
   readonly length: number;
 }
 
-/** Finds the paths of the marks, and makes null of what has a fault. */
-function locate({ bytes, length }: Written, marks: Marks): Located {
+/** Makes null of what must not be without a field that is missing. */
+function settleAbsent({ bytes, length }: Written, marks: readonly AbsentMark[]): Settled {
   const scan = new ResultScan(bytes, length);
-  const places = new Map<string, ErrorPath[]>();
   const missing: ErrorPath[] = [];
   const faults: ValueFault[] = [];
-  for (const mark of marks.all) {
-    scan.moveTo(mark.at);
-    if (mark.kind === 'entity') addPlace(places, `${mark.fetch}.${mark.entity}`, scan.path());
-    else if (!scan.isCut) {
-      const path = [...scan.path(), mark.key];
-      missing.push(path);
-      if (mark.fault === undefined) continue;
-      faults.push({ message: mark.fault, path });
-      scan.cut(mark.up);
-    }
+  for (const { at, key, fault, up } of marks) {
+    scan.moveTo(at);
+    if (scan.isCut) continue;
+    const path = [...scan.path(), key];
+    missing.push(path);
+    if (fault === undefined) continue;
+    faults.push({ message: fault, path });
+    scan.cut(up);
   }
-  return { places, missing, faults, length: scan.finish() };
+  return { missing, faults, length: scan.finish() };
 }
 
 /** An object has several holes for an entity where other fields stand between those of the entity. */

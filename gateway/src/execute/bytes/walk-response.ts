@@ -1,18 +1,12 @@
 /** Copies a response into the arena of an execution and walks it. */
 import { isUtf8 } from 'node:buffer';
 import { MISSING, RECORD_WORDS, type WalkJob } from '../../program/bytes-program.ts';
+import type { ResponseBody } from '../execute.ts';
 import { type Arena, align } from './arena.ts';
 import type { BytesOperation } from './bytes-operation.ts';
 import { compact } from './compact.ts';
 import { type Errors, NULL_BYTES, isNullAt, readHead, readTail } from './envelope.ts';
 import type { FetchState } from './fetch-state.ts';
-
-/** A response's body, which is lent. */
-export interface ResponseBody {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
-}
 
 export interface WalkContext {
   readonly arena: Arena;
