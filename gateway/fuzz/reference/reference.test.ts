@@ -31,6 +31,11 @@ describe('the engine with contextual arguments', () => {
       expect(report.refused).toBeLessThan(5);
     },
   );
+
+  it('is as graphql-js for an operation whose fetches of entities could be sent in batches', async () => {
+    const { failures } = await compareWithReference({ seed: 4349, operations: 50, perWorld: 50, maxFailures: 2, hasContexts: true });
+    expect(failures.map(writeDifference)).toEqual([]);
+  });
 });
 
 // Errors and their places are compared as well: in more than a twentieth of the operations.

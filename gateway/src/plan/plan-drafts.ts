@@ -35,6 +35,9 @@ function compileOnce({ node, bytes }: PlanInput, options: PlanCompilerInput): Co
   const isSubscription = node?.kind === 'Subscription';
   const source = isSubscription ? compiler.compileSource(node.primary) : undefined;
   const compiled = compiler.compile(isSubscription ? node.rest : node);
+  // Contexts order the steps of a plan, which batches make a graph.
+  if (compiler.hasContexts && compiler.hasBatches)
+    return compileOnce({ node, bytes, compiler: options }, { ...options, batchesEntities: false });
   const steps = compiler.hasContexts ? orderContexts(compiled, source) : compiled;
   const isPlain = !compiler.hasContexts && !isSubscription;
   return { compiler, source, steps, bytes: bytes && isPlain ? generateBytes({ ...bytes, sources: compiler.sources }) : undefined };

@@ -57,7 +57,7 @@ export interface Hole {
   readonly hasKey: boolean;
   /** For a hole that refers to an entity of another fetch: how far the hole with the key is from the start of that entity's tape. */
   readonly offset: number | undefined;
-  /** Whether all of its fields have conditions, so that the fetch may be left out. */
+  /** Whether all of its fields have conditions and no other fetch has them, so that the fetch may be left out. */
   readonly isOptional: boolean;
   /** Index into `representations`. */
   readonly representation: number;

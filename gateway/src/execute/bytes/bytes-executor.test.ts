@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { SendFetch } from '../execute.ts';
-import { type Respond, USERS, byService, createRunner, prepare, respond, runOnce } from './test-execution.ts';
+import { type Respond, USERS, byService, composeSupergraph, createRunner, prepare, respond, runOnce } from './test-execution.ts';
 
 describe('an operation of one subgraph', () => {
   it('is answered by the bytes of the response', async () => {
@@ -71,6 +71,16 @@ describe('an operation of one subgraph', () => {
     const text: Respond = ({ variables }) => (variables['a'] === true ? '{"data":{"me":{"name":"A"}}}' : '{"data":{"me":{"id":"1"}}}');
     expect(await runOnce(query, text, { a: true })).toMatchObject({ result: '{"data":{"me":{"name":"A"}}}', path: 'bytes' });
     expect(await runOnce(query, text, { a: false })).toMatchObject({ result: '{"data":{"me":{"id":"1"}}}', path: 'bytes' });
+  });
+
+  it.each([true, false])('has a field of either of two fetches when a condition is %s', async (a) => {
+    const query = 'query ($a: Boolean!, $c: Boolean!) { ... @include(if: $a) { n @include(if: $c) } ... @include(if: $c) { m } }';
+    const { run } = createRunner();
+    const send: SendFetch = (fetch, done) => {
+      respond(fetch, done, ({ query: sent }) => (/\bn\b/.test(sent) ? '{"data":{"n":1,"m":2}}' : '{"data":{"m":2}}'));
+    };
+    const result = await run(prepare(query, composeSupergraph({ s: 'type Query { n: Int m: Int }' })), send, { a, c: true });
+    expect(result).toBe(a ? '{"data":{"n":1,"m":2}}' : '{"data":{"m":2}}');
   });
 });
 

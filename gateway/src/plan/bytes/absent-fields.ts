@@ -13,8 +13,23 @@ export interface PathSegment {
   readonly isNullable: boolean;
 }
 
-/** Returns the fields of a hole in an object of a type. Throws Unsupported. */
-export function toAbsentFields(type: GraphQLObjectType, positions: readonly FieldPosition[]): AbsentField[] {
+/** The client's fields at one place that one fetch provides. */
+export interface ProvidedFields {
+  readonly positions: readonly FieldPosition[];
+  /** Whether another fetch has one of them, too, such as one that is sent under other conditions. */
+  readonly isShared: boolean;
+}
+
+/**
+ * Returns what a hole has without its fetch. Nothing may be left out for shared fields: then the other fetch has them. Throws Unsupported.
+ */
+export function describeFields(type: GraphQLObjectType, { positions, isShared }: ProvidedFields): Pick<Hole, 'isOptional' | 'absent'> {
+  if (isShared) return { isOptional: false, absent: undefined };
+  const isOptional = positions.every(({ field, when }) => field.name !== '__typename' && toConjunction(when).length > 0);
+  return { isOptional, absent: toAbsentFields(type, positions) };
+}
+
+function toAbsentFields(type: GraphQLObjectType, positions: readonly FieldPosition[]): AbsentField[] {
   return positions.map(({ field, when }) => {
     const key = JSON.stringify(field.key);
     const conditions = toConjunction(when);

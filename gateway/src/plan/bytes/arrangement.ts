@@ -7,7 +7,7 @@ import { type Hole, HOLE_WORDS, type KnownTypeSegment } from '../../program/byte
 import type { PlaceSegment } from '../../program/program.ts';
 import { type FieldPosition, inOrder } from '../field-positions.ts';
 import type { GuardedSet, Selections } from '../selection.ts';
-import { type PathSegment, toAbsentFields } from './absent-fields.ts';
+import { type PathSegment, describeFields } from './absent-fields.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
 import { type AskedField, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
 import { ObjectHoles } from './object-holes.ts';
@@ -201,10 +201,10 @@ export class Arrangement {
   ): number {
     const { root } = this.#input;
     const hasOne = ({ tops }: AskedFetch) => positions.some(({ field }) => tops[0]?.object.fields.has(field.key));
-    const absent = others.some((other) => other !== fetch && hasOne(other)) ? undefined : toAbsentFields(root, positions);
-    const isOptional = positions.every(({ field, when }) => field.name !== '__typename' && toConjunction(when).length > 0);
-    const hole = { fetch: fetch.index, part, isOptional, absent, hasKey: true, offset: undefined, representation: 0, words: HOLE_WORDS };
-    return this.holes.push({ ...hole, below: 0, isNullable: true }) - 1;
+    const isShared = others.some((other) => other !== fetch && hasOne(other));
+    const hole = { fetch: fetch.index, part, hasKey: true, offset: undefined, representation: 0, words: HOLE_WORDS };
+    const fields = describeFields(root, { positions, isShared });
+    return this.holes.push({ ...hole, ...fields, below: 0, isNullable: true }) - 1;
   }
 }
 

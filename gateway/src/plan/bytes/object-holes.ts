@@ -1,9 +1,9 @@
 /** Digs the holes of one object: where the fields of its entity's fetches go, and where the keys of the entity are. */
 import { type Hole, HOLE_WORDS } from '../../program/bytes-program.ts';
 import type { FieldPosition } from '../field-positions.ts';
-import { type PathSegment, findNullable, toAbsentFields } from './absent-fields.ts';
+import { type PathSegment, describeFields, findNullable } from './absent-fields.ts';
 import type { AskedFetch, AskedTop } from './asked-fetch.ts';
-import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported, toConjunction } from './asked-object.ts';
+import { type AskedField, type AskedHole, type AskedItem, type AskedObject, Unsupported } from './asked-object.ts';
 import { missingKeys, requireKey } from './required-key.ts';
 
 export interface ObjectHolesInput {
@@ -43,9 +43,8 @@ export class ObjectHoles {
 
   /** Returns the hole for one part of an entity. Throws Unsupported when its key stands elsewhere. */
   dig(fetch: AskedFetch, part: number, positions: readonly FieldPosition[]): AskedItem {
-    const isOptional = positions.every(({ field, when }) => field.name !== '__typename' && toConjunction(when).length > 0);
     const { object, owner } = this.#input;
-    const fields = { part, isOptional, absent: this.#absentFields(fetch, positions) };
+    const fields = { part, ...describeFields(object.type, { positions, isShared: this.#isShared(fetch, positions) }) };
     const known = this.#references.get(fetch);
     const provider = known ? undefined : this.#providerOf(fetch);
     if (known || provider) {
@@ -55,12 +54,10 @@ export class ObjectHoles {
     return this.#addKey(fetch, fields);
   }
 
-  /** Returns undefined when another fetch of the entity has one of the fields, too. */
-  #absentFields(fetch: AskedFetch, positions: readonly FieldPosition[]): Hole['absent'] {
+  /** Whether another fetch of the entity has one of the fields, too. */
+  #isShared(fetch: AskedFetch, positions: readonly FieldPosition[]): boolean {
     const { object, others } = this.#input;
-    const keys = positions.map(({ field }) => field.key);
-    const hasOne = (other: AskedFetch) => keys.some((key) => topOf(other, object)?.object.fields.has(key));
-    return others.some((other) => other !== fetch && hasOne(other)) ? undefined : toAbsentFields(object.type, positions);
+    return others.some((other) => other !== fetch && positions.some(({ field }) => topOf(other, object)?.object.fields.has(field.key)));
   }
 
   /** Digs a hole with the key of an entity, whose values are in the object. */
