@@ -167,12 +167,17 @@ function mergeRange(step: FetchStep, { entities, found, indexes, interfaces: mer
   }
 }
 
-/** Groups the paths by the index of the entity. Returns none when the data has changed since, so that they no longer correspond. */
+/**
+ * Groups the paths by the index of the entity; those that were not fetched have none. Returns none when the data has changed since, so that they no
+ * longer correspond.
+ */
 export function groupPlaces(places: readonly (string | number)[][], numbers: Int32Array): Map<number, (string | number)[][]> {
   const groups = new Map<number, (string | number)[][]>();
   if (places.length !== numbers.length) return groups;
   for (const [i, place] of places.entries()) {
     const number = numbers[i] as number;
+    // A subgraph may send an error with such an index.
+    if (number < 0) continue;
     const group = groups.get(number);
     if (group) group.push(place);
     else groups.set(number, [place]);
