@@ -42,45 +42,54 @@ const MASK_ALL: SubgraphErrors = () => 'mask';
 /** In characters; a longer code counts as none. */
 const MAX_CODE_LENGTH = 128;
 /** Extensions that no policy lets pass. */
-const NEVER_VISIBLE = new Set(['stacktrace', 'exception', 'serviceName', 'requestId']);
+const NEVER_VISIBLE = new Set(['stacktrace', 'exception', 'serviceName', 'requestId', '__proto__']);
+
+type Extensions = Readonly<Record<string, unknown>>;
+
+/** An error of a result, or one that graphql-js formatted. */
+type ReadError = { readonly [Name in keyof GraphQLFormattedError]: GraphQLFormattedError[Name] | undefined } & { readonly message: string };
 
 /** Returns an error for the client. An error without one of our codes becomes a masked INTERNAL_ERROR, unless the subgraph's policy allows more. */
-export function formatError(
-  formatted: GraphQLFormattedError,
-  error: unknown,
-  subgraphErrors: SubgraphErrors = MASK_ALL,
-): GraphQLFormattedError {
-  const extensions: Record<string, unknown> = { ...formatted.extensions };
+export function formatError(formatted: ReadError, error: unknown, subgraphErrors: SubgraphErrors = MASK_ALL): GraphQLFormattedError {
+  const given: Extensions = formatted.extensions ?? {};
   const fault = error instanceof GraphQLError && error.originalError instanceof Fault ? error.originalError : undefined;
-  const code = fault?.code ?? toCode(extensions['code']);
-  const place = { ...(formatted.path && { path: formatted.path }), ...(formatted.locations && { locations: formatted.locations }) };
-  extensions['service'] ??= extensions['serviceName'];
-  const { service } = extensions;
+  const code = fault?.code ?? toCode(given['code']);
+  const service = given['service'] ?? given['serviceName'];
   const policy = typeof service === 'string' ? subgraphErrors(service) : 'mask';
-  if (policy === 'pass') {
-    const passed = Object.entries(extensions).filter(([name]) => !NEVER_VISIBLE.has(name));
-    return {
-      message: formatted.message,
-      ...place,
-      extensions: { ...Object.fromEntries(passed), code: readCode(extensions) ?? 'UPSTREAM_ERROR' },
-    };
-  }
-  if (!code) return { ...maskError(extensions, policy), ...place };
+  if (policy === 'pass') return withPlace(formatted, formatted.message, passExtensions(given, service));
+  if (!code) return maskError(formatted, service, policy);
   const shown: Record<string, unknown> = { code };
-  for (const name of VISIBLE) if (extensions[name] !== undefined) shown[name] = extensions[name];
-  return { message: formatted.message, ...place, extensions: shown };
+  for (const name of VISIBLE) {
+    const value = name === 'service' ? service : given[name];
+    if (value !== undefined) shown[name] = value;
+  }
+  return withPlace(formatted, formatted.message, shown);
+}
+
+/** Returns the extensions of an error whose subgraph has the policy `pass`. */
+function passExtensions(given: Extensions, service: unknown): Record<string, unknown> {
+  const passed: Record<string, unknown> = {};
+  for (const name in given) if (!NEVER_VISIBLE.has(name)) passed[name] = given[name];
+  passed['service'] = service;
+  passed['code'] = readCode(given) ?? 'UPSTREAM_ERROR';
+  return passed;
 }
 
 /** Masks an error whose code is not one of ours. */
-function maskError(extensions: Record<string, unknown>, policy: SubgraphErrorPolicy): GraphQLFormattedError {
-  const { service } = extensions;
-  const code = policy === 'codes' ? readCode(extensions) : undefined;
+function maskError(formatted: ReadError, service: unknown, policy: SubgraphErrorPolicy): GraphQLFormattedError {
+  const code = policy === 'codes' ? readCode(formatted.extensions ?? {}) : undefined;
   const shown = typeof service === 'string' ? { service } : {};
-  if (code === undefined) return { message: INTERNAL_ERROR_MESSAGE, extensions: { code: 'INTERNAL_ERROR', ...shown } };
-  return { message: `The subgraph ${String(service)} reported an error`, extensions: { code, ...shown } };
+  if (code === undefined) return withPlace(formatted, INTERNAL_ERROR_MESSAGE, { code: 'INTERNAL_ERROR', ...shown });
+  return withPlace(formatted, `The subgraph ${String(service)} reported an error`, { code, ...shown });
 }
 
-function readCode({ code }: Record<string, unknown>): string | undefined {
+/** Returns an error at the place of another one. A result may have very many: each has one of four shapes, which V8 knows, and is not merged from parts. */
+function withPlace({ path, locations }: ReadError, message: string, extensions: Extensions): GraphQLFormattedError {
+  if (!locations) return path ? { message, path, extensions } : { message, extensions };
+  return path ? { message, path, locations, extensions } : { message, locations, extensions };
+}
+
+function readCode({ code }: Extensions): string | undefined {
   return typeof code === 'string' && code !== '' && code.length <= MAX_CODE_LENGTH ? code : undefined;
 }
 
@@ -89,9 +98,7 @@ export function formatErrors(
   errors: readonly ResultError[],
   { requestId, subgraphErrors }: { readonly requestId: string; readonly subgraphErrors: SubgraphErrors },
 ): GraphQLFormattedError[] {
-  const formatted = errors.map(({ message, path, extensions }) =>
-    formatError({ message, ...(path && { path }), extensions }, undefined, subgraphErrors),
-  );
+  const formatted = errors.map((error) => formatError(error, undefined, subgraphErrors));
   const merged = mergeDenials(formatted);
   for (const { extensions } of merged) if (extensions) extensions['requestId'] = requestId;
   return merged;
@@ -107,18 +114,22 @@ export function isServerError({ extensions }: { readonly extensions?: Readonly<R
 
 /** Merges the denials of each field coordinate into one error with the sum of their counts (contract §3): several fetches may deny the same field. */
 export function mergeDenials(errors: readonly GraphQLFormattedError[]): GraphQLFormattedError[] {
-  const denials = new Map<unknown, GraphQLFormattedError>();
+  const denials = new Map<unknown, Record<string, unknown>>();
   const merged: GraphQLFormattedError[] = [];
   for (const error of errors) {
-    const { masked, coordinate, count } = error.extensions ?? {};
-    const first = masked === true ? denials.get(coordinate) : undefined;
-    if (first?.extensions) {
-      first.extensions['count'] = Number(first.extensions['count']) + Number(count);
+    const { extensions } = error;
+    if (extensions?.['masked'] !== true) {
+      merged.push(error);
       continue;
     }
-    const own = { ...error, extensions: { ...error.extensions } };
-    if (masked === true) denials.set(coordinate, own);
-    merged.push(own);
+    const first = denials.get(extensions['coordinate']);
+    if (first) {
+      first['count'] = Number(first['count']) + Number(extensions['count']);
+      continue;
+    }
+    const own = { ...extensions };
+    denials.set(own['coordinate'], own);
+    merged.push({ ...error, extensions: own });
   }
   return merged;
 }

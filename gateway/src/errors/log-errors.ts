@@ -1,5 +1,5 @@
 /** Writes the errors of a result that the client did not cause into the log. */
-import type { Log } from '@trestle/log';
+import { type Log, type LogFields, ReportedError } from '@trestle/log';
 import { isErrorCode } from '@trestle/schema/errors';
 import type { ResultError } from '../program/result.ts';
 import { isServerError } from './format-error.ts';
@@ -14,17 +14,7 @@ interface Group {
   count: number;
 }
 
-/** An error that a subgraph reported. It has no stack: that of the gateway says nothing, and costs more than all else of the line. */
-class ReportedError extends Error {
-  constructor(message: string) {
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    super(message);
-    Error.stackTraceLimit = stackTraceLimit;
-    Object.defineProperty(this, 'stack', { value: undefined });
-    this.name = 'Error';
-  }
-}
+type MutableFields = { -readonly [Name in keyof LogFields]: LogFields[Name] };
 
 /** Writes one line for equal errors of a subgraph, with their number where there are several, and at most 20 lines: the last one counts the others. */
 export function logErrors(log: Log, errors: readonly ResultError[], requestId: string): void {
@@ -39,14 +29,13 @@ export function logErrors(log: Log, errors: readonly ResultError[], requestId: s
     else if (groups.size === MAX_LINES - 1) others++;
     else groups.set(key, toGroup(error));
   }
-  for (const { code, service, cause, count } of groups.values())
-    log.error('request failed', {
-      requestId,
-      code,
-      ...(service !== undefined && { subgraph: service }),
-      ...(count > 1 && { count }),
-      ...(cause !== undefined && { error: cause }),
-    });
+  for (const { code, service, cause, count } of groups.values()) {
+    const fields: MutableFields = { requestId, code };
+    if (service !== undefined) fields.subgraph = service;
+    if (count > 1) fields.count = count;
+    if (cause !== undefined) fields.error = cause;
+    log.error('request failed', fields);
+  }
   if (others > 0) log.error('request failed, with further errors', { requestId, count: others });
 }
 

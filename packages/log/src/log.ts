@@ -1,5 +1,4 @@
 /** Writes masked JSON lines. The set of fields is fixed, so that bodies, tokens and e-mail addresses cannot be logged (spec §5.10). */
-import { pino } from 'pino';
 import { createBatch } from './batch.ts';
 import { cut, mask } from './mask.ts';
 
@@ -9,6 +8,7 @@ export { mask } from './mask.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 /** Names one log level. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
+const INFO = LOG_LEVELS.indexOf('info');
 
 /** Holds the fields of a line besides its message. Add a field only if it can never contain input of a client. */
 export interface LogFields {
@@ -64,45 +64,35 @@ export interface ProcessLog extends Log {
 export function createLog({ service, level }: { service: string; level: LogLevel }): ProcessLog {
   const batch = createBatch();
   let sink: ((line: string) => void) | undefined;
-  const put = (line: string) => {
-    batch.write(line);
-    sink?.(line);
-  };
-  const out = pino(
-    {
-      level,
-      base: { service },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    { write: put },
-  );
-  let isInfo = out.isLevelEnabled('info');
-  const serviceField = `"service":${JSON.stringify(service)}`;
+  let lowest = LOG_LEVELS.indexOf(level);
   const now = createClock();
+  const serviceField = `"service":${JSON.stringify(service)}`;
   process.on('exit', () => {
     batch.flush();
   });
-  const write =
-    (at: Exclude<LogLevel, 'silent'>) =>
-    (message: string, fields: LogFields = {}) => {
-      const { error, ...rest } = fields;
-      const bounded = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, bound(value)]));
-      out[at](error === undefined ? bounded : { ...bounded, error: describeError(error) }, mask(message, MAX_MESSAGE_BYTES));
+  const put = (at: string, members: string, message: string) => {
+    const line = `{"level":"${at}","time":"${now()}",${serviceField}${members},"msg":${message}}\n`;
+    batch.write(line);
+    sink?.(line);
+  };
+  const write = (at: Exclude<LogLevel, 'silent'>) => {
+    const rank = LOG_LEVELS.indexOf(at);
+    return (message: string, fields: LogFields = {}) => {
+      if (rank < lowest) return;
+      put(at, toMembers(fields), JSON.stringify(mask(message, MAX_MESSAGE_BYTES)));
       batch.flushSoon();
     };
+  };
   return {
     debug: write('debug'),
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
     access(fields, fixed = '') {
-      // Serialized without pino, because this line is on the path of every request.
-      if (isInfo) put(`{"level":"info","time":"${now()}",${serviceField}${fixed}${toMembers(fields)},"msg":"request"}\n`);
+      if (lowest <= INFO) put('info', fixed + toMembers(fields), '"request"');
     },
     setLevel(next) {
-      out.level = next;
-      isInfo = out.isLevelEnabled('info');
+      lowest = LOG_LEVELS.indexOf(next);
     },
     setSink(next) {
       sink = next;
@@ -135,17 +125,16 @@ const PLAIN = /^[\w/.-]{0,64}$/;
 /** Returns the members of a JSON object, each after a comma. */
 function toMembers(fields: LogFields): string {
   let members = '';
-  for (const name in fields) members += `,"${name}":${toJson(fields[name as keyof typeof fields])}`;
+  for (const name in fields) {
+    const value = fields[name as keyof LogFields];
+    if (value !== undefined) members += `,"${name}":${name === 'error' ? JSON.stringify(describeError(value)) : toJson(value)}`;
+  }
   return members;
 }
 
 function toJson(value: unknown): string {
-  if (typeof value === 'string' && PLAIN.test(value)) return `"${value}"`;
-  return Number.isInteger(value) ? String(value) : JSON.stringify(bound(value));
-}
-
-function bound<T>(value: T): T | string {
-  return typeof value === 'string' ? cut(value, MAX_FIELD_BYTES) : value;
+  if (typeof value === 'string') return PLAIN.test(value) ? `"${value}"` : JSON.stringify(cut(value, MAX_FIELD_BYTES));
+  return Number.isInteger(value) ? String(value) : JSON.stringify(value);
 }
 
 /** Returns a function that formats the current time in ISO 8601, at most once per millisecond. */
@@ -162,6 +151,15 @@ function createClock(): () => string {
   };
 }
 
+/** An error that another process reported. It has no stack: that of this process says nothing about it, and takes more time than the rest of a line. */
+export class ReportedError {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
 interface ErrorDescription {
   readonly type: string;
   readonly message: string;
@@ -171,6 +169,7 @@ interface ErrorDescription {
 
 /** Returns the loggable description of an error: type, masked message and stack, and the causes down to `depth` levels. */
 export function describeError(error: unknown, depth = 3): ErrorDescription {
+  if (error instanceof ReportedError) return { type: 'Error', message: mask(error.message, MAX_MESSAGE_BYTES) };
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   return {
     type: cut(error.name, MAX_FIELD_BYTES),
