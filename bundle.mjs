@@ -84,7 +84,7 @@ function bundlePackagesOnce({ onResolve, resolve }) {
     if (found.external || folder === undefined) return undefined;
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const key = `${name}@${version}/${file}`;
-    if (!files.has(key)) files.set(key, found.path);
+    if (!files.has(key)) files.set(key, name === 'graphql' ? found.path.replace(/\.js$/, '.mjs') : found.path);
     return { ...found, path: files.get(key) };
   });
 }
