@@ -28,6 +28,15 @@ const EXTERNAL = [
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
 ];
 
+/**
+ * Where packages keep their ES modules, which their `main` does not name. A CommonJS module is bundled whole, and each module that imports it copies
+ * its exports: 300 of graphql.
+ */
+const ES_MODULES = {
+  graphql: (path) => path.replace(/\.js$/, '.mjs'),
+  '@opentelemetry/core': (path) => path.replace('/build/src/', '/build/esm/'),
+};
+
 await Promise.all(Object.entries(PROCESSES).map(bundle));
 
 async function bundle([folder, entryPoints]) {
@@ -86,7 +95,7 @@ function bundlePackagesOnce({ onResolve, resolve }) {
     if (found.external || folder === undefined) return undefined;
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const key = `${name}@${version}/${file}`;
-    if (!files.has(key)) files.set(key, found.path);
+    if (!files.has(key)) files.set(key, (ES_MODULES[name] ?? String)(found.path));
     return { ...found, path: files.get(key) };
   });
 }

@@ -12,5 +12,5 @@ find schema packages subgraphs gateway registry rest-bridge -type f -path '*/dis
   -exec cp --parents {} "$target" \;
 
 # What the code reads besides: schemas, REST operations, migrations, options of Node.js.
-cp --parents schema/*.graphql registry/registry.graphql rest-bridge/src/operations/*.graphql prisma/*/migrations/*/migration.sql packages/service/node.env "$target"
+cp --parents schema/*.graphql schema/served/*.graphql registry/registry.graphql rest-bridge/src/operations/*.graphql prisma/*/migrations/*/migration.sql packages/service/node.env "$target"
 cp --parents gateway/bin/*.mjs gateway/trestle.schema.json package.json LICENSE "$target"

@@ -1,7 +1,8 @@
-/** `npm run schema:compose [-- --check]`: writes supergraph.graphql and api.graphql, or with `--check` fails when they are out of date. */
+/** `npm run schema:compose [-- --check]`: writes supergraph.graphql, api.graphql and `served/`, or with `--check` fails when they are out of date. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { compose, formatProblem } from './compose.ts';
-import { SCHEMA_DIRECTORY, readSubgraphSdl, schemaPath } from './sdl.ts';
+import { SCHEMA_DIRECTORY, readSubgraphSdl, schemaPath, servedFile } from './sdl.ts';
+import { toServedSdl } from './served-sdl.ts';
 import { findFileFaults } from './subgraph-files.ts';
 import { SUBGRAPHS, SUBGRAPH_NAMES } from './subgraphs.ts';
 
@@ -28,6 +29,7 @@ if (!result.ok) {
 } else {
   put('supergraph.graphql', result.supergraphSdl);
   put('api.graphql', result.apiSdl);
+  for (const name of SUBGRAPH_NAMES) put(servedFile(name), toServedSdl(readSubgraphSdl(name)));
 }
 
 function put(file: string, text: string): void {

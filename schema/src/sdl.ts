@@ -16,6 +16,16 @@ export function readSubgraphSdl(name: SubgraphName): string {
   return readFileSync(schemaPath(`${name}.graphql`), 'utf8');
 }
 
+/** Returns where the SDL that a subgraph serves is, in `schema/`. */
+export function servedFile(name: SubgraphName): string {
+  return `served/${name}.graphql`;
+}
+
+/** Returns the SDL that a subgraph serves: that of its file, with what Federation adds. `npm run schema:compose` writes it. */
+export function readServedSdl(name: SubgraphName): string {
+  return readFileSync(schemaPath(servedFile(name)), 'utf8');
+}
+
 /** Returns the SDL of the API schema: the composed schema as clients see it. */
 export function readApiSdl(): string {
   return readFileSync(schemaPath('api.graphql'), 'utf8');

@@ -1,5 +1,6 @@
 /** The coprocessor: an extension in a process of its own, in any language, that is called over HTTP with JSON (docs/gateway/extensions.md). */
-import { Agent, request as sendRequest } from 'undici';
+import { Agent as UndiciAgent } from '@trestle/http-client/undici';
+import type { Agent } from 'undici';
 import { HookUnavailable } from './compile-hooks.ts';
 import type { CoprocessorSettings, CoprocessorStage } from './coprocessor-settings.ts';
 import type { Extension, ExtensionRequest } from './extension.ts';
@@ -33,7 +34,7 @@ type SetHeader = (name: string, value: string) => void;
 
 /** Returns the extension that calls the coprocessor. Each call takes at most `timeoutMs`. */
 export function createCoprocessor({ url, stages, headers }: CoprocessorSettings, timeoutMs: number): Extension {
-  const dispatcher = new Agent({
+  const dispatcher = new UndiciAgent({
     connections: MAX_CONNECTIONS,
     pipelining: 1,
     connectTimeout: timeoutMs,
@@ -90,7 +91,8 @@ async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await sendRequest(url, { method: 'POST', headers, body, signal, dispatcher });
+    const { origin, pathname, search } = new URL(url);
+    const response = await dispatcher.request({ origin, path: pathname + search, method: 'POST', headers, body, signal });
     const text = await response.body.text();
     if (response.statusCode === 204) return undefined;
     if (response.statusCode !== 200) throw new Error(`status ${String(response.statusCode)}`);

@@ -1,7 +1,8 @@
 /** One HTTP request to a source of supergraphs, and its whole response, bounded in time, bytes and redirects. */
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent as UndiciAgent } from '@trestle/http-client/undici';
+import type { Agent, Dispatcher } from 'undici';
 import { SourceError, type SourceLimits, readDelay } from './source.ts';
 
 /** A request. The names of headers are in lower case. */
@@ -44,7 +45,7 @@ export interface ExchangeOptions extends SourceLimits {
  */
 export async function exchange(sent: SourceRequest, options: ExchangeOptions): Promise<SourceResponse> {
   // A connection of its own, so that each request follows the DNS, and nothing is left to close.
-  const agent = new Agent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: options.timeoutMs } });
+  const agent = new UndiciAgent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: options.timeoutMs } });
   const limit = startLimit(options);
   try {
     const response = await follow(sent, { agent, signal: limit.signal });
@@ -111,7 +112,8 @@ async function follow(sent: SourceRequest, { agent, signal }: Connection): Promi
       ...sent.conditions,
       ...own(url, first, sent.headers),
     };
-    const response = await request(toAddress(url), { method: sent.method, headers, body: sent.body ?? null, dispatcher: agent, signal });
+    const { origin, pathname, search } = url;
+    const response = await agent.request({ origin, path: pathname + search, method: sent.method, headers, body: sent.body ?? null, signal });
     // The body of a response that is not wanted fails with its connection.
     response.body.on('error', () => undefined);
     if (!REDIRECTS.has(response.statusCode)) return response;
@@ -127,12 +129,6 @@ function own(url: URL, first: URL, headers: Readonly<Record<string, string>>): R
   if (first.username === '' && first.password === '') return headers;
   const credentials = `${decodeURIComponent(first.username)}:${decodeURIComponent(first.password)}`;
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}`, ...headers };
-}
-
-function toAddress(url: URL): URL {
-  const address = new URL(url);
-  [address.username, address.password] = ['', ''];
-  return address;
 }
 
 function readLocation(from: URL, location: string | undefined): URL {

@@ -117,7 +117,7 @@ async function compose({ root, say, signal }: Pick<Rebuild, 'root' | 'say' | 'si
 /** Tests do not run in a process of the system. The composed files and the generated ones follow from others. */
 function isSource(file: string): boolean {
   if (/\.test\.ts$|\.d\.ts$/.test(file)) return false;
-  if (file.startsWith('schema/') && file.endsWith('.graphql')) return !/^schema\/(?:supergraph|api)\.graphql$/.test(file);
+  if (file.startsWith('schema/') && file.endsWith('.graphql')) return !/^schema\/(?:(?:supergraph|api)\.graphql$|served\/)/.test(file);
   return /\/src\/.*\.(?:ts|graphql)$/.test(file);
 }
 

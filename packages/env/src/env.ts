@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Describes what a setting accepts, for schemas and documents. A `path` names a file; a `list` holds strings. */
 export type SettingForm =

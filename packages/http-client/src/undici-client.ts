@@ -1,7 +1,7 @@
 /** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
 import type { Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
-import { type Dispatcher, Pool, buildConnector, errors } from 'undici';
+import type { Dispatcher, Pool as UndiciPool, buildConnector as UndiciConnector } from 'undici';
 import type { Abortable } from '@trestle/service/cancellation';
 import {
   type CheckServerIdentity,
@@ -13,6 +13,7 @@ import {
   type ResponseHandler,
   type UpstreamClient,
 } from './upstream-client.ts';
+import { Pool, buildConnector, errors } from './undici.ts';
 
 /** The limits of the client. */
 export interface UndiciOptions {
@@ -32,7 +33,7 @@ export interface UndiciOptions {
 export function createUndiciClient(origin: string, options: UndiciOptions): UpstreamClient<string | Readable> {
   let opened = 0;
   const connect = createConnector(options);
-  const open = (own: Pool.Options) => {
+  const open = (own: UndiciPool.Options) => {
     const { maxConnections: connections, maxResponseBytes: maxResponseSize, allowsHttp2: allowH2 = true } = options;
     return new Pool(origin, { connections, connect, maxResponseSize, allowH2, ...own }).on('connect', () => opened++);
   };
@@ -50,7 +51,7 @@ export function createUndiciClient(origin: string, options: UndiciOptions): Upst
       return dispatch;
     },
     async retire() {
-      const [last] = pools as [Pool];
+      const [last] = pools as [UndiciPool];
       pools.unshift(open({ ...limits, keepAliveTimeout: 1, keepAliveMaxTimeout: 1 }));
       await last.close();
     },
@@ -68,7 +69,7 @@ function toTimeouts(remainingMs: number): Pick<Dispatcher.DispatchOptions, 'head
 }
 
 /** Returns what opens connections. Each context has a connector of its own, because a connector resumes the sessions of its connections. */
-function createConnector({ tls = () => undefined, ...options }: UndiciOptions): buildConnector.connector {
+function createConnector({ tls = () => undefined, ...options }: UndiciOptions): UndiciConnector.connector {
   const { connectTimeoutMs: timeout, checkServerIdentity, allowsHttp2 = true } = options;
   const shared = { timeout, allowH2: allowsHttp2, ...(checkServerIdentity && { checkServerIdentity }) };
   const connectorOf = (secureContext: SecureContext | undefined) => buildConnector({ ...shared, ...(secureContext && { secureContext }) });

@@ -1,7 +1,8 @@
 /** Exchanges API keys for access tokens at the users subgraph, at the edge of the system (RFC 8693). Everything behind it sees tokens only. */
 import { type Fault, fail } from '@trestle/schema/errors';
 import { Counter, type Registry } from 'prom-client';
-import { Pool } from 'undici';
+import { Pool as UndiciPool } from '@trestle/http-client/undici';
+import type { Pool } from 'undici';
 import { isApiKey } from './api-keys.ts';
 import type { Credential } from './credential.ts';
 import type { TokenVerifier } from './tokens.ts';
@@ -121,7 +122,7 @@ class Exchange implements ApiKeyExchange {
     this.#isKey = options.isKey ?? isApiKey;
     this.#limits = options.limits ?? LIMITS;
     this.#path = pathname;
-    this.#pool = new Pool(origin, {
+    this.#pool = new UndiciPool(origin, {
       connections: CONNECTIONS,
       connect: { timeout: TIMEOUT_MS },
       headersTimeout: TIMEOUT_MS,

@@ -1,5 +1,5 @@
 /** The issuers besides ours whose access tokens are accepted: parses their configuration file. No I/O. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { PLANS, ROLES } from './identity.ts';
 import { ASYMMETRIC_ALGORITHMS } from './key-set.ts';
 import { isScopeName } from './scopes.ts';

@@ -2,7 +2,8 @@
 import type { Readable } from 'node:stream';
 import { signTicket } from '@trestle/files/ticket';
 import { ERRORS, fail, isErrorCode } from '@trestle/schema/errors';
-import { Pool } from 'undici';
+import { Pool as UndiciPool } from '@trestle/http-client/undici';
+import type { Pool } from 'undici';
 import type { FileContent } from '../http/response.ts';
 import type { ByteRange } from '../http/range.ts';
 
@@ -90,7 +91,7 @@ function unavailable(): Error {
 }
 
 function openPool(origin: string, timeoutMs: number): Pool {
-  return new Pool(new URL(origin).origin, {
+  return new UndiciPool(new URL(origin).origin, {
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: timeoutMs,

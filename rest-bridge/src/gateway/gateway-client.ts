@@ -8,7 +8,7 @@ import { type Fault, fail } from '@trestle/schema/errors';
 import type { Cancellation } from '@trestle/service/cancellation';
 import type { Scope } from '@trestle/telemetry';
 import { toPostAttributes } from '@trestle/telemetry/http';
-import { Agent } from 'undici';
+import { Agent } from '@trestle/http-client/undici';
 import type { ResponseEnd } from '../http/response-end.ts';
 import { ClientTurns } from './client-turns.ts';
 import { type Gateway, type PostResult, type RequestFiles, postFiles, postWhenReachable } from './gateway-posts.ts';

@@ -1,5 +1,6 @@
 /** Subscribes at the gateway over server-sent events (GraphQL over SSE, distinct connections mode), with the resume extension. */
-import { type Agent, errors } from 'undici';
+import { errors } from '@trestle/http-client/undici';
+import type { Agent } from 'undici';
 import { fail } from '@trestle/schema/errors';
 import { createEventParser } from './event-parser.ts';
 import type { GraphQLResult } from './graphql-result.ts';

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Fault, fail } from '@trestle/schema/errors';
 import { toClientHeaders } from '@trestle/service/client-id';
-import { Pool, errors } from 'undici';
+import { Pool, errors } from '@trestle/http-client/undici';
 import type { ReceivedRequest } from '../pipeline/receive.ts';
 
 const CONNECTIONS = 32;

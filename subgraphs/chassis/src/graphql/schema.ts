@@ -1,8 +1,8 @@
 /** Builds the executable schema of a subgraph from its SDL file, with everything that all subgraphs enforce. */
-import { buildSubgraphSchema } from '@apollo/subgraph';
-import { readSubgraphSdl } from '@trestle/schema/sdl';
+import { addResolversToSchema } from '@apollo/subgraph/dist/schema-helper/buildSchemaFromSDL.js';
+import { readServedSdl } from '@trestle/schema/sdl';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
-import { type GraphQLSchema, Kind, parse } from 'graphql';
+import { type GraphQLSchema, buildASTSchema, parse } from 'graphql';
 import { applyAccessDirectives } from './access-directives.ts';
 import { applyArgumentChecks } from './argument-checks.ts';
 import { type AuthRules, applyAuth } from './auth-directive.ts';
@@ -20,9 +20,11 @@ export interface SubgraphSchema {
 
 /** Creates the schema: resolvers, `_entities`, limits of arguments and results, `@upper`, `@auth`, `@authenticated` and `@requiresScopes`. Throws at start for rules that fit no field. */
 export function createSubgraphSchema(name: SubgraphName, { resolvers, authRules }: SubgraphSchema): GraphQLSchema {
-  const typeDefs = parse(readSubgraphSdl(name));
-  const hasFiles = typeDefs.definitions.some((each) => each.kind === Kind.SCALAR_TYPE_DEFINITION && each.name.value === 'Upload');
-  const schema = buildSubgraphSchema([{ typeDefs, resolvers: { DateTime, ...(hasFiles && { Upload }), ...resolvers } }]);
+  const sdl = readServedSdl(name);
+  // Composition has validated it.
+  const schema = buildASTSchema(parse(sdl, { noLocation: true }), { assumeValidSDL: true });
+  addResolversToSchema(schema, { DateTime, Upload, Query: { _service: () => ({ sdl }) } });
+  addResolversToSchema(schema, resolvers as Parameters<typeof addResolversToSchema>[1]);
   applyMutationReads(schema);
   applyEntities(schema);
   applyArgumentChecks(schema);

@@ -1,5 +1,6 @@
 /** Sends one delivery over HTTP: signed, without redirects, within limits of time and size, to public addresses only. */
-import { Agent } from 'undici';
+import { Agent as UndiciAgent } from '@trestle/http-client/undici';
+import type { Agent } from 'undici';
 import { toCloudEvent } from '../journal/rules.ts';
 import { sign } from '../webhook/secrets.ts';
 import { PrivateAddressError, createLookup, findAddressFault } from './addresses.ts';
@@ -30,7 +31,7 @@ export interface SenderOptions {
 
 /** Creates the sender. Every connection resolves its name anew, and is closed after a short pause. */
 export function createSender({ allowsPrivate, now }: SenderOptions): Sender {
-  const agent = new Agent({
+  const agent = new UndiciAgent({
     connect: { timeout: CONNECT_MS, lookup: createLookup(allowsPrivate) },
     headersTimeout: ATTEMPT_MS,
     bodyTimeout: ATTEMPT_MS,
