@@ -56,7 +56,10 @@ describe.each([
     const probes = createProbes({ isReady: () => true });
     service = await startService({
       ...{ log: createLog({ service: 'test', level: 'silent' }), port: 0, host: '127.0.0.1', probes, lean },
-      handle: (request, response) => void (request.headers['x-last'] === undefined ? waiting.push(response) : response.end()),
+      handle: (request, response) => {
+        if (request.headers['x-last'] === undefined) waiting.push(response);
+        else response.end();
+      },
     });
     const { port } = service;
     let closed = 0;
