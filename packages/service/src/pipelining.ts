@@ -49,8 +49,6 @@ export function handleInOrder(handle: Handle, { bytes, onFlood }: PipelineLimits
       return;
     }
     const { socket } = request;
-    // The parser goes on to the end of what it has read.
-    if (socket.destroyed) return;
     let connection = connections.get(socket);
     if (!connection) {
       connection = { isBusy: false, waiting: [], bytes: undefined };
