@@ -18,7 +18,8 @@ import { type TlsCredentials, requireTls, serveTls } from './tls.ts';
 import { type CutCause, type Traffic, createTraffic } from './traffic.ts';
 import { watchHttp1 } from './transfers.ts';
 import { createUpgrades } from './upgrades.ts';
-import { handleInOrder } from './pipelining.ts';
+import { createPipelinedBytes } from './pipelined-bytes.ts';
+import { type PipelineLimits, handleInOrder } from './pipelining.ts';
 import { createPreflightHandler } from './preflight.ts';
 import { Http1Response, hasLateHeaders, setDefaultLateHeaders, setLateHeaders } from './response-headers.ts';
 import { WebSocketRequest } from './web-socket-request.ts';
@@ -49,8 +50,14 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   const { log, probes, upgrade, toRefusalResponse, maxHeaderBytes = MAX_HEADER_BYTES, tls, edge } = options;
   const limits: TrafficLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
-  const lean = readLean(server, options, { limits, maxHeaderBytes });
   const { traffic, admit } = watchTraffic(server, { limits, log, probes });
+  const pipeline = {
+    bytes: createPipelinedBytes(),
+    onFlood: () => {
+      traffic.count('too many requests at once');
+    },
+  };
+  const lean = readLean(server, options, { limits, maxHeaderBytes, pipeline });
   const clients = createClientIds(options.clientIdKey, edge?.proxies);
   const admission = options.admission ?? createAdmission();
   const shedding = createLoadShedding(options);
@@ -63,7 +70,7 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   handleRequests(server, {
     ...refusals,
     handle: queueByConnection(server, {
-      traffic,
+      ...{ traffic, pipeline },
       handle: tls && redirect ? requireTls(handle, { probes, redirect: redirect.respond, edge }) : handle,
     }),
     ...(upgrade && { upgrade: upgrades.handle }),
@@ -104,10 +111,10 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
 function readLean(
   server: Server,
   { lean: requests, probes }: Pick<ServiceOptions, 'lean' | 'probes'>,
-  { limits, maxHeaderBytes }: { limits: TrafficLimits; maxHeaderBytes: number },
+  { limits, ...shared }: { limits: TrafficLimits; maxHeaderBytes: number; pipeline: PipelineLimits },
 ): LeanReader | undefined {
   const { headersTimeoutMs, keepAliveTimeoutMs } = limits;
-  return requests && startLeanReader(server, { requests, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics: probes.metrics });
+  return requests && startLeanReader(server, { requests, ...shared, headersTimeoutMs, keepAliveTimeoutMs, metrics: probes.metrics });
 }
 
 /** What every request and upgrade of a server shares. */
@@ -183,17 +190,15 @@ function createOverloadHandler(options: ServiceOptions, traffic: Traffic): Handl
 }
 
 /** Returns a handler for HTTP/1.1 that watches each transfer and handles the requests of one connection one after the other. */
-function queueByConnection(server: Server, { traffic, handle }: { traffic: Traffic; handle: Handle }): Handle {
+function queueByConnection(
+  server: Server,
+  { traffic, pipeline, handle }: { traffic: Traffic; pipeline: PipelineLimits; handle: Handle },
+): Handle {
   const watch = watchHttp1(server, traffic);
-  return handleInOrder(
-    (request, response) => {
-      watch(request, response);
-      handle(request, response);
-    },
-    () => {
-      traffic.count('too many requests at once');
-    },
-  );
+  return handleInOrder((request, response) => {
+    watch(request, response);
+    handle(request, response);
+  }, pipeline);
 }
 
 function createNodeServer({

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isLean } from './lean-reader/lean-response.ts';
+import type { ConnectionBytes, PipelinedBytes } from './pipelined-bytes.ts';
 
 /** Handles a request. */
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
@@ -11,18 +12,25 @@ export type Handle = (request: IncomingMessage, response: ServerResponse) => voi
  * client that reads no responses would cause the work of all its requests, whose responses the server would keep.
  */
 const MAX_WAITING = 100;
+/** What the objects of a waiting request take beside its head and its body: 3 KB for a GET, as measured. */
+const OBJECT_BYTES = 4096;
 
 /** The state of a connection since its first request. */
 interface Connection {
   isBusy: boolean;
   readonly waiting: (() => void)[];
+  /** Undefined until a request waits. */
+  bytes: ConnectionBytes | undefined;
 }
 
-/**
- * Returns a handler that calls `handle` for a request once the response to the one before it on the same connection is sent. `onFlood` is called
- * when a connection is closed because too many requests wait.
- */
-export function handleInOrder(handle: Handle, onFlood: () => void): Handle {
+/** What bounds the waiting requests of all connections, and what is called when a connection is closed because too many wait. */
+export interface PipelineLimits {
+  readonly bytes: PipelinedBytes;
+  readonly onFlood: () => void;
+}
+
+/** Returns a handler that calls `handle` for a request once the response to the one before it on the same connection is sent. */
+export function handleInOrder(handle: Handle, { bytes, onFlood }: PipelineLimits): Handle {
   const connections = new WeakMap<Socket, Connection>();
   const begin = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
     connection.isBusy = true;
@@ -43,19 +51,31 @@ export function handleInOrder(handle: Handle, onFlood: () => void): Handle {
     const { socket } = request;
     let connection = connections.get(socket);
     if (!connection) {
-      connection = { isBusy: false, waiting: [] };
+      connection = { isBusy: false, waiting: [], bytes: undefined };
       connections.set(socket, connection);
     }
     const { isBusy, waiting } = connection;
     if (!isBusy) begin(connection, request, response);
-    else if (waiting.length < MAX_WAITING) {
+    else {
       const own = connection;
-      waiting.push(() => {
-        begin(own, request, response);
-      });
-    } else {
-      onFlood();
-      socket.destroy();
+      const held = (own.bytes ??= bytes.open(socket));
+      const count = countBytes(request);
+      if (waiting.length < MAX_WAITING && held.add(count))
+        waiting.push(() => {
+          held.remove(count);
+          begin(own, request, response);
+        });
+      else {
+        onFlood();
+        socket.destroy();
+      }
     }
   };
+}
+
+/** Returns what a waiting request takes in memory: its objects, its head, and what Node.js reads of its body before it stops reading the connection. */
+function countBytes({ url = '', rawHeaders, headers, readableHighWaterMark }: IncomingMessage): number {
+  const head = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
+  const body = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity;
+  return OBJECT_BYTES + head + Math.min(body, readableHighWaterMark);
 }

@@ -137,6 +137,12 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   };
 
   server.on('request', (request, response) => {
+    // The parser goes on to the end of the 64 KiB that it has read, also when the connection is closed for too many pipelined requests. Otherwise Node.js
+    // would write the stack of an error for each of them, which takes most of the time.
+    if (request.socket.destroyed) {
+      request.destroy();
+      return;
+    }
     // The lean reader has checked the framing of its requests.
     receive(request, response, !isLean(response) && isMalformed(request) ? MALFORMED : undefined);
   });

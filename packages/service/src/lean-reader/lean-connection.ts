@@ -3,6 +3,8 @@
  * anything else the connection, with that byte, becomes one of Node.js for the rest of its life: so all that has to wait for bytes is done there.
  */
 import type { Socket } from 'node:net';
+import type { ConnectionBytes } from '../pipelined-bytes.ts';
+import type { PipelineLimits } from '../pipelining.ts';
 import { LeanRequest } from './lean-request.ts';
 import { LeanResponse, type ResponseOwner } from './lean-response.ts';
 import { type FieldLines, type HeadShape, type RequestHead, parseFields, parseRequestLine } from './request-head.ts';
@@ -11,6 +13,7 @@ import { type FieldLines, type HeadShape, type RequestHead, parseFields, parseRe
 export interface ConnectionOwner {
   readonly shape: HeadShape;
   readonly keepAliveTimeoutMs: number;
+  readonly pipeline: PipelineLimits;
   readonly handle: (request: LeanRequest, response: LeanResponse) => void;
   /** Makes the connection one of Node.js. */
   readonly handOver: (socket: Socket) => void;
@@ -18,7 +21,7 @@ export interface ConnectionOwner {
 }
 
 /** Bytes that may arrive while a response is awaited. Then the connection is not read until the response has been sent. */
-const MAX_HELD_BYTES = 64 * 1024;
+const MAX_HELD_BYTES = 32 * 1024;
 /** The longest header fields that are kept, to recognize them when the next request repeats them. */
 const MAX_KNOWN_BYTES = 2048;
 
@@ -31,7 +34,7 @@ export class LeanConnection implements ResponseOwner {
   };
   readonly #onEnd = () => {
     this.#isEnded = true;
-    this.#held = undefined;
+    this.#takeHeld();
     // As Node.js does: a client that ends its side is gone.
     this.#socket.end();
   };
@@ -50,6 +53,8 @@ export class LeanConnection implements ResponseOwner {
   #response: LeanResponse | undefined;
   /** What has arrived while a response was awaited. */
   #held: Buffer | undefined;
+  /** Undefined until something has been held. */
+  #heldBytes: ConnectionBytes | undefined;
   #isEnded = false;
   #isRefused = false;
   /** The last header fields, their bytes and their method: clients repeat them. */
@@ -113,11 +118,17 @@ export class LeanConnection implements ResponseOwner {
   };
 
   #proceed(): void {
-    const held = this.#held;
+    const held = this.#takeHeld();
     if (this.#isEnded || !held) return;
-    this.#held = undefined;
     this.#socket.resume();
     this.#receive(held);
+  }
+
+  #takeHeld(): Buffer | undefined {
+    const held = this.#held;
+    if (held) this.#heldBytes?.remove(held.length);
+    this.#held = undefined;
+    return held;
   }
 
   #receive(chunk: Buffer): void {
@@ -132,6 +143,13 @@ export class LeanConnection implements ResponseOwner {
   }
 
   #hold(chunk: Buffer): void {
+    const { bytes, onFlood } = this.#owner.pipeline;
+    this.#heldBytes ??= bytes.open(this.#socket);
+    if (!this.#heldBytes.add(chunk.length)) {
+      onFlood();
+      this.#socket.destroy();
+      return;
+    }
     this.#held = this.#held ? Buffer.concat([this.#held, chunk]) : chunk;
     if (this.#held.length > MAX_HELD_BYTES) this.#socket.pause();
   }

@@ -5,6 +5,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Counter, type Registry } from 'prom-client';
+import type { PipelineLimits } from '../pipelining.ts';
 import { type ConnectionOwner, LeanConnection } from './lean-connection.ts';
 import { type LeanRequests, toHeadShape } from './request-head.ts';
 
@@ -14,6 +15,7 @@ export interface LeanReaderOptions {
   readonly maxHeaderBytes: number;
   readonly headersTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
+  readonly pipeline: PipelineLimits;
   readonly metrics: Registry;
 }
 
@@ -31,7 +33,7 @@ const CHECK_MS = 1000;
 
 /** Starts to read. The listeners for connections that the server has now get those connections that are handed over to Node.js. */
 export function startLeanReader(server: Server, options: LeanReaderOptions): LeanReader {
-  const { requests, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, metrics } = options;
+  const { requests, maxHeaderBytes, headersTimeoutMs, keepAliveTimeoutMs, pipeline, metrics } = options;
   const counts = { requests: 0, handOvers: 0 };
   registerCounts(metrics, counts);
   const listeners = server.listeners('connection') as ((socket: Socket) => void)[];
@@ -40,6 +42,7 @@ export function startLeanReader(server: Server, options: LeanReaderOptions): Lea
   const owner: ConnectionOwner = {
     shape: toHeadShape(requests, maxHeaderBytes),
     keepAliveTimeoutMs,
+    pipeline,
     handle: (request, response) => {
       counts.requests++;
       server.emit('request', request.asIncomingMessage(), response.asServerResponse());
