@@ -191,6 +191,26 @@ describe('the keys of another issuer', () => {
     expect(() => verifier.verify(old)).toThrow(REJECTED);
   });
 
+  it('are waited for by a token that names a new one, and every token of them is loaded for once', async () => {
+    const { verifier } = await open();
+    await provider.rotate('second', 'RS256');
+    const [seen, token] = [provider.requests, await provider.sign()];
+    const callers = await Promise.all(Array.from({ length: 100 }, () => verifier.verifyOrWait(token)));
+    expect(callers).toHaveLength(100);
+    expect(callers[99]).toMatchObject({ userId: 'acme:bob' });
+    expect(provider.requests).toBe(seen + 2);
+    expect(verifier.verifyOrWait(token)).not.toBeInstanceOf(Promise);
+  });
+
+  it('are waited for once by a token whose key does not exist, and not at all by one with another fault', async () => {
+    const { verifier } = await open();
+    const unknown = await provider.sign({}, { kid: 'unknown' });
+    await expect((async () => verifier.verifyOrWait(unknown))()).rejects.toThrow(REJECTED);
+    const expired = await provider.sign({ iat: 1, exp: 2 });
+    for (const token of [expired, 'garbage', await provider.sign({ iss: 'https://evil.example' })])
+      expect(() => verifier.verifyOrWait(token)).toThrow(REJECTED);
+  });
+
   it('stay in force while the issuer fails or publishes nothing usable', async () => {
     const { verifier } = await open();
     const token = () => provider.sign();

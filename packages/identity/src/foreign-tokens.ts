@@ -14,6 +14,8 @@ export interface ForeignTokens {
   readonly settled: Promise<void>;
   /** Returns the caller of a token, or undefined for an issuer that is not trusted. Throws UNAUTHORIZED. */
   read(parsed: ParsedToken): Caller | undefined;
+  /** Resolves when keys were loaded, or after 2 s, for a token whose key is not known and being loaded; returns undefined for any other. */
+  waitForKey(parsed: ParsedToken): Promise<void> | undefined;
   /** Calls `listener` after the keys of an issuer were loaded. */
   onChange(listener: () => void): void;
   /** Stops refreshing keys. */
@@ -43,12 +45,12 @@ export function openForeignTokens({ issuers, now = Date.now, ...options }: Forei
       { issuer, keys: new RemoteKeys({ ...options, name: issuer.name, load: () => loadKeys(issuer) }) },
     ]),
   );
+  const find = ({ payload: { iss } }: ParsedToken) => (typeof iss === 'string' ? trusted.get(iss) : undefined);
   const all = [...trusted.values()].map(({ keys }) => keys);
   return {
     settled: Promise.all(all.map(({ settled }) => settled)).then(() => undefined),
     read(parsed) {
-      const { iss } = parsed.payload;
-      const found = typeof iss === 'string' ? trusted.get(iss) : undefined;
+      const found = find(parsed);
       if (!found) return undefined;
       try {
         return readToken(parsed, { ...found, seconds: Math.floor(now() / 1000) });
@@ -56,6 +58,11 @@ export function openForeignTokens({ issuers, now = Date.now, ...options }: Forei
         options.log.debug(`refused a token of ${found.issuer.name}`, { error: (error as Error).cause });
         throw error;
       }
+    },
+    waitForKey(parsed) {
+      const found = find(parsed);
+      const { kid, algorithm } = parsed;
+      return !found?.issuer.algorithms.includes(algorithm) || found.keys.find(kid, algorithm) ? undefined : found.keys.waitForLoad();
     },
     onChange(listener) {
       for (const keys of all) keys.onChange(listener);
