@@ -10,11 +10,16 @@ describe('readAnswer', () => {
       context: { a: 1 },
       responseHeaders: { 'x-a': '1' },
     });
-    expect(readAnswer({ refuse: { code: 'FORBIDDEN' } }, readCall).refuse).toEqual({ code: 'FORBIDDEN', message: 'The request was refused.' });
+    expect(readAnswer({ refuse: { code: 'FORBIDDEN' } }, readCall).refuse).toEqual({
+      code: 'FORBIDDEN',
+      message: 'The request was refused.',
+    });
   });
 
   it('accepts the members of the call, as coprocessors send them that change what they got', () => {
-    expect(readAnswer({ ...(JSON.parse(JSON.stringify(CALL)) as typeof CALL), subgraphHeaders: { 'x-a': '1' } }, readCall)).toEqual({ subgraphHeaders: { 'x-a': '1' } });
+    expect(readAnswer({ ...(JSON.parse(JSON.stringify(CALL)) as typeof CALL), subgraphHeaders: { 'x-a': '1' } }, readCall)).toEqual({
+      subgraphHeaders: { 'x-a': '1' },
+    });
   });
 
   const WRONG: readonly [string, Record<string, unknown>, string][] = [

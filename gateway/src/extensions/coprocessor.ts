@@ -36,7 +36,11 @@ export function createCoprocessor({ url, stages, headers }: CoprocessorSettings,
   const call = async (stage: CoprocessorStage, event: StageEvent) => {
     const body = JSON.stringify({ ...writeFacts(event), version: VERSION, stage, ...writeRequest(event.request, headers) });
     const answer = await exchange({ url, body, timeoutMs, dispatcher });
-    if (answer) apply(readAnswer(answer, () => JSON.parse(body) as Record<string, unknown>), event);
+    if (answer)
+      apply(
+        readAnswer(answer, () => JSON.parse(body) as Record<string, unknown>),
+        event,
+      );
   };
   const hooks = Object.fromEntries(stages.map((stage) => [stage, (event: StageEvent) => call(stage, event)]));
   return { name: 'coprocessor', ...hooks, onStop: () => dispatcher.destroy() };
