@@ -55,6 +55,13 @@ export async function until(check: () => Promise<boolean>): Promise<void> {
   }
 }
 
+/** Returns the sum of a metric over all of its labels. */
+export async function sumMetric(url: string, name: string): Promise<number> {
+  const { text } = await request(`${url}/metrics`, { method: 'GET' });
+  const lines = text.split('\n').filter((each) => each.startsWith(`${name}{`));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
 /** Returns the value of a metric, named with its labels as in the Prometheus text; NaN when it is absent. */
 export async function readMetric(url: string, name: string): Promise<number> {
   const { text } = await request(`${url}/metrics`, { method: 'GET' });

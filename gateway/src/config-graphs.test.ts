@@ -67,7 +67,7 @@ graphs:
     expect(await faultsOf({ 'trestle.yaml': PROCESS, 'shop.yaml': shop })).toEqual([
       'shop.yaml:2:11: server.port: holds for the whole process: set it in the file that names the graphs',
       'shop.yaml:4:1: graphs: must not be in the file of a graph',
-      'shop.yaml:3:21: limits.maxDepth: must be at least 1',
+      'shop.yaml:3:21: limits.maxDepth: must be an integer from 1 to 1000',
       'admin.yaml: does not exist',
     ]);
   });
@@ -105,7 +105,7 @@ graphs:
   it('needs keys of tokens for graphs that check them, not for the process', async () => {
     const text = 'graphs: { shop: { config: shop.yaml } }';
     expect(await faultsOf({ 'trestle.yaml': text, 'shop.yaml': SHOP })).toEqual([
-      expect.stringContaining('TOKEN_PUBLIC_KEY_FILE: is required'),
+      expect.stringContaining('shop.yaml: authentication: needs trustedIssuersFile, publicKeyFile or jwksUrl'),
     ]);
     expect(await faultsOf({ 'trestle.yaml': text, 'shop.yaml': `${SHOP}\nauthentication: { enabled: false }` })).toEqual([]);
   });

@@ -83,7 +83,7 @@ describe('readConfig with a configuration file', () => {
   it('names the faults of the file and of the environment at once, each with its place', async () => {
     const text = 'server:\n  port: 99999\nlimits:\n  maxDept: 3\n';
     const faults = read(text, { args: ['--supergraph', 's.graphql'], env: { MAX_COST: 'much', COST_MODE: 'off' } });
-    await expect(faults).rejects.toThrow(/trestle\.yaml:2:9: server\.port: must be at most 65535/);
+    await expect(faults).rejects.toThrow(/trestle\.yaml:2:9: server\.port: must be an integer from 0 to 65535/);
     await expect(faults).rejects.toThrow(/trestle\.yaml:4:3: limits\.maxDept: is unknown; did you mean `maxDepth`\?/);
     await expect(faults).rejects.toThrow('MAX_COST: must be an integer');
     await expect(faults).rejects.toThrow('COST_MODE: must be one of enforce, measure');
@@ -91,8 +91,13 @@ describe('readConfig with a configuration file', () => {
 
   it('names a missing key of tokens beside the faults of the file', async () => {
     await expect(read('nope: 1', { args: ['--supergraph', 's.graphql'] })).rejects.toThrow(
-      /trestle\.yaml:1:1: nope: is unknown\n {2}TOKEN_PUBLIC_KEY_FILE: is required/,
+      /trestle\.yaml:1:1: nope: is unknown\n.*trestle\.yaml: authentication: needs trustedIssuersFile, publicKeyFile or jwksUrl/,
     );
+  });
+
+  it('names no missing key of tokens beside a file that cannot be read', async () => {
+    for (const text of ['a: [', '- a: b: c'])
+      await expect(read(text, { args: ['--supergraph', 's.graphql'] })).rejects.not.toThrow(/publicKeyFile|TOKEN_PUBLIC_KEY_FILE/);
   });
 
   describe('and a source of the supergraph', () => {

@@ -1,7 +1,7 @@
 /** Puts the settings of the gateway together: from the command line, else from the environment, else from the configuration file. */
 import { existsSync } from 'node:fs';
 import { SettingsError, SettingsFaults, readFamily, readSettings } from '@trestle/env';
-import { requireTokenKeys } from '@trestle/identity/verification';
+import { hasTokenKeys, requireTokenKeys } from '@trestle/identity/verification';
 import type { TlsCredentials } from '@trestle/service/tls';
 import { schemaPath } from '@trestle/schema/sdl';
 import { readCommandLine } from './command-line.ts';
@@ -23,6 +23,8 @@ import type { TrafficSettings } from './upstream/traffic-settings.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
+const AUTH_NEEDS_KEYS =
+  'needs trustedIssuersFile, publicKeyFile or jwksUrl (TRUSTED_ISSUERS_FILE, TOKEN_PUBLIC_KEY_FILE, TOKEN_JWKS_URL); without authentication, set authentication.enabled to false (--auth off)';
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
 const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
@@ -102,11 +104,14 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     faults.add(describeFault({ name, message }, { configuration, given }));
   };
   if (!values) return undefined;
-  // Credentials cannot be checked without keys.
-  if (values.AUTH && role !== 'process')
-    faults.attempt(() => {
-      requireTokenKeys(values, { needsOwn: false });
-    });
+  // Credentials cannot be checked without keys. A file that cannot be read may well name them.
+  if (values.AUTH && role !== 'process' && configuration.isWellFormed)
+    if (configuration.file !== undefined && !hasTokenKeys(values) && !values.TRUSTED_ISSUERS_FILE?.length)
+      faults.add(configuration.describe('authentication', AUTH_NEEDS_KEYS));
+    else
+      faults.attempt(() => {
+        requireTokenKeys(values, { needsOwn: false });
+      });
   const tls = faults.attempt(() => readServerTls(values, addFault));
   const subgraphTls = readSubgraphTls(env, {
     configuration,

@@ -3,6 +3,7 @@ import { type ApiKeyExchange, createApiKeyExchange, isForeignKey } from '@trestl
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
 import type { TokenVerifier } from '@trestle/identity/tokens';
+import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
 import { hasTokenKeys, startVerification } from '@trestle/identity/verification';
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
@@ -11,7 +12,7 @@ import type { Config } from './config.ts';
 /** Creates the check of credentials; it has no verifier for a gateway that leaves credentials to its subgraphs. */
 export async function createVerifier(config: Config, { log, metrics }: { readonly log: Log; readonly metrics: Registry }) {
   const { REVOCATIONS_URL: url } = config;
-  const revocations = createRevocations();
+  const revocations = createRevocations({ foreignSeconds: toRevocationSeconds(config.TRUSTED_ISSUERS_FILE) });
   const revocationWatch = url === undefined ? undefined : watchRevocations({ url, revocations, log, metrics });
   const verification = config.AUTH ? await startVerification(config, { log, revocations, needsOwn: false }) : undefined;
   // A token that was revoked before must not be accepted after a start.

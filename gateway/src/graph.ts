@@ -19,7 +19,8 @@ import type { Engine } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
-import { findPropagated, hasClaims } from './headers/header-rules.ts';
+import { findCollectedHeaders } from './headers/collected-headers.ts';
+import { hasClaims } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
@@ -74,12 +75,6 @@ export interface Graph {
   drain(): Promise<void>;
   /** Ends everything else, once no request is in flight. */
   stop(): Promise<void>;
-}
-
-/** Returns the request headers that any subgraph may get. They are part of a caller's identity, because they may change results. */
-export function findCollectedHeaders({ forwardHeaders, headerRules, labels: { header }, CANARY_HEADER: canary }: Config): string[] {
-  const ours = [header, canary].filter((name) => name !== undefined);
-  return [...new Set([...forwardHeaders, ...findPropagated(headerRules), ...ours])];
 }
 
 /** Loads the supergraph, and starts what serves it. Rejects when there is none that can be served. */

@@ -20,7 +20,8 @@ import { readCommandLine } from './command-line.ts';
 import { check } from './commands/check.ts';
 import { type GraphConfig, readConfig } from './config.ts';
 import { createSettingTree } from './configuration/setting-tree.ts';
-import { type Graph, type SharedParts, findCollectedHeaders, startGraph } from './graph.ts';
+import { type Graph, type SharedParts, startGraph } from './graph.ts';
+import { findCorsHeaders } from './headers/collected-headers.ts';
 import { registerSendBuffers } from './observability/subscription-metrics.ts';
 import { toPackageUrl } from './package-files.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
@@ -40,7 +41,6 @@ const STOP_MS = 5000;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
 
 /** What clients in browsers send to `/mcp` besides. */
-const MCP_HEADERS = ['mcp-protocol-version'];
 
 const { command, notice, settings: flags } = readCommandLine(process.argv.slice(2));
 if (notice !== undefined) {
@@ -72,9 +72,11 @@ async function start() {
   const admission = createAdmission();
   const hasRateLimits = config.graphs.some((each) => each.config.hasRateLimits);
   const rateLimits = hasRateLimits ? await createRateLimits(config, log, primary?.windows) : NO_RATE_LIMITS;
-  const collected = config.graphs.flatMap((each) => [...findCollectedHeaders(each.config), ...(each.config.MCP ? MCP_HEADERS : [])]);
-  const requestHeaders = [...new Set(collected)];
-  const edge = toEdge(config, { publicUrls: [config.PUBLIC_URL], methods: METHODS, requestHeaders });
+  const edge = toEdge(config, {
+    publicUrls: [config.PUBLIC_URL],
+    methods: METHODS,
+    ...findCorsHeaders(config.graphs.map((each) => each.config)),
+  });
   const buffers = new SendBuffers(config.sendBuffers);
   registerSendBuffers(probes.metrics, buffers);
   const shared = { tracing, admission, rateLimits, edge, buffers, startPlanner: primary?.startPlanner };

@@ -2,6 +2,7 @@
 import { createApiKeyExchange } from '@trestle/identity/api-key-exchange';
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
+import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
 import { type Verification, startVerification } from '@trestle/identity/verification';
 import { createRateLimits } from '@trestle/limits/settings';
 import { createLog } from '@trestle/log';
@@ -106,7 +107,7 @@ async function start() {
 /** Creates what credentials are checked with. Without REVOCATIONS_URL a revoked token is refused by the gateway, which verifies it again. */
 async function createAuthentication(metrics: Registry) {
   const { REVOCATIONS_URL: revocationsUrl, API_KEY_EXCHANGE_URL: exchangeUrl } = config;
-  const revocations = createRevocations();
+  const revocations = createRevocations({ foreignSeconds: toRevocationSeconds(config.TRUSTED_ISSUERS_FILE) });
   const watch = revocationsUrl === undefined ? undefined : watchRevocations({ url: revocationsUrl, revocations, log, metrics });
   await watch?.settled;
   const { verifier, publicKeys, stop: stopVerification } = await startVerification(config, { log, revocations });

@@ -100,6 +100,7 @@ describe('answers that cannot be used', () => {
   });
 
   const WRONG: readonly [string, unknown][] = [
+    ['a misspelt member', { refused: { code: 'FORBIDDEN' } }],
     ['an unknown code', { refuse: { code: 'TEAPOT' } }],
     ['a header of the message', { responseHeaders: { 'content-length': '1' } }],
     ['a header with a line break', { responseHeaders: { 'x-a': 'a\r\nb: c' } }],

@@ -157,7 +157,7 @@ describe('trestle-gateway check', () => {
   it('exits with 1 for faults in the settings, and names all of them', async () => {
     const { code, stdout, stderr } = await check('limits: { maxDepth: -1 }\nlog: { level1: info }', ['--port', 'x']);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('check.yaml:1:21: limits.maxDepth: must be at least 1');
+    expect(stderr).toContain('check.yaml:1:21: limits.maxDepth: must be an integer from 1 to 1000');
     expect(stderr).toContain('check.yaml:2:8: log.level1: is unknown; did you mean `level`?');
     expect(stderr).toContain('PORT: must be a port number');
   });

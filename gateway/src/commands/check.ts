@@ -92,7 +92,7 @@ async function readSupergraph(settings: SourceSettings, printFault: CheckOptions
     printFault((error as Error).message);
     return undefined;
   });
-  return { place: source.place, sdl: reading?.sdl };
+  return { place: reading?.place ?? source.place, sdl: reading?.sdl };
 }
 
 async function loadSubgraphNames(sdl: string, limits: Limits): Promise<string[]> {

@@ -26,6 +26,8 @@ export interface Configuration {
   /** The settings of the file, by the names of their environment variables. */
   readonly values: Readonly<Record<string, string>>;
   readonly headerRules: HeaderRules;
+  /** Whether the file could be read, or there is none; else nobody knows what it was meant to set. */
+  readonly isWellFormed: boolean;
   /** One line for each fault, with the file, the line and the column. */
   readonly faults: readonly string[];
   /** Returns a line for a fault that was found later, such as by comparison with the supergraph. */
@@ -39,6 +41,7 @@ const NO_CONFIGURATION: Configuration = {
   graphs: [],
   values: {},
   headerRules: NO_HEADER_RULES,
+  isWellFormed: true,
   faults: [],
   describe: (path, message) => `${path}: ${message}`,
 };
@@ -52,7 +55,7 @@ export async function loadConfiguration(named: string | undefined, environment: 
   const { readValues } = await import('./read-values.ts');
   const read = isModule(file) ? loadModule(file) : readText(file).then(parseText);
   const parsed = await read.catch((error: unknown) => `${file}: ${describeFailure(error)}`);
-  if (typeof parsed === 'string') return { ...NO_CONFIGURATION, file, faults: [parsed] };
+  if (typeof parsed === 'string') return { ...NO_CONFIGURATION, file, isWellFormed: false, faults: [parsed] };
   const { values, headerRules, subgraphs, graphs, faults, offsets } = readValues(parsed, { tree: createSettingTree(), file, environment });
   return {
     file,
@@ -61,6 +64,7 @@ export async function loadConfiguration(named: string | undefined, environment: 
     graphs,
     values: Object.fromEntries(values),
     headerRules,
+    isWellFormed: parsed.faults.length === 0,
     faults: writeFaults(file, parsed, faults),
     describe: (path, message) => writeFault(file, parsed, { path, message, offset: offsets.get(path) }),
   };

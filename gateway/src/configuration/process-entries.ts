@@ -21,7 +21,18 @@ export const PROCESS_ENTRIES = {
     "The request header that the server sets to the subject of the client's certificate, such as x-client-subject. What clients send under it is removed.",
   ),
   PUBLIC_URL: atStart('server.publicUrl', 'The address by which clients know this server, such as https://api.example.com.'),
-  CORS_ORIGINS: atStart('server.corsOrigins', 'Origins whose pages may read responses, such as https://app.example.com.'),
+  CORS_ORIGINS: atStart(
+    'server.corsOrigins',
+    'Origins whose pages may read responses, such as https://app.example.com, or with * for a part of one label, https://*.example.com.',
+  ),
+  CORS_REQUEST_HEADERS: atStart(
+    'server.corsRequestHeaders',
+    'Request headers that these pages may send, besides common ones and those that go to subgraphs.',
+  ),
+  CORS_RESPONSE_HEADERS: atStart(
+    'server.corsResponseHeaders',
+    'Response headers that scripts of these pages may read, besides common ones and those of headers.response.',
+  ),
   TRUSTED_PROXIES: atStart(
     'server.trustedProxies',
     'Addresses and CIDR ranges of the proxies in front, whose X-Forwarded-For and Forwarded are trusted.',

@@ -3,7 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { type SettingForm, findFault } from '@trestle/env';
 import { type Scalar, isCollection, isMap, isScalar, isSeq } from 'yaml';
 import type { HeaderRule, HeaderRules } from '../headers/header-rules.ts';
+import { describeExpected } from './expected-value.ts';
 import type { FileFault } from './file-fault.ts';
+import { findOtherGateway } from './other-gateways.ts';
 import { type ParsedFile, follow } from './parse-file.ts';
 import { SCHEMA_KEY } from './schema-key.ts';
 import { type Direction, RULE_KEYS, readHeaderRule } from './read-header-rule.ts';
@@ -82,11 +84,7 @@ class ValueReader {
       const form = children.get(key);
       if (form) this.read(form, { ...child, name: place.name });
       else if (place.path !== '' || key !== SCHEMA_KEY)
-        this.#fault(
-          { ...place, path: join(place.path, key.slice(0, MAX_SHOWN_KEY)) },
-          `is unknown${suggest(key, children.keys())}`,
-          child.at,
-        );
+        this.#fault({ ...place, path: join(place.path, toShown(key)) }, describeUnknown(key, place, children), child.at);
     }
   }
 
@@ -98,7 +96,7 @@ class ValueReader {
       if (names.has(name)) this.#fault(child, 'is there twice; upper and lower case do not matter', child.at);
       names.add(name);
       const fault = findNameFault(key);
-      if (fault !== undefined) this.#fault({ ...child, path: join(place.path, key.slice(0, MAX_SHOWN_KEY)) }, fault, child.at);
+      if (fault !== undefined) this.#fault({ ...child, path: join(place.path, toShown(key)) }, fault, child.at);
       if (of !== 'headers') this[of].push(key);
       this.read(each, { ...child, name });
     }
@@ -153,7 +151,7 @@ class ValueReader {
     const fields: Record<string, string> = {};
     for (const { key, child } of this.#readPairs(place)) {
       if (!(RULE_KEYS as readonly string[]).includes(key)) {
-        this.#fault({ ...child, path: join(place.path, key.slice(0, MAX_SHOWN_KEY)) }, `is unknown${suggest(key, RULE_KEYS)}`, child.at);
+        this.#fault({ ...child, path: join(place.path, toShown(key)) }, `is unknown${suggest(key, RULE_KEYS)}`, child.at);
         continue;
       }
       const text = this.#toText({ kind: 'string' }, child);
@@ -173,7 +171,7 @@ class ValueReader {
     const value = form.form.kind === 'path' ? resolve(this.#folder, text) : text;
     const fault = findFault(form.reader, value);
     if (fault === undefined) this.values.set(form.name.replace('*', place.name), value);
-    else this.#fault(place, describeFault(fault, form.form));
+    else this.#fault(place, HAS_RANGE.has(form.form.kind) ? describeExpected(form.form, place.path) : fault);
   }
 
   /** Returns the value as an environment variable would hold it; undefined after a fault. */
@@ -181,28 +179,28 @@ class ValueReader {
     const node = follow(place.node, this.#parsed.document);
     if (form.kind === 'list') return this.#toList(node, place);
     if (isScalar(node)) return this.#toScalarText(form, node, place);
-    this.#fault(place, isCollection(node) ? `must be ${EXPECTED[form.kind]}` : UNKNOWN_ALIAS);
+    this.#fault(place, isCollection(node) ? describeExpected(form, place.path) : UNKNOWN_ALIAS);
     return undefined;
   }
 
   #toScalarText(form: SettingForm, { value }: Scalar, place: Place): string | undefined {
-    const given = this.#readScalar(form, value);
+    const given = this.#readScalar(form, value, place.path);
     if ('text' in given) return given.text;
     this.#fault(place, given.fault);
     return undefined;
   }
 
-  #readScalar(form: SettingForm, value: unknown): { readonly text: string } | { readonly fault: string } {
+  #readScalar(form: SettingForm, value: unknown, path: string): { readonly text: string } | { readonly fault: string } {
     if (value === null) return { fault: 'has no value' };
     if (form.kind === 'boolean' && typeof value === 'boolean') return { text: value ? 'on' : 'off' };
     if (form.kind === 'number' && typeof value === 'number' && Number.isFinite(value)) return { text: String(value) };
     if (form.kind === 'integer' && typeof value === 'number' && Number.isSafeInteger(value)) return { text: String(value) };
-    if (typeof value !== 'string') return { fault: `must be ${EXPECTED[form.kind]}` };
+    if (typeof value !== 'string') return { fault: describeExpected(form, path, value) };
     const substituted = substitute(value, this.#environment);
     if ('fault' in substituted) return substituted;
     const { text, hasVariables } = substituted;
     // Only a variable makes a number of a string.
-    if (!hasVariables && NEVER_STRINGS.has(form.kind)) return { fault: `must be ${EXPECTED[form.kind]}` };
+    if (!hasVariables && NEVER_STRINGS.has(form.kind)) return { fault: describeExpected(form, path, value) };
     return { text: form.kind === 'boolean' ? (SWITCHES.get(text) ?? text) : text };
   }
 
@@ -235,20 +233,20 @@ const SWITCHES: ReadonlyMap<string, string> = new Map([
   ['false', 'off'],
 ]);
 
-const EXPECTED: Readonly<Record<SettingForm['kind'], string>> = {
-  integer: 'an integer',
-  number: 'a number',
-  boolean: 'true or false',
-  choice: 'a string',
-  url: 'a string',
-  path: 'a string',
-  string: 'a string',
-  list: 'a list of strings',
-};
+/** Forms whose readers say less than there is to say in a file, where switches are true and false. */
+const HAS_RANGE: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean']);
+/** A key of YAML 1.1 that merges a mapping. */
+const MERGE_KEY = '<<';
 
-/** In a file, switches are true and false. */
-function describeFault(fault: string, { kind }: SettingForm): string {
-  return kind === 'boolean' ? `must be ${EXPECTED[kind]}` : fault;
+function describeUnknown(key: string, { path }: Place, children: SectionNode['children']): string {
+  if (key === MERGE_KEY) return 'is unknown: mappings cannot be merged. Write the settings out, or use an alias for each value';
+  return `is unknown${(path === '' ? findOtherGateway(key) : undefined) ?? suggest(key, children.keys())}`;
+}
+
+/** Returns a key as it can be printed: what is invisible, such as a no-break space, would not explain anything. */
+function toShown(key: string): string {
+  const toEscape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return key.slice(0, MAX_SHOWN_KEY).replace(/[^\x20-\x7e]/gu, toEscape);
 }
 
 function join(path: string, key: string): string {

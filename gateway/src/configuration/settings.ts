@@ -38,6 +38,7 @@ const registryName = () =>
 const UPLINK_ENDPOINTS = ['https://uplink.api.apollographql.com/', 'https://aws.uplink.api.apollographql.com/'];
 
 /** Reads the names of headers, which have no case. */
+const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,256}$/.test(name);
 const headerNames = () => setting.list(mayForward, 'must be names of headers that may be forwarded').default([]);
 
 function isStage(item: string): item is CoprocessorStage {
@@ -77,6 +78,8 @@ function readForwardedName(name: string): string {
 export const settings = {
   ...serviceSettings,
   ...edgeSettings,
+  CORS_REQUEST_HEADERS: setting.list(isHeaderName, 'must be names of headers').default([]),
+  CORS_RESPONSE_HEADERS: setting.list(isHeaderName, 'must be names of headers').default([]),
   ...rateLimitSettings,
   GATEWAY_PORT: setting.port().default(4000),
   PORT: setting.port().optional(),

@@ -1,6 +1,6 @@
 /** Finds the name that a user may have meant. */
 
-/** Names that differ in more letters than this, or in half of their letters, are not suggested. */
+/** Names that differ in more letters than this, or than half of the shorter one has, are not suggested. */
 const MAX_DISTANCE = 3;
 /** Longer names are not compared. */
 const MAX_LENGTH = 64;
@@ -11,7 +11,7 @@ export function suggest(name: string, known: Iterable<string>): string {
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const candidate of known) {
     const distance = measureDistance(name.toLowerCase(), candidate.toLowerCase());
-    const limit = Math.min(MAX_DISTANCE, Math.floor(candidate.length / 2));
+    const limit = Math.min(MAX_DISTANCE, Math.floor(Math.min(name.length, candidate.length) / 2));
     if (distance <= limit && (best === undefined || distance < best.distance)) best = { name: candidate, distance };
   }
   return best ? `; did you mean \`${best.name}\`?` : '';

@@ -61,10 +61,10 @@ describe('readTraffic', () => {
   });
 
   it.each([
-    ['timeoutMs: 99', 'must be at least 100'],
+    ['timeoutMs: 99', 'must be an integer from 100 to 300000, in milliseconds'],
     ['timeoutMs: soon', 'must be an integer'],
-    ['maxConnections: 0', 'must be at least 1'],
-    ['retryPercent: 101', 'must be at most 100'],
+    ['maxConnections: 0', 'must be an integer from 1 to 1024'],
+    ['retryPercent: 101', 'must be an integer from 0 to 100, in percent'],
     ['retries: 3', 'is unknown'],
   ])('refuses %s with its line', async (line, fault) => {
     const { faults } = await load(`subgraphs:\n  reports:\n    traffic:\n      ${line}\n`);

@@ -2,21 +2,13 @@
 import { Agent as UndiciAgent } from '@trestle/http-client/undici';
 import type { Agent } from 'undici';
 import { HookUnavailable } from './compile-hooks.ts';
+import { type CoprocessorAnswer, readAnswer } from './coprocessor-answer.ts';
 import type { CoprocessorSettings, CoprocessorStage } from './coprocessor-settings.ts';
 import type { Extension, ExtensionRequest } from './extension.ts';
 
 const MAX_CONNECTIONS = 64;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const VERSION = 1;
-
-/** What it answers with; nothing about it is certain. */
-interface Answer {
-  readonly refuse?: unknown;
-  readonly responseHeaders?: unknown;
-  readonly subgraphHeaders?: unknown;
-  readonly context?: unknown;
-  readonly overrideLabels?: unknown;
-}
 
 /** An event of any stage. */
 interface StageEvent {
@@ -45,7 +37,11 @@ export function createCoprocessor({ url, stages, headers }: CoprocessorSettings,
   const call = async (stage: CoprocessorStage, event: StageEvent) => {
     const body = JSON.stringify({ ...writeFacts(event), version: VERSION, stage, ...writeRequest(event.request, headers) });
     const answer = await exchange({ url, body, timeoutMs, dispatcher });
-    if (answer) apply(answer, event);
+    if (answer)
+      apply(
+        readAnswer(answer, () => JSON.parse(body) as Record<string, unknown>),
+        event,
+      );
   };
   const hooks = Object.fromEntries(stages.map((stage) => [stage, (event: StageEvent) => call(stage, event)]));
   return { name: 'coprocessor', ...hooks, onStop: () => dispatcher.destroy() };
@@ -87,7 +83,7 @@ interface Exchange {
 }
 
 /** Returns what the coprocessor answers; undefined for 204. Rejects with HookUnavailable when it does not answer. */
-async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise<Answer | undefined> {
+async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise<Record<string, unknown> | undefined> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const signal = AbortSignal.timeout(timeoutMs);
   try {
@@ -105,18 +101,17 @@ async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise
 }
 
 /** Throws the refusal, and a TypeError for a header that may not be set. */
-function apply({ refuse, responseHeaders, subgraphHeaders, context, overrideLabels }: Answer, event: StageEvent): void {
-  if (isObject(context)) event.request?.state.set(CONTEXT, context);
+function apply({ refuse, responseHeaders, subgraphHeaders, context, overrideLabels }: CoprocessorAnswer, event: StageEvent): void {
+  if (context) event.request?.state.set(CONTEXT, context);
   setEach(responseHeaders, event.setResponseHeader);
   setEach(subgraphHeaders, event.setSubgraphHeader ?? event.setHeader);
   setLabels(overrideLabels, event.setOverrideLabels);
-  if (!isObject(refuse)) return;
-  event.refuse(String(refuse['code']), typeof refuse['message'] === 'string' ? refuse['message'] : 'The request was refused.');
+  if (refuse) event.refuse(refuse.code, refuse.message);
 }
 
-function setEach(headers: unknown, set: SetHeader | undefined): void {
-  if (headers === undefined || headers === null) return;
-  if (!isObject(headers) || !set) throw new TypeError('The coprocessor set headers that this stage does not have');
+function setEach(headers: CoprocessorAnswer['responseHeaders'], set: SetHeader | undefined): void {
+  if (!headers) return;
+  if (!set) throw new TypeError('The coprocessor set headers that this stage does not have');
   for (const [name, value] of Object.entries(headers)) set(name, value as string);
 }
 

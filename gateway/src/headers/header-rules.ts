@@ -51,6 +51,12 @@ export function findPropagated({ request }: HeaderRules): string[] {
   return [...new Set(rules.flatMap((rule) => (rule.kind === 'propagate' ? [rule.name] : [])))];
 }
 
+/** Returns the names of the headers that clients may get by any rule for responses. */
+export function findReturned({ response }: HeaderRules): string[] {
+  const rules = [...response.all, ...[...response.bySubgraph.values()].flat()];
+  return [...new Set(rules.flatMap((rule) => (rule.kind === 'propagate' ? [rule.as] : rule.kind === 'insert' ? [rule.name] : [])))];
+}
+
 /**
  * Returns what makes the headers of a fetch to a subgraph; undefined when no rule exists. `kept` are the headers that every subgraph gets without a
  * rule: others that rules of any subgraph pass on are taken out first.

@@ -40,7 +40,7 @@ export interface CredentialPlaces {
 }
 
 /**
- * Identifies the caller, at once unless an API key must be exchanged for a token first. Throws, or rejects with, UNAUTHORIZED for an
+ * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws, or rejects with, UNAUTHORIZED for an
  * invalid credential, VALIDATION_ERROR for more than one, in all places together, and what the exchange of an API key rejects with.
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
@@ -61,10 +61,11 @@ export function identify(request: IdentifiedRequest, options: IdentifyOptions, p
   const credential = isAnonymous
     ? undefined
     : readCredential({ rawHeaders: params ? [...rawHeaders, ...[...params].flat()] : rawHeaders, urlKeys, method });
-  const toIdentity = (token: string): Identity => {
+  const toIdentity = (token: string): Awaitable<Identity> => {
     const header = toHeader(sent, token);
     const identity = checkValues(forwarded.length === 0 ? ['authorization', header] : ['authorization', header, ...forwarded], params);
-    return { caller: verifier.verify(token), identity };
+    const caller = verifier.verifyOrWait(token);
+    return caller instanceof Promise ? caller.then((arrived) => ({ caller: arrived, identity })) : { caller, identity };
   };
   if (credential === undefined) return { caller: null, identity: checkValues(forwarded, params) };
   const token = toToken(credential, request, options);

@@ -45,10 +45,11 @@ describe('a supergraph on the CDN of Hive', () => {
     expect(await open([`${cdn.url}${TARGET}/contracts/public`]).read(signal)).toEqual({ sdl: SDL });
   });
 
-  it('is read from the mirror when the CDN is down', async () => {
+  it('is read from the mirror when the CDN is down, which the reading names', async () => {
     const [cdn, mirror] = [await startCdn({}), await startCdn({ [`${TARGET}/supergraph`]: SDL })];
     cdn.respond = beDown;
-    expect(await open([`${cdn.url}${TARGET}`, `${mirror.url}${TARGET}`]).read(signal)).toEqual({ sdl: SDL });
+    const source = open([`${cdn.url}${TARGET}`, `${mirror.url}${TARGET}`]);
+    expect(await source.read(signal)).toEqual({ sdl: SDL, place: `${mirror.url}${TARGET}/supergraph` });
   });
 
   it.each([

@@ -79,8 +79,8 @@ class SourcePoller implements Polling {
   async #poll(): Promise<void> {
     const { source, log, metrics } = this.#options;
     try {
-      const { sdl = this.#pending, minDelayMs } = await source.read(this.#stopping.signal);
-      if (this.#failures > 0) log.info(`${source.place} responds again`);
+      const { sdl = this.#pending, place = source.place, minDelayMs } = await source.read(this.#stopping.signal);
+      if (this.#failures > 0) log.info(`${place} responds again`);
       this.#failures = 0;
       const result = sdl === undefined ? this.#stay() : await this.#take(sdl);
       metrics.count(result);

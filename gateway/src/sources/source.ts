@@ -17,6 +17,8 @@ export interface SupergraphSource {
 export interface Reading {
   /** Not validated yet. Undefined when nothing has changed since the last reading. */
   readonly sdl: string | undefined;
+  /** What logs and messages call the place that delivered it, of a source with several. */
+  readonly place?: string;
   /** The source wants no other request before this time has passed. */
   readonly minDelayMs?: number | undefined;
 }

@@ -93,7 +93,11 @@ describe('a supergraph at a URL', () => {
     const source = open({ urls: [main.url, mirror.url] });
     await read(source);
     main.respond = beDown;
-    expect([await read(source), await read(source)]).toEqual([{ sdl: SDL }, { sdl: undefined }]);
+    const place = `${mirror.url}/`;
+    expect([await read(source), await read(source)]).toEqual([
+      { sdl: SDL, place },
+      { sdl: undefined, place },
+    ]);
     expect(mirror.received.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"m"']);
     mirror.respond = beDown;
     await expect(read(source)).rejects.toThrow(new RegExp(`^${main.url}/: failed \\(\\w+\\); ${mirror.url}/: failed \\(\\w+\\)$`));

@@ -16,6 +16,7 @@ export interface UrlSourceOptions extends SourceLimits {
 
 /** Creates the source. An address is tried when those before it have failed. */
 export function createUrlSource({ urls, headers, place, ...limits }: UrlSourceOptions): SupergraphSource {
+  const placeOf = (url: string) => (urls.length > 1 ? { place: toPlace(url) } : {});
   let last: { readonly url: string; readonly etag: string } | undefined;
   const readUrl = async (url: string, signal: AbortSignal): Promise<Reading> => {
     // An ETag says something about the resource that had it only.
@@ -25,11 +26,11 @@ export function createUrlSource({ urls, headers, place, ...limits }: UrlSourceOp
     const { status, etag, text } = await exchange(sent, { ...limits, statuses: [200, 304], signal });
     if (status === 304) {
       if (condition === undefined) throw new SourceError(`${toPlace(url)}: responded with 304 to a request without a condition`);
-      return { sdl: undefined };
+      return { sdl: undefined, ...placeOf(url) };
     }
     if (text.trim() === '') throw new SourceError(`${toPlace(url)}: responded with an empty body`);
     last = etag === undefined ? undefined : { url, etag };
-    return { sdl: text };
+    return { sdl: text, ...placeOf(url) };
   };
   return {
     place: place ?? toPlace(urls[0] ?? ''),

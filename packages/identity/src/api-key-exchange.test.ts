@@ -41,7 +41,7 @@ async function start(limits?: ExchangeLimits) {
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
-  const revocations = createRevocations(() => clock.now);
+  const revocations = createRevocations({ now: () => clock.now });
   const verifier = createTokenVerifier({ publicKeyPem: keys.publicKeyPem, revocations, now: () => clock.now });
   const url = `http://127.0.0.1:${String((http.address() as AddressInfo).port)}/api-keys/exchange`;
   const metrics = new Registry();

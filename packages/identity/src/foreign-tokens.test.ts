@@ -5,12 +5,17 @@ import { createLog } from '@trestle/log';
 import { exportSPKI, importJWK } from 'jose';
 import { type ForeignTokens, openForeignTokens } from './foreign-tokens.ts';
 import { createFixedKeys } from './key-source.ts';
-import { createRevocations } from './revocations.ts';
+import { REVOCATION_SECONDS, createRevocations } from './revocations.ts';
 import { type TestIssuer, startTestIssuer } from './test-issuer.ts';
 import { createTokenVerifier, generateTokenKeys } from './tokens.ts';
-import { parseTrustedIssuers } from './trusted-issuers.ts';
+import { parseTrustedIssuers, toRevocationSeconds } from './trusted-issuers.ts';
 
-const log = createLog({ service: 'test', level: 'silent' });
+/** What is logged with the level debug. */
+const explained: string[] = [];
+const log = {
+  ...createLog({ service: 'test', level: 'silent' }),
+  debug: (message: string, { error }: { error?: unknown } = {}) => void explained.push(`${message}: ${(error as Error).message}`),
+};
 const REJECTED = 'invalid, expired or revoked';
 const MAPPING = {
   name: 'acme',
@@ -29,6 +34,7 @@ beforeAll(async () => {
 afterAll(() => provider.close());
 afterEach(async () => {
   for (const each of opened.splice(0)) each.stop();
+  explained.length = 0;
   provider.status = 200;
   provider.discovery = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/keys` };
   await provider.rotate('first');
@@ -136,6 +142,20 @@ describe('a token of another issuer', () => {
     expect(() => verifier.verify(token)).toThrow(REJECTED);
   });
 
+  it('may live for as long as its issuer is allowed, an hour by default, and the log says why it is refused', async () => {
+    const sign = (seconds: number) => provider.sign({ iat: now(), exp: now() + seconds });
+    const [hour, longer] = [await open(), await open({ maxLifetimeSeconds: 86_400 })];
+    const [day, tooLong] = [await sign(86_400), await sign(86_401)];
+    expect(longer.verifier.verify(day)).toMatchObject({ userId: 'acme:bob' });
+    for (const [verifier, token, reason] of [
+      [hour.verifier, day, 'it lives for 86400 s, more than `maxLifetimeSeconds` (3600)'],
+      [longer.verifier, tooLong, 'it lives for 86401 s, more than `maxLifetimeSeconds` (86400)'],
+    ] as const) {
+      expect(() => verifier.verify(token)).toThrow(REJECTED);
+      expect(explained.splice(0)).toEqual([`refused a token of acme: ${reason}`]);
+    }
+  });
+
   it('is refused when it is signed symmetrically with the public key, or by an algorithm that is not configured', async () => {
     const { verifier } = await open({ algorithms: ['ES256'] });
     const [jwk] = provider.keys;
@@ -169,6 +189,26 @@ describe('the keys of another issuer', () => {
     const token = await provider.sign();
     await untilAccepted(() => verifier.verify(token));
     expect(() => verifier.verify(old)).toThrow(REJECTED);
+  });
+
+  it('are waited for by a token that names a new one, and every token of them is loaded for once', async () => {
+    const { verifier } = await open();
+    await provider.rotate('second', 'RS256');
+    const [seen, token] = [provider.requests, await provider.sign()];
+    const callers = await Promise.all(Array.from({ length: 100 }, () => verifier.verifyOrWait(token)));
+    expect(callers).toHaveLength(100);
+    expect(callers[99]).toMatchObject({ userId: 'acme:bob' });
+    expect(provider.requests).toBe(seen + 2);
+    expect(verifier.verifyOrWait(token)).not.toBeInstanceOf(Promise);
+  });
+
+  it('are waited for once by a token whose key does not exist, and not at all by one with another fault', async () => {
+    const { verifier } = await open();
+    const unknown = await provider.sign({}, { kid: 'unknown' });
+    await expect((async () => verifier.verifyOrWait(unknown))()).rejects.toThrow(REJECTED);
+    const expired = await provider.sign({ iat: 1, exp: 2 });
+    for (const token of [expired, 'garbage', await provider.sign({ iss: 'https://evil.example' })])
+      expect(() => verifier.verifyOrWait(token)).toThrow(REJECTED);
   });
 
   it('stay in force while the issuer fails or publishes nothing usable', async () => {
@@ -211,11 +251,18 @@ describe('parseTrustedIssuers', () => {
     ['the algorithm none', { algorithms: ['none'] }, 'algorithms'],
     ['an address without TLS', { issuer: 'http://idp.example' }, 'issuer must be an https URL'],
     ['an unknown field', { audiences: 'x' }, 'audiences'],
-    ['a lifetime of more than an hour', { maxLifetimeSeconds: 3601 }, 'maxLifetimeSeconds'],
+    ['a lifetime of more than 30 days', { maxLifetimeSeconds: 2_592_001 }, 'maxLifetimeSeconds'],
     ['the scope that manages accounts', { scopes: { claim: 'scope', map: { x: ['account:manage'] } } }, 'scopes'],
     ['a name that could be part of an id of ours', { name: 'a:b' }, 'name must be'],
   ])('refuses %s', (_, changes, message) => {
     expect(() => parse({ ...MAPPING, issuer: 'https://idp.example', ...changes })).toThrow(message);
+  });
+
+  it('says for how long revocations are kept: 5 minutes longer than the longest token lives', () => {
+    const url = { ...MAPPING, issuer: 'https://a.example' };
+    expect(toRevocationSeconds()).toBe(REVOCATION_SECONDS);
+    expect(toRevocationSeconds(parse({ ...url, maxLifetimeSeconds: 60 }))).toBe(REVOCATION_SECONDS);
+    expect(toRevocationSeconds(parse({ ...url, maxLifetimeSeconds: 86_400 }))).toBe(86_700);
   });
 
   it('refuses two issuers with the same name', () => {

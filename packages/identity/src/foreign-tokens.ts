@@ -14,6 +14,8 @@ export interface ForeignTokens {
   readonly settled: Promise<void>;
   /** Returns the caller of a token, or undefined for an issuer that is not trusted. Throws UNAUTHORIZED. */
   read(parsed: ParsedToken): Caller | undefined;
+  /** Resolves when keys were loaded, or after 2 s, for a token whose key is not known and being loaded; returns undefined for any other. */
+  waitForKey(parsed: ParsedToken): Promise<void> | undefined;
   /** Calls `listener` after the keys of an issuer were loaded. */
   onChange(listener: () => void): void;
   /** Stops refreshing keys. */
@@ -23,7 +25,7 @@ export interface ForeignTokens {
 /** Configures the verification of tokens of other issuers. */
 export interface ForeignTokensOptions {
   readonly issuers: readonly TrustedIssuer[];
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly log: Pick<Log, 'debug' | 'info' | 'warn'>;
   /** Returns milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;
   /** How often keys are loaded again, and how soon after a failure or an unknown key; 5 minutes and 5 s by default. */
@@ -43,13 +45,24 @@ export function openForeignTokens({ issuers, now = Date.now, ...options }: Forei
       { issuer, keys: new RemoteKeys({ ...options, name: issuer.name, load: () => loadKeys(issuer) }) },
     ]),
   );
+  const find = ({ payload: { iss } }: ParsedToken) => (typeof iss === 'string' ? trusted.get(iss) : undefined);
   const all = [...trusted.values()].map(({ keys }) => keys);
   return {
     settled: Promise.all(all.map(({ settled }) => settled)).then(() => undefined),
     read(parsed) {
-      const { iss } = parsed.payload;
-      const found = typeof iss === 'string' ? trusted.get(iss) : undefined;
-      return found && readToken(parsed, { ...found, seconds: Math.floor(now() / 1000) });
+      const found = find(parsed);
+      if (!found) return undefined;
+      try {
+        return readToken(parsed, { ...found, seconds: Math.floor(now() / 1000) });
+      } catch (error) {
+        options.log.debug(`refused a token of ${found.issuer.name}`, { error: (error as Error).cause });
+        throw error;
+      }
+    },
+    waitForKey(parsed) {
+      const found = find(parsed);
+      const { kid, algorithm } = parsed;
+      return !found?.issuer.algorithms.includes(algorithm) || found.keys.find(kid, algorithm) ? undefined : found.keys.waitForLoad();
     },
     onChange(listener) {
       for (const keys of all) keys.onChange(listener);
@@ -75,6 +88,11 @@ async function loadKeys({ issuer, jwksUrl, algorithms }: TrustedIssuer): Promise
   return readIssuerKeys(await fetchJson(address), algorithms);
 }
 
+/** Returns the error of a token, with a reason that only the log gets. */
+function refused(reason: string): Error {
+  return unauthorized(new Error(reason));
+}
+
 interface Verification {
   readonly issuer: TrustedIssuer;
   readonly keys: RemoteKeys;
@@ -83,9 +101,10 @@ interface Verification {
 
 function readToken({ token, header, algorithm, kid }: ParsedToken, { issuer, keys, seconds }: Verification): Caller {
   const type = typeof header['typ'] === 'string' ? header['typ'].toLowerCase().replace(/^application\//, '') : '';
-  if (!issuer.algorithms.includes(algorithm) || !issuer.types.some((allowed) => allowed.toLowerCase() === type)) throw unauthorized();
+  if (!issuer.algorithms.includes(algorithm)) throw refused('its `alg` is none of `algorithms`');
+  if (!issuer.types.some((allowed) => allowed.toLowerCase() === type)) throw refused('its `typ` is none of `types`');
   const key = keys.find(kid, algorithm);
-  if (!key) throw unauthorized();
+  if (!key) throw refused('no key of the issuer has its `kid` and `alg`');
   let payload: jwt.JwtPayload | string;
   try {
     payload = jwt.verify(token, key, {
@@ -98,7 +117,7 @@ function readToken({ token, header, algorithm, kid }: ParsedToken, { issuer, key
   } catch (cause) {
     throw unauthorized(cause);
   }
-  if (typeof payload === 'string') throw unauthorized();
+  if (typeof payload === 'string') throw refused('its payload is no JSON object');
   // A token without an id is identified by what was signed.
   const { jti = issuer.requireJti ? undefined : createHash('sha256').update(token).digest('base64url') } = payload;
   return readClaims({ ...payload, ...(jti !== undefined && { jti }) }, issuer, seconds);
@@ -107,21 +126,24 @@ function readToken({ token, header, algorithm, kid }: ParsedToken, { issuer, key
 /** Every id gets the issuer's name as a prefix, so that it is never the id of an account, token or session of ours or of another issuer. */
 function readClaims(payload: jwt.JwtPayload, issuer: TrustedIssuer, seconds: number): Caller {
   const { iat, exp, jti, sid, client_id: clientId } = payload as Record<string, unknown>;
-  const toId = (value: unknown) => {
-    if (typeof value !== 'string' || value.length > MAX_ID_LENGTH || !ID.test(value)) throw unauthorized();
+  const toId = (name: string, value: unknown) => {
+    if (typeof value !== 'string' || value.length > MAX_ID_LENGTH || !ID.test(value))
+      throw refused(`its \`${name}\` is missing, or is not 1 to ${String(MAX_ID_LENGTH)} visible ASCII characters`);
     return `${issuer.name}:${value}`;
   };
-  if (typeof iat !== 'number' || typeof exp !== 'number' || iat > seconds + issuer.clockToleranceSeconds) throw unauthorized();
-  if (exp - iat > issuer.maxLifetimeSeconds) throw unauthorized();
+  if (typeof iat !== 'number' || typeof exp !== 'number') throw refused('its `iat` or `exp` is missing');
+  if (iat > seconds + issuer.clockToleranceSeconds) throw refused('its `iat` is in the future');
+  if (exp - iat > issuer.maxLifetimeSeconds)
+    throw refused(`it lives for ${String(exp - iat)} s, more than \`maxLifetimeSeconds\` (${String(issuer.maxLifetimeSeconds)})`);
   return {
-    userId: toId(own(payload, issuer.userClaim)),
+    userId: toId(issuer.userClaim, own(payload, issuer.userClaim)),
     role: roleOf(payload, issuer),
-    tokenId: toId(jti),
+    tokenId: toId('jti', jti),
     generation: 0,
     expiresAt: exp,
-    sessionId: sid === undefined ? null : toId(sid),
+    sessionId: sid === undefined ? null : toId('sid', sid),
     scopes: scopesOf(payload, issuer),
-    clientId: clientId === undefined ? null : toId(clientId),
+    clientId: clientId === undefined ? null : toId('client_id', clientId),
     plan: issuer.plan,
     requestsPerMinute: null,
   };
@@ -132,7 +154,7 @@ function roleOf(payload: object, { roles }: TrustedIssuer): Role {
   if (!roles) return 'USER';
   const mapped = valuesAt(payload, roles.claim).flatMap((value) => own(roles.map, value) ?? []);
   const role = ROLES.findLast((each) => mapped.includes(each)) ?? roles.default;
-  if (!role) throw unauthorized();
+  if (!role) throw refused('no value of its claim of `roles` maps to a role, and there is no `default`');
   return role;
 }
 

@@ -7,6 +7,10 @@ const FETCH_TIMEOUT_MS = 5000;
 const MAX_DOCUMENT_BYTES = 256 * 1024;
 /** A process that starts waits so long for the first keys. */
 const SETTLE_TIMEOUT_MS = 3000;
+/** A token whose key is being loaded waits so long for it. */
+const WAIT_MS = 2000;
+/** So many tokens wait at the same time; others are refused at once. */
+const MAX_WAITING = 1000;
 const REFRESH_MS = 5 * 60 * 1000;
 /** After a failure, and when a token names an unknown key, the keys are loaded again, but not more often than this. */
 const RETRY_MS = 5000;
@@ -33,6 +37,9 @@ export class RemoteKeys {
   #set: KeySet | undefined;
   #lastAttempt = 0;
   #loading: Promise<void> | undefined;
+  /** Resolves when the keys that are being loaded were loaded, or after 2 s. */
+  #arrival: Promise<void> | undefined;
+  #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
   #hasFailed = false;
@@ -41,8 +48,7 @@ export class RemoteKeys {
     this.#options = options;
     this.#refreshMs = options.refreshMs ?? REFRESH_MS;
     this.#retryMs = options.retryMs ?? RETRY_MS;
-    const timeout = new Promise<void>((resolve) => setTimeout(resolve, SETTLE_TIMEOUT_MS).unref());
-    this.settled = Promise.race([this.#load(), timeout]);
+    this.settled = within(this.#load(), SETTLE_TIMEOUT_MS);
   }
 
   /** Returns the key, or undefined. For an id that is not known the keys are loaded again: later tokens find it. */
@@ -50,6 +56,18 @@ export class RemoteKeys {
     const found = this.#set?.find(kid, algorithm);
     if (!found && performance.now() - this.#lastAttempt >= this.#retryMs) void this.#load();
     return found;
+  }
+
+  /**
+   * Resolves when the keys that are being loaded were loaded, or after 2 s. Returns undefined when none are being loaded, and when 1,000
+   * callers wait already.
+   */
+  waitForLoad(): Promise<void> | undefined {
+    if (!this.#loading || this.#waiting >= MAX_WAITING) return undefined;
+    this.#waiting++;
+    return (this.#arrival ??= within(this.#loading, WAIT_MS)).finally(() => {
+      this.#waiting--;
+    });
   }
 
   /** Calls `listener` after each time the keys were loaded. */
@@ -67,6 +85,7 @@ export class RemoteKeys {
     this.#lastAttempt = performance.now();
     return (this.#loading ??= this.#attempt().finally(() => {
       this.#loading = undefined;
+      this.#arrival = undefined;
       clearTimeout(this.#timer);
       if (!this.#isStopped) this.#timer = setTimeout(() => void this.#load(), this.#hasFailed ? this.#retryMs : this.#refreshMs).unref();
     }));
@@ -85,6 +104,11 @@ export class RemoteKeys {
     }
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** Resolves with `promise`, or after a time. */
+function within(promise: Promise<void>, ms: number): Promise<void> {
+  return Promise.race([promise, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 }
 
 /**

@@ -9,7 +9,7 @@ const caller = (changes: Partial<Caller>) => createTestCaller({ userId: 'usr_1',
 describe('createRevocations', () => {
   it('keeps a revocation until every token that it revokes has expired', () => {
     let now = 0;
-    const revocations = createRevocations(() => now);
+    const revocations = createRevocations({ now: () => now });
     revocations.add({ userId: 'usr_1', tokenId: 't1' });
     now += (ACCESS_TOKEN_SECONDS + 60) * 1000;
     revocations.add({ userId: 'usr_2', generation: 1 });
@@ -18,6 +18,18 @@ describe('createRevocations', () => {
     now = REVOCATION_SECONDS * 1000;
     expect(revocations.isRevoked(caller({}))).toBe(false);
     expect(revocations.list()).toEqual([{ userId: 'usr_2', generation: 1 }]);
+  });
+
+  it('keeps revocations of tokens of other issuers for as long as these may live', () => {
+    let now = 0;
+    const revocations = createRevocations({ now: () => now, foreignSeconds: 86_700 });
+    const foreign = { userId: 'acme:bob', tokenId: 'acme:j' };
+    for (const revocation of [foreign, { userId: 'usr_1', tokenId: 't1' }]) revocations.add(revocation);
+    now = 86_699_000;
+    expect([revocations.isRevoked(caller(foreign)), revocations.isRevoked(caller({}))]).toEqual([true, false]);
+    expect(revocations.list()).toEqual([foreign]);
+    now = 86_700_000;
+    expect(revocations.isRevoked(caller(foreign))).toBe(false);
   });
 
   it('keeps the highest generation of an account, in whatever order generations are added', () => {

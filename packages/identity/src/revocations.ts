@@ -20,28 +20,42 @@ export interface Revocations {
   readonly subscribeToUser: (userId: string, subscriber: () => void) => () => void;
 }
 
-/** Seconds for which a revocation is kept: the longest lifetime of a token (trusted-issuers.ts) and a tolerance for clocks that differ. */
+/** Seconds for which a revocation of tokens of ours is kept: longer than any of them lives, with a tolerance for clocks that differ. */
 export const REVOCATION_SECONDS = 65 * 60;
+/** What the ids of callers of other issuers contain, and those of our accounts never do (foreign-tokens.ts). */
+const FOREIGN_MARK = ':';
+/** Matches these ids in SQL, by LIKE. */
+export const FOREIGN_USER_PATTERN = `%${FOREIGN_MARK}%`;
+
+export interface RevocationsOptions {
+  /** Returns milliseconds since the epoch; `Date.now` by default. */
+  readonly now?: () => number;
+  /** For how many seconds revocations of tokens of other issuers are kept; those of ours are kept for 65 minutes, which is the default. */
+  readonly foreignSeconds?: number;
+}
 
 interface Entry {
   readonly revocation: Revocation;
   readonly addedAt: number;
 }
 
-/** Creates an empty set of revocations. `now` returns milliseconds since the epoch. */
-export function createRevocations(now: () => number = Date.now): Revocations {
-  const entries = new RevocationEntries(now);
+/** Creates an empty set of revocations. */
+export function createRevocations({ now = Date.now, foreignSeconds = REVOCATION_SECONDS }: RevocationsOptions = {}): Revocations {
+  const own = new RevocationEntries(now, REVOCATION_SECONDS);
+  // Apart, because the tokens of other issuers may live longer by far, and most revocations are of ours.
+  const foreign = new RevocationEntries(now, foreignSeconds);
+  const entriesOf = ({ userId }: { readonly userId: string }) => (userId.includes(FOREIGN_MARK) ? foreign : own);
   const subscribers = new Set<(revocation: Revocation) => void>();
   const subscribersByUser = new Map<string, Set<() => void>>();
 
   return {
-    isRevoked: (caller) => entries.match(caller),
+    isRevoked: (caller) => entriesOf(caller).match(caller),
     add(revocation) {
-      if (!entries.add(revocation)) return;
+      if (!entriesOf(revocation).add(revocation)) return;
       for (const subscriber of [...subscribers]) subscriber(revocation);
       for (const subscriber of [...(subscribersByUser.get(revocation.userId) ?? [])]) subscriber();
     },
-    list: () => entries.list(),
+    list: () => [...own.list(), ...foreign.list()],
     subscribe(subscriber) {
       subscribers.add(subscriber);
       return () => subscribers.delete(subscriber);
@@ -63,12 +77,14 @@ export function createRevocations(now: () => number = Date.now): Revocations {
  */
 class RevocationEntries {
   readonly #now: () => number;
+  readonly #keptMs: number;
   readonly #byToken = new Map<string, Entry>();
   readonly #bySession = new Map<string, Entry>();
   readonly #byUser = new Map<string, Entry>();
 
-  constructor(now: () => number) {
+  constructor(now: () => number, keptSeconds: number) {
     this.#now = now;
+    this.#keptMs = keptSeconds * 1000;
   }
 
   match({ userId, tokenId, sessionId, generation }: Caller): boolean {
@@ -108,7 +124,7 @@ class RevocationEntries {
   }
 
   #isExpired({ addedAt }: Entry): boolean {
-    return addedAt <= this.#now() - REVOCATION_SECONDS * 1000;
+    return addedAt <= this.#now() - this.#keptMs;
   }
 
   #removeExpired(): void {

@@ -14,6 +14,11 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export interface TokenVerifier {
   /** Returns the caller that a token identifies. Throws UNAUTHORIZED when the token is invalid, expired or revoked. */
   verify(token: string): Caller;
+  /**
+   * Verifies a token as `verify` does, but waits, for 2 s at most, while the key of another issuer that the token names is being loaded: an
+   * issuer may sign with a new key at once. Returns a promise only where it waits.
+   */
+  verifyOrWait(token: string): Caller | Promise<Caller>;
   /** Returns whether the token of a verified caller is still valid. For streams and sockets, which outlive the verification. */
   isValid(caller: Caller): boolean;
   /**
@@ -26,7 +31,7 @@ export interface TokenVerifier {
 /** Configures a token verifier. */
 export type TokenVerifierOptions = ({ readonly keys: Pick<KeySource, 'find' | 'onChange'> } | { readonly publicKeyPem: string }) & {
   /** Verifies the tokens of other issuers; none are accepted by default. */
-  readonly foreign?: Pick<ForeignTokens, 'read' | 'onChange'> | undefined;
+  readonly foreign?: Pick<ForeignTokens, 'read' | 'waitForKey' | 'onChange'> | undefined;
   /** Revoked tokens; none by default. */
   readonly revocations?: Revocations;
   /** Returns milliseconds since the epoch; `Date.now` by default. */
@@ -53,6 +58,18 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     const parsed = parseToken(token);
     const caller = parsed.payload['iss'] === ISSUER ? readOwnToken(parsed, { find, now }) : foreign?.read(parsed);
     if (!caller) throw unauthorized();
+    return caller;
+  };
+  const verify = (token: string) => {
+    let caller = verified.get(token);
+    if (!caller) {
+      caller = read(token);
+      verified.set(token, caller);
+    }
+    if (!isValid(caller)) {
+      verified.delete(token);
+      throw unauthorized();
+    }
     return caller;
   };
   return {
@@ -83,17 +100,15 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       wait();
       return stop;
     },
-    verify(token) {
-      let caller = verified.get(token);
-      if (!caller) {
-        caller = read(token);
-        verified.set(token, caller);
+    verify,
+    verifyOrWait(token) {
+      try {
+        return verify(token);
+      } catch (error) {
+        const arrival = foreign?.waitForKey(parseToken(token));
+        if (!arrival) throw error;
+        return arrival.then(() => verify(token));
       }
-      if (!isValid(caller)) {
-        verified.delete(token);
-        throw unauthorized();
-      }
-      return caller;
     },
   };
 }

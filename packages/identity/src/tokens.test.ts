@@ -162,7 +162,7 @@ describe('TokenVerifier.verify', () => {
 });
 
 describe('TokenVerifier with revocations', () => {
-  const revocations = createRevocations(() => NOW);
+  const revocations = createRevocations({ now: () => NOW });
   const watchful = createTokenVerifier({ ...keys, now: () => NOW, revocations });
   const issue = (tokenGeneration: number, id = 'usr_1') => issuer.issue({ ...account, id, tokenGeneration }).token;
 
@@ -197,7 +197,7 @@ describe('TokenVerifier with revocations', () => {
   it('calls each watcher once when the token is revoked or expires', () => {
     jest.useFakeTimers();
     let now = NOW;
-    const known = createRevocations(() => now);
+    const known = createRevocations({ now: () => now });
     const clocked = createTokenVerifier({ ...keys, now: () => now, revocations: known });
     const calls: string[] = [];
     const watch = (name: string) => clocked.watch(clocked.verify(issue(0)), () => calls.push(name));
@@ -224,7 +224,7 @@ describe('TokenVerifier with revocations', () => {
   });
 
   it('does not call a watcher that another watcher of the same token has stopped', () => {
-    const known = createRevocations(() => NOW);
+    const known = createRevocations({ now: () => NOW });
     const clocked = createTokenVerifier({ ...keys, now: () => NOW, revocations: known });
     const calls: string[] = [];
     const caller = clocked.verify(issue(0));

@@ -4,8 +4,11 @@ import { PLANS, ROLES } from './identity.ts';
 import { ASYMMETRIC_ALGORITHMS } from './key-set.ts';
 import { isScopeName } from './scopes.ts';
 
-/** No foreign token may live longer: a revocation is kept for no longer either. */
-export const MAX_FOREIGN_LIFETIME_SECONDS = 60 * 60;
+const DEFAULT_LIFETIME_SECONDS = 60 * 60;
+/** No issuer may be given more: a revocation of one of its tokens is kept as long. */
+const MAX_LIFETIME_SECONDS = 30 * 24 * 60 * 60;
+/** For clocks that differ. */
+const REVOCATION_MARGIN_SECONDS = 5 * 60;
 const MAX_ISSUERS = 20;
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
@@ -44,7 +47,7 @@ const issuer = z.strictObject({
     .array(z.enum(['at+jwt', 'JWT']))
     .min(1)
     .default(['at+jwt']),
-  maxLifetimeSeconds: z.int().min(1).max(MAX_FOREIGN_LIFETIME_SECONDS).default(MAX_FOREIGN_LIFETIME_SECONDS),
+  maxLifetimeSeconds: z.int().min(1).max(MAX_LIFETIME_SECONDS).default(DEFAULT_LIFETIME_SECONDS),
   clockToleranceSeconds: z.int().min(0).max(120).default(5),
   userClaim: z.string().min(1).default('sub'),
   roles: z.strictObject({ claim: claim(), map: z.record(z.string(), z.enum(ROLES)), default: z.enum(ROLES).optional() }).optional(),
@@ -68,6 +71,12 @@ export function parseTrustedIssuers(text: string): readonly TrustedIssuer[] {
   const result = document.safeParse(JSON.parse(text));
   if (result.success) return result.data.issuers;
   throw new Error(result.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`).join('; '));
+}
+
+/** Returns for how many seconds a revocation of a token of one of these issuers is kept; see `createRevocations`. */
+export function toRevocationSeconds(issuers: readonly TrustedIssuer[] = []): number {
+  const lifetimes = issuers.map(({ maxLifetimeSeconds }) => maxLifetimeSeconds);
+  return Math.max(DEFAULT_LIFETIME_SECONDS, ...lifetimes) + REVOCATION_MARGIN_SECONDS;
 }
 
 /** Returns whether a caller of another issuer can have this scope. */

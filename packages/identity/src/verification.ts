@@ -64,7 +64,7 @@ export async function startVerification(
     log,
     revocations,
     ...needs
-  }: VerificationNeeds & { readonly log: Pick<Log, 'info' | 'warn' | 'error'>; readonly revocations?: Revocations },
+  }: VerificationNeeds & { readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>; readonly revocations?: Revocations },
 ): Promise<Verification> {
   requireTokenKeys(settings, needs);
   const { TRUSTED_ISSUERS_FILE: issuers } = settings;

@@ -1,5 +1,6 @@
 /** The origins whose browsers may use cookies: that of the request itself, those of the public addresses, and those of a list (RFC 6454). No I/O. */
 import type { IncomingHttpHeaders } from 'node:http';
+import { createOriginList } from './origin-list.ts';
 
 /** What is known of a request to decide about its origin. */
 export interface OriginRequest {
@@ -11,7 +12,7 @@ export interface OriginRequest {
 export interface AllowedOriginOptions {
   /** The addresses under which clients find this process; their origins are allowed. */
   readonly publicUrls: readonly (string | undefined)[];
-  /** Further allowed origins, such as `https://app.example.com`. */
+  /** Further allowed origins, and patterns (origin-list.ts). */
   readonly origins: readonly string[];
   /** Whether the client uses HTTPS; by default, whether the connection is encrypted. */
   readonly isSecure?: (request: OriginRequest) => boolean;
@@ -22,7 +23,7 @@ export type IsAllowedOrigin = (request: OriginRequest) => boolean;
 
 /** Creates the check of origins. `null`, which browsers send for opaque origins, is never allowed. */
 export function createAllowedOrigin({ publicUrls, origins, isSecure = isEncrypted }: AllowedOriginOptions): IsAllowedOrigin {
-  const allowed = new Set([...publicUrls.filter((url) => url !== undefined).map((url) => new URL(url).origin), ...origins]);
+  const allowed = createOriginList([...publicUrls.filter((url) => url !== undefined).map((url) => new URL(url).origin), ...origins]);
   return (request) => {
     const { origin, host } = request.headers;
     if (origin === undefined || origin === 'null') return false;

@@ -1,15 +1,18 @@
 /** CORS by a list of origins (Fetch Standard §3.2): headers of responses, and answers to preflight requests. Without a list there are none. */
 import type { IncomingMessage } from 'node:http';
+import { createOriginList } from './origin-list.ts';
 import type { HeaderList } from './response-headers.ts';
 
 /** What browsers of listed origins may send and read. */
 export interface CorsOptions {
-  /** Origins such as `https://app.example.com`; never `*`, because the responses may depend on a credential. */
+  /** Origins and patterns (origin-list.ts); never `*`, because the responses may depend on a credential. */
   readonly origins: readonly string[];
   /** The methods of the process. */
   readonly methods: readonly string[];
   /** Request headers besides {@link REQUEST_HEADERS}. */
   readonly requestHeaders?: readonly string[];
+  /** Response headers that scripts may read besides {@link EXPOSED_HEADERS}. */
+  readonly responseHeaders?: readonly string[];
 }
 
 /** Answers browsers of other origins. */
@@ -84,25 +87,43 @@ const EXPOSED_HEADERS = [
 
 /** How long a browser may keep the answer to a preflight request; Chromium keeps none for longer. */
 const MAX_AGE_SECONDS = 7200;
+/** Origins whose headers are made once. */
+const MAX_KEPT = 2000;
 const NONE: HeaderList = [];
 const VARY: HeaderList = ['vary', 'Origin'];
 
 /** Creates the answers for a list of origins. */
-export function createCors({ origins, methods, requestHeaders = [] }: CorsOptions): Cors {
+export function createCors({ origins, methods, requestHeaders = [], responseHeaders = [] }: CorsOptions): Cors {
   if (origins.length === 0) return { headersFor: () => NONE, answerPreflight: () => undefined };
-  const exposed = ['access-control-allow-credentials', 'true', 'access-control-expose-headers', EXPOSED_HEADERS.join(', ')];
-  const byOrigin = new Map(origins.map((origin) => [origin, [...VARY, 'access-control-allow-origin', origin, ...exposed]]));
+  const exposed = [
+    'access-control-allow-credentials',
+    'true',
+    'access-control-expose-headers',
+    [...EXPOSED_HEADERS, ...responseHeaders].join(', '),
+  ];
+  const list = createOriginList(origins);
+  const byOrigin = new Map<string, HeaderList>();
+  const listFor = (origin: string): HeaderList => {
+    const known = byOrigin.get(origin);
+    if (known) return known;
+    if (!list.has(origin)) return VARY;
+    // A pattern fits more origins than can be kept.
+    if (byOrigin.size >= MAX_KEPT) byOrigin.clear();
+    const made = [...VARY, 'access-control-allow-origin', origin, ...exposed];
+    byOrigin.set(origin, made);
+    return made;
+  };
   const permissions = [
     ...['access-control-allow-methods', methods.join(', ')],
     ...['access-control-allow-headers', [...REQUEST_HEADERS, ...requestHeaders].join(', ')],
     ...['access-control-max-age', String(MAX_AGE_SECONDS)],
   ];
-  const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => (origin === undefined ? VARY : (byOrigin.get(origin) ?? VARY));
+  const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => (origin === undefined ? VARY : listFor(origin));
   return {
     headersFor,
     answerPreflight({ method, headers: { origin, 'access-control-request-method': asked } }) {
       if (method !== 'OPTIONS' || origin === undefined || asked === undefined) return undefined;
-      return byOrigin.has(origin) ? { isAllowed: true, headers: permissions } : { isAllowed: false };
+      return list.has(origin) ? { isAllowed: true, headers: permissions } : { isAllowed: false };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The settings of processes that the public reaches: whose word they take for a client's address, and which browsers they serve. */
 import { type readSettings, setting } from '@trestle/env';
 import { type Edge, createEdge } from './edge.ts';
+import { parseOrigins } from './origin-list.ts';
 import { NO_PROXIES, parseTrustedProxies } from './trusted-proxies.ts';
 
 /** The settings of {@link toEdge}, by the name of their environment variable. */
@@ -18,20 +19,10 @@ export interface EdgeProcess {
   readonly publicUrls: readonly (string | undefined)[];
   readonly methods: readonly string[];
   readonly requestHeaders?: readonly string[];
+  readonly responseHeaders?: readonly string[];
 }
 
 /** Creates the public side of a process. */
 export function toEdge({ TRUSTED_PROXIES: proxies, CORS_ORIGINS: origins }: EdgeSettings, process: EdgeProcess): Edge {
   return createEdge({ ...process, proxies, origins });
-}
-
-const MAX_ORIGINS = 1000;
-
-/** Parses origins, separated by commas or spaces. Throws an Error for a value that is no origin, such as `*` or a URL with a path. */
-function parseOrigins(text: string): readonly string[] {
-  const origins = text.split(/[\s,]+/).filter((origin) => origin !== '');
-  const isValid = origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin && /^https?:/.test(origin));
-  if (!isValid || origins.length > MAX_ORIGINS)
-    throw new Error(`must be at most ${String(MAX_ORIGINS)} origins such as https://app.example.com, separated by commas`);
-  return origins;
 }

@@ -23,23 +23,25 @@ export interface EdgeOptions {
   readonly proxies: TrustedProxies;
   /** The addresses by which clients know the process. */
   readonly publicUrls: readonly (string | undefined)[];
-  /** Origins of browsers besides those of the public addresses. */
+  /** Origins of browsers, and patterns (origin-list.ts), besides those of the public addresses. */
   readonly origins: readonly string[];
   /** The methods of the process, for preflight requests. */
   readonly methods: readonly string[];
   /** Further request headers that browsers may send. */
   readonly requestHeaders?: readonly string[];
+  /** Further response headers that scripts of their pages may read. */
+  readonly responseHeaders?: readonly string[];
 }
 
 /** Creates the public side of a service. */
-export function createEdge({ proxies, publicUrls, origins, methods, requestHeaders }: EdgeOptions): Edge {
-  const cors = createCors({ origins, methods, ...(requestHeaders && { requestHeaders }) });
+export function createEdge({ proxies, publicUrls, origins, methods, requestHeaders = [], responseHeaders = [] }: EdgeOptions): Edge {
+  const cors = createCors({ origins, methods, requestHeaders, responseHeaders });
   const isSecureRequest: Edge['isSecure'] = (request) => request.socket.encrypted === true || proxies.protocolOf(request) === 'https';
   // Behind a proxy; on a connection of its own, `tls.ts` adds it.
   const withHsts: HeaderList = [...SECURITY_HEADERS, 'strict-transport-security', HSTS];
-  // Lists are made once for each list of CORS headers, of which there are as many as origins.
-  const plain = new Map<HeaderList, HeaderList>();
-  const secure = new Map<HeaderList, HeaderList>();
+  // Lists are made once for each list of CORS headers, and live as long as it.
+  const plain = new WeakMap<HeaderList, HeaderList>();
+  const secure = new WeakMap<HeaderList, HeaderList>();
   return {
     proxies,
     cors,

@@ -5,6 +5,12 @@ import { isLocalRequest } from './local-peer.ts';
 import { type ProbeResponse, send } from './probe-response.ts';
 import { readMetrics } from './read-metrics.ts';
 
+/**
+ * Gauges of prom-client whose names end as those of counters do. Each is the sum of a gauge by type: `sum(nodejs_active_handles)` has the
+ * same value.
+ */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 /** The probes of a process, and the registry of its metrics. */
 export interface Probes {
   /** Where the process registers its own metrics. */
@@ -41,6 +47,7 @@ export function createProbes({
   const metrics = new Registry();
   const registries = [metrics];
   collectDefaultMetrics({ register: metrics });
+  for (const name of MISNAMED) metrics.removeSingleMetric(name);
   let isLeaving = false;
   let hasMetrics = true;
   const read = async (request: IncomingMessage): Promise<ProbeResponse> =>

@@ -29,16 +29,21 @@ export interface Identity {
 /** The identity of a request without a credential. */
 export const ANONYMOUS: Identity = { caller: null, authorization: undefined };
 
-/** Returns the caller of a request, at once unless its API key must be exchanged for a token first. Never throws or rejects. */
+/** Returns the caller of a request, at once unless its API key must be exchanged for a token first, or the key of another issuer loaded. Never throws or rejects. */
 export function identify(context: Pick<RequestContext, 'request' | 'urlKeys'>, dependencies: IdentifyDependencies): Awaitable<Identity> {
   const { request, urlKeys } = context;
-  const accept = (token: string): Identity => ({ caller: dependencies.verifier.verify(token), authorization: `Bearer ${token}` });
+  const accept = (token: string): Awaitable<Identity> => {
+    const authorization = `Bearer ${token}`;
+    const caller = dependencies.verifier.verifyOrWait(token);
+    return caller instanceof Promise ? caller.then((arrived) => ({ caller: arrived, authorization })) : { caller, authorization };
+  };
   const reject = (error: unknown): Identity => ({ ...ANONYMOUS, error: toFault(error) });
   try {
     const credential = readCredential({ rawHeaders: request.rawHeaders, urlKeys, method: request.method });
     if (credential === undefined) return ANONYMOUS;
     const token = toToken(credential, request, dependencies);
-    return typeof token === 'string' ? accept(token) : token.then(accept).catch(reject);
+    const identity = typeof token === 'string' ? accept(token) : token.then(accept);
+    return identity instanceof Promise ? identity.catch(reject) : identity;
   } catch (error) {
     return reject(error);
   }

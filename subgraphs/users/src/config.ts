@@ -1,8 +1,10 @@
 /** The settings of the users process. */
+import type { SubgraphSettings } from '@trestle/chassis/server/run-subgraph';
 import { chassisSettings, databaseSetting } from '@trestle/chassis/settings';
 import { SettingsError, readSettings, setting } from '@trestle/env';
 import { fileSettings } from '@trestle/files/settings';
 import { parseApiKeySecret } from '@trestle/identity/api-keys';
+import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
 import { RETRY_SECONDS, parseRetrySeconds } from './delivery/rules.ts';
 import { parseWebhookKeys } from './webhook/secrets.ts';
 
@@ -36,8 +38,21 @@ export function readConfig() {
     },
     process.env,
   );
+  requireKeptRevocations(settings);
   const { OAUTH_ISSUER: issuer, OAUTH_KEY_FILE: key } = settings;
   return { ...settings, oauth: readOAuth(issuer, key) };
+}
+
+/** Revocations are events: a process that starts reads those of every token that may still be valid. */
+function requireKeptRevocations({
+  EVENTS_RETENTION_HOURS: hours,
+  TRUSTED_ISSUERS_FILE: issuers,
+}: Pick<SubgraphSettings, 'EVENTS_RETENTION_HOURS' | 'TRUSTED_ISSUERS_FILE'>): void {
+  const needed = Math.ceil(toRevocationSeconds(issuers) / 3600);
+  if (hours < needed)
+    throw new SettingsError(
+      `Invalid settings:\n  EVENTS_RETENTION_HOURS: must be at least ${String(needed)}, because TRUSTED_ISSUERS_FILE accepts tokens that live so long`,
+    );
 }
 
 /** Returns what the authorization server needs; undefined without OAUTH_ISSUER. Throws a SettingsError. */

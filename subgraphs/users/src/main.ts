@@ -11,6 +11,7 @@ import type { Revocation } from '@trestle/identity/revocations';
 import { openFileStore } from '@trestle/files/settings';
 import { sweepFiles } from '@trestle/files/sweep-files';
 import { createTokenIssuer } from '@trestle/identity/tokens';
+import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
 import type { Registry } from 'prom-client';
 import { EXCHANGE_PATH, createExchangeHandler } from './api-key/exchange.ts';
 import { AVATAR_FILES, MAX_AVATAR_BYTES } from './avatar/rules.ts';
@@ -167,8 +168,9 @@ function startBackground(parts: BackgroundParts): Background {
   const journal = startJournal({ feeds, database, log, metrics, onAppend: worker.wake.bind(worker) });
   // A verifier that connects to this process is waited for by all others.
   const connected = peers.start();
+  const foreignSeconds = toRevocationSeconds(config.TRUSTED_ISSUERS_FILE);
   const onComplete = () => void connected.then(publisher.open.bind(publisher));
-  const stopReading = readRevocations({ events, revocations, log, onComplete });
+  const stopReading = readRevocations({ events, revocations, foreignSeconds, log, onComplete });
   const stop = () => {
     void journal.stop();
     stopReading();

@@ -1,6 +1,7 @@
 /** The origins of browsers that may call tools: an origin that names this server is trusted only where DNS cannot have been changed to that. No I/O. */
 import { isIP } from 'node:net';
 import type { IsAllowedOrigin } from '@trestle/service/allowed-origin';
+import { createOriginList } from '@trestle/service/origin-list';
 
 export interface McpOriginOptions {
   readonly publicUrl: string | undefined;
@@ -14,7 +15,7 @@ export interface McpOriginOptions {
  * `Origin` and `Host`. Listed origins are allowed, and the own one where its host is an address or `localhost`.
  */
 export function createMcpOrigins({ publicUrl, origins, isAllowedOrigin }: McpOriginOptions): IsAllowedOrigin {
-  const listed = new Set([...(publicUrl === undefined ? [] : [new URL(publicUrl).origin]), ...origins]);
+  const listed = createOriginList([...(publicUrl === undefined ? [] : [new URL(publicUrl).origin]), ...origins]);
   return (request) => {
     const { origin = '' } = request.headers;
     if (!isAllowedOrigin(request)) return false;

@@ -101,12 +101,22 @@ export function readSelectedEvents(
   );
 }
 
-/** Reads all events of some types that were written within the last seconds, also those that are not settled. */
-export function readRecent(query: Query, types: readonly string[], seconds: number): Promise<StoredEvent[]> {
+/** Which recent events are read. */
+export interface RecentSelection {
+  readonly types: readonly string[];
+  /** How long ago they were written at most. */
+  readonly seconds: number;
+  /** A pattern of LIKE for their subjects; all by default. */
+  readonly subject?: string | undefined;
+}
+
+/** Reads all events that were written within the last seconds, also those that are not settled. */
+export function readRecent(query: Query, { types, seconds, subject }: RecentSelection): Promise<StoredEvent[]> {
   return query<StoredEvent>(
     `SELECT ${COLUMNS} FROM "outbox" WHERE "type" = ANY($1::text[]) AND "createdAt" > now() - $2::int * interval '1 second'
+       AND ($3::text IS NULL OR "subject" LIKE $3)
      ORDER BY "outbox"."position"`,
-    [types, seconds],
+    [types, seconds, subject ?? null],
   );
 }
 

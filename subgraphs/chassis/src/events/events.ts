@@ -26,8 +26,8 @@ import { type Topics, createTopicFinder, loadRows } from './topics.ts';
 export interface Events {
   /** Creates the stream of the selected events, from behind the position `after`, or from now on. It begins with its `start`. */
   readonly open: (selection: EventSelection, after?: ClientPosition) => SourceStream;
-  /** Returns the events of a topic of the last seconds. Throws SERVICE_UNAVAILABLE. */
-  readonly recent: (topic: string, seconds: number) => Promise<StoredEvent[]>;
+  /** Returns the events of a topic of the last seconds; only those whose subject matches a pattern of LIKE, if given. Throws SERVICE_UNAVAILABLE. */
+  readonly recent: (topic: string, seconds: number, subject?: string) => Promise<StoredEvent[]>;
   /** Returns the position up to which this process has read everything. */
   readonly position: () => number;
   /**
@@ -105,7 +105,7 @@ export function createEvents({ url, database, topics, ...readerOptions }: Events
         position: () => last,
         subscribe: (subscriber) => dispatcher.subscribe(selection, subscriber),
       }),
-    recent: (topic, seconds) => orUnavailable(readRecent(database.query, topics[topic]?.types ?? [], seconds)),
+    recent: (topic, seconds, subject) => orUnavailable(readRecent(database.query, { types: topics[topic]?.types ?? [], seconds, subject })),
     position: () => last,
     async waitBeyond(position, signal) {
       await reader.catchUp();

@@ -1,6 +1,7 @@
 /** Runs a subgraph process: migrates its database, serves its schema over HTTP and WebSocket, and stops in order. */
 import { watchRevocations } from '@trestle/identity/revocation-watch';
 import { createRevocations } from '@trestle/identity/revocations';
+import { toRevocationSeconds } from '@trestle/identity/trusted-issuers';
 import { type VerificationSettings, startVerification } from '@trestle/identity/verification';
 import { type Log, type LogLevel, type ProcessLog, createLog } from '@trestle/log';
 import type { SubgraphName } from '@trestle/schema/subgraphs';
@@ -76,7 +77,7 @@ async function start<Context extends RequestContext>(
   { name, port, databaseUrl: url, settings, create }: SubgraphOptions<Context>,
   log: ProcessLog,
 ): Promise<() => Promise<void>> {
-  const revocations = createRevocations();
+  const revocations = createRevocations({ foreignSeconds: toRevocationSeconds(settings.TRUSTED_ISSUERS_FILE) });
   const verification = await startVerification(settings, { log, revocations });
   const applied = await migrate(name, url);
   if (applied.length > 0) log.info('migrated', { count: applied.length });

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { selectEvents } from '@trestle/chassis/events/event-selection';
 import type { Events } from '@trestle/chassis/events/events';
-import { REVOCATION_SECONDS, type Revocation, type Revocations, readRevocation } from '@trestle/identity/revocations';
+import { FOREIGN_USER_PATTERN, REVOCATION_SECONDS, type Revocation, type Revocations, readRevocation } from '@trestle/identity/revocations';
 import type { Log } from '@trestle/log';
 
 /** The topic of the events that triggers write. */
@@ -12,13 +12,15 @@ const RETRY_MS = 500;
 export interface RevocationSourceOptions {
   readonly events: Pick<Events, 'open' | 'recent'>;
   readonly revocations: Pick<Revocations, 'add'>;
+  /** For how many seconds the revocations of tokens of other issuers are kept. */
+  readonly foreignSeconds: number;
   readonly log: Log;
   /** Called when all revocations are known whose tokens have not expired. */
   readonly onComplete: () => void;
 }
 
 /** Adds revocations as they are written, until the returned function is called. */
-export function readRevocations({ events, revocations, log, onComplete }: RevocationSourceOptions): () => void {
+export function readRevocations({ events, revocations, foreignSeconds, log, onComplete }: RevocationSourceOptions): () => void {
   const stopping = new AbortController();
   const { signal } = stopping;
 
@@ -36,6 +38,8 @@ export function readRevocations({ events, revocations, log, onComplete }: Revoca
       await stream.start();
       // Read after the stream has started: an event in between is read twice rather than never.
       for (const event of await events.recent(TOPIC, REVOCATION_SECONDS)) add(toRevocation(event));
+      if (foreignSeconds > REVOCATION_SECONDS)
+        for (const event of await events.recent(TOPIC, foreignSeconds, FOREIGN_USER_PATTERN)) add(toRevocation(event));
       onComplete();
       for (let next = await stream.next(); next; next = await stream.next()) add(next.row as Revocation | undefined);
     } finally {

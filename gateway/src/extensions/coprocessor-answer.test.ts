@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { readAnswer } from './coprocessor-answer.ts';
+
+const CALL = { version: 1, stage: 'onPlan', request: { id: 'r1', headers: { 'x-tenant': 'acme' } }, cost: 12, body: '{"data":null}' };
+const readCall = () => CALL;
+
+describe('readAnswer', () => {
+  it('returns the members of an answer; null is as good as absent', () => {
+    expect(readAnswer({ context: { a: 1 }, refuse: null, responseHeaders: { 'x-a': '1' } }, readCall)).toEqual({
+      context: { a: 1 },
+      responseHeaders: { 'x-a': '1' },
+    });
+    expect(readAnswer({ refuse: { code: 'FORBIDDEN' } }, readCall).refuse).toEqual({
+      code: 'FORBIDDEN',
+      message: 'The request was refused.',
+    });
+  });
+
+  it('accepts the members of the call, as coprocessors send them that change what they got', () => {
+    expect(readAnswer({ ...(JSON.parse(JSON.stringify(CALL)) as typeof CALL), subgraphHeaders: { 'x-a': '1' } }, readCall)).toEqual({
+      subgraphHeaders: { 'x-a': '1' },
+    });
+  });
+
+  const WRONG: readonly [string, Record<string, unknown>, string][] = [
+    ['a misspelt member', { responseheaders: {} }, 'the unknown member "responseheaders"; did you mean `responseHeaders`?'],
+    ['a member of another gateway', { headers: {} }, 'the unknown member "headers"; known are context, subgraphHeaders,'],
+    ['the name __proto__', JSON.parse('{"__proto__":{}}') as Record<string, unknown>, 'the unknown member "__proto__"'],
+    ['a refusal with another member', { refuse: { code: 'FORBIDDEN', mesage: 'No.' } }, 'the unknown member "mesage" in `refuse`'],
+    ['a refusal that is not an object', { refuse: true }, '`refuse` that is not an object'],
+    ['a refusal without a code', { refuse: {} }, '`refuse` whose `code` or `message` is not a string'],
+    ['a context that is not an object', { context: [] }, '`context` that is not an object'],
+    ['a body that it changed', { body: '{}' }, 'changed `body`, which a coprocessor cannot change'],
+    ['headers of the request that it changed', { request: { ...CALL.request, headers: {} } }, 'changed `request`'],
+  ];
+  it.each(WRONG)('throws an error that names %s', (_, answer, message) => {
+    expect(() => readAnswer(answer, readCall)).toThrow(message);
+  });
+});
