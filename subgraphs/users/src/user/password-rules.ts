@@ -12,8 +12,8 @@ export interface NewPassword {
   readonly email: string;
 }
 
-/** In lower case. Undefined until the first password: the list is decompressed when it is read. */
-let common: ReadonlySet<string> | undefined;
+/** In lower case. */
+const COMMON: ReadonlySet<string> = new Set(dictionary['passwords-common'] as Iterable<string>);
 const LENGTH = lengthOf('CreateUserInput.password');
 
 /** Returns the faults of a new password. Upper and lower case do not make a common password, or the address, another one. */
@@ -23,6 +23,5 @@ export function findPasswordFaults({ field, password, email }: NewPassword): Fie
   const [text, address] = [password.toLowerCase(), email.toLowerCase()];
   if (address !== '' && (text.includes(address) || text === address.split('@', 1)[0]))
     return [{ field, message: 'must not be the e-mail address of the account' }];
-  common ??= new Set(dictionary['passwords-common'] as Iterable<string>);
-  return common.has(text) ? [{ field, message: 'is one of the most common passwords, which are guessed first' }] : [];
+  return COMMON.has(text) ? [{ field, message: 'is one of the most common passwords, which are guessed first' }] : [];
 }
