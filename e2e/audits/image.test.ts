@@ -27,6 +27,7 @@ onLinux('contains every entry point and the files that it reads, but no source, 
     ];
     const read = [
       'schema/supergraph.graphql',
+      'schema/served/users.graphql',
       'registry/registry.graphql',
       'gateway/dist/graphiql/manifest.json',
       'packages/service/node.env',

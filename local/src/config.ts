@@ -196,11 +196,21 @@ function readInherited(env: Readonly<Record<string, string | undefined>>): Parti
   return Object.fromEntries(INHERITED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-const OF_SUBGRAPH =
-  /^SUBGRAPH_(?:URLS?|WS_URL|ERRORS|CA_FILE|CERT_FILE|KEY_FILE|TIMEOUT_MS|MAX_CONNECTIONS|RETRY_PERCENT|BREAKER_FAILURES|BREAKER_OPEN_MS|EJECTION_FAILURES|EJECTION_MS|PERSISTED_QUERIES)_/;
+/** Settings of the gateway that have a value for each subgraph: `SUBGRAPH_URL_<NAME>`. Some have one for all of them too, without a name. */
+const SETTINGS_OF_SUBGRAPHS = [
+  ...(['SUBGRAPH_URL', 'SUBGRAPH_URLS', 'SUBGRAPH_WS_URL', 'SUBGRAPH_ERRORS', 'SUBGRAPH_TIMEOUT_MS'] as const),
+  ...(['SUBGRAPH_CA_FILE', 'SUBGRAPH_CERT_FILE', 'SUBGRAPH_KEY_FILE'] as const),
+  ...(['SUBGRAPH_MAX_CONNECTIONS', 'SUBGRAPH_RETRY_PERCENT', 'SUBGRAPH_PERSISTED_QUERIES'] as const),
+  ...(['SUBGRAPH_BREAKER_FAILURES', 'SUBGRAPH_BREAKER_OPEN_MS', 'SUBGRAPH_EJECTION_FAILURES', 'SUBGRAPH_EJECTION_MS'] as const),
+] as const;
+
+/** Returns whether a setting is that of a single subgraph. */
+function isOfSubgraph(name: string): boolean {
+  return SETTINGS_OF_SUBGRAPHS.some((each) => name.startsWith(`${each}_`));
+}
 
 /** Reads the settings of single subgraphs, such as `SUBGRAPH_URL_<NAME>`. A name may be that of a subgraph that runs elsewhere. */
 function readSubgraphSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const given = Object.entries(env).flatMap(([name, value]) => (OF_SUBGRAPH.test(name) && value ? [[name, value]] : []));
+  const given = Object.entries(env).flatMap(([name, value]) => (isOfSubgraph(name) && value ? [[name, value]] : []));
   return Object.fromEntries(given) as Record<string, string>;
 }

@@ -113,7 +113,14 @@ async function follow(sent: SourceRequest, { agent, signal }: Connection): Promi
       ...own(url, first, sent.headers),
     };
     const { origin, pathname, search } = url;
-    const response = await agent.request({ origin, path: pathname + search, method: sent.method, headers, body: sent.body ?? null, signal });
+    const response = await agent.request({
+      origin,
+      path: pathname + search,
+      method: sent.method,
+      headers,
+      body: sent.body ?? null,
+      signal,
+    });
     // The body of a response that is not wanted fails with its connection.
     response.body.on('error', () => undefined);
     if (!REDIRECTS.has(response.statusCode)) return response;
