@@ -137,12 +137,7 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
   };
 
   server.on('request', (request, response) => {
-    // The parser goes on to the end of the 64 KiB that it has read, also when the connection is closed for too many pipelined requests. Otherwise Node.js
-    // would write the stack of an error for each of them, which takes most of the time.
-    if (request.socket.destroyed) {
-      request.destroy();
-      return;
-    }
+    if (isDropped(request)) return;
     // The lean reader has checked the framing of its requests.
     receive(request, response, !isLean(response) && isMalformed(request) ? MALFORMED : undefined);
   });
@@ -180,6 +175,16 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
     if (error.code === TIMEOUT) runPaced(refuseUnreadable.bind(undefined, error, socket));
     else refuseUnreadable(error, socket);
   });
+}
+
+/**
+ * Whether the connection of a new request has been closed: the parser goes on to the end of the 64 KiB that it has read, also when there were too many
+ * pipelined requests in it. Ends such a request, because otherwise Node.js makes an error with a written stack for each, which takes most of the time.
+ */
+function isDropped(request: IncomingMessage): boolean {
+  if (!request.socket.destroyed) return false;
+  request.destroy();
+  return true;
 }
 
 /** A refused request, and its response when Node has created one, which is then not used. */
