@@ -23,7 +23,11 @@ describe('readAnswer', () => {
   });
 
   const WRONG: readonly [string, Record<string, unknown>, string][] = [
-    ['a misspelt member', { responseHeader: {} }, 'the unknown member "responseHeader"; did you mean `responseHeaders`?'],
+    [
+      'a misspelt member',
+      { responseHeader: {} },
+      'the unknown member "responseHeader"; known are context, subgraphHeaders, overrideLabels, responseHeaders, refuse',
+    ],
     ['a member of another gateway', { headers: {} }, 'the unknown member "headers"; known are context, subgraphHeaders,'],
     ['the name __proto__', JSON.parse('{"__proto__":{}}') as Record<string, unknown>, 'the unknown member "__proto__"'],
     ['a refusal with another member', { refuse: { code: 'FORBIDDEN', massage: 'No.' } }, 'the unknown member "massage" in `refuse`'],
