@@ -19,7 +19,7 @@ import type { Engine } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
-import { findCollectedHeaders } from './headers/collected-headers.ts';
+import { findCollectedHeaders } from './collected-headers.ts';
 import { hasClaims } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';

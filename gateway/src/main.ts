@@ -21,7 +21,7 @@ import { check } from './commands/check.ts';
 import { type GraphConfig, readConfig } from './config.ts';
 import { createSettingTree } from './configuration/setting-tree.ts';
 import { type Graph, type SharedParts, startGraph } from './graph.ts';
-import { findCorsHeaders } from './headers/collected-headers.ts';
+import { findCorsHeaders } from './collected-headers.ts';
 import { registerSendBuffers } from './observability/subscription-metrics.ts';
 import { toPackageUrl } from './package-files.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';

@@ -23,10 +23,14 @@ describe('readAnswer', () => {
   });
 
   const WRONG: readonly [string, Record<string, unknown>, string][] = [
-    ['a misspelt member', { responseheaders: {} }, 'the unknown member "responseheaders"; did you mean `responseHeaders`?'],
+    [
+      'a misspelt member',
+      { responseHeader: {} },
+      'the unknown member "responseHeader"; known are context, subgraphHeaders, overrideLabels, responseHeaders, refuse',
+    ],
     ['a member of another gateway', { headers: {} }, 'the unknown member "headers"; known are context, subgraphHeaders,'],
     ['the name __proto__', JSON.parse('{"__proto__":{}}') as Record<string, unknown>, 'the unknown member "__proto__"'],
-    ['a refusal with another member', { refuse: { code: 'FORBIDDEN', mesage: 'No.' } }, 'the unknown member "mesage" in `refuse`'],
+    ['a refusal with another member', { refuse: { code: 'FORBIDDEN', massage: 'No.' } }, 'the unknown member "massage" in `refuse`'],
     ['a refusal that is not an object', { refuse: true }, '`refuse` that is not an object'],
     ['a refusal without a code', { refuse: {} }, '`refuse` whose `code` or `message` is not a string'],
     ['a context that is not an object', { context: [] }, '`context` that is not an object'],

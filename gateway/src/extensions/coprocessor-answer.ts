@@ -1,6 +1,5 @@
 /** What a coprocessor answers with, checked member by member. No I/O. */
 import { isDeepStrictEqual } from 'node:util';
-import { suggest } from '../configuration/suggest.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -60,5 +59,5 @@ function readObject(name: string, value: unknown): Members | undefined {
 
 function unknownMember(name: string, place: string, known: readonly string[]): TypeError {
   const shown = JSON.stringify(name.slice(0, MAX_SHOWN_NAME));
-  return new TypeError(`The coprocessor sent the unknown member ${shown}${place}${suggest(name, known)}; known are ${known.join(', ')}`);
+  return new TypeError(`The coprocessor sent the unknown member ${shown}${place}; known are ${known.join(', ')}`);
 }

@@ -195,7 +195,7 @@ describe('the keys of another issuer', () => {
     const { verifier } = await open();
     await provider.rotate('second', 'RS256');
     const [seen, token] = [provider.requests, await provider.sign()];
-    const callers = await Promise.all(Array.from({ length: 100 }, () => verifier.verifyOrWait(token)));
+    const callers = await Promise.all(Array.from({ length: 100 }, async () => verifier.verifyOrWait(token)));
     expect(callers).toHaveLength(100);
     expect(callers[99]).toMatchObject({ userId: 'acme:bob' });
     expect(provider.requests).toBe(seen + 2);

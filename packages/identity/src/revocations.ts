@@ -27,6 +27,7 @@ const FOREIGN_MARK = ':';
 /** Matches these ids in SQL, by LIKE. */
 export const FOREIGN_USER_PATTERN = `%${FOREIGN_MARK}%`;
 
+/** Configures what is kept, and for how long. */
 export interface RevocationsOptions {
   /** Returns milliseconds since the epoch; `Date.now` by default. */
   readonly now?: () => number;

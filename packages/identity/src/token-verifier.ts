@@ -60,18 +60,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     if (!caller) throw unauthorized();
     return caller;
   };
-  const verify = (token: string) => {
-    let caller = verified.get(token);
-    if (!caller) {
-      caller = read(token);
-      verified.set(token, caller);
-    }
-    if (!isValid(caller)) {
-      verified.delete(token);
-      throw unauthorized();
-    }
-    return caller;
-  };
+  const verify = createVerify({ read, isValid, verified });
   return {
     isValid,
     watch(caller, onInvalid) {
@@ -101,14 +90,39 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       return stop;
     },
     verify,
-    verifyOrWait(token) {
-      try {
-        return verify(token);
-      } catch (error) {
-        const arrival = foreign?.waitForKey(parseToken(token));
-        if (!arrival) throw error;
-        return arrival.then(() => verify(token));
-      }
-    },
+    verifyOrWait: createWaiting(verify, foreign),
+  };
+}
+
+interface VerifyParts {
+  readonly read: (token: string) => Caller;
+  readonly isValid: (caller: Caller) => boolean;
+  readonly verified: TokenCache;
+}
+
+function createVerify({ read, isValid, verified }: VerifyParts): TokenVerifier['verify'] {
+  return (token) => {
+    let caller = verified.get(token);
+    if (!caller) {
+      caller = read(token);
+      verified.set(token, caller);
+    }
+    if (!isValid(caller)) {
+      verified.delete(token);
+      throw unauthorized();
+    }
+    return caller;
+  };
+}
+
+function createWaiting(verify: TokenVerifier['verify'], foreign: TokenVerifierOptions['foreign']): TokenVerifier['verifyOrWait'] {
+  return (token) => {
+    try {
+      return verify(token);
+    } catch (error) {
+      const arrival = foreign?.waitForKey(parseToken(token));
+      if (!arrival) throw error;
+      return arrival.then(() => verify(token));
+    }
   };
 }

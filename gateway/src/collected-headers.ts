@@ -1,6 +1,6 @@
 /** The headers of requests and responses that the settings of a graph name. No I/O. */
-import type { Config } from '../config.ts';
-import { findPropagated, findReturned } from './header-rules.ts';
+import type { Config } from './config.ts';
+import { findPropagated, findReturned } from './headers/header-rules.ts';
 
 const MCP_HEADERS = ['mcp-protocol-version'];
 
