@@ -1,6 +1,7 @@
 /** The types of modules of undici, which has none for them. */
 declare module 'undici/lib/api/index.js' {
-  const methods: Pick<import('undici').Dispatcher, 'request' | 'stream' | 'pipeline' | 'connect' | 'upgrade'>;
+  import type { Dispatcher } from 'undici';
+  const methods: Pick<Dispatcher, 'request' | 'stream' | 'pipeline' | 'connect' | 'upgrade'>;
   export default methods;
 }
 declare module 'undici/lib/core/connect.js' {
