@@ -106,7 +106,7 @@ describe('npm start, when it is ready,', () => {
       const command = await readFile(`/proc/${String(childOf(`${name}/dist`))}/cmdline`, 'utf8');
       const options = command.split('\0').slice(1, -2);
       const shown = execFileSync(process.execPath, [...options, '-p', 'process.env.NODE_OPTIONS'], { encoding: 'utf8' });
-      expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=32');
+      expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=16');
     }
   });
 
