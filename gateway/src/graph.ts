@@ -241,6 +241,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const { forwardMutationHeaders } = config;
   const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs } = config;
   const { verifier } = parts;
+  const isCredentialRequired = config.AUTH_REQUIRED;
   const forwardHeaders = findCollectedHeaders(config);
   const requests = createRequestMetrics(registry);
   const metrics = createTransportMetrics(registry);
@@ -248,6 +249,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
   const sockets = new WebSocketTransport({
     ...parts,
+    isCredentialRequired,
     forwardHeaders,
     fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,
     limits: config.sockets,
@@ -257,6 +259,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   });
   const handle = createHttpTransport({
     ...parts,
+    isCredentialRequired,
     forwardHeaders,
     forwardMutationHeaders,
     isAllowedOrigin: edge.isAllowedOrigin,

@@ -115,6 +115,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'Whether credentials are checked. When off, they go to the subgraphs unchecked. When on, trustedIssuersFile, publicKeyFile or jwksUrl is required.',
     { flag: 'auth' },
   ),
+  AUTH_REQUIRED: atStart('authentication.required', 'Whether clients without a credential are refused; operations that sign in are not.'),
   TOKEN_PUBLIC_KEY_FILE: atStart(
     'authentication.publicKeyFile',
     "The keys of Trestle's own authorization server: a JWKS or a PEM file. It is watched.",

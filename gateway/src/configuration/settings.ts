@@ -128,6 +128,7 @@ export const settings = {
   BATCH_ENTITIES: setting.onOff().default(true),
   ...trafficSettings,
   AUTH: setting.onOff().default(true),
+  AUTH_REQUIRED: setting.onOff().default(false),
   ...verificationSettings,
   REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
   API_KEY_EXCHANGE_URL: setting.url('http:', 'https:').optional(),

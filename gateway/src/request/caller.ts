@@ -15,6 +15,8 @@ export interface IdentifyOptions {
   /** Undefined for a gateway that accepts no API keys. */
   readonly apiKeys: ApiKeyExchange | undefined;
   readonly rateLimits: RateLimits;
+  /** Whether requests without a credential are refused. */
+  readonly isCredentialRequired: boolean;
   /** Names, in lower case, of headers that go to the subgraphs unchanged. */
   readonly forwardHeaders: readonly string[];
   /** The name of a header that the server sets itself: no other place can replace it. Default: none. */
@@ -41,15 +43,16 @@ export interface CredentialPlaces {
 
 /**
  * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws, or rejects with, UNAUTHORIZED for an
- * invalid credential, VALIDATION_ERROR for more than one, in all places together, and what the exchange of an API key rejects with.
+ * invalid credential and for a missing one that is required, VALIDATION_ERROR for more than one, in all places together, and what the exchange of an API key rejects with.
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;
-  const { verifier, forwardHeaders, fixedHeader } = options;
+  const { verifier, isCredentialRequired, forwardHeaders, fixedHeader } = options;
   const { params, urlKeys = [] } = places;
   const valueOf = (name: string) => (name === fixedHeader ? undefined : params?.get(name)) ?? headers[name];
   const sent = valueOf('authorization');
   const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined && urlKeys.length === 0;
+  if (isAnonymous && isCredentialRequired) throw fail('UNAUTHORIZED', 'This server serves no anonymous clients. Send an access token.');
   if (isAnonymous && forwardHeaders.length === 0) return ANONYMOUS;
   const forwarded: string[] = [];
   for (const name of forwardHeaders) {
