@@ -264,7 +264,6 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     forwardMutationHeaders,
     isAllowedOrigin: edge.isAllowedOrigin,
     maxBatch: config.MAX_BATCH,
-    maxBodyBytes: config.MAX_BODY_BYTES,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     hasGraphiql: config.GRAPHIQL,
     cacheVary: toCacheVary({ forwardHeaders, isByClient: config.TRUSTED_DOCUMENTS_FILE !== undefined }),

@@ -149,7 +149,6 @@ export const settings = {
   COST_MODE: setting.choice(...COST_MODES).default(DEFAULT_LIMITS.costMode),
   MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
   MAX_BATCH: setting.integer(1, 100).default(1),
-  MAX_BODY_BYTES: setting.integer(1024, 67_108_864).default(1_048_576),
   MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
   TRUSTED_DOCUMENTS_FILE: setting.parsedFile(readTrustedDocuments).optional(),
   TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),

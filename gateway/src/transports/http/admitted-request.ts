@@ -23,8 +23,6 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly run: RunOperation;
   /** The most operations of one request; 1 disables batches. */
   readonly maxBatch: number;
-  /** The most bytes of a request's body without files, also after it was decoded. */
-  readonly maxBodyBytes: number;
   /** The most bytes of the files of one request. */
   readonly maxUploadBytes: number;
   readonly hasGraphiql: boolean;

@@ -3,26 +3,27 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import { JsonTooDeep, parseJson } from '../../request/json.ts';
-import { chooseDecoder, decode, failTooLarge } from './content-coding.ts';
 
-/** Of requests to other endpoints than `/graphql`. */
-export const MAX_MESSAGE_BYTES = 1024 * 1024;
-const EMPTY = Buffer.alloc(0);
+const MAX_BODY_BYTES = 1024 * 1024;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
 export type Body = Readonly<Record<string, unknown>> | readonly unknown[];
 
-/**
- * Calls back once, with the body or UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR; never when the client disconnects. The body has at
- * most `maxBytes` as it is sent, and as it is decoded.
- */
-export function readBody(request: IncomingMessage, maxBytes: number, done: (error: Error | undefined, body: Body) => void): void {
-  let decoder: ReturnType<typeof chooseDecoder>;
-  try {
-    decoder = checkHead(request, maxBytes);
-  } catch (error) {
-    done(error as Error, []);
+/** Calls back once, with the body or UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR; never when the client disconnects. */
+export function readBody(request: IncomingMessage, done: (error: Error | undefined, body: Body) => void): void {
+  const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers;
+  if (type !== 'application/json' && !isJson(type)) {
+    done(fail('UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json, in UTF-8.'), []);
+    return;
+  }
+  if (encoding !== undefined && encoding !== 'identity') {
+    done(fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding is not supported. Send the body uncompressed.'), []);
+    return;
+  }
+  const tooLarge = () => fail('PAYLOAD_TOO_LARGE', `The body exceeds the limit of ${String(MAX_BODY_BYTES)} bytes.`);
+  if (Number(length) > MAX_BODY_BYTES) {
+    done(tooLarge(), []);
     return;
   }
   let first: Buffer | undefined;
@@ -30,8 +31,8 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (erro
   let size = 0;
   const onData = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > maxBytes) {
-      if (size - chunk.length <= maxBytes) done(failTooLarge(maxBytes), []);
+    if (size > MAX_BODY_BYTES) {
+      if (size - chunk.length <= MAX_BODY_BYTES) done(tooLarge(), []);
       return;
     }
     if (first === undefined) first = chunk;
@@ -41,11 +42,10 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (erro
   request.once('end', () => {
     // The connection keeps its last request until the next: without the body, and what this closure refers to.
     request.off('data', onData);
-    if (size > maxBytes) return;
+    if (size > MAX_BODY_BYTES) return;
     let body: Body;
     try {
-      const bytes = others ? Buffer.concat([first as Buffer, ...others]) : first;
-      body = parse(decoder ? decode(bytes ?? EMPTY, decoder, maxBytes) : bytes);
+      body = parse(others ? Buffer.concat([first as Buffer, ...others]) : first);
     } catch (error) {
       done(error as Error, []);
       return;
@@ -54,22 +54,12 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (erro
   });
 }
 
-/** Returns how the body is decoded. Throws UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE. */
-function checkHead({ headers }: IncomingMessage, maxBytes: number): ReturnType<typeof chooseDecoder> {
-  const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = headers;
-  if (type !== 'application/json' && !isJson(type))
-    throw fail('UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json, in UTF-8.');
-  const decoder = chooseDecoder(encoding);
-  if (Number(length) > maxBytes) throw failTooLarge(maxBytes);
-  return decoder;
-}
-
 function isJson(type: string): boolean {
   const charset = CHARSET.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
   return JSON_TYPE.test(type) && (charset === 'utf-8' || charset === 'utf8');
 }
 
-function parse(bytes: Buffer = EMPTY): Body {
+function parse(bytes: Buffer = Buffer.alloc(0)): Body {
   // RFC 8259 §8.1
   if (!isUtf8(bytes)) throw fail('VALIDATION_ERROR', 'The body is not valid UTF-8.');
   let body: unknown;

@@ -6,7 +6,7 @@ import { ALL_TAG, isTag, toReceivedTag, toTypeTag } from '../../cache/received-t
 import type { ResponseCache } from '../../cache/response-cache.ts';
 import { formatFault } from '../../errors/format-fault.ts';
 import type { Endpoint } from './admitted-request.ts';
-import { type Body, MAX_MESSAGE_BYTES, readBody } from './body.ts';
+import { type Body, readBody } from './body.ts';
 
 const ALLOW = 'POST, OPTIONS';
 /** The most tags and types of one request. */
@@ -26,7 +26,7 @@ export function createInvalidationEndpoint(cache: ResponseCache, key: string): E
       }
       if (request.method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use POST.');
       requireKey(request, key);
-      readBody(request, MAX_MESSAGE_BYTES, (error, body) => {
+      readBody(request, (error, body) => {
         exchange.guard(() => {
           if (error) throw error;
           cache.invalidate(readTags(body), (isShared) => {

@@ -11,7 +11,7 @@ import { readClientApplication } from '../../request/caller.ts';
 import type { ClientApplication, OperationResult } from '../../request/operation.ts';
 import { readParameters } from '../../request/parameters.ts';
 import { type AdmittedRequest, type ArrivedRequest, type Endpoint, runOperation } from '../http/admitted-request.ts';
-import { MAX_MESSAGE_BYTES, readBody } from '../http/body.ts';
+import { readBody } from '../http/body.ts';
 import { rejectCrossSite } from '../http/cross-site.ts';
 import { admitExtended } from '../http/extended-admission.ts';
 import { readPage } from './page.ts';
@@ -54,7 +54,7 @@ export async function createMcpEndpoint(options: McpOptions): Promise<Endpoint> 
       rejectForeignOrigin(request, options);
       if (options.needsCredential && isAnonymous(arrived)) throw fail('UNAUTHORIZED', 'Agents must send a token.');
       admitExtended(exchange, { ...arrived, hasOwnFormat: true, options: transport }, (admitted) => {
-        readBody(request, MAX_MESSAGE_BYTES, (error, body) => {
+        readBody(request, (error, body) => {
           exchange.guard(() => {
             if (error) throw error;
             if (Array.isArray(body)) throw fail('VALIDATION_ERROR', 'Batches are not supported. Send one message.');
