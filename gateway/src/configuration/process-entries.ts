@@ -64,6 +64,7 @@ export const PROCESS_ENTRIES = {
     'server.clientIdKeyFile',
     'A key of at least 32 characters, with which other processes sign the client that they pass on.',
   ),
+  RESPONSE_COMPRESSION: atStart('server.compression', 'Whether results are compressed (gzip, br) for clients that accept it.'),
   REQUEST_READER: atStart(
     'server.requestReader',
     'What reads requests: lean (POSTs of JSON to /graphql that arrive in one piece; Node.js reads all others), or node (the parser of Node.js).',
