@@ -50,7 +50,7 @@ if (notice !== undefined) {
 }
 if (command !== 'start') process.exit(await runCommand());
 const config = shareLimits(await readConfig());
-const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL });
+const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
 const log = cluster.worker ? withFields(processLog, { worker: cluster.worker.id }) : processLog;
 /** The other side of a worker; undefined for the only process of a gateway, and for the primary of several workers. */
 const primary = cluster.isWorker ? connectToPrimary(log) : undefined;

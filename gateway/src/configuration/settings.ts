@@ -2,7 +2,7 @@
 import { setting } from '@trestle/env';
 import { verificationSettings } from '@trestle/identity/settings';
 import { rateLimitSettings } from '@trestle/limits/settings';
-import { LOG_LEVELS } from '@trestle/log';
+import { LOG_FORMATS, LOG_LEVELS } from '@trestle/log';
 import { edgeSettings } from '@trestle/service/edge-settings';
 import { parseVerificationKey } from '@trestle/schema/artifact';
 import { serviceSettings } from '@trestle/service/settings';
@@ -87,6 +87,7 @@ export const settings = {
   GATEWAY_MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).optional(),
   WORKERS: setting.integer(1, 64).default(1),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
+  LOG_FORMAT: setting.choice(...LOG_FORMATS).default('json'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
   EXECUTOR: setting.choice(...EXECUTORS).default('bytes'),
   OVERWRITE_MEMORY: setting.onOff().default(false),
