@@ -36,6 +36,7 @@ import type { SendBuffers } from './transports/delivery/send-buffers.ts';
 import { StreamedResponses } from './transports/delivery/streamed-responses.ts';
 import { toCacheVary } from './transports/http/cache-control.ts';
 import type { Endpoint } from './transports/http/admitted-request.ts';
+import type { Compression } from './transports/http/compression.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
 import { createMcpEndpoint } from './transports/mcp/mcp-endpoint.ts';
@@ -56,6 +57,7 @@ export interface SharedParts {
   readonly rateLimits: RateLimits;
   readonly edge: Edge;
   readonly buffers: SendBuffers;
+  readonly compression: Compression;
   /** Starts planners; undefined for threads of this process. */
   readonly startPlanner: StartPlanner | undefined;
 }
@@ -264,6 +266,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     forwardMutationHeaders,
     isAllowedOrigin: edge.isAllowedOrigin,
     maxBatch: config.MAX_BATCH,
+    maxBodyBytes: config.MAX_BODY_BYTES,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     hasGraphiql: config.GRAPHIQL,
     cacheVary: toCacheVary({ forwardHeaders, isByClient: config.TRUSTED_DOCUMENTS_FILE !== undefined }),

@@ -25,6 +25,7 @@ import { findCorsHeaders } from './collected-headers.ts';
 import { registerSendBuffers } from './observability/subscription-metrics.ts';
 import { toPackageUrl } from './package-files.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
+import { createCompression } from './transports/http/compression.ts';
 import { sendRefusal, toRefusalResponse } from './transports/http/refusal.ts';
 import { shareLimits } from './share-limits.ts';
 import { createSubjectWriter } from './tls/client-subject.ts';
@@ -49,7 +50,7 @@ if (notice !== undefined) {
 }
 if (command !== 'start') process.exit(await runCommand());
 const config = shareLimits(await readConfig());
-const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL });
+const processLog = createLog({ service: 'gateway', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
 const log = cluster.worker ? withFields(processLog, { worker: cluster.worker.id }) : processLog;
 /** The other side of a worker; undefined for the only process of a gateway, and for the primary of several workers. */
 const primary = cluster.isWorker ? connectToPrimary(log) : undefined;
@@ -79,7 +80,8 @@ async function start() {
   });
   const buffers = new SendBuffers(config.sendBuffers);
   registerSendBuffers(probes.metrics, buffers);
-  const shared = { tracing, admission, rateLimits, edge, buffers, startPlanner: primary?.startPlanner };
+  const compression = createCompression(config.RESPONSE_COMPRESSION);
+  const shared = { tracing, admission, rateLimits, edge, buffers, compression, startPlanner: primary?.startPlanner };
   graphs.push(...(await Promise.all(config.graphs.map((each) => startOne(each, { probes, shared })))));
   const configuration = watchConfigurations({ config, read: async () => shareLimits(await readConfig()), log: processLog, graphs });
   const service = await startService({

@@ -16,7 +16,18 @@ const settingsOf = (folder: string) =>
 describe('npm start', () => {
   /** Settings that `npm start` sets itself for each process, or passes to none; the comments in .env.example say so. */
   const OWN = new Set([
-    ...['HOST', 'PORT', 'METRICS_PORT', 'TRESTLE_CONFIG', 'LOG_LEVEL', 'GATEWAY_URL', 'GATEWAY_CERT_FILE', 'REST_PORT', 'GATEWAY_PORT'],
+    ...[
+      'HOST',
+      'PORT',
+      'METRICS_PORT',
+      'TRESTLE_CONFIG',
+      'LOG_LEVEL',
+      'LOG_FORMAT',
+      'GATEWAY_URL',
+      'GATEWAY_CERT_FILE',
+      'REST_PORT',
+      'GATEWAY_PORT',
+    ],
     ...['TOKEN_PRIVATE_KEY_FILE', 'TOKEN_PUBLIC_KEY_FILE', 'TOKEN_JWKS_URL', 'CLIENT_ID_KEY_FILE', 'REVOCATIONS_URL'],
     ...['EVENTS_KEY_FILE', 'API_KEY_SECRET_FILE', 'API_KEY_EXCHANGE_URL', 'SECURE_COOKIES', 'WEBHOOK_KEY_FILE'],
     ...['OAUTH_ISSUER', 'OAUTH_KEY_FILE', 'USERS_URL', 'CONTENT_URL'],

@@ -47,7 +47,8 @@ describe('requests to /mcp', () => {
       [deep, {}, 400],
       [huge, {}, 413],
       [LIST, { 'content-type': 'text/plain' }, 415],
-      [LIST, { 'content-encoding': 'gzip' }, 415],
+      [LIST, { 'content-encoding': 'zstd' }, 415],
+      [LIST, { 'content-encoding': 'gzip' }, 400],
       [LIST, { accept: 'text/html' }, 406],
       [LIST, { 'mcp-protocol-version': '1999-01-01' }, 400],
     ];

@@ -156,6 +156,7 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   INTROSPECTION: atOnce('limits.introspection', 'Whether clients may query __schema and __type.', { flag: 'introspection' }),
   MAX_RESPONSE_BYTES: atStart('limits.maxResponseBytes', 'Bytes of a response.'),
   MAX_BATCH: atStart('limits.maxBatch', 'Operations in one request; 1 for no batches.'),
+  MAX_BODY_BYTES: atStart('limits.maxBodyBytes', 'Bytes of a request body without files, as it is sent and decompressed.'),
   MAX_UPLOAD_BYTES: atStart('limits.maxUploadBytes', 'Bytes of all files in one request.'),
   RESPONSE_CACHE: atStart(
     'responseCache.store',

@@ -64,6 +64,7 @@ export const PROCESS_ENTRIES = {
     'server.clientIdKeyFile',
     'A key of at least 32 characters, with which other processes sign the client that they pass on.',
   ),
+  RESPONSE_COMPRESSION: atStart('server.compression', 'Whether results are compressed (gzip, br) for clients that accept it.'),
   REQUEST_READER: atStart(
     'server.requestReader',
     'What reads requests: lean (POSTs of JSON to /graphql that arrive in one piece; Node.js reads all others), or node (the parser of Node.js).',
@@ -75,6 +76,7 @@ export const PROCESS_ENTRIES = {
   REQUEST_DRAIN_MS: atStart('server.requestDrainMs', 'How long requests in flight may take after that.'),
   SUBSCRIPTION_DRAIN_MS: atStart('server.subscriptionDrainMs', 'The time over which a stopping process closes its sockets and streams.'),
   LOG_LEVEL: atOnce('log.level', 'The lowest level that is logged.'),
+  LOG_FORMAT: atStart('log.format', 'How lines are written: as JSON, or as text for people at a terminal.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: atStart('telemetry.otlpEndpoint', 'The OpenTelemetry collector (OTLP over HTTP; /v1/traces is appended).', {
     otherwise: 'nothing is exported',
   }),

@@ -3,7 +3,7 @@
 /** The sections of a configuration file, in order. */
 export const SECTIONS = {
   server: 'The HTTP server: addresses, certificate, limits of connections, and how it stops.',
-  log: 'The log, as JSON lines on standard output.',
+  log: 'The log, as lines on standard output.',
   telemetry: 'Spans for OpenTelemetry.',
   supergraph: 'The supergraph that is served, and its source: one of file, url, hive and uplink.',
   subgraphs: 'Settings of single subgraphs, by name.',

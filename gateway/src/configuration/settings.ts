@@ -2,7 +2,7 @@
 import { setting } from '@trestle/env';
 import { verificationSettings } from '@trestle/identity/settings';
 import { rateLimitSettings } from '@trestle/limits/settings';
-import { LOG_LEVELS } from '@trestle/log';
+import { LOG_FORMATS, LOG_LEVELS } from '@trestle/log';
 import { edgeSettings } from '@trestle/service/edge-settings';
 import { parseVerificationKey } from '@trestle/schema/artifact';
 import { serviceSettings } from '@trestle/service/settings';
@@ -87,6 +87,7 @@ export const settings = {
   GATEWAY_MAX_EVENT_LOOP_DELAY_MS: setting.integer(10, 60_000).optional(),
   WORKERS: setting.integer(1, 64).default(1),
   LOG_LEVEL: setting.choice(...LOG_LEVELS).default('info'),
+  LOG_FORMAT: setting.choice(...LOG_FORMATS).default('json'),
   GATEWAY_ENGINE: setting.choice('trestle', 'apollo').default('trestle'),
   EXECUTOR: setting.choice(...EXECUTORS).default('bytes'),
   OVERWRITE_MEMORY: setting.onOff().default(false),
@@ -118,6 +119,7 @@ export const settings = {
   APOLLO_GRAPH_REF: setting.string().optional(),
   APOLLO_KEY: setting.string().optional(),
   SUBGRAPH_ERRORS: setting.choice(...SUBGRAPH_ERROR_POLICIES).optional(),
+  RESPONSE_COMPRESSION: setting.onOff().default(true),
   REQUEST_READER: setting.choice('lean', 'node').default('lean'),
   UPSTREAM_CLIENT: setting.choice(...UPSTREAM_CLIENTS).default('lean'),
   UPSTREAM_COMPRESSION: setting.onOff().default(false),
@@ -149,6 +151,7 @@ export const settings = {
   COST_MODE: setting.choice(...COST_MODES).default(DEFAULT_LIMITS.costMode),
   MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
   MAX_BATCH: setting.integer(1, 100).default(1),
+  MAX_BODY_BYTES: setting.integer(1024, 67_108_864).default(1_048_576),
   MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
   TRUSTED_DOCUMENTS_FILE: setting.parsedFile(readTrustedDocuments).optional(),
   TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),

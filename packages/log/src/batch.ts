@@ -15,6 +15,8 @@ export interface Batch {
 export interface BatchOptions {
   /** Writes bytes and returns how many the output accepted; throws like `fs.writeSync`. Writes to standard output by default. */
   readonly write?: (bytes: Buffer) => number;
+  /** Returns how a line, which is JSON, is written; default: unchanged. */
+  readonly render?: ((line: string) => string) | undefined;
 }
 
 /** Size of the buffer from which lines are written at once. */
@@ -28,7 +30,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const PERMANENT_ERRORS = new Set(['EPIPE', 'EBADF', 'ECONNRESET', 'EINVAL']);
 
 /** Creates a batch that writes lines at most 250 ms after they were added. Lines that a killed process has buffered are lost. */
-export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOptions = {}): Batch {
+export function createBatch({ write = (bytes) => writeSync(1, bytes), render }: BatchOptions = {}): Batch {
   let lines: string[] = [];
   let size = 0;
   let rest: Buffer = Buffer.alloc(0);
@@ -61,7 +63,8 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
     timer ??= setTimeout(flush, DELAY_MS).unref();
   };
   const reportDropped = () => {
-    rest = Buffer.from(writeDropped(dropped));
+    const line = writeDropped(dropped);
+    rest = Buffer.from(render ? render(line) : line);
     dropped = 0;
     rest = rest.subarray(write(rest));
   };
@@ -75,12 +78,13 @@ export function createBatch({ write = (bytes) => writeSync(1, bytes) }: BatchOpt
       if (isSoon) timer = setTimeout(flush, BURST_MS).unref();
       else flush();
     },
-    write(line) {
+    write(json) {
       if (isClosed) return;
       if (size >= MAX_BYTES) {
         dropped++;
         return;
       }
+      const line = render ? render(json) : json;
       lines.push(line);
       size += line.length;
       if (size - rest.length >= FULL_BYTES && rest.length === 0) flush();

@@ -1,6 +1,7 @@
 /** Writes masked JSON lines. The set of fields is fixed, so that bodies, tokens and e-mail addresses cannot be logged (spec §5.10). */
 import { createBatch } from './batch.ts';
 import { cut, mask } from './mask.ts';
+import { toText } from './text-line.ts';
 
 export { mask } from './mask.ts';
 
@@ -8,6 +9,10 @@ export { mask } from './mask.ts';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 /** Names one log level. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
+/** How lines are written: as JSON, or for people at a terminal. */
+export const LOG_FORMATS = ['json', 'text'] as const;
+/** Names one format. */
+export type LogFormat = (typeof LOG_FORMATS)[number];
 const INFO = LOG_LEVELS.indexOf('info');
 
 /** Holds the fields of a line besides its message. Add a field only if it can never contain input of a client. */
@@ -60,9 +65,16 @@ export interface ProcessLog extends Log {
   setSink(sink: ((line: string) => void) | undefined): void;
 }
 
+/** The log of a process: `format` is JSON by default. */
+export interface LogOptions {
+  readonly service: string;
+  readonly level: LogLevel;
+  readonly format?: LogFormat;
+}
+
 /** Creates the log of a process, which writes to standard output. */
-export function createLog({ service, level }: { service: string; level: LogLevel }): ProcessLog {
-  const batch = createBatch();
+export function createLog({ service, level, format = 'json' }: LogOptions): ProcessLog {
+  const batch = createBatch({ render: format === 'text' ? toText : undefined });
   let sink: ((line: string) => void) | undefined;
   let lowest = LOG_LEVELS.indexOf(level);
   const now = createClock();

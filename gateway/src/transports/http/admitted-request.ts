@@ -23,6 +23,8 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly run: RunOperation;
   /** The most operations of one request; 1 disables batches. */
   readonly maxBatch: number;
+  /** The most bytes of a body without files, as it is sent and decompressed. */
+  readonly maxBodyBytes: number;
   /** The most bytes of the files of one request. */
   readonly maxUploadBytes: number;
   readonly hasGraphiql: boolean;

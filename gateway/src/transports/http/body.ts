@@ -3,26 +3,34 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import { JsonTooDeep, parseJson } from '../../request/json.ts';
+import { type Decode, chooseDecoder } from './content-coding.ts';
 
-const MAX_BODY_BYTES = 1024 * 1024;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
 export type Body = Readonly<Record<string, unknown>> | readonly unknown[];
 
-/** Calls back once, with the body or UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR; never when the client disconnects. */
-export function readBody(request: IncomingMessage, done: (error: Error | undefined, body: Body) => void): void {
+/**
+ * Calls back once, with the body or UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE or VALIDATION_ERROR; never when the client disconnects. A body may have
+ * `maxBytes` as it is sent, and as many once it is decompressed.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number, done: (error: Error | undefined, body: Body) => void): void {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers;
   if (type !== 'application/json' && !isJson(type)) {
     done(fail('UNSUPPORTED_MEDIA_TYPE', 'The content type must be application/json, in UTF-8.'), []);
     return;
   }
-  if (encoding !== undefined && encoding !== 'identity') {
-    done(fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding is not supported. Send the body uncompressed.'), []);
-    return;
+  let decode: Decode | undefined;
+  if (encoding !== undefined) {
+    try {
+      decode = chooseDecoder(encoding);
+    } catch (error) {
+      done(error as Error, []);
+      return;
+    }
   }
-  const tooLarge = () => fail('PAYLOAD_TOO_LARGE', `The body exceeds the limit of ${String(MAX_BODY_BYTES)} bytes.`);
-  if (Number(length) > MAX_BODY_BYTES) {
+  const tooLarge = () => fail('PAYLOAD_TOO_LARGE', `The body exceeds the limit of ${String(maxBytes)} bytes.`);
+  if (Number(length) > maxBytes) {
     done(tooLarge(), []);
     return;
   }
@@ -31,8 +39,8 @@ export function readBody(request: IncomingMessage, done: (error: Error | undefin
   let size = 0;
   const onData = (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) {
-      if (size - chunk.length <= MAX_BODY_BYTES) done(tooLarge(), []);
+    if (size > maxBytes) {
+      if (size - chunk.length <= maxBytes) done(tooLarge(), []);
       return;
     }
     if (first === undefined) first = chunk;
@@ -42,10 +50,11 @@ export function readBody(request: IncomingMessage, done: (error: Error | undefin
   request.once('end', () => {
     // The connection keeps its last request until the next: without the body, and what this closure refers to.
     request.off('data', onData);
-    if (size > MAX_BODY_BYTES) return;
+    if (size > maxBytes) return;
     let body: Body;
     try {
-      body = parse(others ? Buffer.concat([first as Buffer, ...others]) : first);
+      const sent = others ? Buffer.concat([first as Buffer, ...others]) : first;
+      body = parse(decode && sent ? decode(sent, maxBytes) : sent);
     } catch (error) {
       done(error as Error, []);
       return;

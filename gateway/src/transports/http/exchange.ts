@@ -7,6 +7,7 @@ import type { Scope, Tracing } from '@trestle/telemetry';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
 import type { OperationResult } from '../../request/operation.ts';
+import type { Compression } from './compression.ts';
 import { type RefusalFormat, sendRefusal } from './refusal.ts';
 import { type Head, sendBytes, sendText } from './send.ts';
 
@@ -14,6 +15,7 @@ export interface ExchangeOptions {
   readonly log: Log;
   readonly metrics: RequestMetrics;
   readonly tracing: Tracing;
+  readonly compression: Compression;
 }
 
 /** What is served at another path than `/graphql`. */
@@ -31,12 +33,13 @@ export class HttpExchange {
   readonly record: RequestRecord;
   /** The API keys that were in the URL, which no longer contains them. */
   readonly urlKeys: readonly string[];
+  readonly compression: Compression;
   readonly #log: Log;
   readonly #refusals: RefusalFormat | undefined;
 
   /** `served` is undefined for `/graphql`. */
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions & { readonly served?: ServedPath | undefined }) {
-    const { log, metrics, tracing, served } = options;
+    const { log, metrics, tracing, compression, served } = options;
     this.urlKeys = takeUrlKeys(request);
     // A page that links elsewhere must not pass on the URL that the browser shows.
     if (this.urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
@@ -46,6 +49,7 @@ export class HttpExchange {
     this.trace = tracing.begin(request.headers);
     const { requestId, trace } = this;
     this.record = new RequestRecord({ method: request.method ?? '', route: served?.path, requestId, trace }, { metrics, log });
+    this.compression = compression;
     this.#log = log;
     this.#refusals = served?.refusals;
   }

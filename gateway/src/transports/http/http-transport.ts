@@ -133,7 +133,7 @@ function readOperations(admitted: AdmittedRequest): void {
     );
     return;
   }
-  readBody(exchange.request, (error, body) => {
+  readBody(exchange.request, options.maxBodyBytes, (error, body) => {
     exchange.guard(() => {
       if (error) throw error;
       if (!Array.isArray(body)) {

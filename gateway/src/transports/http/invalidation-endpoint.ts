@@ -18,7 +18,7 @@ export function createInvalidationEndpoint(cache: ResponseCache, key: string): E
   return {
     path: '/response-cache',
     refusals: { allow: ALLOW, format: (fault, requestId) => ({ errors: [formatFault(fault, requestId)] }) },
-    handle(exchange) {
+    handle(exchange, _, { maxBodyBytes }) {
       const { request } = exchange;
       if (request.method === 'OPTIONS') {
         exchange.sendText(200, { allow: ALLOW }, '');
@@ -26,7 +26,7 @@ export function createInvalidationEndpoint(cache: ResponseCache, key: string): E
       }
       if (request.method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use POST.');
       requireKey(request, key);
-      readBody(request, (error, body) => {
+      readBody(request, maxBodyBytes, (error, body) => {
         exchange.guard(() => {
           if (error) throw error;
           cache.invalidate(readTags(body), (isShared) => {

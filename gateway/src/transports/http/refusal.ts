@@ -6,6 +6,7 @@ import { ERRORS, type ErrorCode, Fault, toFault } from '@trestle/schema/errors';
 import type { Refusal, RefusalResponse } from '@trestle/service/refusals';
 import { PersistedQueryNotFound } from '../../documents/documents.ts';
 import { formatFault } from '../../errors/format-fault.ts';
+import { UnsupportedCoding } from './content-coding.ts';
 import { chooseMediaType } from './negotiation.ts';
 import { type Head, sendText } from './send.ts';
 
@@ -41,7 +42,10 @@ export function sendRefusal(
   const fault = toFault(error);
   const heads: Partial<Record<ErrorCode, Head>> = {
     METHOD_NOT_ALLOWED: { allow: format?.allow ?? ALLOW },
-    UNSUPPORTED_MEDIA_TYPE: { 'accept-post': format ? 'application/json' : 'application/json, multipart/form-data' },
+    UNSUPPORTED_MEDIA_TYPE:
+      fault instanceof UnsupportedCoding
+        ? { 'accept-encoding': fault.accepted }
+        : { 'accept-post': format ? 'application/json' : 'application/json, multipart/form-data' },
   };
   const challenge = toChallenge(fault);
   const mediaType = format ? undefined : chooseMediaType(request.headers.accept);

@@ -40,8 +40,8 @@ export function handleReserved(admitted: AdmittedRequest, search: string): void 
 }
 
 function readOperation(admitted: AdmittedRequest, token: string): void {
-  const { exchange } = admitted;
-  readBody(exchange.request, (error, body) => {
+  const { exchange, options } = admitted;
+  readBody(exchange.request, options.maxBodyBytes, (error, body) => {
     exchange.guard(() => {
       if (error) throw error;
       if (Array.isArray(body)) throw fail('VALIDATION_ERROR', 'Batching is not supported in event streams. Send one operation.');

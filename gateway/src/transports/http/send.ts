@@ -1,10 +1,10 @@
 /** Sends responses: headers and body in one write, compressed when the client accepts it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { chooseEncoding, encode } from '@trestle/service/encoding';
 import { isLean } from '@trestle/service/lean-reader/lean-response';
 import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import type { OperationResult } from '../../request/operation.ts';
+import type { Compression } from './compression.ts';
 
 /** Headers by their names in lower case; one that is sent several times has several values. */
 export type Head = Readonly<Record<string, string | string[]>>;
@@ -15,6 +15,10 @@ interface Exchange {
   readonly requestId: string;
 }
 
+interface ResultExchange extends Exchange {
+  readonly compression: Compression;
+}
+
 /** The request headers that select among the responses of one URL. */
 export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key';
 
@@ -22,18 +26,24 @@ export const VARY = 'Accept, Accept-Encoding, Authorization, X-API-Key';
 const SMALL_BYTES = 16 * 1024;
 
 /** Sends a result and releases its buffer. */
-export function sendBytes(exchange: Exchange, { status, head, result }: { status: number; head: Head; result: OperationResult }): void {
-  const { request, response } = exchange;
+export function sendBytes(
+  exchange: ResultExchange,
+  { status, head, result }: { status: number; head: Head; result: OperationResult },
+): void {
+  const { request, response, compression } = exchange;
   const { bytes, length, release } = result;
   response.statusCode = status;
-  const encoding = chooseEncoding(request.headers['accept-encoding'], length);
+  const encoding = compression.choose(request.headers['accept-encoding'], length);
   if (encoding !== 'identity') {
     const plain = Buffer.from(bytes.subarray(0, length));
     release?.();
-    encode(plain, encoding).then(
+    compression.compress(plain, encoding).then(
       (encoded) => {
+        // The client may have disconnected meanwhile.
+        if (response.destroyed) return;
         writeHead(exchange, { status, head: { ...head, 'content-encoding': encoding }, length: encoded.length });
-        response.end(encoded);
+        if (isStreamed(request)) endBeforeBody(request, response, encoded);
+        else response.end(encoded);
       },
       () => response.destroy(),
     );

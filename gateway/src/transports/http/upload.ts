@@ -9,6 +9,7 @@ import { markStreamed } from '@trestle/service/streamed-body';
 import { parseJson } from '../../request/json.ts';
 import { type Parameters, readParameters } from '../../request/parameters.ts';
 import { FilePlaceholder, Upload, tooLarge } from '../../request/upload.ts';
+import { UnsupportedCoding } from './content-coding.ts';
 
 /** An operation with files. */
 export interface UploadRequest {
@@ -32,7 +33,7 @@ export async function readUpload(request: IncomingMessage, maxBytes: number): Pr
   if (!PREFLIGHTED.some((name) => request.headers[name] !== undefined))
     throw fail('FORBIDDEN', 'A multipart request needs a credential in a header, or the header `Apollo-Require-Preflight: 1`.');
   if (encoding !== undefined && encoding !== 'identity')
-    throw fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding is not supported. Send the body uncompressed.');
+    throw new UnsupportedCoding('A request with files must be sent uncompressed, without Content-Encoding.', 'identity');
   if (Number(length) > maxBytes + OVERHEAD_BYTES) throw tooLarge(maxBytes);
   const boundary = readBoundary(type);
   if (boundary === undefined) throw fail('VALIDATION_ERROR', 'The content type multipart/form-data must have a valid boundary.');

@@ -54,7 +54,7 @@ export async function createMcpEndpoint(options: McpOptions): Promise<Endpoint> 
       rejectForeignOrigin(request, options);
       if (options.needsCredential && isAnonymous(arrived)) throw fail('UNAUTHORIZED', 'Agents must send a token.');
       admitExtended(exchange, { ...arrived, hasOwnFormat: true, options: transport }, (admitted) => {
-        readBody(request, (error, body) => {
+        readBody(request, transport.maxBodyBytes, (error, body) => {
           exchange.guard(() => {
             if (error) throw error;
             if (Array.isArray(body)) throw fail('VALIDATION_ERROR', 'Batches are not supported. Send one message.');

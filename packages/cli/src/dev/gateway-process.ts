@@ -74,7 +74,7 @@ function readBin(manifest: string): string {
 /** Starts the gateway. It ends with this process too, in whatever way that ends: it notices the end of the channel between them. */
 export function startGateway({ command, args, env, onMessage }: GatewayOptions): GatewayProcess {
   // In a group of its own, so that Ctrl-C reaches this process alone, which then stops the gateway.
-  const child = spawn(command, args, { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
+  const child = spawn(command, args, { env: { ...env, LOG_FORMAT: 'json' }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
   let output = '';
   const keep = (text: string) => {
     output = `${output}${text}`.slice(-KEPT_CHARACTERS);

@@ -1,0 +1,45 @@
+/** Compresses results for clients that accept it, while the process has room for it (RFC 9110 §8.4, §12.5.3). */
+import { type Encoding, chooseEncoding, encode } from '@trestle/service/encoding';
+
+/** The compression of all responses of a process. */
+export interface Compression {
+  /**
+   * Returns the coding for a result of that size: `identity` without `Accept-Encoding`, where compression is off, and while the limits of what is
+   * compressed at once are reached, also for a client that refuses `identity`. Never throws.
+   */
+  choose(acceptEncoding: string | undefined, sizeBytes: number): Encoding;
+  /** Compresses off the event loop. The bytes must not change meanwhile. */
+  compress(bytes: Buffer, encoding: Encoding): Promise<Buffer>;
+}
+
+/** What may be compressed at once. Each result is in memory twice meanwhile, and no other limit counts it before it is sent. */
+export interface CompressionLimits {
+  readonly maxResults: number;
+  /** Of uncompressed results. A larger one is compressed alone. */
+  readonly maxBytes: number;
+}
+
+const LIMITS: CompressionLimits = { maxResults: 256, maxBytes: 32 * 1024 * 1024 };
+
+/** Creates the compression of a process. */
+export function createCompression(isOn: boolean, { maxResults, maxBytes }: CompressionLimits = LIMITS): Compression {
+  let results = 0;
+  let pendingBytes = 0;
+  const hasRoom = (sizeBytes: number) => results === 0 || (results < maxResults && pendingBytes + sizeBytes <= maxBytes);
+  return {
+    choose(acceptEncoding, sizeBytes) {
+      if (acceptEncoding === undefined || !isOn || !hasRoom(sizeBytes)) return 'identity';
+      return chooseEncoding(acceptEncoding, sizeBytes);
+    },
+    async compress(bytes, encoding) {
+      results++;
+      pendingBytes += bytes.length;
+      try {
+        return await encode(bytes, encoding);
+      } finally {
+        results--;
+        pendingBytes -= bytes.length;
+      }
+    },
+  };
+}
