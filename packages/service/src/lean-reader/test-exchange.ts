@@ -105,7 +105,7 @@ export function open(port: number): Socket {
   return socket;
 }
 
-/** Sends the parts, each when the server has had time to read the one before, and returns what comes until the server closes or is quiet. */
+/** Sends the parts, each when the server has had time to read the one before, and returns what comes until the server closes the connection. */
 export async function exchange(port: number, parts: readonly string[]): Promise<string> {
   const socket = open(port);
   let text = '';
