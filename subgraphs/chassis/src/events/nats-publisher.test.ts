@@ -17,7 +17,11 @@ const silent = createLog({ service: 'test', level: 'silent' });
 let nats: TestNats | undefined;
 let buses: NatsBus[];
 let errors: string[];
-const log = { ...silent, error: (message: string, fields: object = {}) => errors.push(`${message} ${JSON.stringify(fields)}`) };
+const log = {
+  ...silent,
+  error: (message: string, { error }: { error?: { code?: unknown } } = {}) =>
+    errors.push(error ? `${message}: ${String(error)} (${String(error.code)})` : message),
+};
 
 beforeAll(async () => {
   nats = await startTestNats();
