@@ -19,8 +19,9 @@ let buses: NatsBus[];
 let errors: string[];
 const log = {
   ...silent,
-  error: (message: string, { error }: { error?: { code?: unknown } } = {}) =>
-    errors.push(error ? `${message}: ${String(error)} (${String(error.code)})` : message),
+  error(message: string, { error }: { error?: unknown } = {}) {
+    errors.push(error instanceof Error ? `${message}: ${error.message} (${String((error as { code?: unknown }).code)})` : message);
+  },
 };
 
 beforeAll(async () => {
