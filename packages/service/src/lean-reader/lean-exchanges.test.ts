@@ -61,7 +61,7 @@ describe('a connection', () => {
     await once(socket, 'close');
   });
 
-  it.each(BOTH)('is closed without a word when it is idle: %s', async (_, isLeanRead) => {
+  it.each(BOTH)('is closed without a response when it is idle: %s', async (_, isLeanRead) => {
     const { port } = await start(isLeanRead, { keepAliveTimeoutMs: 300 });
     const answer = await exchange(port, [post()]);
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1);
@@ -84,22 +84,25 @@ describe('a connection', () => {
     }
   });
 
-  it.each(BOTH)('ends with its next response once the stop is announced, and is closed when it is idle: %s', async (_, isLeanRead) => {
-    const { port, service } = await start(isLeanRead);
-    const [idle, used] = [open(port), open(port)];
-    for (const socket of [idle, used]) {
-      socket.write(post());
-      await once(socket, 'data');
-    }
-    await service.announceStop();
-    used.write(post());
-    const [answer] = (await once(used, 'data')) as [Buffer];
-    expect(answer.toString()).toContain('Connection: close');
-    await once(used, 'close');
-    const stopped = service.stop();
-    await once(idle, 'close');
-    await stopped;
-  });
+  it.each(BOTH)(
+    'ends with its next response once the server is about to stop; an idle one ends when the server stops: %s',
+    async (_, isLeanRead) => {
+      const { port, service } = await start(isLeanRead);
+      const [idle, used] = [open(port), open(port)];
+      for (const socket of [idle, used]) {
+        socket.write(post());
+        await once(socket, 'data');
+      }
+      await service.announceStop();
+      used.write(post());
+      const [answer] = (await once(used, 'data')) as [Buffer];
+      expect(answer.toString()).toContain('Connection: close');
+      await once(used, 'close');
+      const stopped = service.stop();
+      await once(idle, 'close');
+      await stopped;
+    },
+  );
 
   it.each(BOTH)('gets the response to its request in flight while the server stops: %s', async (_, isLeanRead) => {
     const { port, service, lean } = await start(isLeanRead);
