@@ -77,7 +77,8 @@ function writeValue(type: GraphQLInputType, depth: number, next: Next): string {
 
 function writeField({ name, args, type }: GraphQLField<unknown, unknown>, depth: number, next: Next): string {
   const given = args.filter(() => next(2) === 0).map((each) => `${each.name}:${writeValue(each.type, 3, next)}`);
-  const alias = next(3) === 0 ? `a${String(next(1000))}:` : '';
+  // With the field's name: two fields with one response key are not valid, and have no cost.
+  const alias = next(3) === 0 ? `a${String(next(1000))}${name}:` : '';
   const condition = next(6) === 0 ? ` @${next(2) === 0 ? 'skip' : 'include'}(if:${String(next(2) === 0)})` : '';
   const returned = getNamedType(type);
   const below = isCompositeType(returned) ? writeSet(returned, depth - 1, next) : '';
