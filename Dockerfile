@@ -24,7 +24,8 @@ COPY . .
 RUN npm run build && sh image-files.sh /image
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production HOST=0.0.0.0
+# packages/service/node.env describes MALLOC_TRIM_THRESHOLD_.
+ENV NODE_ENV=production HOST=0.0.0.0 MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=dependencies /app .
 COPY --from=build /image .

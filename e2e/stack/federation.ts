@@ -147,8 +147,8 @@ export function startGateway(
   command = COMMAND,
 ): Promise<RunningProcess> {
   const child = spawn(process.execPath, [command, ...args], {
-    // Without credentials the gateway has no rate limit.
-    env: { PATH: process.env['PATH'] ?? '', ...(args.includes('on') && HIGH_RATE_LIMITS), ...MEMORY_CHECKS, ...env },
+    // Without credentials the gateway has no rate limit. No load balancer has to notice that it stops.
+    env: { PATH: process.env['PATH'] ?? '', DRAIN_DELAY_MS: '0', ...(args.includes('on') && HIGH_RATE_LIMITS), ...MEMORY_CHECKS, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   return toRunningProcess(child, 'gateway');

@@ -37,6 +37,8 @@ export interface ProcessPlan {
 const HOST = '127.0.0.1';
 /** Options of Node.js for every process, also in deployments. */
 const NODE_OPTIONS_FILE = 'packages/service/node.env';
+/** The setting of glibc's memory allocator that this file describes. */
+const ALLOCATOR = { MALLOC_TRIM_THRESHOLD_: '131072' };
 /** A bundle starts faster (`bundle.mjs`); the modules are what `npm run dev` replaces one by one. */
 const ENTRIES = { bundle: 'dist/bundle/main.js', modules: 'dist/main.js' };
 
@@ -115,7 +117,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
 
 function toSharedEnv({ LOG_LEVEL }: Config, { publicKeyFile, clientIdKeyFile }: PlanOptions['keys']): Record<string, string> {
   // No load balancer sends requests to these processes, so a stop need not wait for one.
-  return { DRAIN_DELAY_MS: '0', HOST, LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: publicKeyFile, CLIENT_ID_KEY_FILE: clientIdKeyFile };
+  return { ...ALLOCATOR, DRAIN_DELAY_MS: '0', HOST, LOG_LEVEL, TOKEN_PUBLIC_KEY_FILE: publicKeyFile, CLIENT_ID_KEY_FILE: clientIdKeyFile };
 }
 
 /** Returns a function that plans a process of a folder, with an environment of its own beside the shared one. */

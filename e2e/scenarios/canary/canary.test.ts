@@ -137,7 +137,7 @@ describe('a gateway during a canary', () => {
   const start = async (environment: string, env: Readonly<Record<string, string>> = {}) => {
     const { url, publicKeyFile, home } = registry;
     const gateway = await startGateway(['--port', '0', '--auth', 'off'], {
-      ...{ DRAIN_DELAY_MS: '0', REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: gatewayToken },
+      ...{ REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: gatewayToken },
       ...{
         REGISTRY_PUBLIC_KEY_FILE: publicKeyFile,
         SUPERGRAPH_CACHE_FILE: join(home, `${environment}-${String(gateways.length)}.graphql`),

@@ -59,7 +59,7 @@ async function prepare(): Promise<string> {
 }
 
 const settingsOf = (environment: string, url = registry.url) => ({
-  ...{ DRAIN_DELAY_MS: '0', REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: registry.token, ...urls },
+  ...{ REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: registry.token, ...urls },
   ...{ REGISTRY_PUBLIC_KEY_FILE: registry.publicKeyFile, CANARY_HEADER: 'x-client-id', INTROSPECTION: 'on' },
 });
 async function start(environment: string, env: Readonly<Record<string, string>> = {}): Promise<RunningProcess> {
@@ -196,7 +196,7 @@ subgraphs:
     });
     await writeFile(`${files}.yaml`, `graphs:\n${graphs.join('')}`);
     const gateway = await startGateway(['--config', `${files}.yaml`, '--port', '0'], {
-      ...{ DRAIN_DELAY_MS: '0', READER_TOKEN: registry.token, AUTH: 'off' },
+      ...{ READER_TOKEN: registry.token, AUTH: 'off' },
     });
     gateways.push(gateway);
     const query = '{ user { note orders { total } } }';

@@ -101,14 +101,19 @@ describe('npm start, when it is ready,', () => {
   });
 
   const withProc = process.platform === 'linux' ? it : it.skip;
-  withProc('runs each process of Node.js with the options of packages/service/node.env', async () => {
-    for (const name of ['subgraphs/users', 'subgraphs/orders', 'subgraphs/content', 'gateway', 'rest-bridge']) {
-      const command = await readFile(`/proc/${String(childOf(`${name}/dist`))}/cmdline`, 'utf8');
-      const options = command.split('\0').slice(1, -2);
-      const shown = execFileSync(process.execPath, [...options, '-p', 'process.env.NODE_OPTIONS'], { encoding: 'utf8' });
-      expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=16');
-    }
-  });
+  withProc(
+    'runs each process with the options of Node.js and of the memory allocator that packages/service/node.env describes',
+    async () => {
+      for (const name of ['subgraphs/users', 'subgraphs/orders', 'subgraphs/content', 'gateway', 'rest-bridge']) {
+        const folder = `/proc/${String(childOf(`${name}/dist`))}`;
+        const command = await readFile(`${folder}/cmdline`, 'utf8');
+        const options = command.split('\0').slice(1, -2);
+        const shown = execFileSync(process.execPath, [...options, '-p', 'process.env.NODE_OPTIONS'], { encoding: 'utf8' });
+        expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=16');
+        expect((await readFile(`${folder}/environ`, 'utf8')).split('\0')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
+      }
+    },
+  );
 
   it('gives demo credentials that work, in the shape of the contract, readable by their owner only', async () => {
     const credentials = readDemoCredentials(dataDirectory) as Credentials;

@@ -66,7 +66,7 @@ describe('a gateway with REGISTRY_URL', () => {
   const start = async (environment: string, env: Readonly<Record<string, string>> = {}) => {
     const { url, token, publicKeyFile, home } = registry;
     const gateway = await startGateway(['--port', '0', '--auth', 'off'], {
-      ...{ DRAIN_DELAY_MS: '0', REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: token },
+      ...{ REGISTRY_URL: url, REGISTRY_ENVIRONMENT: environment, REGISTRY_TOKEN: token },
       ...{ REGISTRY_PUBLIC_KEY_FILE: publicKeyFile, SUPERGRAPH_CACHE_FILE: join(home, `${environment}.graphql`) },
       SUBGRAPH_URL_BASE: `http://127.0.0.1:${String((subgraph.server.address() as AddressInfo).port)}/graphql`,
       ...env,

@@ -60,7 +60,7 @@ beforeAll(async () => {
   await write('admin.yaml', ADMIN_YAML);
   const graphs = `{ shop: { path: /shop, config: shop.yaml }, admin: { hosts: [${ADMIN_HOST}], config: admin.yaml } }`;
   await write('trestle.yaml', `server: { port: 0 }\nlimits: { maxAliases: 4 }\ngraphs: ${graphs}\n`);
-  gateway = await startGateway(['--config', join(folder, 'trestle.yaml')], { DRAIN_DELAY_MS: '0', ...HIGH_RATE_LIMITS });
+  gateway = await startGateway(['--config', join(folder, 'trestle.yaml')], HIGH_RATE_LIMITS);
 });
 afterAll(async () => {
   await gateway.end('SIGTERM');

@@ -44,7 +44,7 @@ afterEach(async () => {
   for (const gateway of gateways.splice(0)) await gateway.end('SIGKILL');
 });
 const start = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const gateway = await startGateway(['--port', '0', '--auth', 'off', ...args], { DRAIN_DELAY_MS: '0', ...env });
+  const gateway = await startGateway(['--port', '0', '--auth', 'off', ...args], env);
   gateways.push(gateway);
   return gateway;
 };

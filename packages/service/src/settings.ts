@@ -13,7 +13,7 @@ export const serviceSettings = {
   MIN_BODY_BYTES_PER_SECOND: setting.integer(0, 1_000_000_000).default(240),
   BODY_GRACE_MS: setting.integer(100, 600_000).default(5000),
   MAX_RECEIVING_BYTES: setting.integer(1_048_576, 68_719_476_736).default(67_108_864),
-  MAX_SENDING_BYTES: setting.integer(1_048_576, 68_719_476_736).default(100_663_296),
+  MAX_SENDING_BYTES: setting.integer(1_048_576, 68_719_476_736).default(67_108_864),
   MAX_CONNECTIONS: setting.integer(1, 10_000_000).default(40_000),
   MAX_CONNECTIONS_PER_ADDRESS: setting.integer(1, 10_000_000).optional(),
   CLIENT_ID_KEY_FILE: setting.parsedFile(readClientIdKey).optional(),
