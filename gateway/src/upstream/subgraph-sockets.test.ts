@@ -19,10 +19,15 @@ beforeEach(async () => {
     await new Promise(() => undefined);
   };
   useServer(
-    { schema: buildSchema('type Query { a: Int } type Subscription { tick: Int }'), roots: { subscription: { tick: ticks } } },
+    {
+      schema: buildSchema('type Query { a: Int } type Subscription { tick: Int }'),
+      roots: { subscription: { tick: ticks } },
+      // No limit of time ends a connection on a busy machine.
+      connectionInitWaitTimeout: 60_000,
+    },
     server,
   );
-  sockets = createSubgraphSockets({ pingIntervalMs: 10_000 });
+  sockets = createSubgraphSockets({ pingIntervalMs: 60_000 });
 });
 afterEach(async () => {
   sockets.close();
