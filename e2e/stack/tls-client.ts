@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, connect } from 'node:http2';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
+import { createSelfSigned } from '@trestle/service/test-authority';
 
 export interface Certificate {
   readonly cert: string;
@@ -13,11 +13,7 @@ export interface Certificate {
 
 /** Makes one for `localhost` and writes its files into `directory`. */
 export async function createCertificate(directory: string): Promise<Certificate> {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-  });
+  const { cert, key } = await createSelfSigned();
   const settings = { TLS_CERT_FILE: join(directory, 'cert.pem'), TLS_KEY_FILE: join(directory, 'key.pem') };
   await Promise.all([writeFile(settings.TLS_CERT_FILE, cert), writeFile(settings.TLS_KEY_FILE, key)]);
   return { cert, settings };

@@ -10,7 +10,8 @@ import { createProbes } from '@trestle/service/probes';
 import { until } from '@trestle/http-client/raw-server';
 import { createSubjectWriter, toDistinguishedName } from './client-subject.ts';
 import { type ServerTlsSettings, readServerTls, watchServerTls } from './server-certificate.ts';
-import { type Authority, Folder, type Signed, createAuthority } from './test-authority.ts';
+import { type Authority, type Signed, createAuthority } from '@trestle/service/test-authority';
+import { Folder } from './test-folder.ts';
 
 const lines: string[] = [];
 const log = createLog({ service: 'test', level: 'info' });

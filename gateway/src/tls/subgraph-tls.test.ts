@@ -16,7 +16,8 @@ import { createSubgraphSockets } from '../upstream/subgraph-sockets.ts';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type SubgraphTls, type TlsFiles, createSubgraphTls, readTlsFiles } from './subgraph-tls.ts';
-import { type Authority, Folder, type Signed, createAuthority } from './test-authority.ts';
+import { type Authority, type Signed, createAuthority } from '@trestle/service/test-authority';
+import { Folder } from './test-folder.ts';
 
 const lines: string[] = [];
 const log = createLog({ service: 'test', level: 'info' });

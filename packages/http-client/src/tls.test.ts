@@ -1,20 +1,11 @@
 /** Connections by TLS: whose certificate is accepted, and when a session is resumed. */
 import { createSecureContext } from 'node:tls';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { generate } from 'selfsigned';
+import { createSelfSigned } from '@trestle/service/test-authority';
 import { Fixtures, failPost, post, respond } from './raw-server.ts';
 
 const fixtures = new Fixtures();
 afterEach(() => fixtures.close());
-
-async function generateCertificate(name: string) {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: name }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
-  });
-  return { cert, key };
-}
 
 const trust = (ca: string) => {
   const context = createSecureContext({ ca });
@@ -23,7 +14,7 @@ const trust = (ca: string) => {
 
 describe('a connection', () => {
   it('speaks TLS, verifies the certificate, and resumes the session', async () => {
-    const { cert, key } = await generateCertificate('localhost');
+    const { cert, key } = await createSelfSigned();
     const large = 'x'.repeat(300_000);
     const server = await fixtures.listen(
       (socket, { index }) => socket.write(respond(index % 2 === 0 ? 'ok' : large, index === 1 ? 'Connection: close\r\n' : '')),
@@ -40,7 +31,7 @@ describe('a connection', () => {
   });
 
   it.each(['TLSv1.2', 'TLSv1.3'] as const)('is refused every time when the certificate has another name (%s)', async (maxVersion) => {
-    const { cert, key } = await generateCertificate('elsewhere.example');
+    const { cert, key } = await createSelfSigned('elsewhere.example');
     const server = await fixtures.listen((socket) => socket.write(respond('ok')), { cert, key, maxVersion });
     const client = fixtures.connect(server, { tls: trust(cert) });
     for (let i = 0; i < 3; i++) expect(await failPost(client)).toBe('UNREACHABLE, unsent');

@@ -3,17 +3,13 @@ import { type ServerHttp2Stream, createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { describe, expect, it } from '@jest/globals';
-import { generate } from 'selfsigned';
+import { createSelfSigned } from '@trestle/service/test-authority';
 import { OPTIONS, failPost, post } from './raw-server.ts';
 import { createUndiciClient } from './undici-client.ts';
 
 describe('the client of undici', () => {
   it('calls a server that offers HTTP/2 by HTTP/2', async () => {
-    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
-      keyType: 'ec',
-      algorithm: 'sha256',
-      extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-    });
+    const { cert, key } = await createSelfSigned();
     const server = createSecureServer({ cert, key });
     server.on('stream', (stream: ServerHttp2Stream) => {
       let body = '';

@@ -9,8 +9,8 @@ import { type Service, startService } from '@trestle/service';
 import { createEdge } from '@trestle/service/edge';
 import { createProbes } from '@trestle/service/probes';
 import { setLateHeaders } from '@trestle/service/response-headers';
+import { createSelfSigned } from '@trestle/service/test-authority';
 import { parseTrustedProxies } from '@trestle/service/trusted-proxies';
-import { generate } from 'selfsigned';
 import { type RateLimits, createRateLimits } from './settings.ts';
 
 const LIMIT = 100;
@@ -33,14 +33,14 @@ async function start({ hasTls }: { hasTls: boolean }): Promise<void> {
   await stop();
   const settings = { RATE_LIMIT_ANONYMOUS_PER_MIN: LIMIT, RATE_LIMIT_FREE_PER_MIN: LIMIT, RATE_LIMIT_PRO_PER_MIN: 1000 };
   rateLimits = await createRateLimits({ ...settings, REDIS_URL: undefined }, log);
-  const pair = hasTls ? await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', algorithm: 'sha256' }) : undefined;
-  cert = pair?.cert ?? '';
+  const tls = hasTls ? await createSelfSigned() : undefined;
+  cert = tls?.cert ?? '';
   service = await startService({
     log,
     port: 0,
     host: '127.0.0.1',
     probes: createProbes({ isReady: () => true }),
-    tls: pair && { cert: pair.cert, key: pair.private },
+    tls,
     limits: { headersTimeoutMs: 1500 },
     edge: createEdge({
       proxies: parseTrustedProxies('127.0.0.1'),

@@ -3,23 +3,23 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
-import { generate } from 'selfsigned';
 import { createProbes } from './probes.ts';
 import { startService } from './service.ts';
+import { createSelfSigned } from './test-authority.ts';
 
 it('lets an address begin 128 streams at once on its first connection, and 32 on each further one', async () => {
-  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', algorithm: 'sha256' });
+  const tls = await createSelfSigned();
   const service = await startService({
     log: createLog({ service: 'test', level: 'silent' }),
     port: 0,
     host: '127.0.0.1',
-    tls: { cert, key },
+    tls,
     probes: createProbes({ isReady: () => true }),
     handle: (_, response) => response.end(),
   });
   const sessions: ClientHttp2Session[] = [];
   const open = async () => {
-    const session = connect(`https://localhost:${String(service.port)}`, { ca: cert });
+    const session = connect(`https://localhost:${String(service.port)}`, { ca: tls.cert });
     sessions.push(session);
     await once(session, 'connect');
     // A PING is acknowledged after the settings that were sent before.

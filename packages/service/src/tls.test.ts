@@ -6,20 +6,19 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
-import { generate } from 'selfsigned';
 import { createProbes } from './probes.ts';
 import { type Service, startService } from './service.ts';
+import { type Signed, createSelfSigned } from './test-authority.ts';
 
 let service: Service;
 const probes = createProbes({ isReady: () => true });
 let cert: string;
-let tls: { cert: string; key: string };
+let tls: Signed;
 const LARGE = 8 * 1024 * 1024;
 let handled: { request: IncomingMessage; events: string[] }[] = [];
 beforeAll(async () => {
-  const pair = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec', algorithm: 'sha256' });
-  cert = pair.cert;
-  tls = { cert, key: pair.private };
+  tls = await createSelfSigned();
+  cert = tls.cert;
   service = await startService({
     log: createLog({ service: 'test', level: 'silent' }),
     port: 0,
