@@ -34,7 +34,8 @@ const MAX_OUTPUT = 4000;
 export async function startGatewayProcess(supergraphFile: string, env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
   const args = [NODE_OPTIONS, `${GATEWAY}bin/trestle-gateway.mjs`, '--supergraph', supergraphFile, '--port', '0', '--auth', 'off'];
   const child = spawn(process.execPath, args, {
-    env: { DRAIN_DELAY_MS: '0', ...env },
+    // The setting of the memory allocator is that of the command (packages/service/node.env).
+    env: { DRAIN_DELAY_MS: '0', MALLOC_TRIM_THRESHOLD_: '131072', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exceptions: string[] = [];
@@ -49,7 +50,8 @@ export async function startGatewayProcess(supergraphFile: string, env: Readonly<
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
-      if (code !== 0 && signal !== 'SIGTERM') exceptions.push(`The gateway ended with ${String(code ?? signal)}: ${output}`);
+      if (code !== 0 && signal !== 'SIGTERM' && signal !== 'SIGINT')
+        exceptions.push(`The gateway ended with ${String(code ?? signal)}: ${output}`);
       resolve();
     });
   });

@@ -21,11 +21,18 @@ const { values } = parseArgs({
   },
 });
 const isSoak = values.soak;
+// A run that is interrupted reports what it has found, and leaves no process behind.
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    interrupted.abort();
+  });
 let notedAt = 0;
 const report = await runMarkers({
   clients: Number(values.clients),
   seconds: Number(values.seconds ?? (isSoak ? Infinity : 180)),
   cpuSeconds: Number(values['cpu-minutes'] ?? (isSoak && values.seconds === undefined ? 24 : Infinity)) * 60,
+  signal: interrupted.signal,
   isOverwriting: !isSoak,
   onSample({ rssBytes, cpuMs }, elapsedMs) {
     if (elapsedMs < notedAt + NOTE_EVERY_MS) return;

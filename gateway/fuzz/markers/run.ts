@@ -13,6 +13,8 @@ export interface MarkerOptions {
   readonly seconds?: number;
   readonly cpuSeconds?: number;
   readonly responses?: number;
+  /** Ends the run when it is aborted. */
+  readonly signal?: AbortSignal;
   /** Whether the gateway overwrites the memory of a request when it is released. */
   readonly isOverwriting: boolean;
   /** Called about once a second. */
@@ -33,7 +35,7 @@ const SAMPLE_MS = 1000;
 
 /** Runs the load and resolves with what was found. */
 export async function runMarkers(options: MarkerOptions): Promise<MarkerReport> {
-  const { clients, seconds = Infinity, cpuSeconds = Infinity, responses = Infinity, isOverwriting, onSample } = options;
+  const { clients, seconds = Infinity, cpuSeconds = Infinity, responses = Infinity, signal, isOverwriting, onSample } = options;
   const home = await mkdtemp(join(tmpdir(), 'trestle-markers-'));
   const stub = await startStub({ timeoutMs: SUBGRAPH_TIMEOUT_MS });
   const supergraph = join(home, 'supergraph.graphql');
@@ -58,7 +60,11 @@ export async function runMarkers(options: MarkerOptions): Promise<MarkerReport> 
         onSample?.(last, elapsed());
       }, SAMPLE_MS);
       const isOver = (count: number) =>
-        elapsed() > seconds * 1000 || last.cpuMs > cpuSeconds * 1000 || count >= responses || gateway.exceptions.length > 0;
+        signal?.aborted === true ||
+        elapsed() > seconds * 1000 ||
+        last.cpuMs > cpuSeconds * 1000 ||
+        count >= responses ||
+        gateway.exceptions.length > 0;
       const report = await runLoad({ url: gateway.url, clients, isOver });
       clearInterval(sampler);
       const paths = await gateway.countPaths().catch(() => new Map<string, number>());
