@@ -72,6 +72,19 @@ describe.each(['trestle', 'apollo'])('@cacheControl, with the engine %s', (engin
     fetch(`${federation.url}?query=${encodeURIComponent(query)}${parameters}`, { headers });
   const cacheControlOf = async (...given: Parameters<typeof get>) => (await get(...given)).headers.get('cache-control');
 
+  it('sends the same for a compressed result, whose Vary names Accept-Encoding', async () => {
+    const prices = Array.from({ length: 25 }, (_, index) => `price_of_the_lamp_in_the_entrance_hall_${String(index)}: price`);
+    const query = `{ lamp { id ${prices.join(' ')} } }`;
+    // `fetch` decompresses the body, and leaves the header.
+    const compressed = await get(query, { 'accept-encoding': 'gzip' });
+    expect([compressed.status, compressed.headers.get('content-encoding')]).toEqual([200, 'gzip']);
+    expect(compressed.headers.get('vary')).toContain('Accept-Encoding');
+    const plain = await get(query, { 'accept-encoding': 'identity' });
+    expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([null, compressed.headers.get('vary')]);
+    for (const { headers } of [compressed, plain]) expect(headers.get('cache-control')).toBe('public, max-age=20');
+    expect(await compressed.text()).toBe(await plain.text());
+  });
+
   it('sends the minimum over what is selected from all subgraphs', async () => {
     expect(await cacheControlOf('{ lamp { id } }')).toBe('public, max-age=60');
     expect(await cacheControlOf(PRICE)).toBe('public, max-age=20');
