@@ -84,7 +84,7 @@ export class PlannerLane {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#isUp = false;
-    this.#take()?.reject(fail('SERVICE_UNAVAILABLE', 'The gateway is going down'));
+    this.#take()?.reject(fail('SERVICE_UNAVAILABLE', 'The gateway is shutting down.'));
     await this.#worker?.terminate();
   }
 

@@ -94,7 +94,7 @@ type Outcome = 'issued' | 'refused' | 'unavailable';
 
 const MAX_KEY_LENGTH = 512;
 
-/** Returns whether a string can be an API key of another system than Trestle: only its characters and length are known. */
+/** Returns whether a string can be an API key of another system than Trestle, of which only the length is limited here. */
 export function isForeignKey(key: string): boolean {
   return key.length > 0 && key.length <= MAX_KEY_LENGTH;
 }
