@@ -7,7 +7,7 @@ import type { Stack } from './stack.ts';
 
 /**
  * Tables that stay as they are, with their partitions: processes hold positions in the first ones, as in a history that goes on; the rows of
- * `security_events` can not be removed; the others describe the database or the processes.
+ * `security_events` cannot be removed; the others describe the database or the processes.
  */
 const KEPT = '^(outbox|feed_positions|journal|security_events|search_builds|job_workers|_prisma_migrations)';
 

@@ -1,4 +1,4 @@
-/** A system that can not be started leaves no process behind, which would keep the test run from its end. */
+/** A system that cannot be started leaves no process behind, which would keep the test run from its end. */
 import { expect, it } from '@jest/globals';
 import { startStack } from './stack.ts';
 import { findChildren } from './supervisor-process.ts';

@@ -36,7 +36,7 @@ export interface Federation {
   readonly gateway: RunningProcess;
   /** Every request that a subgraph got, in order. */
   readonly received: Received[];
-  /** Called before a subgraph answers, and may set headers; what it gives is sent instead, and a promise holds the answer back. */
+  /** Called before a subgraph answers. It may set headers. Its result, if it is not undefined, is sent as the answer; a promise is waited for. */
   intercept: ((received: Received, request: IncomingMessage, response: ServerResponse) => unknown) | undefined;
   readonly supergraphSdl: string;
   ask(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Reply & { body: Answer }>;

@@ -77,7 +77,7 @@ export async function startNodes({ count, env, ...options }: NodesOptions): Prom
   };
 }
 
-/** Resolves when all have started. When one can not, for example because its port was taken, ends the others and what is behind them. */
+/** Resolves when all have started. When one cannot, for example because its port was taken, ends the others and what is behind them. */
 async function settleFronts(starting: readonly Promise<Front>[], endServers: () => Promise<void>): Promise<readonly Front[]> {
   try {
     return await Promise.all(starting);

@@ -39,7 +39,7 @@ export interface Stack extends Nodes {
   createAccount(name: string, role?: 'USER' | 'MODERATOR' | 'ADMIN'): Promise<Account>;
   /** Signs a token that any process of this stack accepts. */
   issueToken(id: string, role: 'USER' | 'MODERATOR' | 'ADMIN'): string;
-  /** As `issueToken`, of a token that expires after so many seconds. */
+  /** Signs a token as `issueToken` does, which expires after this many seconds. */
   issueEndingToken(id: string, role: 'USER' | 'MODERATOR' | 'ADMIN', seconds: number): string;
   /** The settings that name the files of keys. */
   readonly keyFiles: Readonly<Record<'TOKEN_PRIVATE_KEY_FILE' | 'TOKEN_PUBLIC_KEY_FILE' | 'EVENTS_KEY_FILE', string>>;

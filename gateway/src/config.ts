@@ -86,7 +86,7 @@ export async function readConfig(
 
 interface Layer {
   readonly configuration: Configuration;
-  /** What does not come from a file. */
+  /** The settings that do not come from a file. */
   readonly given: Readonly<Record<string, string>>;
   /** The settings of the process, for one of several graphs. */
   readonly inherited?: Readonly<Record<string, string>>;
@@ -104,7 +104,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
     faults.add(describeFault({ name, message }, { configuration, given }));
   };
   if (!values) return undefined;
-  // Credentials cannot be checked without keys. A file that cannot be read may well name them.
+  // Credentials cannot be checked without keys. When the file cannot be read, it may name them, so no fault is reported.
   if (values.AUTH && role !== 'process' && configuration.isWellFormed)
     if (configuration.file !== undefined && !hasTokenKeys(values) && !values.TRUSTED_ISSUERS_FILE?.length)
       faults.add(configuration.describe('authentication', AUTH_NEEDS_KEYS));
@@ -172,7 +172,7 @@ interface Fault {
 
 interface FaultPlaces {
   readonly configuration: Configuration;
-  /** What does not come from the file. */
+  /** The settings that do not come from the file. */
   readonly given: Readonly<Record<string, string>>;
 }
 
@@ -193,11 +193,11 @@ function omitEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
 function toConfig(values: SettingValues, env: Values) {
   return {
     ...values,
-    // Without credentials there are addresses only, and the gateway may not be the one that clients reach.
+    // Without credentials requests are counted by address only, and behind another gateway or proxy all clients may have one address.
     hasRateLimits: values.AUTH || Boolean(env['RATE_LIMIT_ANONYMOUS_PER_MIN']),
     subgraphUrls: readFamily('SUBGRAPH_URL_', env),
     subgraphSubscriptionUrls: readFamily('SUBGRAPH_WS_URL_', env),
-    // Without our credentials the subgraphs are not ours, and clients know the codes of their own subgraphs.
+    // With authentication off the subgraphs are the operator's own, and their clients know their codes.
     subgraphErrors: values.SUBGRAPH_ERRORS ?? (values.AUTH ? 'mask' : 'pass'),
     port: values.PORT ?? values.GATEWAY_PORT,
     signInFields: new Set(values.SIGN_IN_FIELDS),

@@ -71,7 +71,7 @@ export interface Graph {
   readonly apply: ((next: Config) => Promise<void>) | undefined;
   /** The supergraphs that are served, the current one first. */
   readonly readServed: () => Engine['served'];
-  /** Ends what looks for changes: of the supergraph, of keys, and of revocations. */
+  /** Stops watching for changes of the supergraph and of keys, and for revocations. */
   stopWatching(): void;
   /** Closes the subscriptions. */
   drain(): Promise<void>;
@@ -140,7 +140,7 @@ function createInvalidation({ RESPONSE_CACHE_KEY: key }: Config, cache: Response
   return cache && key !== undefined ? [createInvalidationEndpoint(cache, key)] : [];
 }
 
-/** Values that rules take from tokens differ by caller, so that callers share no results then. */
+/** With rules that take values from tokens, callers share no results, because these values differ by caller. */
 function toCacheSettings({ responseCache, headerRules }: Config): CacheSettings {
   return hasClaims(headerRules) ? { ...responseCache, sharing: 'anonymous' } : responseCache;
 }
@@ -209,7 +209,7 @@ interface McpParts extends Pick<SharedParts, 'edge'>, Pick<Observers, 'log'> {
   readonly readTrusted: TrustedDocumentsWatch['read'];
 }
 
-/** Creates what agents are served: nothing where it is off. */
+/** Creates the endpoints for agents (MCP); an empty list where MCP is off. */
 async function createMcp({ place, config }: GraphConfig, { engine, readTrusted, edge, log }: McpParts): Promise<Endpoint[]> {
   const { describe } = engine;
   const { PUBLIC_URL: publicUrl, MCP_AUTHORIZATION_SERVERS: authorizationServers } = config;

@@ -137,7 +137,7 @@ function route(graphs: readonly Graph[]): Pick<Graph, 'handle' | 'upgrade'> {
       else
         sendRefusal(
           { request, response, requestId: readRequestId(request) },
-          { error: fail('NOT_FOUND', 'No graph is served here.'), log },
+          { error: fail('NOT_FOUND', 'No graph is served at the host and path of the request.'), log },
         );
     },
     upgrade: (request, stream, head) => {

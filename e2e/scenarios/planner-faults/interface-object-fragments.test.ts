@@ -71,7 +71,7 @@ describe('a fragment inside a field of an interface object', () => {
     });
   });
 
-  // GraphQL §6.4.3: an object whose type can not be resolved has no value.
+  // GraphQL §6.4.3: an object whose type cannot be resolved has no value.
   it('makes an object null when it is on one type and no subgraph can resolve the type of the object', async () => {
     const { data, errors } = (await federation.ask('{ reviews { product { sku ... on Book { id } } } }')).body;
     expect(data?.['reviews']).toEqual([{ product: { sku: '1', id: 'b1' } }, { product: { sku: '2' } }, { product: null }]);

@@ -90,7 +90,7 @@ describe('a field that only fields of one type require', () => {
   afterAll(() => federation.stop());
 
   // GraphQL §6.3.2 (CollectFields): a fragment applies to objects of its type alone.
-  it('is fetched for objects of that type only, so that it can not fail for others', async () => {
+  it('is fetched for objects of that type only, so that it cannot fail for others', async () => {
     const ask = async (query: string) => (await federation.ask(query)).body;
     expect(await ask('{ all { score ... on Book { postage } } }')).toEqual({ data: { all: [{ score: 9, postage: 6 }, { score: 9 }] } });
     expect(await ask('{ all { ... on Book { box } ... on Game { sku } } }')).toEqual({ data: { all: [{ box: 6 }, { sku: '2' }] } });

@@ -19,7 +19,7 @@ const MAX_SHOWN_KEY = 64;
 const MAX_RULES = 100;
 const UNKNOWN_ALIAS = 'is an alias without an anchor';
 
-/** What a file says. */
+/** The settings of a file, and its faults. */
 export interface FileValues {
   /** By the name of the environment variable that would set the same. */
   readonly values: ReadonlyMap<string, string>;
@@ -199,7 +199,7 @@ class ValueReader {
     const substituted = substitute(value, this.#environment);
     if ('fault' in substituted) return substituted;
     const { text, hasVariables } = substituted;
-    // Only a variable makes a number of a string.
+    // A quoted number is a fault. A number that a variable inserted is always in a string.
     if (!hasVariables && NEVER_STRINGS.has(form.kind)) return { fault: describeExpected(form, path, value) };
     return { text: form.kind === 'boolean' ? (SWITCHES.get(text) ?? text) : text };
   }
@@ -225,7 +225,7 @@ class ValueReader {
   }
 }
 
-/** Forms that a string has only by a variable. */
+/** Kinds of values that a file writes without quotes: a string has such a value only when a variable was inserted. */
 const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean', 'list']);
 
 const SWITCHES: ReadonlyMap<string, string> = new Map([
@@ -233,7 +233,7 @@ const SWITCHES: ReadonlyMap<string, string> = new Map([
   ['false', 'off'],
 ]);
 
-/** Forms whose readers say less than there is to say in a file, where switches are true and false. */
+/** Kinds for which the message of the reader does not fit a file: it lacks the range, or says on and off where a file has true and false. */
 const HAS_RANGE: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean']);
 /** A key of YAML 1.1 that merges a mapping. */
 const MERGE_KEY = '<<';

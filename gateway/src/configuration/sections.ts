@@ -5,7 +5,7 @@ export const SECTIONS = {
   server: 'The HTTP server: addresses, certificate, limits of connections, and how it stops.',
   log: 'The log, as lines on standard output.',
   telemetry: 'Spans for OpenTelemetry.',
-  supergraph: 'The supergraph that is served, and its source: one of file, url, hive and uplink.',
+  supergraph: 'The supergraph that is served, and its source: one of file, url, registry, hive and uplink.',
   subgraphs: 'Settings of single subgraphs, by name.',
   engine: 'What plans and executes operations.',
   traffic: 'Requests to subgraphs.',

@@ -34,7 +34,7 @@ const registryName = () =>
     return name;
   });
 
-/** Both have the same graphs; the first is preferred. */
+/** Both addresses serve the same graphs; the first is preferred. */
 const UPLINK_ENDPOINTS = ['https://uplink.api.apollographql.com/', 'https://aws.uplink.api.apollographql.com/'];
 
 /** Reads the names of headers, which have no case. */

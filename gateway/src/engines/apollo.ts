@@ -92,7 +92,7 @@ export async function createApolloEngine(options: ApolloEngineOptions): Promise<
   };
 }
 
-/** What operations of one supergraph pass before Apollo Server. */
+/** The checks that operations of one supergraph pass before Apollo Server executes them. */
 interface Stages {
   readonly access: AccessFilter;
   readonly check: CheckOperation;
@@ -142,7 +142,7 @@ function createServer(gateway: ApolloGateway, { log, subgraphErrors }: ApolloEng
   });
 }
 
-/** A supergraph without the features that @apollo/gateway refuses, and the rules that it has by them. */
+/** A supergraph without the features that @apollo/gateway refuses, and the rules that these features define. */
 interface ReadAccess {
   readonly sdl: string;
   readonly document: DocumentNode;

@@ -127,7 +127,7 @@ export class OperationRun {
     const policy = isIncremental(checked, request) ? undefined : this.#caching;
     const { plan, cost, supergraph } = request.reports;
     const isMutation = operation.program.kind === 'mutation';
-    // A report is about this execution.
+    // A report describes an execution, so the result must not come from the cache.
     if (isMutation || (cache.keepsResults && policy && !plan && !cost && !supergraph))
       this.#cached = new CachedRun({ cache, request, program: operation.program, hash: snapshot.hash });
     if (!this.#cached || isMutation || !policy) {
@@ -179,7 +179,7 @@ export class OperationRun {
       this.#finish(ending);
     };
     if (isIncremental(checked, request)) {
-      // A part of a result must not be kept as the whole.
+      // A partial result must not be cached as the whole result.
       this.#caching = undefined;
       runIncremental(this.#options, { checked, context, cached: this.#cached, refuse: this.#refuse }, finish);
       return;

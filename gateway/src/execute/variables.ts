@@ -209,7 +209,7 @@ function print(type: InputType): string {
   }
 }
 
-/** Stands for a value in a message: it may be a secret, and clients keep errors. */
+/** Replaces a value in a message, because the value may be a secret and clients store errors. */
 const HIDDEN = '…';
 
 /** Returns a value for a message, unless it may be a secret. */

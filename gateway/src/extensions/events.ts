@@ -26,14 +26,14 @@ function refuse(code: string, message: string): never {
   throw fail(code satisfies ErrorCode, message.slice(0, MAX_MESSAGE_CHARACTERS));
 }
 
-/** The gateway decides `Cache-Control` by what it knows of the result. */
+/** Extensions may not set `Cache-Control`: the gateway decides it by what it knows of the result. */
 function maySetResponseHeader(name: string): boolean {
   return mayReturn(name) && name.toLowerCase() !== 'cache-control';
 }
 
 /**
- * The events are objects of classes, which have one shape each, and make a function when a hook reads it: most hooks read few. Every request with
- * extensions creates some of each.
+ * The events are objects of classes, so that V8 gives each class one shape. They create a function only when a hook reads it, because most hooks read few.
+ * Every request with extensions creates several events.
  */
 class ArrivedEvent implements RequestEvent {
   readonly request: ExtendedRequest;
@@ -88,7 +88,7 @@ class AdmittedEvent extends ArrivedEvent implements ContextEvent {
 }
 
 const MAX_LABELS = 50;
-/** As composition demands of labels. */
+/** The labels that composition accepts. */
 const LABEL = /^(?:[A-Za-z][\w\-:./]{0,199}|percent\(\d{1,3}(?:\.\d{1,8})?\))$/;
 
 function readLabels(labels: unknown): readonly string[] {
@@ -259,7 +259,7 @@ function createSetHeader(added: string[]): SetHeader {
   };
 }
 
-/** Types of extensions in JavaScript are not checked before. */
+/** Extensions in JavaScript have no checked types, so the arguments are checked here. */
 function checkHeader(name: unknown, value: unknown, isAllowed: (name: string) => boolean): void {
   if (typeof name !== 'string' || !isAllowed(name)) throw new TypeError('A header that extensions may not set');
   if (typeof value !== 'string' || !isHeaderValue(value))

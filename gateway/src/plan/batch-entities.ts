@@ -1,6 +1,6 @@
 /**
- * Makes one fetch of equal fetches of entities at several places of the result (ADR 50). The plan becomes a graph: one fetch waits for all that the
- * fetches waited for which it replaces. The longest chain of fetches stays as long as it was.
+ * Replaces equal fetches of entities at several places of the result by one fetch (ADR 50). The plan becomes a graph: the new fetch waits for everything
+ * that the replaced fetches waited for. The longest chain of fetches stays as long as it was.
  */
 import type { PlanNode } from '@apollo/query-planner';
 import { type Located, shapeOf } from './alike-nodes.ts';
@@ -16,7 +16,7 @@ export interface Task {
 interface Atom {
   readonly located: Located;
   readonly after: ReadonlySet<number>;
-  /** Equal for atoms that may become one; undefined for one that must stay alone. */
+  /** Atoms with equal shapes may be merged; undefined for an atom that must not be. */
   readonly shape: string | undefined;
   /** The longest chain of fetches in it. */
   readonly length: number;
@@ -24,7 +24,7 @@ interface Atom {
 
 /** Plans with more fetches stay as they are. */
 const MAX_ATOMS = 500;
-/** Each attempt to merge two atoms measures the graph, which takes time in proportion to its atoms: so many are measured for one plan. */
+/** The most atoms that are visited for one plan: each attempt to merge two atoms measures the graph, and so visits all of its atoms. */
 const MAX_MEASURED = 500_000;
 
 /**
@@ -142,7 +142,7 @@ class Graph {
   /** For each atom the first atom of its task. */
   readonly #first: number[];
   readonly #longest: number;
-  /** How many more attempts there may be. */
+  /** How many more attempts to merge are allowed. */
   #attempts: number;
 
   constructor(atoms: readonly Atom[]) {
@@ -152,7 +152,7 @@ class Graph {
     this.#attempts = MAX_MEASURED / atoms.length;
   }
 
-  /** Whether a task has places with different paths. */
+  /** Whether any task has places with different paths. */
   get hasBatches(): boolean {
     return this.#atoms.some(
       ({ located }, i) => pathKey(located.place) !== pathKey((this.#atoms[this.#first[i] as number] as Atom).located.place),

@@ -12,7 +12,7 @@ export interface HeapLimits {
 /**
  * Starts a thread that does not keep the process alive. V8 ignores a thread's own limit of the young generation while `--max-semi-space-size` is set, as
  * packages/service/node.env does for the process. So the flag is cleared. A heap reads it once, in its own thread and some time after this call, so it
- * can not be restored; heaps that exist keep their size.
+ * cannot be restored; heaps that exist keep their size.
  */
 export function startBoundedWorker(file: URL, workerData: unknown, { maxHeapMb, youngHeapMb }: HeapLimits): Worker {
   setFlagsFromString('--max-semi-space-size=0');

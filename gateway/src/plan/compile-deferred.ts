@@ -19,7 +19,7 @@ export interface DeferredInput {
 }
 
 /**
- * Returns undefined for an operation that is executed as a whole: one that defers nothing, and one whose plan can not be divided, which a server may
+ * Returns undefined for an operation that is executed as a whole: one that defers nothing, and one whose plan cannot be divided, which a server may
  * decide for itself (proposal "Incremental Delivery", §6: "a GraphQL service may choose not to defer").
  */
 export function compileDeferred(
@@ -52,7 +52,7 @@ export function compileDeferred(
   }
 }
 
-/** Thrown for a plan that can not be divided into its parts. */
+/** Thrown for a plan that cannot be divided into its parts. */
 class Undivided extends Error {}
 
 interface Divided {

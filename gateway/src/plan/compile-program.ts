@@ -26,7 +26,7 @@ import { createFindSliced } from './slicing.ts';
 import { splitByType } from './split-by-type.ts';
 import { generateWriter } from './writer-code.ts';
 
-/** `labels` are those of progressive `@override` that are on. Throws Uncovered for an operation that the subgraphs can not resolve. */
+/** `labels` are those of progressive `@override` that are on. Throws Uncovered for an operation that the subgraphs cannot resolve. */
 export type ProgramCompiler = (read: ReadOperation, labels: readonly string[]) => DeferrableProgram;
 
 export interface ProgramCompilerOptions {

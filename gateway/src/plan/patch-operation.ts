@@ -54,7 +54,7 @@ export function planPatched(
   return planFor(decided, variables);
 }
 
-/** Plans a document with key fields in the place of placeholders when it can not be planned with `__typename` there. */
+/** Plans a document with key fields in the place of placeholders when it cannot be planned with `__typename` there. */
 function planKept<T>(document: DocumentNode, facts: OperationFacts, plan: (document: DocumentNode) => T): T {
   try {
     return plan(document);

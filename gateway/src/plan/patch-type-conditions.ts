@@ -33,8 +33,8 @@ export function withTypeConditions<T>(plan: () => T): T {
 }
 
 /**
- * Wraps the function that extends a path of the planner by a field or fragment. It returns an empty list for a fragment that can not apply, and the
- * planner then drops the fragment. It returns undefined for a path that can not be used, and the planner goes on with the other paths.
+ * Wraps the function that extends a path of the planner by a field or fragment. It returns an empty list for a fragment that cannot apply, and the
+ * planner then drops the fragment. It returns undefined for a path that cannot be used, and the planner goes on with the other paths.
  */
 function patchPlanner(): void {
   if (isPatched) return;

@@ -20,7 +20,7 @@ import type { TypedFetch } from './typed-fetch.ts';
 type CompiledFetch = GuardedFetch & Pick<TypedFetch, 'onlyFor'>;
 
 export interface PlanCompilerInput {
-  /** The schema of the whole supergraph, with the types and fields that clients can not see. */
+  /** The schema of the whole supergraph, with the types and fields that clients cannot see. */
   readonly schema: GraphQLSchema;
   readonly patch: SupergraphPatch;
   readonly owners: Owners;

@@ -24,7 +24,7 @@ export interface LaneOptions {
   readonly maxHeapMb: number;
   /** Called whenever the thread can take a task: after it has started, and after each task. */
   readonly onFree: () => void;
-  /** Called once when the thread has exited and can not be started again. */
+  /** Called once when the thread has exited and cannot be started again. */
   readonly onEnd: (reason: unknown) => void;
 }
 
@@ -53,7 +53,7 @@ export class PlannerLane {
     this.#options = options;
   }
 
-  /** Resolves when the thread is up; rejects with the reason when the supergraph can not be served, and with PlannerUnavailable. */
+  /** Resolves when the thread is up; rejects with the reason when the supergraph cannot be served, and with PlannerUnavailable. */
   async start(): Promise<SupergraphFacts> {
     const facts = await this.#startThread();
     this.#options.onFree();
@@ -84,7 +84,7 @@ export class PlannerLane {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#isUp = false;
-    this.#take()?.reject(fail('SERVICE_UNAVAILABLE', 'The gateway is going down'));
+    this.#take()?.reject(fail('SERVICE_UNAVAILABLE', 'The gateway is shutting down.'));
     await this.#worker?.terminate();
   }
 

@@ -41,7 +41,7 @@ export interface TaskRunner extends Pick<PlannerThread, 'retire' | 'stop'> {
   run(task: PlannerTask, client?: string): Promise<PlannerResult>;
 }
 
-/** Starts a thread for the supergraph. Rejects with the reason when the supergraph can not be served. */
+/** Starts a thread for the supergraph. Rejects with the reason when the supergraph cannot be served. */
 export async function startPlannerThread(sdl: string, limits: Limits, threadLimits = THREAD_LIMITS): Promise<PlannerThread> {
   const threads = new PlannerThreads({ sdl, limits, isShared: () => false, ...threadLimits });
   return toPlanner(await threads.start(), threads);

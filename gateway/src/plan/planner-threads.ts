@@ -21,7 +21,7 @@ const PATIENCE_MS = 200;
 const IDLE_MS = 5000;
 /** While several clients are present, each gets at most this share of the time. */
 const SHARED_TIME = { share: 0.5, burstMs: 100, maxPauseMs: 1000 };
-/** The young generation is collected after so many bytes of introspection results, each of some hundred KB and sent once. */
+/** V8 collects the young generation after this many bytes of introspection results. Each has some hundred KB, and is sent once. */
 const RELEASE_BYTES = 8 * 1024 * 1024;
 
 /** The client of tasks that the gateway itself starts. */
@@ -49,14 +49,14 @@ export class PlannerThreads {
   readonly #refused = new RefusedDocuments();
   readonly #release = createBufferRelease(RELEASE_BYTES);
   readonly #time = new PlanningTime(SHARED_TIME);
-  /** What each thread was given last, until its time is counted. */
+  /** The last task of each thread, until its time is counted. */
   readonly #running = new Map<PlannerLane, { readonly client: string; readonly startedAt: number }>();
   #patience: NodeJS.Timeout | undefined;
   #pause: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
   #open = 0;
   #isRetired = false;
-  /** Why no more tasks are done. */
+  /** The reason why no more tasks are done; undefined while they are. */
   #ended: unknown;
 
   constructor(options: PlannerThreadsOptions) {
@@ -99,7 +99,7 @@ export class PlannerThreads {
   }
 
   async stop(): Promise<void> {
-    this.#end(new Error('The planner was stopped'), fail('SERVICE_UNAVAILABLE', 'The gateway is going down'));
+    this.#end(new Error('The planner was stopped'), fail('SERVICE_UNAVAILABLE', 'The gateway is shutting down.'));
     await Promise.all([this.#light.stop(), this.#heavy?.stop()]);
   }
 

@@ -31,7 +31,7 @@ export type Prepared =
   | { readonly program: DeferrableProgram }
   /** For a request without an outcome: the rules of the operation's fields, to be decided before it is planned. */
   | { readonly rules: readonly AccessRule[] }
-  /** `reason` is for the log. `isPlanned` is true for a valid document that can not be planned. */
+  /** `reason` is for the log. `isPlanned` is true for a valid document that cannot be planned. */
   | { readonly errors: readonly PreparedError[]; readonly isPlanned?: boolean; readonly reason?: string };
 
 export interface SupergraphFacts {

@@ -50,7 +50,7 @@ function keyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value;
 }
 
-/** Returns the directives that one selection can have (`all`), and the conditions that it can not have beside others of the same name (`rest`). */
+/** Returns the directives that one selection can have (`all`), and the conditions that it cannot have beside others of the same name (`rest`). */
 function add(conditions: readonly DirectiveNode[], own: readonly DirectiveNode[]): { all: DirectiveNode[]; rest: DirectiveNode[] } {
   const all = [...own];
   const rest: DirectiveNode[] = [];

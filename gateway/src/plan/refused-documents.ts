@@ -1,4 +1,4 @@
-/** Remembers which documents took too much time or memory to plan, so that a client can not repeat the work. */
+/** Remembers which documents took too much time or memory to plan, so that a client cannot repeat the work. */
 import { createHash } from 'node:crypto';
 import { Fault } from '@trestle/schema/errors';
 import type { PlannerTask } from './planner-messages.ts';

@@ -121,7 +121,7 @@ return(data,r)=>{request=r;vars=r.conditions;faults=r.faults;path=[];open(r.buff
     return this.#explains ? `fault(${quote(message)});` : '';
   }
 
-  /** Statements for a value that can not be written. */
+  /** Statements for a value that cannot be written. */
   #refuse(reason: string, isRequired: boolean): string {
     if (!this.#explains) return 'return false;';
     return `${this.#fault(reason)}${isRequired ? 'return false;' : literal('null')}`;

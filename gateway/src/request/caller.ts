@@ -52,7 +52,7 @@ export function identify(request: IdentifiedRequest, options: IdentifyOptions, p
   const valueOf = (name: string) => (name === fixedHeader ? undefined : params?.get(name)) ?? headers[name];
   const sent = valueOf('authorization');
   const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined && urlKeys.length === 0;
-  if (isAnonymous && isCredentialRequired) throw fail('UNAUTHORIZED', 'This server serves no anonymous clients. Send an access token.');
+  if (isAnonymous && isCredentialRequired) throw fail('UNAUTHORIZED', 'A credential is required. Send an access token.');
   if (isAnonymous && forwardHeaders.length === 0) return ANONYMOUS;
   const forwarded: string[] = [];
   for (const name of forwardHeaders) {

@@ -38,7 +38,7 @@ export interface Upstreams {
 
 /** The subgraphs of one configuration. */
 export interface ConfiguredUpstreams extends Pick<Upstreams, 'open'> {
-  /** Ends what no other configuration uses, after the requests in flight. Called once. */
+  /** Closes, after the requests in flight, the connections that no other configuration uses. Called once. */
   retire(): void;
 }
 
@@ -139,7 +139,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   };
 }
 
-/** Returns where a subgraph is, and its limits: as its settings say, else as the supergraph does. */
+/** Returns the addresses and the limits of a subgraph, from its settings, else from the supergraph. */
 function toPlace({ name, url }: { readonly name: string; readonly url: string }, addresses: SubgraphAddresses): SubgraphPlace {
   const key = name.toLowerCase();
   const urls = (addresses.urlLists?.get(key) ?? [addresses.urls.get(key) ?? url]).map((each) => new URL(each));
@@ -216,7 +216,7 @@ function watchEvents(subscriptions: SubscriptionUpstream, sharing: QuerySharing 
   };
 }
 
-/** Rules apply to what identifies the caller to a subgraph's WebSocket, too. */
+/** The rules for headers also apply to the payload that identifies the caller on a WebSocket of a subgraph. */
 function withRules(subscriptions: SubscriptionUpstream, rewrite: UpstreamTarget['rewrite']): SubscriptionUpstream {
   if (!rewrite) return subscriptions;
   return {

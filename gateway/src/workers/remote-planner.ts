@@ -66,7 +66,7 @@ class RemotePlanner implements TaskRunner {
   }
 
   async run(task: PlannerTask, client?: string): Promise<PlannerResult> {
-    if (this.#state === 'closed') throw fail('SERVICE_UNAVAILABLE', 'The gateway is going down');
+    if (this.#state === 'closed') throw fail('SERVICE_UNAVAILABLE', 'The gateway is shutting down.');
     const bytes = sizeOf(task);
     if (this.#waiting >= MAX_WAITING || this.#waitingBytes + bytes > QUEUE.maxBytes) throw fail('SERVICE_UNAVAILABLE', TOO_MANY_WAIT);
     this.#waiting++;
@@ -86,7 +86,7 @@ class RemotePlanner implements TaskRunner {
   }
 
   async stop(): Promise<void> {
-    for (const reject of this.#rejections) reject(fail('SERVICE_UNAVAILABLE', 'The gateway is going down'));
+    for (const reject of this.#rejections) reject(fail('SERVICE_UNAVAILABLE', 'The gateway is shutting down.'));
     await this.#close();
   }
 
@@ -107,7 +107,7 @@ class RemotePlanner implements TaskRunner {
   }
 
   async #runOwn(task: PlannerTask, client: string | undefined): Promise<PlannerResult> {
-    if (this.#state === 'closed') throw fail('SERVICE_UNAVAILABLE', 'The gateway is going down');
+    if (this.#state === 'closed') throw fail('SERVICE_UNAVAILABLE', 'The gateway is shutting down.');
     const { threads, facts } = this.#startOwn();
     await facts;
     return threads.run(task, client);

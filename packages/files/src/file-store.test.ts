@@ -181,7 +181,7 @@ describe('a file store in a directory', () => {
       await files.removeUnfinished(new Date(Date.now() + 60_000));
       expect(await unfinished()).toEqual([]);
     }
-    // What is removed while it is written can not be stored.
+    // What is removed while it is written cannot be stored.
     await expect(files.put('a', content(), LIMITS)).rejects.toThrow('ENOENT');
     await rm(root, { recursive: true });
   });

@@ -63,7 +63,7 @@ const MAX_FIELDS = 100_000;
 /** Deeper operations, and fragments in fragments, are not estimated; fragments that contain themselves are among them. */
 const MAX_DEPTH = 100;
 
-/** What stays the same while an operation is looked at. */
+/** The state of one estimate: the schemas, the fragments, and the costs that are known. */
 interface Walk extends CostSchemas {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** The defaults of variables that have one. */
@@ -90,7 +90,7 @@ interface Selected {
   readonly depth: number;
 }
 
-/** That a schema lacks what an operation selects, or that the operation is too large. */
+/** Thrown when a schema lacks a field that the operation selects, or when the operation is too large. */
 class NoEstimateError extends Error {}
 
 /**

@@ -91,7 +91,7 @@ export class Connection {
     return now < this.#idleUntil;
   }
 
-  /** Ends what has exceeded its time. */
+  /** Fails the request, or closes the connection, when its time limit has passed. */
   checkTime(now: number): void {
     if (!this.#isOpen && now > this.#openBy) this.fail('UNREACHABLE', 'The connection was not opened in time.');
     else if (this.#request) {

@@ -1,4 +1,7 @@
-/** Exchanges API keys for access tokens at the users subgraph, at the edge of the system (RFC 8693). Everything behind it sees tokens only. */
+/**
+ * Exchanges API keys for access tokens (RFC 8693) at the users subgraph, or at another service that the operator has configured. The gateway and the
+ * bridge do it, so that everything behind them gets tokens only.
+ */
 import { type Fault, fail } from '@trestle/schema/errors';
 import { Counter, type Registry } from 'prom-client';
 import { Pool as UndiciPool } from '@trestle/http-client/undici';
@@ -13,7 +16,7 @@ const REUSE_MS = 60_000;
 const MIN_LEFT_MS = 30_000;
 /** How long a key that was refused is refused without another request. A new key is random, so that nobody has sent it before. */
 const REFUSAL_MS = 10_000;
-/** How long a token that is kept is used without another attempt after the users subgraph could not be reached. */
+/** How long a token that is kept is used without another attempt after the endpoint could not be reached. */
 const RETRY_MS = 1000;
 /** Bounds what an exchange keeps and does at the same time. */
 export interface ExchangeLimits {
@@ -56,7 +59,7 @@ export interface ApiKeyExchange {
   /**
    * Returns an access token of the key's account, at once when one is known. Throws, or rejects with, UNAUTHORIZED for a key that is
    * invalid, expired, revoked or not allowed in a URL, RATE_LIMIT_EXCEEDED for a key that is not known when its client has no requests
-   * left, and SERVICE_UNAVAILABLE when the users subgraph cannot be reached.
+   * left, and SERVICE_UNAVAILABLE when the endpoint cannot be reached.
    */
   tokenFor(credential: Pick<Credential, 'value' | 'isInUrl'>, sender: KeySender): Awaitable<string>;
   /** Closes all connections. */
@@ -65,7 +68,7 @@ export interface ApiKeyExchange {
 
 /** Configures an exchange. */
 export interface ApiKeyExchangeOptions {
-  /** The endpoint of the users subgraph. */
+  /** The endpoint that exchanges keys, such as that of the users subgraph. */
   readonly url: string;
   /** Returns whether a key can be one; others are refused without a request. Default: the form of our own keys, with their checksum. */
   readonly isKey?: (key: string) => boolean;
@@ -91,7 +94,7 @@ type Outcome = 'issued' | 'refused' | 'unavailable';
 
 const MAX_KEY_LENGTH = 512;
 
-/** Returns whether a string can be a key of another system, whose form is not known. */
+/** Returns whether a string can be an API key of another system than Trestle, of which only the length is limited here. */
 export function isForeignKey(key: string): boolean {
   return key.length > 0 && key.length <= MAX_KEY_LENGTH;
 }
@@ -184,7 +187,7 @@ class Exchange implements ApiKeyExchange {
       result = await this.#request(key, headers);
     } catch (cause) {
       this.#count('unavailable');
-      // The token that is kept holds as long as any other token while the users subgraph is away.
+      // While the endpoint cannot be reached, the token that is kept is valid as long as any other token.
       const kept = this.#findUsable(key);
       if (kept) {
         this.#keep(this.#known, key, { ...kept, reusableUntil: this.#now() + RETRY_MS });

@@ -11,7 +11,7 @@ const MAX_REASON_BYTES = 123;
 
 /**
  * Starts the closing handshake. `reason` is cut to 123 bytes of UTF-8 at a character's border (RFC 6455 §5.5.1).
- * Terminates the connection when `code` can not be sent. Never throws.
+ * Terminates the connection when `code` cannot be sent. Never throws.
  */
 export function closeSocket(socket: ClosableSocket, code: number, reason: string): void {
   try {

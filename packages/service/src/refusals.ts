@@ -178,8 +178,9 @@ export function handleRequests(server: Server, handlers: RequestHandlers): void 
 }
 
 /**
- * Whether the connection of a new request has been closed: the parser goes on to the end of the 64 KiB that it has read, also when there were too many
- * pipelined requests in it. Ends such a request, because otherwise Node.js makes an error with a written stack for each, which takes most of the time.
+ * Returns whether the connection of a new request has been closed, and ends such a request. There are such requests because the parser reads to the end
+ * of the 64 KiB that it has, also after too many pipelined requests closed the connection. They are ended here because Node.js otherwise creates an error
+ * with a stack for each, which takes most of the time.
  */
 function isDropped(request: IncomingMessage): boolean {
   if (!request.socket.destroyed) return false;

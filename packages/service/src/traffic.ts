@@ -1,4 +1,4 @@
-/** Watches all transfers of a server: cuts the ones that are too slow, and bounds the bytes that all of them hold in memory. */
+/** Watches all transfers of a server: ends those that are too slow, and bounds the bytes that all of them hold in memory. */
 import { runPaced } from './paced.ts';
 import type { TrafficLimits } from './settings.ts';
 
@@ -140,7 +140,7 @@ export function createTraffic(options: TrafficOptions): Traffic {
   };
 }
 
-/** Looks how much of a body has come; false when none is expected. */
+/** Notes how much of a body has arrived. Returns false when the server does not expect one. */
 function isReading(progress: Progress, now: number): boolean {
   const { transfer } = progress;
   if (!transfer.isReceiving()) {
@@ -155,13 +155,13 @@ function isReading(progress: Progress, now: number): boolean {
   return true;
 }
 
-/** Whether the whole request takes too long. */
+/** Returns whether receiving the whole request has taken too long. */
 function isTooLong(transfer: Transfer, { requestTimeoutMs, uploadTimeoutMs, bodyGraceMs }: Limits): boolean {
   const further = (transfer.patience() - 1) * bodyGraceMs;
   return transfer.receivingMs() >= (transfer.isStreamed() ? uploadTimeoutMs : requestTimeoutMs) + further;
 }
 
-/** Whether too little came in a whole time of grace; begins the next one otherwise. */
+/** Returns whether too few bytes arrived within the time of grace, once it has passed. Otherwise begins the next one. */
 function isTooSlow(progress: Progress, now: number, { minBodyBytesPerSecond, bodyGraceMs }: Limits): boolean {
   const elapsed = now - progress.windowSince;
   if (elapsed < bodyGraceMs * progress.transfer.patience()) return false;
@@ -172,7 +172,7 @@ function isTooSlow(progress: Progress, now: number, { minBodyBytesPerSecond, bod
   return false;
 }
 
-/** Looks how much waits to be sent and whether some of it went since the last time; false when nothing waits. */
+/** Notes how much waits to be sent, and when bytes were sent last. Returns false when nothing waits. */
 function isWriting(progress: Progress, now: number): boolean {
   const { transfer } = progress;
   progress.held = transfer.waitingBytes();
@@ -191,7 +191,7 @@ function isWriting(progress: Progress, now: number): boolean {
   return true;
 }
 
-/** Returns the transfers of each known client: one alone must not use up what all others need. */
+/** Returns the transfers of each known client: a single client must not use up the memory that all others need. */
 function groupByClient(transfers: readonly Progress[]): Iterable<readonly Progress[]> {
   const groups = new Map<string, Progress[]>();
   for (const progress of transfers) {
@@ -205,8 +205,8 @@ function groupByClient(transfers: readonly Progress[]): Iterable<readonly Progre
 }
 
 /**
- * Returns the transfers to end so that the rest holds at most `limit` bytes, the slowest first; and so that those that take longer
- * than `patienceMs` hold at most half of it: a few slow clients must not use up what all others need.
+ * Returns the transfers to end, the slowest first, so that the others hold at most `limit` bytes, and those of them that take longer than
+ * `patienceMs` hold at most half of that: a few slow clients must not use up the memory that all others need.
  */
 function pickSlowest(
   transfers: readonly Progress[],
@@ -229,7 +229,7 @@ function sinceOf({ receivingSince, sendingSince }: Progress, now: number): numbe
   return receivingSince ?? sendingSince ?? now;
 }
 
-/** Bytes a millisecond since it began. */
+/** Returns the bytes per millisecond since the transfer began to receive or to send. */
 function rateOf(progress: Progress, now: number): number {
   const moved = progress.receivingSince === undefined ? progress.sentBefore - progress.sentAtStart : progress.held;
   return moved / Math.max(1, now - sinceOf(progress, now));

@@ -33,7 +33,7 @@ export function createArtifactEndpoint({ store, watch, signingKey, log }: Artifa
   return createEndpoint(async (request, signal): Promise<Reply> => {
     const [, environment, contract] = PATH.exec(pathOf(request)) ?? [];
     if (request.method !== 'GET' || environment === undefined)
-      return { kind: 'refused', code: 'NOT_FOUND', message: 'There is nothing at this path.' };
+      return { kind: 'refused', code: 'NOT_FOUND', message: 'The path does not exist.' };
     const find = () => findCurrentFor(readBearer(request), { environment, contract }, store);
     let found = await find();
     const waitMs = readWaitMs(request.headers['prefer']);

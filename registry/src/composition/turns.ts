@@ -10,7 +10,7 @@ export function createTurns(maxWaiting: number): TakeTurn {
   let last: Promise<unknown> = Promise.resolve();
   return async (work) => {
     if (waiting >= maxWaiting)
-      throw fail('SERVICE_UNAVAILABLE', 'Too many changes wait for their turn. Retry later.', { retryAfterSeconds: 5 });
+      throw fail('SERVICE_UNAVAILABLE', 'Too many changes are waiting. Retry after 5 seconds.', { retryAfterSeconds: 5 });
     waiting++;
     const running = last.then(work);
     last = running.catch(() => undefined);

@@ -27,7 +27,10 @@ export async function rollBack(request: RollbackRequest, { database, composer, t
     const current = await requireRelease(environment, store);
     const target = typeof to === 'number' ? await store.findRelease(environment, to) : await findBack(current, store);
     if (!target)
-      throw fail('NOT_FOUND', `The environment \`${environment}\` has no such release${typeof to === 'number' ? '' : ' to go back to'}.`);
+      throw fail(
+        'NOT_FOUND',
+        `The environment \`${environment}\` has no ${typeof to === 'number' ? `release ${String(to)}` : 'earlier release to go back to'}.`,
+      );
     const { launchId } = target;
     return insertNext(current, {
       ...{ store, composer },
@@ -78,7 +81,10 @@ export async function promote(request: PromoteRequest, { database, composer, tak
     if (typeof percent !== 'number')
       return insertNext(current, { store, composer, release: { ...common, launchId: wanted, action: 'PROMOTE', ...NO_CANARY } });
     if (!current)
-      throw fail('CONFLICT', `The environment \`${to}\` serves no launch that a canary can be compared with. Promote it whole.`);
+      throw fail(
+        'CONFLICT',
+        `The environment \`${to}\` serves no launch that a canary can be compared with. Promote the launch without \`percent\`.`,
+      );
     if (current.launchId === wanted) throw servesAlready(current);
     const canary = { canaryLaunchId: wanted, canaryPercent: percent };
     return insertNext(current, { store, composer, release: { ...common, launchId: current.launchId, action: 'CANARY', ...canary } });
@@ -157,7 +163,7 @@ async function insertNext(current: Release | undefined, { store, composer, relea
   if (isSame) throw servesAlready(current);
   const contracts = await store.listContracts(environment);
   const prepared = await prepareContracts({ contracts, launchId, canaryLaunchId }, { store, composer });
-  if (!prepared.ok) throw fail('BUSINESS_RULE_VIOLATION', `${prepared.problems[0]?.message ?? ''} Change or delete the contract before.`);
+  if (!prepared.ok) throw fail('BUSINESS_RULE_VIOLATION', `${prepared.problems[0]?.message ?? ''} Change or delete the contract first.`);
   const next = await store.insertRelease({ ...release, number: (current?.number ?? 0) + 1 });
   await keepContracts(next, prepared, store);
   return next;

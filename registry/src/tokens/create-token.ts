@@ -33,7 +33,7 @@ export function requireNarrower({ scopes, subgraphs, environments }: NewToken, c
   const wider = scopes.find((scope) => !creator.scopes.includes(scope));
   if (wider) throw fail('FORBIDDEN', `The token cannot give the scope ${wider}, which it does not have.`);
   if (!isWithin(subgraphs, creator.subgraphs) || !isWithin(environments, creator.environments))
-    throw fail('FORBIDDEN', 'The token cannot create one that is limited less than itself.');
+    throw fail('FORBIDDEN', 'A token cannot create a token with wider limits of environments or subgraphs than its own.');
 }
 
 function isWithin(wanted: readonly string[] | null | undefined, limit: readonly string[] | null): boolean {

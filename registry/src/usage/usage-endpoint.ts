@@ -42,13 +42,14 @@ export function createUsageEndpoint({ store, database, metrics, now, log }: Usag
   for (const result of ['recorded', 'duplicate']) reports.inc({ result }, 0);
   return createEndpoint(async (request): Promise<Reply> => {
     const environment = PATH.exec(request.url?.split('?', 1)[0] ?? '')?.[1];
-    if (environment === undefined) return { kind: 'refused', code: 'NOT_FOUND', message: 'There is nothing at this path.' };
+    if (environment === undefined)
+      return { kind: 'refused', code: 'NOT_FOUND', message: 'The path does not exist. Send reports to /usage/<environment>.' };
     if (request.method !== 'POST') return { kind: 'refused', code: 'METHOD_NOT_ALLOWED', message: 'Send POST.' };
     const token = await findToken(/^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1], store);
     if (!token) throw fail('UNAUTHORIZED', 'A valid token of the registry is required.');
     requireAccess(token, { scopes: ['REPORT'], environments: [environment] });
     if (!/^application\/json *(?:;|$)/i.test(request.headers['content-type'] ?? ''))
-      throw fail('UNSUPPORTED_MEDIA_TYPE', 'A report is application/json.');
+      throw fail('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json.');
     if (!(await store.findCurrentRelease(environment))) throw fail('NOT_FOUND', `The environment \`${environment}\` does not exist.`);
     const body = await readJson(request);
     return takeTurn(async () => {

@@ -15,7 +15,7 @@ export const USAGE_BOUNDS: UsageBounds = { operations: 20_000, clients: 5000 };
 /** The hash of operations, and the name of clients, that are beyond the bounds. */
 export const OTHER = '(other)';
 
-/** What became of a report. */
+/** The result of recording a report. */
 export interface Recorded {
   /** Whether it was recorded before. */
   readonly isDuplicate: boolean;
@@ -161,7 +161,7 @@ interface Identified {
   readonly clients: ReadonlyMap<string, string>;
 }
 
-/** Adds the rows up by operation and client: several may be of what is beyond the bounds. */
+/** Adds the rows up by operation and client: several rows may count for `OTHER`. */
 async function addRows({ query, environment, minute }: Place, { report, day, operations, clients }: Identified): Promise<void> {
   const identified = report.rows.map(({ operation, client, count, errors, durations }): Sum => ({
     operation: operations.get(report.operations[operation]?.hash ?? '')?.id ?? '',

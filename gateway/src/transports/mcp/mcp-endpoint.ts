@@ -52,7 +52,7 @@ export async function createMcpEndpoint(options: McpOptions): Promise<Endpoint> 
       if (request.method !== 'POST') throw fail('METHOD_NOT_ALLOWED', 'Use POST: this server keeps no sessions and opens no streams.');
       rejectCrossSite(request);
       rejectForeignOrigin(request, options);
-      if (options.needsCredential && isAnonymous(arrived)) throw fail('UNAUTHORIZED', 'Agents must send a token.');
+      if (options.needsCredential && isAnonymous(arrived)) throw fail('UNAUTHORIZED', 'A credential is required. Send an access token.');
       admitExtended(exchange, { ...arrived, hasOwnFormat: true, options: transport }, (admitted) => {
         readBody(request, transport.maxBodyBytes, (error, body) => {
           exchange.guard(() => {

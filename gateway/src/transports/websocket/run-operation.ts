@@ -92,7 +92,7 @@ export function createSocketRun(options: SocketRunOptions): ConnectionOptions['r
 }
 
 function tooManyWaiting(): Fault {
-  return fail('SERVICE_UNAVAILABLE', 'Too many operations of this client wait. Retry later.', { retryAfterSeconds: 1 });
+  return fail('SERVICE_UNAVAILABLE', 'Too many operations of the client are waiting. Retry after 1 second.', { retryAfterSeconds: 1 });
 }
 
 /** The query is by far the largest part. */

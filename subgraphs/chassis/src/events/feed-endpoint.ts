@@ -44,7 +44,9 @@ export function createFeedEndpoint({ feed, key, log }: FeedEndpointOptions): Fee
     if (!isAuthorized(request, key)) throw fail('UNAUTHORIZED', 'The key is missing or wrong.');
     const { after, limit, waitMs } = parseParameters(request.url ?? '');
     if (reads >= MAX_READS)
-      throw fail('SERVICE_UNAVAILABLE', `More than ${String(MAX_READS)} reads are waiting.`, { retryAfterSeconds: 1 });
+      throw fail('SERVICE_UNAVAILABLE', `More than ${String(MAX_READS)} reads are waiting. Retry after 1 second.`, {
+        retryAfterSeconds: 1,
+      });
     reads++;
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
     try {

@@ -14,7 +14,7 @@ const SDL = `
 
 async function run(representations: readonly unknown[]): Promise<ExecutionResult> {
   const find = ({ id }: { id: string }) => {
-    if (id === 'broken') return Promise.reject(fail('SERVICE_UNAVAILABLE', 'The database can not be reached'));
+    if (id === 'broken') return Promise.reject(fail('SERVICE_UNAVAILABLE', 'The database cannot be reached'));
     return Promise.resolve(id === 'none' ? null : { id, name: `Place ${id}` });
   };
   const schema = buildSubgraphSchema([{ typeDefs: parse(SDL), resolvers: { Place: { __resolveReference: find } } }]);

@@ -34,7 +34,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Answers 404 to a path that nothing serves. */
 export const refuseUnknownPath: RequestHandler = (request, response) => {
-  const fault = fail('NOT_FOUND', 'There is nothing at this path. GraphQL is served at /graphql.');
+  const fault = fail('NOT_FOUND', 'The path does not exist. GraphQL is served at /graphql.');
   sendFault({ request, response }, fault, reportOf(response).requestId);
 };
 

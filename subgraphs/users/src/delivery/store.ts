@@ -27,12 +27,12 @@ export interface Claim {
   readonly busy: readonly string[];
   readonly perWebhook: number;
   readonly limit: number;
-  /** Whether deliveries of webhooks are claimed that have failed since their last success, or those of all others. */
+  /** True: claims deliveries of webhooks that have failed since their last success. False: claims those of all others. */
   readonly isFailing: boolean;
   readonly leaseMs: number;
 }
 
-/** What an attempt has come to. */
+/** The result of an attempt. */
 export interface AttemptResult {
   readonly attempt: Attempt;
   readonly outcome: Outcome;
@@ -68,7 +68,7 @@ export interface DeliveryStore extends Pick<RowStore<Delivery, DeliveryScope, 'C
   readonly claim: (claim: Claim) => Promise<ClaimedDelivery[]>;
   /** Writes the result of an attempt, unless the lease has passed to another process. Returns whether it was written. */
   readonly complete: (delivery: ClaimedDelivery, result: AttemptResult) => Promise<boolean>;
-  /** Gives a delivery back that was not sent. */
+  /** Releases a delivery that was claimed and not sent. */
   readonly release: (delivery: ClaimedDelivery) => Promise<void>;
   /** Sends the event of a delivery again. Returns undefined when there is no such delivery of the webhook. */
   readonly replay: (webhookId: string, deliveryId: string) => Promise<Delivery | undefined>;
@@ -80,7 +80,7 @@ export interface DeliveryStore extends Pick<RowStore<Delivery, DeliveryScope, 'C
 
 const KEPT_DAYS = 7;
 const SWEEP_ROWS = 1000;
-/** More deliveries that wait are refused: those of clients are bounded by this, those of events by the disabling of the webhook. */
+/** Pings and replays beyond this number of waiting deliveries are refused. Deliveries of events are bounded by the disabling of the webhook. */
 const MAX_WAITING = 10_000;
 const COLUMNS = [
   ...['id', 'webhookId', 'kind', 'status', 'eventId', 'eventType', 'attempts', 'log', 'nextAttemptAt', 'createdAt', 'completedAt'],
@@ -217,7 +217,7 @@ function toNote({ kind }: Outcome, disableAfterHours: number): Sql {
     FROM written WHERE w."id" = written."webhookId" AND w."isEnabled" AND (w."failingSince" IS NULL OR ${isDown})`;
 }
 
-/** The event of a ping is nobody else's, so that it is in no journal. */
+/** The event of a ping concerns its webhook only, so it is not in the journal. */
 function toPing(webhookId: string): Sql {
   return sql`
     INSERT INTO "webhook_deliveries" ("id", "webhookId", "kind", "eventId", "eventType", "audience", "event", "nextAttemptAt")

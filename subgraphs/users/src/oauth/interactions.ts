@@ -151,7 +151,7 @@ async function logIn(options: InteractionOptions, exchange: Exchange, form: URLS
   await provider.interactionFinished(request, response, { login: { accountId, remember: true } }, { mergeWithLastSubmission: false });
 }
 
-/** Returns the code or the passkey of a form. What is no JSON object is a passkey of nobody. */
+/** Returns the code or the passkey of a form. A passkey that is not a JSON object becomes an empty one, which is refused like any unknown passkey. */
 function readProof(form: URLSearchParams): Pick<LoginProof, 'code' | 'passkey'> {
   const sent = form.get('passkey');
   if (sent === null) return { code: form.get('code') ?? '' };

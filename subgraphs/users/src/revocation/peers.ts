@@ -179,12 +179,12 @@ export class RevocationPeers {
     });
     const ended = AbortSignal.any([signal, lost.signal]);
     client.on('notification', ({ payload = '' }) => {
-      // Another process waits for at most a second for what cannot be answered.
+      // Without an answer the other process waits for `answerMs`, and then goes on.
       this.#receive(connection, payload).catch(() => undefined);
     });
     try {
       await client.connect();
-      // In this order: what others know of must receive their notifications.
+      // In this order, because the others notify every process whose number they know.
       await client.query(`LISTEN ${CHANNEL}`);
       await takeNumber(connection);
       this.#connection = connection;
