@@ -26,7 +26,7 @@ const EXTERNAL = [
   ...['@node-rs/*', 'dejavu-fonts-ttf', 'oidc-provider', 'pdfkit'],
   // Loaded by graphile-worker's command alone, for configuration files in TypeScript.
   'typescript',
-  ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
+  ...['@opentelemetry/resources', '@opentelemetry/sdk-trace-node'],
 ];
 
 /**

@@ -1,5 +1,5 @@
 /** A collector of OpenTelemetry: takes spans, metrics and log records by OTLP as JSON over HTTP, on a port that the system chooses. */
-import { type Server, createServer } from 'node:http';
+import { type IncomingHttpHeaders, type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface ExportedSpan {
@@ -41,6 +41,13 @@ export interface ExportedRecord {
   readonly service: string;
 }
 
+/** A request of an exporter. */
+export interface ExportRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
 export interface Collector {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string;
@@ -48,6 +55,8 @@ export interface Collector {
   readonly spans: readonly ExportedSpan[];
   readonly metrics: readonly ExportedMetric[];
   readonly records: readonly ExportedRecord[];
+  /** All requests so far, also those that are no JSON, whose content is in none of the lists. */
+  readonly requests: readonly ExportRequest[];
   stop(): Promise<void>;
 }
 
@@ -71,6 +80,7 @@ const serviceOf = ({ resource }: Resource) => resource.attributes.find(({ key })
 
 export async function startCollector(): Promise<Collector> {
   const [spans, metrics, records]: [ExportedSpan[], ExportedMetric[], ExportedRecord[]] = [[], [], []];
+  const requests: ExportRequest[] = [];
   const take = ({ resourceSpans = [], resourceMetrics = [], resourceLogs = [] }: Export) => {
     for (const each of resourceSpans)
       for (const scope of each.scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, service: serviceOf(each) })));
@@ -83,9 +93,15 @@ export async function startCollector(): Promise<Collector> {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
-      take(JSON.parse(Buffer.concat(chunks).toString()) as Export);
-      response.setHeader('content-type', 'application/json');
-      response.end('{}');
+      const { url: path = '', headers } = incoming;
+      const body = Buffer.concat(chunks);
+      requests.push({ path, headers, body });
+      const type = headers['content-type'] ?? '';
+      const isJson = type === 'application/json';
+      if (isJson) take(JSON.parse(body.toString()) as Export);
+      response.setHeader('content-type', type);
+      // An empty response is one without faults in either encoding (OTLP/HTTP Response).
+      response.end(isJson ? '{}' : '');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -94,6 +110,7 @@ export async function startCollector(): Promise<Collector> {
     spans,
     metrics,
     records,
+    requests,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

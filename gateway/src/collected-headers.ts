@@ -1,6 +1,7 @@
 /** The headers of requests and responses that the settings of a graph name. No I/O. */
 import type { Config } from './config.ts';
 import { findPropagated, findReturned } from './headers/header-rules.ts';
+import { findSourceHeaders } from './request/token-sources.ts';
 
 const MCP_HEADERS = ['mcp-protocol-version'];
 
@@ -14,6 +15,7 @@ export function findCollectedHeaders({ forwardHeaders, headerRules, labels: { he
 export function findCorsHeaders(configs: readonly Config[]): { readonly requestHeaders: string[]; readonly responseHeaders: string[] } {
   const sent = configs.flatMap((config) => [
     ...findCollectedHeaders(config),
+    ...findSourceHeaders(config.TOKEN_SOURCES).filter((name) => name !== 'cookie'),
     ...(config.MCP ? MCP_HEADERS : []),
     ...(config.extensions.coprocessor?.headers ?? []),
     ...config.CORS_REQUEST_HEADERS,

@@ -123,6 +123,8 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const traffic = faults.attempt(() => readTraffic(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
   if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
+  if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
+    addFault('TOKEN_SOURCES', 'needs auth, which is off');
   if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && role !== 'process') {
     if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);

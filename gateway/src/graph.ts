@@ -28,6 +28,7 @@ import { createPipeline } from './pipeline.ts';
 import type { StartPlanner } from './plan/planner-thread.ts';
 import type { Measure } from './request/context.ts';
 import type { RunOperation } from './request/operation.ts';
+import { createTokenFinder, findSourceHeaders } from './request/token-sources.ts';
 import { toRuntimeSettings } from './runtime-settings.ts';
 import { createSourceMetrics } from './sources/source-metrics.ts';
 import { startSupergraph } from './sources/start-supergraph.ts';
@@ -245,6 +246,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const { verifier } = parts;
   const isCredentialRequired = config.AUTH_REQUIRED;
   const forwardHeaders = findCollectedHeaders(config);
+  const tokens = createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin);
   const requests = createRequestMetrics(registry);
   const metrics = createTransportMetrics(registry);
   const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
@@ -252,6 +254,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const sockets = new WebSocketTransport({
     ...parts,
     isCredentialRequired,
+    tokens,
     forwardHeaders,
     fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,
     limits: config.sockets,
@@ -262,6 +265,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const handle = createHttpTransport({
     ...parts,
     isCredentialRequired,
+    tokens,
     forwardHeaders,
     forwardMutationHeaders,
     isAllowedOrigin: edge.isAllowedOrigin,
@@ -269,7 +273,10 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     maxBodyBytes: config.MAX_BODY_BYTES,
     maxUploadBytes: config.MAX_UPLOAD_BYTES,
     hasGraphiql: config.GRAPHIQL,
-    cacheVary: toCacheVary({ forwardHeaders, isByClient: config.TRUSTED_DOCUMENTS_FILE !== undefined }),
+    cacheVary: toCacheVary({
+      changing: [...forwardHeaders, ...findSourceHeaders(config.TOKEN_SOURCES)],
+      isByClient: config.TRUSTED_DOCUMENTS_FILE !== undefined,
+    }),
     responses,
     reserved,
     metrics: requests,

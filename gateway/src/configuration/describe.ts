@@ -16,6 +16,8 @@ export function describeForm(form: SettingForm): string {
       return `URL (${form.protocols.map((protocol) => protocol.slice(0, -1)).join(', ')})`;
     case 'list':
       return 'list of strings';
+    case 'map':
+      return 'strings by names';
     case 'path':
       return 'path of a file';
     case 'string':
@@ -34,5 +36,6 @@ export function writeDefault({ otherwise, defaultValue }: SettingNode): string {
   if (otherwise !== undefined) return otherwise;
   if (defaultValue === undefined) return '';
   if (Array.isArray(defaultValue)) return `\`${JSON.stringify(defaultValue)}\``;
+  if (defaultValue instanceof Map) return '`{}`';
   return typeof defaultValue === 'object' ? '`[]`' : `\`${JSON.stringify(defaultValue).replaceAll('"', '')}\``;
 }

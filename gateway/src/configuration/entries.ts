@@ -116,6 +116,11 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     { flag: 'auth' },
   ),
   AUTH_REQUIRED: atStart('authentication.required', 'Whether clients without a credential are refused; operations that sign in are not.'),
+  TOKEN_SOURCES: atStart(
+    'authentication.tokenSources',
+    'Where access tokens are: authorization, header:<name>, header:<name>:<prefix>, cookie:<name>. The first that a request has counts.',
+    { otherwise: 'authorization, which is the first where the list does not name it' },
+  ),
   TOKEN_PUBLIC_KEY_FILE: atStart(
     'authentication.publicKeyFile',
     "The keys of Trestle's own authorization server: a JWKS or a PEM file. It is watched.",

@@ -24,6 +24,8 @@ export function describeExpected(form: SettingForm, path: string, value?: unknow
       return `must be one of ${form.values.join(', ')}`;
     case 'list':
       return 'must be a list of strings';
+    case 'map':
+      return 'must be a mapping of names to strings';
     default:
       return 'must be a string';
   }

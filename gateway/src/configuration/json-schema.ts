@@ -71,6 +71,8 @@ function toValueSchema(form: SettingForm): Json {
       return { anyOf: [{ enum: form.values }, VARIABLE] };
     case 'list':
       return { anyOf: [{ type: 'array', items: { type: 'string', pattern: String.raw`^[^\s,]*$|\$\{` }, maxItems: MAX_ITEMS }, VARIABLE] };
+    case 'map':
+      return { anyOf: [{ type: ['object', 'null'], additionalProperties: { type: 'string' }, maxProperties: MAX_ITEMS }, VARIABLE] };
     case 'url':
       return { anyOf: [{ type: 'string', pattern: `^$|^(?:${form.protocols.join('|')})//` }, VARIABLE] };
     case 'path':

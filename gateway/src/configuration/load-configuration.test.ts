@@ -27,6 +27,34 @@ describe('loadConfiguration', () => {
     expect(values).toEqual({ MAX_DEPTH: '9', INTROSPECTION: 'off', FORWARD_HEADERS: 'x-a,x-b', EXECUTOR: 'objects' });
   });
 
+  it('reads mappings of names to strings, with variables in values; an empty value counts as unset', async () => {
+    const text =
+      'telemetry:\n  resourceAttributes: { a.b: "x, y=100%", c: "${EMPTY:}" }\n  headers: { Authorization: "Bearer ${TOKEN}" }\n';
+    const { values, faults } = await load(text, { env: { TOKEN: 't' } });
+    expect(faults).toEqual([]);
+    expect(values).toEqual({ OTEL_RESOURCE_ATTRIBUTES: 'a.b=x%2C%20y%3D100%25', OTEL_EXPORTER_OTLP_HEADERS: 'Authorization=Bearer%20t' });
+    expect((await load('telemetry: { headers: "${ALL}", resourceAttributes: }\n', { env: { ALL: 'a=b' } })).values).toEqual({
+      OTEL_EXPORTER_OTLP_HEADERS: 'a=b',
+    });
+  });
+
+  it.each([
+    ['a value that is no string', 'headers: { a: b, x: 1 }', 'headers.x: must be a string'],
+    ['a line break in a header', 'headers: { a: b, x: "hunter2\\r\\nhost: y" }', 'headers.x: must have a value of 1 to 8192'],
+    ['a header that frames the message', 'headers: { Content-Length: "1" }', 'headers.Content-Length: must not name a header'],
+    ['a long attribute', `resourceAttributes: { a: ${'hunter2'.repeat(50)} }`, 'resourceAttributes.a: must have a value of at most 255'],
+    ['a list', 'resourceAttributes: [a]', 'resourceAttributes: must be a mapping'],
+    ['a string', 'resourceAttributes: hunter2', 'resourceAttributes: must be a mapping of names to strings'],
+    ['an attribute without a name', 'resourceAttributes: { "": hunter2 }', 'resourceAttributes.: must have a name'],
+    ['gRPC', 'protocol: grpc', 'protocol: must be one of http/json, http/protobuf'],
+    ['an endpoint that is no URL', 'traces: { endpoint: "collector:4318" }', 'traces.endpoint: must be a URL'],
+  ])('refuses telemetry with %s, at its line', async (_, setting, fault) => {
+    const faults = (await faultsOf(`telemetry:\n  ${setting}\n`)).join();
+    expect(faults).toMatch(/^trestle.yaml:2:\d+: telemetry\./);
+    expect(faults).toContain(fault);
+    expect(faults).not.toContain('hunter2');
+  });
+
   it('reads rules for headers, whose names have no case', async () => {
     const text = `headers:
   request:

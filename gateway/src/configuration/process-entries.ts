@@ -77,12 +77,36 @@ export const PROCESS_ENTRIES = {
   SUBSCRIPTION_DRAIN_MS: atStart('server.subscriptionDrainMs', 'The time over which a stopping process closes its sockets and streams.'),
   LOG_LEVEL: atOnce('log.level', 'The lowest level that is logged.'),
   LOG_FORMAT: atStart('log.format', 'How lines are written: as JSON, or as text for people at a terminal.'),
+  OTEL_SERVICE_NAME: atStart('telemetry.serviceName', 'The attribute service.name of all that is exported.', {
+    otherwise: 'that of resourceAttributes, else trestle-gateway',
+  }),
+  OTEL_RESOURCE_ATTRIBUTES: atStart(
+    'telemetry.resourceAttributes',
+    'Attributes of all that is exported, such as deployment.environment.name; at most 64.',
+  ),
   OTEL_EXPORTER_OTLP_ENDPOINT: atStart('telemetry.otlpEndpoint', 'The OpenTelemetry collector (OTLP over HTTP; /v1/traces is appended).', {
     otherwise: 'nothing is exported',
   }),
+  OTEL_EXPORTER_OTLP_PROTOCOL: atStart(
+    'telemetry.protocol',
+    'How it is exported: as JSON or as protobuf, over HTTP. gRPC is not supported.',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: atStart(
+    'telemetry.headers',
+    'Request headers to the collector, such as Authorization: ${OTLP_TOKEN}; at most 32. They are never logged.',
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: atStart('telemetry.traces.endpoint', 'Where traces go, with the path.', {
+    otherwise: 'otlpEndpoint with /v1/traces',
+  }),
   OTEL_TRACES_SAMPLER: atStart('telemetry.traces.sampler', 'Which traces are exported; parentbased_: as the process before has decided.'),
   OTEL_TRACES_SAMPLER_ARG: atStart('telemetry.traces.ratio', 'The share of traces that traceidratio exports, 0 to 1.'),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: atStart('telemetry.metrics.endpoint', 'Where metrics go, with the path.', {
+    otherwise: 'otlpEndpoint with /v1/metrics',
+  }),
   OTEL_METRICS_EXPORTER: atStart('telemetry.metrics.exporter', 'Whether metrics are exported too; /metrics has them anyway.'),
   OTEL_METRIC_EXPORT_INTERVAL: atStart('telemetry.metrics.intervalMs', 'The interval of these exports.'),
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: atStart('telemetry.logs.endpoint', 'Where the log goes, with the path.', {
+    otherwise: 'otlpEndpoint with /v1/logs',
+  }),
   OTEL_LOGS_EXPORTER: atStart('telemetry.logs.exporter', 'Whether the log is exported too; standard output has it anyway.'),
 } satisfies Partial<Record<FileSettingName, Entry>>;

@@ -12,6 +12,7 @@ import { type Direction, RULE_KEYS, readHeaderRule } from './read-header-rule.ts
 import type { ConfigurationNode, NamedNode, RulesNode, SectionNode, SettingNode } from './setting-tree.ts';
 import { type Environment, substitute } from './substitute.ts';
 import { suggest } from './suggest.ts';
+import { writePair } from './write-pair.ts';
 
 /** The most subgraphs, and the most items of a list. */
 const MAX_ITEMS = 1000;
@@ -165,7 +166,7 @@ class ValueReader {
   }
 
   #readSetting(form: SettingNode, place: Place): void {
-    const text = this.#toText(form.form, place);
+    const text = form.form.kind === 'map' ? this.#toPairs(form, place) : this.#toText(form.form, place);
     // As an empty variable, an empty value counts as unset.
     if (text === undefined || text === '') return;
     const value = form.form.kind === 'path' ? resolve(this.#folder, text) : text;
@@ -220,13 +221,29 @@ class ValueReader {
     return items.includes(undefined) ? undefined : items.join(',');
   }
 
+  /** Returns a mapping as an environment variable would hold it. As an empty variable, an empty value counts as unset. */
+  #toPairs({ form, reader }: SettingNode, place: Place): string | undefined {
+    const node = follow(place.node, this.#parsed.document);
+    if (isScalar(node) && node.value !== null) return this.#toScalarText(form, node, place);
+    const known = this.faults.length;
+    const pairs = this.#readPairs(place).flatMap(({ key, child }) => {
+      const value = this.#toText({ kind: 'string' }, child);
+      if (value === undefined || value === '') return [];
+      const pair = writePair(key, value);
+      const fault = findFault(reader, pair);
+      if (fault !== undefined) this.#fault({ ...child, path: join(place.path, toShown(key)) }, fault, child.at);
+      return [pair];
+    });
+    return this.faults.length > known ? undefined : pairs.join(',');
+  }
+
   #fault({ path, node }: Omit<Place, 'name'>, message: string, at?: number): void {
     this.faults.push({ path, message, offset: at ?? offsetOf(node) });
   }
 }
 
 /** Kinds of values that a file writes without quotes: a string has such a value only when a variable was inserted. */
-const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean', 'list']);
+const NEVER_STRINGS: ReadonlySet<SettingForm['kind']> = new Set(['integer', 'number', 'boolean', 'list', 'map']);
 
 const SWITCHES: ReadonlyMap<string, string> = new Map([
   ['true', 'on'],

@@ -4,7 +4,7 @@
 export const SECTIONS = {
   server: 'The HTTP server: addresses, certificate, limits of connections, and how it stops.',
   log: 'The log, as lines on standard output.',
-  telemetry: 'Spans for OpenTelemetry.',
+  telemetry: 'OpenTelemetry: what is exported of traces, metrics and the log, and where to.',
   supergraph: 'The supergraph that is served, and its source: one of file, url, registry, hive and uplink.',
   subgraphs: 'Settings of single subgraphs, by name.',
   engine: 'What plans and executes operations.',

@@ -18,6 +18,7 @@ import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
 import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
+import { parseTokenSources } from '../request/token-sources.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
@@ -131,6 +132,7 @@ export const settings = {
   ...trafficSettings,
   AUTH: setting.onOff().default(true),
   AUTH_REQUIRED: setting.onOff().default(false),
+  TOKEN_SOURCES: setting.parsed(parseTokenSources, 'list').optional(),
   ...verificationSettings,
   REVOCATIONS_URL: setting.url('http:', 'https:').optional(),
   API_KEY_EXCHANGE_URL: setting.url('http:', 'https:').optional(),

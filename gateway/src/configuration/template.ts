@@ -62,6 +62,8 @@ function toExample({ form, defaultValue }: SettingNode): unknown {
       return false;
     case 'list':
       return [];
+    case 'map':
+      return {};
     case 'path':
     case 'string':
       return '';

@@ -8,6 +8,7 @@ import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import { clientOf, toClientHeaders } from '@trestle/service/client-id';
 import type { ContextSource, RequestContext } from './context.ts';
 import type { ClientApplication } from './operation.ts';
+import type { TokenFinder, TokenRequest } from './token-sources.ts';
 
 export interface IdentifyOptions {
   /** Undefined for a gateway that leaves credentials to its subgraphs. */
@@ -17,6 +18,8 @@ export interface IdentifyOptions {
   readonly rateLimits: RateLimits;
   /** Whether requests without a credential are refused. */
   readonly isCredentialRequired: boolean;
+  /** Finds tokens outside of `Authorization`. Default: they are nowhere else. */
+  readonly tokens?: TokenFinder | undefined;
   /** Names, in lower case, of headers that go to the subgraphs unchanged. */
   readonly forwardHeaders: readonly string[];
   /** The name of a header that the server sets itself: no other place can replace it. Default: none. */
@@ -29,9 +32,7 @@ const SCHEME = 'Bearer ';
 const ANONYMOUS: Identity = { caller: null, identity: [] };
 
 /** The parts of a request that may hold its credential. */
-export interface IdentifiedRequest extends Pick<IncomingMessage, 'headers' | 'rawHeaders'> {
-  readonly method?: string | undefined;
-}
+export type IdentifiedRequest = TokenRequest & Pick<IncomingMessage, 'rawHeaders'>;
 
 /** Where a credential may stand besides the headers. */
 export interface CredentialPlaces {
@@ -43,15 +44,18 @@ export interface CredentialPlaces {
 
 /**
  * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws, or rejects with, UNAUTHORIZED for an
- * invalid credential and for a missing one that is required, VALIDATION_ERROR for more than one, in all places together, and what the exchange of an API key rejects with.
+ * invalid credential and for a missing one that is required, VALIDATION_ERROR for more than one, in all places together, what {@link TokenFinder} throws, and what the exchange of an API key rejects with.
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;
-  const { verifier, isCredentialRequired, forwardHeaders, fixedHeader } = options;
+  const { verifier, isCredentialRequired, forwardHeaders, fixedHeader, tokens } = options;
   const { params, urlKeys = [] } = places;
   const valueOf = (name: string) => (name === fixedHeader ? undefined : params?.get(name)) ?? headers[name];
-  const sent = valueOf('authorization');
-  const isAnonymous = sent === undefined && valueOf('x-api-key') === undefined && urlKeys.length === 0;
+  const hasApiKey = valueOf('x-api-key') !== undefined || urlKeys.length > 0;
+  const found = tokens?.find(request, { valueOf, hasApiKey });
+  // A token of another place counts in place of this header, and reaches the subgraphs as its value.
+  const sent = found === undefined ? valueOf('authorization') : undefined;
+  const isAnonymous = found === undefined && sent === undefined && !hasApiKey;
   if (isAnonymous && isCredentialRequired) throw fail('UNAUTHORIZED', 'A credential is required. Send an access token.');
   if (isAnonymous && forwardHeaders.length === 0) return ANONYMOUS;
   const forwarded: string[] = [];
@@ -61,15 +65,16 @@ export function identify(request: IdentifiedRequest, options: IdentifyOptions, p
   }
   if (!verifier)
     return { caller: null, identity: checkValues([...(sent === undefined ? [] : ['authorization', String(sent)]), ...forwarded], params) };
-  const credential = isAnonymous
-    ? undefined
-    : readCredential({ rawHeaders: params ? [...rawHeaders, ...[...params].flat()] : rawHeaders, urlKeys, method });
   const toIdentity = (token: string): Awaitable<Identity> => {
     const header = toHeader(sent, token);
     const identity = checkValues(forwarded.length === 0 ? ['authorization', header] : ['authorization', header, ...forwarded], params);
     const caller = verifier.verifyOrWait(token);
     return caller instanceof Promise ? caller.then((arrived) => ({ caller: arrived, identity })) : { caller, identity };
   };
+  if (found !== undefined) return toIdentity(found);
+  const credential = isAnonymous
+    ? undefined
+    : readCredential({ rawHeaders: params ? [...rawHeaders, ...[...params].flat()] : rawHeaders, urlKeys, method });
   if (credential === undefined) return { caller: null, identity: checkValues(forwarded, params) };
   const token = toToken(credential, request, options);
   return typeof token === 'string' ? toIdentity(token) : token.then(toIdentity);

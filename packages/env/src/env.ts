@@ -4,12 +4,12 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import * as z from 'zod';
 
-/** Describes what a setting accepts, for schemas and documents. A `path` names a file; a `list` holds strings. */
+/** Describes what a setting accepts, for schemas and documents. A `path` names a file; a `list` holds strings, a `map` strings by names. */
 export type SettingForm =
   | { readonly kind: 'integer' | 'number'; readonly minimum: number; readonly maximum: number }
   | { readonly kind: 'choice'; readonly values: readonly string[] }
   | { readonly kind: 'url'; readonly protocols: readonly string[] }
-  | { readonly kind: 'boolean' | 'string' | 'path' | 'list' };
+  | { readonly kind: 'boolean' | 'string' | 'path' | 'list' | 'map' };
 
 const forms = z.registry<SettingForm>();
 
@@ -77,8 +77,8 @@ export const setting = {
       .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
       .refine((items) => items.every(check), { message })
       .register(forms, { kind: 'list' }),
-  /** Reads a string, or with the form `list` a list, and returns what `parse` returns for it. The message of an Error that `parse` throws is reported. */
-  parsed: <T>(parse: (value: string) => T, kind: 'string' | 'list' = 'string') =>
+  /** Reads a string, or with the form `list` a list, or with `map` pairs `name=value` that are percent-encoded, and returns what `parse` returns for it. The message of an Error that `parse` throws is reported. */
+  parsed: <T>(parse: (value: string) => T, kind: 'string' | 'list' | 'map' = 'string') =>
     z
       .string()
       .transform((value, context) => {

@@ -1,9 +1,11 @@
 /** Exports the metrics and the log of a process with OTLP over HTTP, where the settings demand it. */
 import { setTimeout } from 'node:timers/promises';
+import { loadExporters } from './exporters.ts';
 import type { LogExport } from './log-export.ts';
 import type { MetricSource } from './metric-export.ts';
 import { createResource } from './resource.ts';
 import type { TelemetrySettings } from './settings.ts';
+import { type Target, findTarget } from './target.ts';
 
 /** What is exported. */
 export interface ExportOptions {
@@ -18,30 +20,33 @@ export interface ExportOptions {
 const STOP_MS = 1000;
 
 /**
- * Begins to export what OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER demand; without OTEL_EXPORTER_OTLP_ENDPOINT nothing is exported. Resolves
+ * Begins to export what OTEL_METRICS_EXPORTER and OTEL_LOGS_EXPORTER demand; without an endpoint nothing is exported. Resolves
  * with the function that exports the rest, for at most one second, and ends.
  */
 export async function startExports({ service, settings, registries, log }: ExportOptions): Promise<() => Promise<void>> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRIC_EXPORT_INTERVAL: intervalMs } = settings;
   const exports: { stop(): Promise<void> }[] = [];
-  if (endpoint !== undefined) {
-    const base = endpoint.replace(/\/$/, '');
-    if (settings.OTEL_METRICS_EXPORTER === 'otlp') {
-      const { startMetricExport } = await import('./metric-export.ts');
-      const resource = await createResource(service);
-      exports.push(startMetricExport({ resource, url: `${base}/v1/metrics`, intervalMs, sources: registries }));
-    }
-    if (settings.OTEL_LOGS_EXPORTER === 'otlp') exports.push(await exportLog(`${base}/v1/logs`, { service, log }));
+  const metrics = settings.OTEL_METRICS_EXPORTER === 'otlp' ? findTarget('metrics', settings) : undefined;
+  if (metrics) {
+    const { startMetricExport } = await import('./metric-export.ts');
+    const { OTLPMetricExporter } = await loadExporters(settings);
+    const resource = await createResource(service, settings);
+    const { OTEL_METRIC_EXPORT_INTERVAL: intervalMs } = settings;
+    exports.push(startMetricExport({ resource, exporter: new OTLPMetricExporter(metrics), intervalMs, sources: registries }));
   }
+  const logs = settings.OTEL_LOGS_EXPORTER === 'otlp' ? findTarget('logs', settings) : undefined;
+  if (logs) exports.push(await exportLog(logs, { service, settings, log }));
   return async () => {
     const stopped = Promise.allSettled(exports.map((each) => each.stop()));
     await Promise.race([stopped, setTimeout(STOP_MS, undefined, { ref: false })]);
   };
 }
 
-async function exportLog(url: string, { service, log }: Pick<ExportOptions, 'service' | 'log'>): Promise<Pick<LogExport, 'stop'>> {
+type LogOptions = Pick<ExportOptions, 'service' | 'settings' | 'log'>;
+
+async function exportLog(target: Target, { service, settings, log }: LogOptions): Promise<Pick<LogExport, 'stop'>> {
   const { createLogExport } = await import('./log-export.ts');
-  const lines = createLogExport({ resource: await createResource(service), url });
+  const { OTLPLogExporter } = await loadExporters(settings);
+  const lines = createLogExport({ resource: await createResource(service, settings), exporter: new OTLPLogExporter(target) });
   log.setSink((line) => {
     lines.add(line);
   });

@@ -1,15 +1,13 @@
 /** Exports the lines of the log with OTLP over HTTP. Loaded only where that is on. */
 import { type AnyValueMap, SeverityNumber } from '@opentelemetry/api-logs';
 import { ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
-import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http';
 import type { Resource } from '@opentelemetry/resources';
-import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs';
+import { BatchLogRecordProcessor, type LogRecordExporter, LoggerProvider } from '@opentelemetry/sdk-logs';
 
 /** Where lines go. */
 export interface LogExportOptions {
   readonly resource: Resource;
-  /** Ends with `/v1/logs`. */
-  readonly url: string;
+  readonly exporter: LogRecordExporter;
 }
 
 /** Exports lines. */
@@ -41,13 +39,13 @@ const MAX_VALUE_LENGTH = 2048;
 const INTERVAL_MS = 1000;
 
 /** Creates the export. A collector that is away costs the lines of that time; they are on standard output nevertheless. */
-export function createLogExport({ resource, url }: LogExportOptions): LogExport {
+export function createLogExport({ resource, exporter }: LogExportOptions): LogExport {
   const provider = new LoggerProvider({
     resource,
     logRecordLimits: { attributeValueLengthLimit: MAX_VALUE_LENGTH },
     processors: [
       new BatchLogRecordProcessor({
-        exporter: new OTLPLogExporter({ url }),
+        exporter,
         maxQueueSize: MAX_LINES,
         maxExportBatchSize: MAX_LINES / 4,
         scheduledDelayMillis: INTERVAL_MS,

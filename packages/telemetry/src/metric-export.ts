@@ -1,8 +1,13 @@
 /** Exports the metrics of a process with OTLP over HTTP. Loaded only where that is on. */
 import { hrTime, millisToHrTime } from '@opentelemetry/core';
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import type { Resource } from '@opentelemetry/resources';
-import { MeterProvider, type MetricData, type MetricProducer, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  MeterProvider,
+  type MetricData,
+  type MetricProducer,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from '@opentelemetry/sdk-metrics';
 import { type PrometheusMetric, toMetricData } from './metric-data.ts';
 
 /** What prom-client's `Registry` has. */
@@ -13,15 +18,14 @@ export interface MetricSource {
 /** Where metrics come from, and where they go. */
 export interface MetricExportOptions {
   readonly resource: Resource;
-  /** Ends with `/v1/metrics`. */
-  readonly url: string;
+  readonly exporter: PushMetricExporter;
   readonly intervalMs: number;
   /** Read at every export: some are added later. */
   readonly sources: readonly MetricSource[];
 }
 
 /** Begins to export. Resolves, when `stop` is called, after a last export. A collector that is away is tried again at the next interval. */
-export function startMetricExport({ resource, url, intervalMs, sources }: MetricExportOptions): { stop(): Promise<void> } {
+export function startMetricExport({ resource, exporter, intervalMs, sources }: MetricExportOptions): { stop(): Promise<void> } {
   const startTime = millisToHrTime(performance.timeOrigin);
   const producer: MetricProducer = {
     collect: async () => {
@@ -33,7 +37,7 @@ export function startMetricExport({ resource, url, intervalMs, sources }: Metric
     },
   };
   const reader = new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter({ url }),
+    exporter,
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: Math.min(intervalMs, 10_000),
     metricProducers: [producer],

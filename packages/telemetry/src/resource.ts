@@ -3,10 +3,27 @@ import cluster from 'node:cluster';
 import { hostname } from 'node:os';
 import type { Resource } from '@opentelemetry/resources';
 import { ATTR_SERVICE_NAME } from '@opentelemetry/semantic-conventions';
+import type { TelemetrySettings } from './settings.ts';
 
-/** Returns the resource of a process, with `trestle-<service>` as `service.name`. One of several workers has an instance of its own, because each counts alone. */
-export async function createResource(service: string): Promise<Resource> {
+const INSTANCE = 'service.instance.id';
+
+/** Returns the resource of a process, with the attributes that {@link readResourceAttributes} reads. */
+export async function createResource(service: string, settings: TelemetrySettings): Promise<Resource> {
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  const instance = cluster.worker && { 'service.instance.id': `${hostname()}-${String(cluster.worker.id)}` };
-  return resourceFromAttributes({ [ATTR_SERVICE_NAME]: `trestle-${service}`, ...instance });
+  return resourceFromAttributes(readResourceAttributes(service, settings));
+}
+
+/**
+ * Returns the attributes. `service.name` is OTEL_SERVICE_NAME, else that of OTEL_RESOURCE_ATTRIBUTES, else `trestle-<service>` (OpenTelemetry,
+ * "General SDK Configuration"). One of several workers has an instance of its own, because each counts alone: its number after that of the
+ * settings, or after the name of the host.
+ */
+export function readResourceAttributes(service: string, settings: TelemetrySettings): Record<string, string> {
+  const { OTEL_SERVICE_NAME: name, OTEL_RESOURCE_ATTRIBUTES: attributes } = settings;
+  return {
+    [ATTR_SERVICE_NAME]: `trestle-${service}`,
+    ...Object.fromEntries(attributes),
+    ...(name !== undefined && { [ATTR_SERVICE_NAME]: name }),
+    ...(cluster.worker && { [INSTANCE]: `${attributes.get(INSTANCE) ?? hostname()}-${String(cluster.worker.id)}` }),
+  };
 }

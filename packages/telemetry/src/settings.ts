@@ -1,5 +1,6 @@
 /** The settings of telemetry. Names and values are those of OpenTelemetry ("Environment Variable Specification"). */
 import { setting } from '@trestle/env';
+import { ATTRIBUTES, HEADERS, readPairs } from './pairs.ts';
 
 /** How it is decided which traces are exported. Those with `parentbased_` follow the decision of the process before, which `traceparent` has. */
 export const SAMPLERS = [
@@ -15,20 +16,54 @@ export const SAMPLERS = [
 export type SamplerName = (typeof SAMPLERS)[number];
 
 const EXPORTERS = ['none', 'otlp'] as const;
+/** OpenTelemetry's third, `grpc`, would need a client of gRPC; every collector takes HTTP too. */
+const PROTOCOLS = ['http/json', 'http/protobuf'] as const;
+
+type Pairs = ReadonlyMap<string, string>;
+const NO_PAIRS: Pairs = new Map();
+
+const address = () => setting.url('http:', 'https:').optional();
+
+/** Reads the name of a service. */
+function readServiceName(name: string): string {
+  const fault = ATTRIBUTES.findFault('service.name', name);
+  if (fault !== undefined) throw new Error(fault.replace('have a value', 'be a string'));
+  return name;
+}
+
+/** Header names have no case. */
+function readHeaders(text: string): Pairs {
+  return new Map([...readPairs(text, HEADERS)].map(([name, value]) => [name.toLowerCase(), value]));
+}
 
 /** The settings of telemetry, the same for every process. */
 export const telemetrySettings = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting.url('http:', 'https:').optional(),
+  OTEL_SERVICE_NAME: setting.parsed(readServiceName).optional(),
+  OTEL_RESOURCE_ATTRIBUTES: setting.parsed((text) => readPairs(text, ATTRIBUTES), 'map').default(NO_PAIRS),
+  OTEL_EXPORTER_OTLP_ENDPOINT: address(),
+  OTEL_EXPORTER_OTLP_PROTOCOL: setting.choice(...PROTOCOLS).default('http/json'),
+  OTEL_EXPORTER_OTLP_HEADERS: setting.parsed(readHeaders, 'map').default(NO_PAIRS),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address(),
   OTEL_TRACES_SAMPLER: setting.choice(...SAMPLERS).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: setting.number(0, 1).default(1),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: address(),
   OTEL_METRICS_EXPORTER: setting.choice(...EXPORTERS).default('none'),
   OTEL_METRIC_EXPORT_INTERVAL: setting.integer(1000, 3_600_000).default(60_000),
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: address(),
   OTEL_LOGS_EXPORTER: setting.choice(...EXPORTERS).default('none'),
 };
 
 /** The values of {@link telemetrySettings}. */
 export interface TelemetrySettings {
+  readonly OTEL_SERVICE_NAME?: string | undefined;
+  readonly OTEL_RESOURCE_ATTRIBUTES: Pairs;
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_PROTOCOL: (typeof PROTOCOLS)[number];
+  /** By names in lower case. Secret. */
+  readonly OTEL_EXPORTER_OTLP_HEADERS: Pairs;
+  readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_METRICS_ENDPOINT?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_LOGS_ENDPOINT?: string | undefined;
   readonly OTEL_TRACES_SAMPLER: SamplerName;
   /** The share of traces that the samplers with `traceidratio` export, 0 to 1. */
   readonly OTEL_TRACES_SAMPLER_ARG: number;

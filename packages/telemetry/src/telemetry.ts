@@ -4,7 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { createResource } from './resource.ts';
+import { loadExporters } from './exporters.ts';
 import { Scope } from './scope.ts';
+import { type Target, findTarget } from './target.ts';
 import type { TelemetrySettings } from './settings.ts';
 
 export { Scope, type SpanIds } from './scope.ts';
@@ -30,8 +32,8 @@ const EXPORT_INTERVAL_MS = 1000;
 const STOP_MS = 1000;
 
 /**
- * Creates the tracing of a process. `trestle-<service>` becomes the attribute `service.name` of the resource; `/v1/traces` is appended to
- * OTEL_EXPORTER_OTLP_ENDPOINT. Without an endpoint no span is exported, and the trace context of a client is forwarded unchanged (W3C Trace
+ * Creates the tracing of a process. `trestle-<service>` becomes the attribute `service.name` of the resource, unless the settings have another
+ * one; `/v1/traces` is appended to OTEL_EXPORTER_OTLP_ENDPOINT. Without an endpoint no span is exported, and the trace context of a client is forwarded unchanged (W3C Trace
  * Context §3.4).
  */
 export async function createTracing({
@@ -42,8 +44,8 @@ export async function createTracing({
   readonly settings: TelemetrySettings;
 }): Promise<Tracing> {
   const propagator = new W3CTraceContextPropagator();
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = settings;
-  const provider = endpoint === undefined ? undefined : await createProvider(service, { endpoint, settings });
+  const target = findTarget('traces', settings);
+  const provider = target && (await createProvider(service, { target, settings }));
   // Without a provider, spans of the API package are not recorded and carry the context of their parent.
   const tracer = provider?.getTracer(`trestle-${service}`) ?? trace.getTracer('trestle');
   return {
@@ -59,16 +61,13 @@ export async function createTracing({
 }
 
 /** Loads the SDK only when spans are exported, because it is large. */
-async function createProvider(
-  service: string,
-  { endpoint, settings }: { readonly endpoint: string; readonly settings: TelemetrySettings },
-) {
+async function createProvider(service: string, { target, settings }: { readonly target: Target; readonly settings: TelemetrySettings }) {
   const { BatchSpanProcessor, NodeTracerProvider } = await import('@opentelemetry/sdk-trace-node');
-  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+  const { OTLPTraceExporter } = await loadExporters(settings);
   const { createSampler } = await import('./sampler.ts');
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
+  const exporter = new OTLPTraceExporter(target);
   return new NodeTracerProvider({
-    resource: await createResource(service),
+    resource: await createResource(service, settings),
     sampler: createSampler(settings),
     spanLimits: { attributeValueLengthLimit: MAX_ATTRIBUTE_LENGTH },
     spanProcessors: [new BatchSpanProcessor(exporter, { scheduledDelayMillis: EXPORT_INTERVAL_MS, maxQueueSize: MAX_QUEUED_SPANS })],

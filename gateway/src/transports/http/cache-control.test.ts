@@ -93,8 +93,8 @@ describe('chooseCacheControl', () => {
 describe('toCacheVary', () => {
   it('names every header that selects a result', () => {
     const own = 'Accept, Accept-Encoding, Authorization, X-API-Key';
-    expect(toCacheVary({ forwardHeaders: [], isByClient: false })).toBe(own);
+    expect(toCacheVary({ changing: [], isByClient: false })).toBe(own);
     const all = `${own}, x-tenant, apollographql-client-name, apollographql-client-version, x-graphql-client-name, x-graphql-client-version`;
-    expect(toCacheVary({ forwardHeaders: ['x-tenant'], isByClient: true })).toBe(all);
+    expect(toCacheVary({ changing: ['x-tenant'], isByClient: true })).toBe(all);
   });
 });

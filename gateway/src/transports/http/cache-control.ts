@@ -43,13 +43,13 @@ const REPORTS = ['trestle-plan', 'trestle-cost', 'trestle-snapshot'];
 const CLIENT_HEADERS = ['apollographql-client-name', 'apollographql-client-version', 'x-graphql-client-name', 'x-graphql-client-version'];
 
 interface VaryOptions {
-  /** Names of headers that go to subgraphs. */
-  readonly forwardHeaders: readonly string[];
+  /** Names of headers that go to subgraphs, or have a token. */
+  readonly changing: readonly string[];
   /** Whether the application that a request names decides which document it means (trusted documents). */
   readonly isByClient: boolean;
 }
 
 /** Returns `Vary` of responses that caches may keep: without it, a response to a request without these headers is served to one with them. */
-export function toCacheVary({ forwardHeaders, isByClient }: VaryOptions): string {
-  return [VARY, ...forwardHeaders, ...(isByClient ? CLIENT_HEADERS : [])].join(', ');
+export function toCacheVary({ changing, isByClient }: VaryOptions): string {
+  return [VARY, ...new Set(changing), ...(isByClient ? CLIENT_HEADERS : [])].join(', ');
 }

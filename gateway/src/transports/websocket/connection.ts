@@ -208,7 +208,7 @@ export class Connection {
   readonly #refuse = (error: unknown): void => {
     const { code, message } = toFault(error);
     if (code === 'VALIDATION_ERROR') this.#close(CloseCode.BadRequest, message);
-    else if (code === 'UNAUTHORIZED') this.#close(CloseCode.Forbidden, 'Forbidden');
+    else if (code === 'UNAUTHORIZED' || code === 'FORBIDDEN') this.#close(CloseCode.Forbidden, 'Forbidden');
     else if (code === 'SERVICE_UNAVAILABLE' || code === 'RATE_LIMIT_EXCEEDED') this.#close(TRY_AGAIN_LATER, message);
     else {
       this.#options.log.error('WebSocket failed', { error });

@@ -1,0 +1,145 @@
+/** Other places of access tokens than `Authorization`: headers and cookies that the settings name. No I/O. */
+import { fail } from '@trestle/schema/errors';
+import type { IsAllowedOrigin, OriginRequest } from '@trestle/service/allowed-origin';
+import { mayForward } from '../headers/header-names.ts';
+
+/** A place that may hold a token. */
+export type TokenSource =
+  | { readonly kind: 'authorization' }
+  /** `prefix` stands before the token with a space between, and has no case. */
+  | { readonly kind: 'header'; readonly name: string; readonly prefix: string | undefined }
+  | { readonly kind: 'cookie'; readonly name: string };
+
+const MAX_SOURCES = 8;
+const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
+const FORM = 'must be authorization, header:<name>, header:<name>:<prefix> or cookie:<name>';
+const NOT_A_SOURCE = 'must not name a header that has a meaning of its own, such as Authorization or Cookie';
+/** Browsers or proxies set these themselves, or they say something else of a request. */
+const OTHER_MEANING =
+  /^(?:accept|cookie|origin|referer|forwarded|via|user-agent|sec-.*|x-forwarded-.*|apollo-require-preflight|idempotency-key)$/;
+
+/**
+ * Parses a list of places, separated by commas or spaces; names of headers in lower case. `authorization` is the first where the list does not name
+ * it. Throws an Error for an invalid list.
+ */
+export function parseTokenSources(text: string): readonly TokenSource[] {
+  const items = text.split(/[\s,]+/).filter((item) => item !== '');
+  if (items.length > MAX_SOURCES) throw new Error(`must have at most ${String(MAX_SOURCES)} places`);
+  const sources = items.map(parseSource);
+  const keys = sources.map((source) => ('name' in source ? `${source.kind}:${source.name}` : source.kind));
+  if (new Set(keys).size < keys.length) throw new Error('must not name a place twice');
+  return sources.some(({ kind }) => kind === 'authorization') ? sources : [{ kind: 'authorization' }, ...sources];
+}
+
+function parseSource(item: string): TokenSource {
+  const [kind = '', name = '', prefix, ...rest] = item.split(':');
+  if (item.toLowerCase() === 'authorization') return { kind: 'authorization' };
+  if (!TOKEN.test(name) || rest.length > 0) throw new Error(FORM);
+  if (kind === 'cookie' && prefix === undefined) return { kind, name };
+  if (kind !== 'header' || (prefix !== undefined && !TOKEN.test(prefix))) throw new Error(FORM);
+  if (!mayForward(name) || OTHER_MEANING.test(name.toLowerCase())) throw new Error(NOT_A_SOURCE);
+  return { kind, name: name.toLowerCase(), prefix };
+}
+
+/** Returns the names of request headers that these places read, besides `Authorization`. */
+export function findSourceHeaders(sources: readonly TokenSource[] = []): string[] {
+  return sources.flatMap((source) => (source.kind === 'header' ? [source.name] : source.kind === 'cookie' ? ['cookie'] : []));
+}
+
+/** A request whose token is looked for. */
+export interface TokenRequest extends OriginRequest {
+  readonly method?: string | undefined;
+}
+
+/** What a request has besides. */
+export interface OtherCredentials {
+  /** Returns a header, or what replaces it. */
+  readonly valueOf: (name: string) => string | readonly string[] | undefined;
+  readonly hasApiKey: boolean;
+}
+
+/** Finds tokens outside of `Authorization`. */
+export interface TokenFinder {
+  /**
+   * Returns the token of the first place that has one; undefined where this is `Authorization`, and where no place has one. Throws UNAUTHORIZED for a
+   * token that is not well-formed, VALIDATION_ERROR for one beside an API key, and FORBIDDEN for one in a cookie of a request that pages of other
+   * sites could have a browser send.
+   */
+  find(request: TokenRequest, others: OtherCredentials): string | undefined;
+}
+
+/** Creates the search; undefined where `Authorization` is the only place. */
+export function createTokenFinder(sources: readonly TokenSource[] | undefined, isAllowedOrigin: IsAllowedOrigin): TokenFinder | undefined {
+  if (!sources || sources.every(({ kind }) => kind === 'authorization')) return undefined;
+  return {
+    find(request, { valueOf, hasApiKey }) {
+      for (const source of sources) {
+        if (source.kind === 'authorization') {
+          if (valueOf('authorization') !== undefined) return undefined;
+        } else if (source.kind === 'header') {
+          const value = valueOf(source.name);
+          if (value === undefined) continue;
+          if (hasApiKey) throw fail('VALIDATION_ERROR', 'Send exactly one credential.');
+          return checkToken(removePrefix(String(value), source.prefix));
+        } else if (!hasApiKey) {
+          // Browsers send cookies on their own, so one beside an API key is no second credential.
+          const value = readCookie(request.headers.cookie, source.name);
+          if (value === '') continue;
+          if (mayBeForged(request, isAllowedOrigin)) throw fail('FORBIDDEN', MAY_BE_FORGED);
+          return checkToken(value);
+        }
+      }
+      return undefined;
+    },
+  };
+}
+
+const MAY_BE_FORGED =
+  'A request whose token is in a cookie needs an allowed Origin, or the header `Apollo-Require-Preflight: 1`; a WebSocket needs the Origin.';
+const VALUE = /^[\w.~+/=-]+$/;
+
+function checkToken(value: string | undefined): string {
+  if (value !== undefined && VALUE.test(value)) return value;
+  throw fail('UNAUTHORIZED', 'The access token has an unknown form.', { isInvalidCredential: true });
+}
+
+/** Returns what is behind the prefix and spaces; undefined without it. */
+function removePrefix(value: string, prefix: string | undefined): string | undefined {
+  if (prefix === undefined) return value;
+  const { length } = prefix;
+  return value.slice(0, length).toLowerCase() === prefix.toLowerCase() && value[length] === ' ' ? value.slice(length).trim() : undefined;
+}
+
+/**
+ * Returns the value of a cookie (RFC 6265 §4.2.1); an empty string where there is none. Throws UNAUTHORIZED for one that is there with several values:
+ * other hosts of a site can add cookies, and which of them comes first is not known.
+ */
+function readCookie(header: string | undefined, name: string): string {
+  if (!header?.includes(name)) return '';
+  let found = '';
+  for (const pair of header.split(';')) {
+    const end = pair.indexOf('=');
+    if (end < 0 || pair.slice(0, end).trim() !== name) continue;
+    const value = pair.slice(end + 1).trim();
+    if (found !== '' && value !== found)
+      throw fail('UNAUTHORIZED', 'The cookie with the access token has several values.', { isInvalidCredential: true });
+    found = value;
+  }
+  return found;
+}
+
+/** Browsers send these headers to other sites after a preflight request only, which only allowed origins pass. */
+const PREFLIGHTED = ['apollo-require-preflight', 'authorization', 'x-api-key'];
+
+/** Whether a page of another site could have a browser send the request, with its cookies. */
+function mayBeForged(request: TokenRequest, isAllowedOrigin: IsAllowedOrigin): boolean {
+  const { headers, method } = request;
+  if (headers.origin !== undefined) return !isAllowedOrigin(request);
+  // A browser names the origin of every WebSocket, and pages may open them to any server.
+  if (headers.upgrade !== undefined) return true;
+  if (headers['sec-fetch-site'] === 'same-origin') return false;
+  if (PREFLIGHTED.some((name) => headers[name] !== undefined)) return false;
+  const isSimple = method === 'GET' || method === 'HEAD' || method === 'POST' || method === undefined;
+  const isJson = /^application\/(?:graphql-response\+)?json *(?:;|$)/i.test(headers['content-type'] ?? '');
+  return isSimple && !(method === 'POST' && isJson);
+}
