@@ -6,7 +6,7 @@ import { type Sent, ask, countStatuses, inParallel } from '../wire/http.ts';
 import type { RawReply } from '../wire/http-reply.ts';
 
 const JSON_TYPE = ['Content-Type', 'application/json'];
-/** What Node is given for all headers together is 16 KiB. */
+/** Below the limit of all headers together, which is 16 KiB. */
 const HEADER_BYTES = 15_000;
 
 async function send(

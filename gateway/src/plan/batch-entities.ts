@@ -96,7 +96,7 @@ function isPlain(node: PlanNode | undefined): boolean {
   }
 }
 
-/** Whether all fetches of a node are of entities. */
+/** Returns whether all fetches of a node are of entities. */
 function isOfEntities(node: PlanNode | undefined): boolean {
   switch (node?.kind) {
     case undefined:

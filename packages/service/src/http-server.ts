@@ -137,8 +137,8 @@ function createHttpsRedirect(
 }
 
 /**
- * Returns what adds the headers of every response. Those of the limit that `prepare` adds stay when the service itself answers: a preflight, a redirect
- * and a probe are not counted. What it refuses is.
+ * Returns the functions that add the headers of every response. When the service itself answers a preflight, a redirect or a probe, the request is not
+ * counted, and the headers of the rate limit stay as `prepare` has added them. A request that the service refuses is counted.
  */
 function createRefusalHeaders({ edge, rateLimits }: ServiceOptions, clients: ClientIds): RefusalHeaders {
   if (!rateLimits) return { prepare: edge?.prepare };

@@ -13,7 +13,7 @@ const COMMA = 0x2c;
 /** Longer pieces are copied by the runtime: for short ones the call costs more than the copy. */
 const LONG_PIECE = 160;
 const DATA = Buffer.from('{"data":{');
-/** What stands behind the last piece: a brace of the data, and a brace or a comma behind it. */
+/** The bytes after the last piece: the closing brace of the data, and a brace or a comma after it. */
 const TAIL_BYTES = 16;
 const MARGIN_BYTES = 1024;
 

@@ -232,7 +232,7 @@ function attachTypeNames(runs: readonly Run[]): Run[] {
   return attached;
 }
 
-/** Whether a fetch of entities is for the objects at a place. */
+/** Returns whether a fetch of entities is for the objects at a place. */
 function isAt({ source: { step }, tops }: AskedFetch, { path, type }: Place): boolean {
   if (!step.entities || !tops.some(({ object }) => object.type.name === type.name)) return false;
   const isSame = ({ key, types }: PlaceSegment, i: number) => {

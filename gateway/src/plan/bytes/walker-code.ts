@@ -251,7 +251,7 @@ class WalkerGenerator {
   }
 }
 
-/** Whether the first thing in an object is a field of the response that is always there. */
+/** Returns whether an object begins with a field of the response that is always there. */
 function isKeptFirst({ items }: AskedObject): boolean {
   const [first] = items;
   return first === undefined || (first.kind === 'field' && first.isKept && first.field.when.length === 0 && first.keptWhen.length === 0);

@@ -54,7 +54,7 @@ export interface SocketServer {
   readonly close: () => Promise<void>;
 }
 
-/** What the server is created from. */
+/** The dependencies of the server. */
 export interface SocketServerOptions {
   readonly schema: GraphQLSchema;
   readonly operations: SocketOperations;
@@ -70,7 +70,7 @@ interface Peer {
 
 type InitialisedPeer = Peer & { readonly session: Session };
 
-/** What graphql-ws passes on from a message to where it is executed. */
+/** What graphql-ws passes from the message of an operation to its execution. */
 type Prepared = ExecutionArgs & { readonly run: () => Results };
 
 /** Creates the server; `upgrade` accepts connections on `/graphql` and answers 404 elsewhere. */

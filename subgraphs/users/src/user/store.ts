@@ -103,7 +103,7 @@ export function createUserStore({ prisma, createId, clock }: StoreOptions<UserCl
   };
 }
 
-/** What a login is checked with. */
+/** The data of an account that a login is checked against. */
 export interface Login {
   /** The e-mail address in the case in which addresses are compared, whether an account has it or not. */
   readonly loginName: string;
