@@ -18,11 +18,11 @@ import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
 import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
-import { parseTokenSources } from '../request/token-sources.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
+import { parseTokenSources } from './parse-token-sources.ts';
 import { CLIENT_CERTIFICATES, readCertificates, readPrivateKey } from './pem.ts';
 
 /** Where a supergraph can come from. */
