@@ -157,6 +157,7 @@ export const settings = {
   MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
   TRUSTED_DOCUMENTS_FILE: setting.parsedFile(readTrustedDocuments).optional(),
   TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
+  TRUSTED_DOCUMENTS_LOG_UNKNOWN: setting.onOff().default(false),
   MCP: setting.onOff().default(false),
   MCP_CLIENT: setting.string().optional(),
   MCP_MUTATIONS: setting.onOff().default(false),
