@@ -15,6 +15,7 @@ import type { ResponseCache } from './cache/response-cache.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
 import { createApiKeys, createVerifier } from './credentials.ts';
 import { createDocuments } from './documents/documents.ts';
+import { createUnknownRecord } from './documents/unknown-documents.ts';
 import type { Engine } from './engines/engine.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
@@ -100,7 +101,8 @@ export async function startGraph(
   const verification = await createVerifier(config, { log, metrics });
   const apiKeys = createApiKeys(config, { verifier: verification.verifier, metrics });
   const trusted = watchTrustedDocuments({ file: config.env['TRUSTED_DOCUMENTS_FILE'], initial: config.TRUSTED_DOCUMENTS_FILE, log });
-  const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY });
+  const recordUnknown = config.TRUSTED_DOCUMENTS_LOG_UNKNOWN ? createUnknownRecord({ log, metrics }) : undefined;
+  const documents = createDocuments({ readTrusted: trusted.read, isTrustedOnly: config.TRUSTED_DOCUMENTS_ONLY, recordUnknown });
   const run = createPipeline({ documents, engine, signInFields: config.signInFields, hooks, usage });
   const endpoints = [
     ...createInvalidation(config, cache),

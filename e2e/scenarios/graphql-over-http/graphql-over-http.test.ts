@@ -36,8 +36,12 @@ beforeAll(async () => {
     { documents: { greet: 'query Greet($name: String) { hello(name: $name) }' } },
   ];
   await writeFile(file, JSON.stringify({ clients }));
-  federation = await startFederation(subgraphs, { env: { MAX_BATCH: '3', TRUSTED_DOCUMENTS_FILE: file } });
-  strict = await startFederation(subgraphs, { env: { TRUSTED_DOCUMENTS_FILE: file, TRUSTED_DOCUMENTS_ONLY: 'on', MAX_COST: '50' } });
+  federation = await startFederation(subgraphs, {
+    env: { MAX_BATCH: '3', TRUSTED_DOCUMENTS_FILE: file, TRUSTED_DOCUMENTS_LOG_UNKNOWN: 'on' },
+  });
+  strict = await startFederation(subgraphs, {
+    env: { TRUSTED_DOCUMENTS_FILE: file, TRUSTED_DOCUMENTS_ONLY: 'on', TRUSTED_DOCUMENTS_LOG_UNKNOWN: 'on', MAX_COST: '50' },
+  });
 });
 afterAll(async () => {
   await federation.stop();
@@ -56,6 +60,19 @@ it('passes every audit of graphql-http', async () => {
     .map((result) => `${result.id} ${result.name}: ${result.status === 'ok' ? '' : result.reason}`);
   expect(failed).toEqual([]);
   expect(results.length).toBeGreaterThanOrEqual(61);
+});
+
+it('counts and logs documents that are not trusted, whether they are executed or refused', async () => {
+  for (const [to, result] of [
+    [federation, 'executed'],
+    [strict, 'refused'],
+  ] as const) {
+    for (let i = 0; i < 2; i++) await post({ query: 'query Unlisted { hello }' }, { to });
+    const { text } = await request(`${to.gateway.url}/metrics`, { method: 'GET' });
+    expect(text).toMatch(new RegExp(`trestle_unknown_documents_total\\{result="${result}"\\} [1-9]`));
+    await until(() => Promise.resolve(to.gateway.lines.join('').includes(`${result} a document that is not trusted`)));
+    expect(to.gateway.lines.join('')).not.toContain('Unlisted {');
+  }
 });
 
 describe('a request', () => {

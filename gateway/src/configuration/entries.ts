@@ -201,6 +201,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   ),
   TRUSTED_DOCUMENTS_FILE: atStart('documents.trustedFile', 'Documents that clients may send by id (JSON). It is watched.'),
   TRUSTED_DOCUMENTS_ONLY: atStart('documents.trustedOnly', 'Whether all other documents are refused.'),
+  TRUSTED_DOCUMENTS_LOG_UNKNOWN: atStart(
+    'documents.logUnknown',
+    'Whether other documents are counted, and each is logged once by its hash.',
+  ),
   MCP: atStart('mcp.enabled', 'Whether agents find tools at /mcp: the operations of documents.trustedFile.', { flag: 'mcp' }),
   MCP_CLIENT: atStart('mcp.client', 'The client in documents.trustedFile whose documents are tools.', {
     otherwise: 'the one that the headers of a request name',

@@ -18,11 +18,11 @@ import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
 import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
-import { parseTokenSources } from '../request/token-sources.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
+import { parseTokenSources } from './parse-token-sources.ts';
 import { CLIENT_CERTIFICATES, readCertificates, readPrivateKey } from './pem.ts';
 
 /** Where a supergraph can come from. */
@@ -157,6 +157,7 @@ export const settings = {
   MAX_UPLOAD_BYTES: setting.integer(1024, 2_147_483_647).default(104_857_600),
   TRUSTED_DOCUMENTS_FILE: setting.parsedFile(readTrustedDocuments).optional(),
   TRUSTED_DOCUMENTS_ONLY: setting.onOff().default(false),
+  TRUSTED_DOCUMENTS_LOG_UNKNOWN: setting.onOff().default(false),
   MCP: setting.onOff().default(false),
   MCP_CLIENT: setting.string().optional(),
   MCP_MUTATIONS: setting.onOff().default(false),

@@ -5,6 +5,7 @@ import type { ClientApplication } from '../request/operation.ts';
 import type { Parameters } from '../request/parameters.ts';
 import { createPersistedQueries } from './persisted-queries.ts';
 import type { TrustedDocuments } from './trusted.ts';
+import type { RecordUnknown } from './unknown-documents.ts';
 
 export interface Documents {
   /**
@@ -19,6 +20,8 @@ export interface DocumentOptions {
   readonly readTrusted: () => TrustedDocuments | undefined;
   /** Whether documents outside the manifest are refused. */
   readonly isTrustedOnly: boolean;
+  /** Records documents outside of the manifest. Default: nothing does. */
+  readonly recordUnknown?: RecordUnknown | undefined;
 }
 
 /** The error to which clients of Apollo's automatic persisted queries respond by sending the text with its hash. */
@@ -29,7 +32,7 @@ export class PersistedQueryNotFound extends Fault {
 }
 
 /** Creates the resolver of documents, with a cache of persisted queries. */
-export function createDocuments({ readTrusted, isTrustedOnly }: DocumentOptions): Documents {
+export function createDocuments({ readTrusted, isTrustedOnly, recordUnknown }: DocumentOptions): Documents {
   const persisted = createPersistedQueries();
   const findByHash = (hash: string, client: ClientApplication) =>
     readTrusted()?.find(`sha256:${hash}`, client) ?? readTrusted()?.find(hash, client) ?? (isTrustedOnly ? undefined : persisted.get(hash));
@@ -46,9 +49,13 @@ export function createDocuments({ readTrusted, isTrustedOnly }: DocumentOptions)
         if (hash === undefined) throw fail('VALIDATION_ERROR', 'The request has no `query`.');
         const text = findByHash(hash, client);
         if (text === undefined) throw new PersistedQueryNotFound();
+        if (recordUnknown && !readTrusted()?.has(text, client)) recordUnknown(text, 'executed');
         return text;
       }
-      if (isTrustedOnly && !readTrusted()?.has(query, client)) throw fail('FORBIDDEN', 'Only trusted documents are executed.');
+      if ((isTrustedOnly || recordUnknown) && !readTrusted()?.has(query, client)) {
+        recordUnknown?.(query, isTrustedOnly ? 'refused' : 'executed');
+        if (isTrustedOnly) throw fail('FORBIDDEN', 'Only trusted documents are executed.');
+      }
       if (hash !== undefined && !persisted.has(hash)) {
         if (createHash('sha256').update(query).digest('hex') !== hash)
           throw fail('VALIDATION_ERROR', '`extensions.persistedQuery.sha256Hash` does not match `query`.');
