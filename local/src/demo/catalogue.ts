@@ -22,7 +22,7 @@ export const CATALOGUE: Readonly<Record<string, readonly Row[]>> = {
       350,
       'For joining heavy timber. Drill the pilot hole and they draw up tight without splitting.',
     ],
-    ['Split-ring connector, 64 mm', 410, 2400, 'Sits in a groove between two timbers and carries the shear that bolts alone can not.'],
+    ['Split-ring connector, 64 mm', 410, 2400, 'Sits in a groove between two timbers and carries the shear that bolts alone cannot.'],
     ['Structural rivet 19 × 60, 5 kg', 3150, 140, 'Round head, soft steel. Heat to cherry red, drive, and let it shrink tight.'],
     ['Shear plate, 67 mm, pair', 690, 1200, 'Lets a timber joint be taken apart again and loses none of its strength.'],
     [

@@ -117,7 +117,7 @@ export const STRUCTURES: readonly Subject[] = [
     name: 'prestressed concrete',
     tags: ['concrete', 'design', 'history'],
     facts: [
-      'Squeeze concrete before it is loaded and it forgets that it can not be pulled.',
+      'Squeeze concrete before it is loaded and it forgets that it cannot be pulled.',
       'Freyssinet’s insight was that it takes high-strength steel, since creep eats up the stretch of any other.',
       'A duct without grout is a promise that somebody else will have to keep.',
       'Mind the losses: friction, creep, shrinkage, relaxation, in the order in which they surprise you.',
@@ -168,7 +168,7 @@ export const STRUCTURES: readonly Subject[] = [
     tags: ['maintenance', 'design', 'beginners'],
     facts: [
       'There are three enemies of bridges: water, water, and salt water.',
-      'A gully that can not be reached with a shovel will not be cleaned.',
+      'A gully that cannot be reached with a shovel will not be cleaned.',
       'Lead the pipe all the way down; a short spout only moves the damage to the next girder.',
       'A fall of two per cent looks like nothing and makes all the difference.',
     ],
