@@ -206,6 +206,13 @@ subgraphs:
     ]);
   });
 
+  it('reports the first place where the text is not well-formed, and says that a variable between brackets must be quoted', async () => {
+    expect(await faultsOf('limits: { maxDepth: 9\nlog: { format: text }\nserver: { port: 1 }\n')).toHaveLength(1);
+    expect(await faultsOf('telemetry:\n  headers: { authorization: ${TOKEN}, x-tenant: a }\nlog: { format: text }\n')).toEqual([
+      'trestle.yaml:2:30: a variable must be quoted between brackets: "${NAME}"',
+    ]);
+  });
+
   it('counts faults beyond the first 50', async () => {
     const faults = await faultsOf(Array.from({ length: 60 }, (_, i) => `x${String(i)}: 1`).join('\n'));
     expect([faults.length, faults.at(-1)]).toEqual([51, 'trestle.yaml: 10 more faults']);

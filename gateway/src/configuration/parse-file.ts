@@ -30,7 +30,9 @@ export function parseText(text: string): ParsedFile {
     return { document: new Document(), text, faults: [fault], locate };
   }
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false, stringKeys: true, schema: 'core' });
-  const faults = [...document.errors, ...document.warnings].map(toFault);
+  // The errors behind the first one follow from it: after a missing bracket every line has one.
+  const [error] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const faults = [...(error ? [error] : []), ...document.warnings].map((each) => toFault(each, text));
   return { document, text, faults: [...faults, ...checkAliases(document)], locate };
 }
 
@@ -92,8 +94,11 @@ const SYNTAX: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   UNEXPECTED_TOKEN: 'a character is not expected here',
 };
 
-function toFault({ code, pos: [offset] }: YAMLError): FileFault {
-  return { path: '', message: SYNTAX[code] ?? `is not well-formed (${code})`, offset };
+function toFault({ code, pos: [offset] }: YAMLError, text: string): FileFault {
+  // The brace of an unquoted variable begins a mapping there.
+  const isVariable = code === 'UNEXPECTED_TOKEN' && text.startsWith('${', offset - 1);
+  const message = isVariable ? 'a variable must be quoted between brackets: "${NAME}"' : (SYNTAX[code] ?? `is not well-formed (${code})`);
+  return { path: '', message, offset };
 }
 
 /** Returns the node that an alias stands for; any other node as it is. */
