@@ -25,7 +25,7 @@ RUN npm run build && sh image-files.sh /image
 
 FROM ${NODE_IMAGE}
 # packages/service/node.env describes MALLOC_TRIM_THRESHOLD_.
-ENV NODE_ENV=production HOST=0.0.0.0 MALLOC_TRIM_THRESHOLD_=131072
+ENV NODE_ENV=production HOST=0.0.0.0 MALLOC_TRIM_THRESHOLD_=4194304
 WORKDIR /app
 COPY --from=dependencies /app .
 COPY --from=build /image .

@@ -70,7 +70,7 @@ describe('docker-compose.yml', () => {
       expect(environment).toMatchObject({ METRICS_PORT: 9464 });
     }
     expect(existsSync(`${root}packages/service/node.env`)).toBe(true);
-    expect(read('Dockerfile')).toMatch(/^ENV .*MALLOC_TRIM_THRESHOLD_=131072$/m);
+    expect(read('Dockerfile')).toMatch(/^ENV .*MALLOC_TRIM_THRESHOLD_=4194304$/m);
   });
 
   it('gives each subgraph a database that PostgreSQL creates at its first start', () => {

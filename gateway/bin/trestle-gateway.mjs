@@ -1,5 +1,5 @@
 #!/usr/bin/env sh
-':'; // 2>/dev/null; own="$(dirname "$(readlink -f "$0")")/.."; export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-131072}"; exec node --env-file="$(ls "$own/node.env" "$own/../packages/service/node.env" 2>/dev/null | head -n 1)" "$0" "$@"
+':'; // 2>/dev/null; own="$(dirname "$(readlink -f "$0")")/.."; export MALLOC_TRIM_THRESHOLD_="${MALLOC_TRIM_THRESHOLD_:-4194304}"; exec node --env-file="$(ls "$own/node.env" "$own/../packages/service/node.env" 2>/dev/null | head -n 1)" "$0" "$@"
 /**
  * The command `trestle-gateway`. It is not built, so that npm can link it before the build. The second line is for the shell: it starts Node.js with
  * the options of every process, which cannot be set after Node.js has started: `node.env` of the package, in the repository that of packages/service,

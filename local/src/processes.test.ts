@@ -45,7 +45,7 @@ describe('planProcesses', () => {
       TOKEN_PUBLIC_KEY_FILE: 'public.pem',
       CLIENT_ID_KEY_FILE: 'client-id.key',
       DRAIN_DELAY_MS: '0',
-      MALLOC_TRIM_THRESHOLD_: '131072',
+      MALLOC_TRIM_THRESHOLD_: '4194304',
     };
     const withRevocations = { ...shared, REVOCATIONS_URL: 'http://127.0.0.1:3/revocations' };
     const atTheEdge = { ...withRevocations, API_KEY_EXCHANGE_URL: 'http://127.0.0.1:3/api-keys/exchange' };

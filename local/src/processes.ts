@@ -38,7 +38,7 @@ const HOST = '127.0.0.1';
 /** Options of Node.js for every process, also in deployments. */
 const NODE_OPTIONS_FILE = 'packages/service/node.env';
 /** The setting of glibc's memory allocator that this file describes. */
-const ALLOCATOR = { MALLOC_TRIM_THRESHOLD_: '131072' };
+const ALLOCATOR = { MALLOC_TRIM_THRESHOLD_: '4194304' };
 /** A bundle starts faster (`bundle.mjs`); the modules are what `npm run dev` replaces one by one. */
 const ENTRIES = { bundle: 'dist/bundle/main.js', modules: 'dist/main.js' };
 

@@ -110,7 +110,7 @@ describe('npm start, when it is ready,', () => {
         const options = command.split('\0').slice(1, -2);
         const shown = execFileSync(process.execPath, [...options, '-p', 'process.env.NODE_OPTIONS'], { encoding: 'utf8' });
         expect(shown.trim()).toBe('--max-old-space-size=1024 --max-semi-space-size=16');
-        expect((await readFile(`${folder}/environ`, 'utf8')).split('\0')).toContain('MALLOC_TRIM_THRESHOLD_=131072');
+        expect((await readFile(`${folder}/environ`, 'utf8')).split('\0')).toContain('MALLOC_TRIM_THRESHOLD_=4194304');
       }
     },
   );

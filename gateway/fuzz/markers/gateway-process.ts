@@ -35,7 +35,7 @@ export async function startGatewayProcess(supergraphFile: string, env: Readonly<
   const args = [NODE_OPTIONS, `${GATEWAY}bin/trestle-gateway.mjs`, '--supergraph', supergraphFile, '--port', '0', '--auth', 'off'];
   const child = spawn(process.execPath, args, {
     // The setting of the memory allocator is that of the command (packages/service/node.env).
-    env: { DRAIN_DELAY_MS: '0', MALLOC_TRIM_THRESHOLD_: '131072', ...env },
+    env: { DRAIN_DELAY_MS: '0', MALLOC_TRIM_THRESHOLD_: '4194304', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exceptions: string[] = [];
