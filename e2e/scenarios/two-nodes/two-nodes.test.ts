@@ -121,7 +121,7 @@ describe('two machines', () => {
 });
 
 describe('when one of two machines is killed under load', () => {
-  it('no acknowledged write is lost, no job takes effect twice, and clients get 502 or 503 at worst', async () => {
+  it('no acknowledged write is lost, no job takes effect twice, and clients get 409, 502 or 503 at worst', async () => {
     const videos = await uploadVideos(stack, ada, 6);
     // Before the first write, because a stream without a position begins with the next event.
     const followers = await Promise.all(
@@ -136,7 +136,8 @@ describe('when one of two machines is killed under load', () => {
     await load.stop();
 
     await expectEachOnce(load, { stack, author: ada });
-    expect(Object.keys(load.answers).filter((answer) => !/^(?:201|502|503)\b/.test(answer))).toEqual([]);
+    // 409: a subgraph still processes the attempt that the killed machine had passed on (contract: in flight).
+    expect(Object.keys(load.answers).filter((answer) => !/^(?:201|409 CONFLICT|502|503)\b/.test(answer))).toEqual([]);
     expect((await untilPublished(stack, videos)).map(({ version }) => version)).toEqual(videos.map(() => 3));
     const written = [...load.acknowledged.values()];
     await until(async () => (await stack.sql('users', RECORDED, [written])).length === written.length);
