@@ -61,7 +61,14 @@ describe('createSubgraphSockets', () => {
   });
 
   it('opens another socket for every 500 subscriptions of one identity', async () => {
-    await subscribe(Array.from({ length: 1100 }, () => []));
-    expect(server.clients.size).toBe(3);
+    // One after the other: on a busy machine a new connection would wait too long for the subscriptions before it.
+    for (const [count, open] of [
+      [500, 1],
+      [500, 2],
+      [100, 3],
+    ] as const) {
+      await subscribe(Array.from({ length: count }, () => []));
+      expect(server.clients.size).toBe(open);
+    }
   });
 });
