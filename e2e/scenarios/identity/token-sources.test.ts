@@ -94,7 +94,7 @@ describe('a gateway with sources of tokens', () => {
       expect((await get({ cookie, ...headers })).body).toEqual(DATA);
   });
 
-  it('lets caches tell requests with these headers from others', async () => {
+  it('names these headers in Vary, so that a cache does not serve the response to one caller to another', async () => {
     federation.intercept = (_, __, response) => {
       response.setHeader('cache-control', 'public, max-age=60');
       return undefined;

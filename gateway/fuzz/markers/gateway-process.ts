@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface GatewayProcess {
@@ -22,8 +23,6 @@ export interface Vitals {
 
 /** The folder of the gateway. The compiled file is one folder deeper. */
 const GATEWAY = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../../' : '../../', import.meta.url));
-/** The options of Node.js for every process. */
-const NODE_OPTIONS = `--env-file=${GATEWAY}../packages/service/node.env`;
 const KIB = 1024;
 /** The unit of CPU times in /proc. */
 const TICK_MS = 10;
@@ -32,10 +31,11 @@ const MAX_OUTPUT = 4000;
 
 /** Starts the gateway with a supergraph and resolves when it listens. */
 export async function startGatewayProcess(supergraphFile: string, env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
-  const args = [NODE_OPTIONS, `${GATEWAY}bin/trestle-gateway.mjs`, '--supergraph', supergraphFile, '--port', '0', '--auth', 'off'];
-  const child = spawn(process.execPath, args, {
-    // The setting of the memory allocator is that of the command (packages/service/node.env).
-    env: { DRAIN_DELAY_MS: '0', MALLOC_TRIM_THRESHOLD_: '4194304', ...env },
+  const args = ['--supergraph', supergraphFile, '--port', '0', '--auth', 'off'];
+  // The command is a script of the shell, which finds this `node` by PATH and starts it with the options of every process.
+  const PATH = [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
+  const child = spawn(`${GATEWAY}bin/trestle-gateway.mjs`, args, {
+    env: { PATH, DRAIN_DELAY_MS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exceptions: string[] = [];

@@ -43,8 +43,9 @@ export interface CredentialPlaces {
 }
 
 /**
- * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws, or rejects with, UNAUTHORIZED for an
- * invalid credential and for a missing one that is required, VALIDATION_ERROR for more than one, in all places together, what {@link TokenFinder} throws, and what the exchange of an API key rejects with.
+ * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws, or rejects with,
+ * UNAUTHORIZED for an invalid credential and for a missing one that is required, VALIDATION_ERROR for more than one in all places together, what
+ * {@link TokenFinder} throws, and what the exchange of an API key rejects with.
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;

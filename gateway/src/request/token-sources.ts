@@ -1,6 +1,8 @@
 /** Other places of access tokens than `Authorization`: headers and cookies that the settings name. No I/O. */
 import { fail } from '@trestle/schema/errors';
 import type { IsAllowedOrigin, OriginRequest } from '@trestle/service/allowed-origin';
+import { readCookies } from '@trestle/service/cookies';
+import { hasPreflightedHeader, isJsonType } from './preflighted.ts';
 
 /** A place that may hold a token. */
 export type TokenSource =
@@ -52,7 +54,7 @@ export function createTokenFinder(sources: readonly TokenSource[] | undefined, i
         } else if (!hasApiKey) {
           // Browsers send cookies on their own, so one beside an API key is no second credential.
           const value = readCookie(request.headers.cookie, source.name);
-          if (value === '') continue;
+          if (value === undefined) continue;
           if (mayBeForged(request, isAllowedOrigin)) throw fail('FORBIDDEN', MAY_BE_FORGED);
           return checkToken(value);
         }
@@ -78,36 +80,21 @@ function removePrefix(value: string, prefix: string | undefined): string | undef
   return value.slice(0, length).toLowerCase() === prefix.toLowerCase() && value[length] === ' ' ? value.slice(length).trim() : undefined;
 }
 
-/**
- * Returns the value of a cookie (RFC 6265 §4.2.1); an empty string where there is none. Throws UNAUTHORIZED for one that is there with several values:
- * other hosts of a site can add cookies, and which of them comes first is not known.
- */
-function readCookie(header: string | undefined, name: string): string {
-  if (!header?.includes(name)) return '';
-  let found = '';
-  for (const pair of header.split(';')) {
-    const end = pair.indexOf('=');
-    if (end < 0 || pair.slice(0, end).trim() !== name) continue;
-    const value = pair.slice(end + 1).trim();
-    if (found !== '' && value !== found)
-      throw fail('UNAUTHORIZED', 'The cookie with the access token has several values.', { isInvalidCredential: true });
-    found = value;
-  }
-  return found;
+/** Returns the value of a cookie; undefined where it is empty or absent. Throws UNAUTHORIZED for several values: which of them is the own one is not known. */
+function readCookie(header: string | undefined, name: string): string | undefined {
+  const [value, ...others] = new Set(readCookies(header, name).filter((each) => each !== ''));
+  if (others.length > 0) throw fail('UNAUTHORIZED', 'The cookie with the access token has several values.', { isInvalidCredential: true });
+  return value;
 }
 
-/** Browsers send these headers to other sites after a preflight request only, which only allowed origins pass. */
-const PREFLIGHTED = ['apollo-require-preflight', 'authorization', 'x-api-key'];
-
-/** Whether a page of another site could have a browser send the request, with its cookies. */
+/** Returns whether a page of another site could have a browser send the request, with its cookies. */
 function mayBeForged(request: TokenRequest, isAllowedOrigin: IsAllowedOrigin): boolean {
   const { headers, method } = request;
   if (headers.origin !== undefined) return !isAllowedOrigin(request);
   // A browser names the origin of every WebSocket, and pages may open them to any server.
   if (headers.upgrade !== undefined) return true;
   if (headers['sec-fetch-site'] === 'same-origin') return false;
-  if (PREFLIGHTED.some((name) => headers[name] !== undefined)) return false;
+  if (hasPreflightedHeader(headers)) return false;
   const isSimple = method === 'GET' || method === 'HEAD' || method === 'POST' || method === undefined;
-  const isJson = /^application\/(?:graphql-response\+)?json *(?:;|$)/i.test(headers['content-type'] ?? '');
-  return isSimple && !(method === 'POST' && isJson);
+  return isSimple && !(method === 'POST' && isJsonType(headers['content-type'] ?? ''));
 }

@@ -77,7 +77,10 @@ export const setting = {
       .transform((text) => text.split(/[\s,]+/).filter((item) => item !== ''))
       .refine((items) => items.every(check), { message })
       .register(forms, { kind: 'list' }),
-  /** Reads a string, or with the form `list` a list, or with `map` pairs `name=value` that are percent-encoded, and returns what `parse` returns for it. The message of an Error that `parse` throws is reported. */
+  /**
+   * Reads a string, with the form `list` a list, or with `map` percent-encoded pairs `name=value`. Returns what `parse` returns for it, and reports the
+   * message of an Error that `parse` throws.
+   */
   parsed: <T>(parse: (value: string) => T, kind: 'string' | 'list' | 'map' = 'string') =>
     z
       .string()

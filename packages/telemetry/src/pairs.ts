@@ -47,10 +47,16 @@ export const ATTRIBUTES: PairRules = {
   maxPairs: 64,
   findFault: (name, value) => {
     if (!ATTRIBUTE_NAME.test(name)) return 'must have a name of 1 to 255 visible ASCII characters';
-    if (value.length > MAX_ATTRIBUTE_LENGTH) return 'must have a value of at most 255 characters';
-    return UNPRINTABLE.test(value) ? 'must have a value without control characters' : undefined;
+    const limit = findLimit(value);
+    return limit && `must have a value ${limit}`;
   },
 };
+
+/** Returns which limit of attributes a value exceeds; undefined for none. */
+export function findLimit(value: string): string | undefined {
+  if (value.length > MAX_ATTRIBUTE_LENGTH) return 'of at most 255 characters';
+  return UNPRINTABLE.test(value) ? 'without control characters' : undefined;
+}
 
 /** A token of RFC 9110 §5.6.2. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;

@@ -1,6 +1,6 @@
 /** The settings of telemetry. Names and values are those of OpenTelemetry ("Environment Variable Specification"). */
 import { setting } from '@trestle/env';
-import { ATTRIBUTES, HEADERS, readPairs } from './pairs.ts';
+import { ATTRIBUTES, HEADERS, findLimit, readPairs } from './pairs.ts';
 
 /** How it is decided which traces are exported. Those with `parentbased_` follow the decision of the process before, which `traceparent` has. */
 export const SAMPLERS = [
@@ -26,8 +26,8 @@ const address = () => setting.url('http:', 'https:').optional();
 
 /** Reads the name of a service. */
 function readServiceName(name: string): string {
-  const fault = ATTRIBUTES.findFault('service.name', name);
-  if (fault !== undefined) throw new Error(fault.replace('have a value', 'be a string'));
+  const limit = findLimit(name);
+  if (limit !== undefined) throw new Error(`must be a string ${limit}`);
   return name;
 }
 

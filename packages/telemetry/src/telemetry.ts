@@ -32,9 +32,8 @@ const EXPORT_INTERVAL_MS = 1000;
 const STOP_MS = 1000;
 
 /**
- * Creates the tracing of a process. `trestle-<service>` becomes the attribute `service.name` of the resource, unless the settings have another
- * one; `/v1/traces` is appended to OTEL_EXPORTER_OTLP_ENDPOINT. Without an endpoint no span is exported, and the trace context of a client is forwarded unchanged (W3C Trace
- * Context §3.4).
+ * Creates the tracing of a process, whose spans go to the target of traces with the attributes of the resource (`target.ts`, `resource.ts`). Without an
+ * endpoint no span is exported, and the trace context of a client is forwarded unchanged (W3C Trace Context §3.4).
  */
 export async function createTracing({
   service,

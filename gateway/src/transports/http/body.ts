@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import { JsonTooDeep, parseJson } from '../../request/json.ts';
+import { isJsonType } from '../../request/preflighted.ts';
 import { type Decode, chooseDecoder } from './content-coding.ts';
 
-const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]+)/i;
 
 export type Body = Readonly<Record<string, unknown>> | readonly unknown[];
@@ -65,7 +65,7 @@ export function readBody(request: IncomingMessage, maxBytes: number, done: (erro
 
 function isJson(type: string): boolean {
   const charset = CHARSET.exec(type)?.[1]?.toLowerCase() ?? 'utf-8';
-  return JSON_TYPE.test(type) && (charset === 'utf-8' || charset === 'utf8');
+  return isJsonType(type) && (charset === 'utf-8' || charset === 'utf8');
 }
 
 function parse(bytes: Buffer = Buffer.alloc(0)): Body {

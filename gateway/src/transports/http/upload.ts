@@ -8,6 +8,7 @@ import { passedClientOf } from '@trestle/service/client-id';
 import { markStreamed } from '@trestle/service/streamed-body';
 import { parseJson } from '../../request/json.ts';
 import { type Parameters, readParameters } from '../../request/parameters.ts';
+import { hasPreflightedHeader } from '../../request/preflighted.ts';
 import { FilePlaceholder, Upload, tooLarge } from '../../request/upload.ts';
 import { UnsupportedCoding } from './content-coding.ts';
 
@@ -20,8 +21,6 @@ export interface UploadRequest {
 
 /** What the parts add to the bytes of the files. */
 const OVERHEAD_BYTES = 2 * 1024 * 1024;
-/** Browsers do not send these headers to other sites without a preflight request. */
-const PREFLIGHTED = ['apollo-require-preflight', 'authorization', 'x-api-key'];
 
 /**
  * Reads the parameters and leaves the files unread. Rejects with FORBIDDEN for what the form of another site could send, UNSUPPORTED_MEDIA_TYPE,
@@ -30,7 +29,7 @@ const PREFLIGHTED = ['apollo-require-preflight', 'authorization', 'x-api-key'];
 export async function readUpload(request: IncomingMessage, maxBytes: number): Promise<UploadRequest> {
   const { 'content-type': type = '', 'content-encoding': encoding, 'content-length': length } = request.headers;
   markStreamed(request, passedClientOf(request) ? 1 : 0);
-  if (!PREFLIGHTED.some((name) => request.headers[name] !== undefined))
+  if (!hasPreflightedHeader(request.headers))
     throw fail('FORBIDDEN', 'A multipart request needs a credential in a header, or the header `Apollo-Require-Preflight: 1`.');
   if (encoding !== undefined && encoding !== 'identity')
     throw new UnsupportedCoding('A request with files must be sent uncompressed, without Content-Encoding.', 'identity');

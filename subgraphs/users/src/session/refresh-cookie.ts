@@ -1,6 +1,7 @@
 /** The cookie that holds a refresh token (RFC 6265bis), and the tokens themselves. No I/O. */
 import { createHash, randomBytes } from 'node:crypto';
 import { fail } from '@trestle/schema/errors';
+import { readCookies } from '@trestle/service/cookies';
 
 /** Lifetime of a refresh token, in seconds: 7 days from its last use. */
 export const REFRESH_TOKEN_SECONDS = 7 * 24 * 60 * 60;
@@ -28,11 +29,8 @@ export function createRefreshCookie({ isSecure }: { readonly isSecure: boolean }
   const name = isSecure ? '__Host-trestle-refresh' : 'trestle-refresh';
   const attributes = `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
   return {
-    read(header = '') {
-      const values = header.split(';').flatMap((pair) => {
-        const at = pair.indexOf('=');
-        return at >= 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
-      });
+    read(header) {
+      const values = readCookies(header, name);
       if (values.length > 1) throw fail('VALIDATION_ERROR', `The request has several cookies named ${name}. Send exactly one.`);
       return values[0];
     },
