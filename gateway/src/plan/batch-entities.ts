@@ -13,18 +13,18 @@ export interface Task {
 }
 
 /** A task of the plan as the planner made it. */
-interface Atom {
+interface Step {
   readonly located: Located;
   readonly after: ReadonlySet<number>;
-  /** Atoms with equal shapes may be merged; undefined for an atom that must not be. */
+  /** Steps with equal shapes may be merged; undefined for a step that must not be. */
   readonly shape: string | undefined;
   /** The longest chain of fetches in it. */
   readonly length: number;
 }
 
 /** Plans with more fetches stay as they are. */
-const MAX_ATOMS = 500;
-/** The most atoms that are visited for one plan: each attempt to merge two atoms measures the graph, and so visits all of its atoms. */
+const MAX_STEPS = 500;
+/** The most steps that are visited for one plan: each attempt to merge two steps measures the graph, and so visits all of its steps. */
 const MAX_MEASURED = 500_000;
 
 /**
@@ -32,45 +32,45 @@ const MAX_MEASURED = 500_000;
  * every name that an object of a type may have.
  */
 export function batchEntities(plan: PlanNode, namesOf: (type: string) => readonly string[]): Task[] | undefined {
-  const atoms: Atom[] = [];
-  const isPlain = addAtoms({ node: plan, place: [] }, { atoms, after: new Set(), namesOf });
-  if (!isPlain || atoms.length > MAX_ATOMS) return undefined;
-  const graph = new Graph(atoms);
-  for (const alike of groupByShape(atoms)) graph.merge(alike);
+  const steps: Step[] = [];
+  const isPlain = addSteps({ node: plan, place: [] }, { steps, after: new Set(), namesOf });
+  if (!isPlain || steps.length > MAX_STEPS) return undefined;
+  const graph = new Graph(steps);
+  for (const alike of groupByShape(steps)) graph.merge(alike);
   return graph.hasBatches ? graph.toTasks() : undefined;
 }
 
 interface Around {
-  readonly atoms: Atom[];
+  readonly steps: Step[];
   /** What the node waits for; afterwards what waits for the node waits for this. */
   after: ReadonlySet<number>;
   readonly namesOf: (type: string) => readonly string[];
 }
 
-/** Adds the atoms of a node. Returns false for a plan that must stay as it is: with contextual arguments, or with deferred parts. */
-function addAtoms({ node, place }: Located, around: Around): boolean {
+/** Adds the steps of a node. Returns false for a plan that must stay as it is: with contextual arguments, or with deferred parts. */
+function addSteps({ node, place }: Located, around: Around): boolean {
   switch (node.kind) {
     case 'Sequence':
-      return !('begins' in node) && node.nodes.every((each) => addAtoms({ node: each, place }, around));
+      return !('begins' in node) && node.nodes.every((each) => addSteps({ node: each, place }, around));
     case 'Parallel': {
       const { after } = around;
       const ends = new Set<number>();
       for (const each of node.nodes) {
         const branch = { ...around, after };
-        if (!addAtoms({ node: each, place }, branch)) return false;
+        if (!addSteps({ node: each, place }, branch)) return false;
         for (const end of branch.after) ends.add(end);
       }
       if (node.nodes.length > 0) around.after = ends;
       return true;
     }
     case 'Flatten':
-      return addAtoms({ node: node.node, place: readPlace(place, node.path, around.namesOf) }, around);
+      return addSteps({ node: node.node, place: readPlace(place, node.path, around.namesOf) }, around);
     case 'Condition':
     case 'Fetch': {
-      const { atoms, after } = around;
+      const { steps, after } = around;
       if (!isPlain(node)) return false;
       const shape = isOfEntities(node) ? shapeOf(node, true) : undefined;
-      around.after = new Set([atoms.push({ located: { node, place }, after, shape, length: lengthOf(node) }) - 1]);
+      around.after = new Set([steps.push({ located: { node, place }, after, shape, length: lengthOf(node) }) - 1]);
       return true;
     }
     case 'Defer':
@@ -130,47 +130,47 @@ function lengthOf(node: PlanNode | undefined): number {
   }
 }
 
-function groupByShape(atoms: readonly Atom[]): number[][] {
+function groupByShape(steps: readonly Step[]): number[][] {
   const groups = new Map<string, number[]>();
-  for (const [i, { shape }] of atoms.entries()) if (shape !== undefined) groups.set(shape, [...(groups.get(shape) ?? []), i]);
+  for (const [i, { shape }] of steps.entries()) if (shape !== undefined) groups.set(shape, [...(groups.get(shape) ?? []), i]);
   return [...groups.values()].filter(({ length }) => length > 1);
 }
 
-/** The atoms of a plan, of which some are one task. */
+/** The steps of a plan, of which some are one task. */
 class Graph {
-  readonly #atoms: readonly Atom[];
-  /** For each atom the first atom of its task. */
+  readonly #steps: readonly Step[];
+  /** For each step the first step of its task. */
   readonly #first: number[];
   readonly #longest: number;
   /** How many more attempts to merge are allowed. */
   #attempts: number;
 
-  constructor(atoms: readonly Atom[]) {
-    this.#atoms = atoms;
-    this.#first = atoms.map((_, i) => i);
+  constructor(steps: readonly Step[]) {
+    this.#steps = steps;
+    this.#first = steps.map((_, i) => i);
     this.#longest = this.#longestChain();
-    this.#attempts = MAX_MEASURED / atoms.length;
+    this.#attempts = MAX_MEASURED / steps.length;
   }
 
   /** Whether any task has places with different paths. */
   get hasBatches(): boolean {
-    return this.#atoms.some(
-      ({ located }, i) => pathKey(located.place) !== pathKey((this.#atoms[this.#first[i] as number] as Atom).located.place),
+    return this.#steps.some(
+      ({ located }, i) => pathKey(located.place) !== pathKey((this.#steps[this.#first[i] as number] as Step).located.place),
     );
   }
 
-  /** Makes as few tasks as possible of atoms with equal fetches. */
+  /** Makes as few tasks as possible of steps with equal fetches. */
   merge(alike: readonly number[]): void {
     const firsts: number[] = [];
-    for (const atom of alike) {
+    for (const step of alike) {
       const found = firsts.some((first) => {
         if (--this.#attempts < 0) return false;
-        this.#first[atom] = first;
+        this.#first[step] = first;
         if (this.#longestChain() <= this.#longest) return true;
-        this.#first[atom] = atom;
+        this.#first[step] = step;
         return false;
       });
-      if (!found) firsts.push(atom);
+      if (!found) firsts.push(step);
     }
   }
 
@@ -191,21 +191,21 @@ class Graph {
     return tasks;
   }
 
-  /** Returns the atoms of each task, by its first atom. */
-  #members(): Map<number, Atom[]> {
-    const members = new Map<number, Atom[]>();
-    for (const [i, atom] of this.#atoms.entries()) {
+  /** Returns the steps of each task, by its first step. */
+  #members(): Map<number, Step[]> {
+    const members = new Map<number, Step[]>();
+    for (const [i, step] of this.#steps.entries()) {
       const first = this.#first[i] as number;
       const others = members.get(first);
-      if (others) others.push(atom);
-      else members.set(first, [atom]);
+      if (others) others.push(step);
+      else members.set(first, [step]);
     }
     return members;
   }
 
   /** Returns the tasks that a task waits for. */
-  #before(atoms: readonly Atom[]): Set<number> {
-    return new Set(atoms.flatMap(({ after }) => Array.from(after, (each) => this.#first[each] as number)));
+  #before(steps: readonly Step[]): Set<number> {
+    return new Set(steps.flatMap(({ after }) => Array.from(after, (each) => this.#first[each] as number)));
   }
 
   /** Returns the length of the longest chain of fetches; infinity when tasks wait for each other. */

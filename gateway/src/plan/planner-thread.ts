@@ -2,13 +2,13 @@
 import type { Limits } from '../limits/limits.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
-import type { LaneOptions } from './planner-lane.ts';
+import type { SlotOptions } from './planner-slot.ts';
 import type { PlannerResult, PlannerTask } from './planner-messages.ts';
 import { PlannerThreads } from './planner-threads.ts';
 import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
 export interface PlannerThreadLimits extends Pick<
-  LaneOptions,
+  SlotOptions,
   'timeoutMs' | 'maxHeapMb' | 'keepsFetches' | 'reportsUsage' | 'batchesEntities'
 > {
   /** Returns whether several clients are present: then each gets at most a share of the time of planning. By default it never does. */

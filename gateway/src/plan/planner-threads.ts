@@ -6,7 +6,7 @@ import { INTERNAL_ERROR_MESSAGE, fail } from '@trestle/schema/errors';
 import { createBufferRelease } from '@trestle/service/garbage-collection';
 import { LocatedFault } from '../program/located-fault.ts';
 import { FairQueue, type Queued } from './fair-queue.ts';
-import { type LaneOptions, PlannerLane } from './planner-lane.ts';
+import { type SlotOptions, PlannerSlot } from './planner-slot.ts';
 import { type PlannerResult, type PlannerTask, buffersOf } from './planner-messages.ts';
 import type { SupergraphFacts } from './planner.ts';
 import { PlanningTime } from './planning-time.ts';
@@ -33,7 +33,7 @@ interface Waiting extends Queued {
   readonly reject: (error: Error) => void;
 }
 
-export interface PlannerThreadsOptions extends Omit<LaneOptions, 'onFree' | 'onEnd'> {
+export interface PlannerThreadsOptions extends Omit<SlotOptions, 'onFree' | 'onEnd'> {
   /** Returns whether several clients are present: then each gets at most a share of the time of planning. */
   readonly isShared: () => boolean;
 }
@@ -41,16 +41,16 @@ export interface PlannerThreadsOptions extends Omit<LaneOptions, 'onFree' | 'onE
 /** Does tasks in the two threads. */
 export class PlannerThreads {
   readonly #options: PlannerThreadsOptions;
-  readonly #light: PlannerLane;
+  readonly #light: PlannerSlot;
   /** Started when it is first needed. */
-  #heavy: PlannerLane | undefined;
+  #heavy: PlannerSlot | undefined;
   readonly #lightQueue = new FairQueue<Waiting>(QUEUE);
   readonly #heavyQueue = new FairQueue<Waiting>(QUEUE);
   readonly #refused = new RefusedDocuments();
   readonly #release = createBufferRelease(RELEASE_BYTES);
   readonly #time = new PlanningTime(SHARED_TIME);
   /** The last task of each thread, until its time is counted. */
-  readonly #running = new Map<PlannerLane, { readonly client: string; readonly startedAt: number }>();
+  readonly #running = new Map<PlannerSlot, { readonly client: string; readonly startedAt: number }>();
   #patience: NodeJS.Timeout | undefined;
   #pause: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -61,7 +61,7 @@ export class PlannerThreads {
 
   constructor(options: PlannerThreadsOptions) {
     this.#options = options;
-    this.#light = this.#createLane((reason) => {
+    this.#light = this.#createSlot((reason) => {
       this.#end(reason, fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: reason }));
     });
   }
@@ -103,11 +103,11 @@ export class PlannerThreads {
     await Promise.all([this.#light.stop(), this.#heavy?.stop()]);
   }
 
-  #createLane(onEnd: LaneOptions['onEnd']): PlannerLane {
+  #createSlot(onEnd: SlotOptions['onEnd']): PlannerSlot {
     const onFree = () => {
       this.#dispatch();
     };
-    return new PlannerLane({ ...this.#options, onFree, onEnd });
+    return new PlannerSlot({ ...this.#options, onFree, onEnd });
   }
 
   #enqueue(queue: FairQueue<Waiting>, task: PlannerTask, client: string): Promise<PlannerResult> {
@@ -133,7 +133,7 @@ export class PlannerThreads {
     if (this.#heavy?.isFree) this.#endWhenIdle(this.#heavy);
   }
 
-  #endWhenIdle(heavy: PlannerLane): void {
+  #endWhenIdle(heavy: PlannerSlot): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
       if (this.#heavy !== heavy || !heavy.isFree) return;
@@ -143,19 +143,19 @@ export class PlannerThreads {
   }
 
   /** Runs a task in a free thread. Returns false when no client with a task may have one now. */
-  #run(lane: PlannerLane, queue: FairQueue<Waiting>, isLight: boolean): boolean {
+  #run(slot: PlannerSlot, queue: FairQueue<Waiting>, isLight: boolean): boolean {
     const next = queue.shift((client) => this.#pauseOf(client) === 0);
     if (!next) return false;
-    this.#running.set(lane, { client: next.client, startedAt: performance.now() });
-    lane.run({ ...next.task, isLight }).then(next.resolve, next.reject);
+    this.#running.set(slot, { client: next.client, startedAt: performance.now() });
+    slot.run({ ...next.task, isLight }).then(next.resolve, next.reject);
     return true;
   }
 
   /** Counts the time of tasks that have ended. */
   #countTime(): void {
-    for (const [lane, { client, startedAt }] of this.#running) {
-      if (!lane.isFree) continue;
-      this.#running.delete(lane);
+    for (const [slot, { client, startedAt }] of this.#running) {
+      if (!slot.isFree) continue;
+      this.#running.delete(slot);
       if (client !== OWN_TASKS && this.#options.isShared()) this.#time.spend(client, performance.now() - startedAt);
     }
   }
@@ -194,7 +194,7 @@ export class PlannerThreads {
       this.#heavy = undefined;
       rejectAll(this.#heavyQueue, fail('INTERNAL_ERROR', INTERNAL_ERROR_MESSAGE, { cause: reason }));
     };
-    this.#heavy = this.#createLane(onEnd);
+    this.#heavy = this.#createSlot(onEnd);
     this.#heavy.start().catch(onEnd);
   }
 

@@ -1,4 +1,4 @@
-/** Runs one planner thread, which does one task at a time. A thread is replaced when a task takes too long or makes the thread exit. */
+/** A place for one planner thread, which does one task at a time. A thread is replaced when a task takes too long or makes the thread exit. */
 import type { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
@@ -9,7 +9,7 @@ import type { SupergraphFacts } from './planner.ts';
 import { PlannerUnavailable } from './planner-unavailable.ts';
 import { TooMuchWork } from './refused-documents.ts';
 
-export interface LaneOptions {
+export interface SlotOptions {
   readonly sdl: string;
   readonly limits: Limits;
   /** Whether results of fetches are kept: plans then say for how long. By default they are not. */
@@ -41,15 +41,15 @@ interface Running {
   readonly startedAt: number;
 }
 
-/** A planner thread with its own copy of the supergraph. */
-export class PlannerLane {
-  readonly #options: LaneOptions;
+/** Holds a planner thread, which has its own copy of the supergraph. */
+export class PlannerSlot {
+  readonly #options: SlotOptions;
   #worker: Worker | undefined;
   #isUp = false;
   #isStopped = false;
   #running: Running | undefined;
 
-  constructor(options: LaneOptions) {
+  constructor(options: SlotOptions) {
     this.#options = options;
   }
 
@@ -69,7 +69,7 @@ export class PlannerLane {
     return this.#running !== undefined && performance.now() - this.#running.startedAt >= milliseconds;
   }
 
-  /** Runs a task; the lane must be free. Rejects with TooMuchWork when the task takes too much time or memory. */
+  /** Runs a task on the thread, which must be free. Rejects with TooMuchWork when the task takes too much time or memory. */
   run(message: PlannerMessage): Promise<PlannerResult> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
