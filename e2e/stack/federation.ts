@@ -12,7 +12,7 @@ import { execute, parse } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { type Reply, request } from './client.ts';
-import { HIGH_RATE_LIMITS, MEMORY_CHECKS, type RunningProcess, toRunningProcess } from './process.ts';
+import { HIGH_RATE_LIMITS, MEMORY_CHECKS, SHORT_LIVED, type RunningProcess, toRunningProcess } from './process.ts';
 
 type Resolvers = NonNullable<Extract<Parameters<typeof buildSubgraphSchema>[0], { resolvers?: unknown }>['resolvers']>;
 
@@ -146,7 +146,7 @@ export function startGateway(
   env: Readonly<Record<string, string>> = {},
   command = COMMAND,
 ): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [command, ...args], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, command, ...args], {
     // Without credentials the gateway has no rate limit. No load balancer has to notice that it stops.
     env: { PATH: process.env['PATH'] ?? '', DRAIN_DELAY_MS: '0', ...(args.includes('on') && HIGH_RATE_LIMITS), ...MEMORY_CHECKS, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
