@@ -1,4 +1,4 @@
-/** GraphiQL as the gateway and the registry serve it to browsers at `GET /graphql`. Bundled by `build.mjs`. */
+/** GraphiQL as the gateway and the registry serve it to browsers at the path of GraphQL requests. Bundled by `build.mjs`. */
 import { createGraphiQLFetcher } from '@graphiql/toolkit';
 import { GraphiQL } from 'graphiql';
 import { createElement } from 'react';
@@ -6,10 +6,10 @@ import { createRoot } from 'react-dom/client';
 import 'graphiql/style.css';
 import './app.css';
 
-/** Addresses of the bundled workers, by Monaco's label; `build.mjs` defines them. */
+/** Names of the bundled workers, which lie beside this file, by Monaco's label; `build.mjs` defines them. */
 const workers = WORKERS;
 globalThis.MonacoEnvironment = {
-  getWorker: (_, label) => new Worker(workers[label] ?? workers.editorWorkerService, { type: 'module' }),
+  getWorker: (_, label) => new Worker(new URL(workers[label] ?? workers.editorWorkerService, import.meta.url), { type: 'module' }),
 };
 
 /** The page is served where the graph is. */

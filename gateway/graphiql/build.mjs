@@ -1,6 +1,6 @@
 /**
  * Bundles GraphiQL and its workers into `dist/graphiql`: names with hashes, each file also compressed by Brotli and gzip, and `manifest.json` that names
- * the two files of the page. Does nothing when the bundle is of the same sources and versions.
+ * the two files of the page. Files refer to each other relatively, so they work at any path. Does nothing when the bundle is of the same sources and versions.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,6 @@ const WORKERS = {
   json: 'monaco-editor/esm/vs/language/json/json.worker.js',
   graphql: 'monaco-graphql/esm/graphql.worker.js',
 };
-const ASSETS = '/graphql/assets/';
 const SMALL_BYTES = 1024;
 
 if (readKey() !== key) await bundle();
@@ -44,7 +43,6 @@ async function bundle() {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
-    publicPath: ASSETS,
     metafile: true,
     legalComments: 'none',
     logLevel: 'error',
@@ -54,8 +52,8 @@ async function bundle() {
   const require = createRequire(import.meta.url);
   const entryPoints = Object.fromEntries(Object.entries(WORKERS).map(([label, file]) => [label, require.resolve(file)]));
   const workers = await build({ ...options, entryPoints });
-  const urls = Object.fromEntries(Object.keys(WORKERS).map((label) => [label, ASSETS + findOutput(workers, `${label}-`, '.js')]));
-  const define = { ...options.define, WORKERS: JSON.stringify(urls) };
+  const names = Object.fromEntries(Object.keys(WORKERS).map((label) => [label, findOutput(workers, `${label}-`, '.js')]));
+  const define = { ...options.define, WORKERS: JSON.stringify(names) };
   const app = await build({ ...options, entryPoints: [join(here, 'app.js')], splitting: true, define });
   for (const name of readdirSync(draft)) compress(join(draft, name));
   const manifest = { key, script: findOutput(app, 'app-', '.js'), style: findOutput(app, 'app-', '.css') };

@@ -17,6 +17,7 @@ describe('createGraphChooser', () => {
   it.each([
     ['/shop/graphql?query=1', undefined, 'shop', '/graphql?query=1'],
     ['/shop/v2/graphql', undefined, 'shop_v2', '/graphql'],
+    ['/shop/graphql/assets/app-1.js', undefined, 'shop', '/graphql/assets/app-1.js'],
     ['/shop/v3/graphql', undefined, 'shop', '/v3/graphql'],
     ['/graphql', 'Admin.Example.com:8443', 'admin', '/graphql'],
     ['/shop/graphql', 'admin.example.com', 'admin', '/shop/graphql'],
@@ -26,6 +27,7 @@ describe('createGraphChooser', () => {
 
   it.each([
     ['/graphql', undefined],
+    ['/graphql/assets/app-1.js', undefined],
     ['/graphql', 'example.com'],
     ['/graphql', 'admin.example.com.evil.test'],
     ['/shop', undefined],
@@ -35,9 +37,5 @@ describe('createGraphChooser', () => {
     ['', 'a:b:c'],
   ])('gives %s at the host %s to none', (url, host) => {
     expect(choose(url, host)).toEqual([undefined, url]);
-  });
-
-  it("serves GraphiQL's files, which are the same for all graphs", () => {
-    expect(choose('/graphql/assets/app-1.js')).toEqual(['shop', '/graphql/assets/app-1.js']);
   });
 });

@@ -1,9 +1,6 @@
 /** Finds the graph that a request is for, by its path and host, when a process serves several. */
 import type { GraphPlace } from './configuration/graph-places.ts';
 
-/** GraphiQL's files, which are the same for all graphs. */
-const ASSETS = '/graphql/assets/';
-
 /** What of a request matters here. */
 interface RoutedRequest {
   url?: string | undefined;
@@ -27,15 +24,12 @@ export function createGraphChooser<Graph extends Served>(graphs: readonly Graph[
     const { url = '/', headers } = request;
     const host = readHostName(headers.host);
     const graph = bySpecificity.find(({ place }) => isBelow(url, place.path) && matchesHost(place, host));
-    if (graph) {
-      request.url = url.slice(graph.place.path.length);
-      return graph;
-    }
-    return url.startsWith(ASSETS) ? graphs[0] : undefined;
+    if (graph) request.url = url.slice(graph.place.path.length);
+    return graph;
   };
 }
 
-/** Nothing is served at the path of a graph itself: from `/`, browsers would be redirected to `/graphql`, which is not below the path. */
+/** Nothing is served at the path of a graph itself: from `/`, browsers would be redirected to a path that is not below it. */
 function isBelow(url: string, path: string): boolean {
   return url.startsWith(`${path}/`) && (path === '' || url.length > path.length + 1);
 }

@@ -113,7 +113,7 @@ function writeHelp(flags: readonly SettingPlace[]): string {
   return [
     'Usage: trestle-gateway [start|check|init] [flags]',
     '',
-    'Serves a Federation 2 supergraph at /graphql over HTTP, WebSocket, server-sent events and multipart responses.',
+    'Serves a Federation 2 supergraph at /graphql, or at server.path, over HTTP, WebSocket, server-sent events and multipart responses.',
     '',
     'Commands:',
     ...alignRows(commands),

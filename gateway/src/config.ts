@@ -10,6 +10,7 @@ import { ENTRIES } from './configuration/entries.ts';
 import type { FileSettingName } from './configuration/entry.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
+import { findPathFaults } from './configuration/served-paths.ts';
 import { settings } from './configuration/settings.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/traffic-settings.ts';
@@ -122,6 +123,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   });
   const traffic = faults.attempt(() => readTraffic(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
+  if (role !== 'graph') findPathFaults(values, role === 'process', addFault);
   if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
   if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
     addFault('TOKEN_SOURCES', 'needs auth, which is off');

@@ -248,6 +248,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const { verifier } = parts;
   const isCredentialRequired = config.AUTH_REQUIRED;
   const forwardHeaders = findCollectedHeaders(config);
+  const path = config.GRAPHQL_PATH;
   const tokens = createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin);
   const requests = createRequestMetrics(registry);
   const metrics = createTransportMetrics(registry);
@@ -255,6 +256,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
   const sockets = new WebSocketTransport({
     ...parts,
+    path,
     isCredentialRequired,
     tokens,
     forwardHeaders,
@@ -266,6 +268,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   });
   const handle = createHttpTransport({
     ...parts,
+    path,
     isCredentialRequired,
     tokens,
     forwardHeaders,

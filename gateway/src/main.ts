@@ -38,10 +38,8 @@ import { connectToPrimary } from './workers/worker.ts';
 /** How long the engines and the exporters may take to stop once every request has ended. */
 const STOP_MS = 5000;
 
-/** The methods of `/graphql`, for preflight requests. */
+/** The methods of all paths, for preflight requests. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
-
-/** What clients in browsers send to `/mcp` besides. */
 
 const { command, notice, settings: flags } = readCommandLine(process.argv.slice(2));
 if (notice !== undefined) {
@@ -67,7 +65,12 @@ else await runProcess(log, start, { stopLimitMs, delayMs });
 async function start() {
   const graphs: Graph[] = [];
   // The process listens once all supergraphs are loaded, so it is always ready.
-  const probes = createProbes({ isReady: () => true, readDetails: () => describeServed(graphs), collectMetrics: primary?.readMetrics });
+  const probes = createProbes({
+    isReady: () => true,
+    readDetails: () => describeServed(graphs),
+    collectMetrics: primary?.readMetrics,
+    paths: { liveness: config.LIVENESS_PATH, readiness: config.READINESS_PATH },
+  });
   const tracing = await createTracing({ service: 'gateway', settings: config });
   const stopExports = await startExports({ service: 'gateway', settings: config, registries: probes.registries, log: processLog });
   const admission = createAdmission();
@@ -96,7 +99,7 @@ async function start() {
     toRefusalResponse,
     drainMs: drainMs - (delayMs - subscriptionDelayMs),
     ...toServiceOptions(config),
-    lean: config.REQUEST_READER === 'lean' ? { post: '/graphql' } : undefined,
+    lean: config.REQUEST_READER === 'lean' ? { post: config.GRAPHQL_PATH } : undefined,
     edge,
     rateLimits,
   });

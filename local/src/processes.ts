@@ -58,6 +58,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
   const plan = createPlan(config, { ...toSharedEnv(config, keys), ...inherit('PATH') });
 
   const { TLS_CERT_FILE: certificate, PUBLIC_URL: publicUrl, PUBLIC_GATEWAY_URL: publicGatewayUrl } = config.inherited;
+  const { GRAPHQL_PATH: graphqlPath = '/graphql' } = config.inherited;
   const isPublicHttps = certificate !== undefined || publicUrl?.startsWith('https:') === true;
   const portOf = (name: SubgraphName) => config[portSettingOf(name)];
   const usersAt = (path: string) => addressOf(portOf('users'), path);
@@ -102,7 +103,7 @@ export function planProcesses({ config, databaseUrls, keys }: PlanOptions): Proc
       ...authentication,
       REST_PORT: String(config.REST_PORT),
       CONTENT_URL: `http://${HOST}:${String(portOf('content'))}`,
-      GATEWAY_URL: graphqlAt(config.GATEWAY_PORT, certificate === undefined ? 'http' : 'https'),
+      GATEWAY_URL: `${certificate === undefined ? 'http' : 'https'}://${HOST}:${String(config.GATEWAY_PORT)}${graphqlPath}`,
       ...(issuer !== undefined && { USERS_URL: usersAt('') }),
       // The bridge calls the gateway by an address that its certificate need not name.
       ...(certificate !== undefined && { GATEWAY_CERT_FILE: certificate }),
@@ -168,6 +169,6 @@ function toUsersEnv(config: Config, keys: PlanOptions['keys']): Record<string, s
   };
 }
 
-function graphqlAt(port: number, scheme: 'http' | 'https' = 'http'): string {
-  return `${scheme}://${HOST}:${String(port)}/graphql`;
+function graphqlAt(port: number): string {
+  return `http://${HOST}:${String(port)}/graphql`;
 }

@@ -16,7 +16,7 @@ export interface SummaryOptions {
 export function toSummary({ config, started: { credentials, postgresPort }, seconds }: SummaryOptions): string {
   const scheme = config.inherited.TLS_CERT_FILE === undefined ? 'http' : 'https';
   const rest = `${scheme}://localhost:${String(config.REST_PORT)}`;
-  const graphql = `${scheme}://localhost:${String(config.GATEWAY_PORT)}/graphql`;
+  const graphql = `${scheme}://localhost:${String(config.GATEWAY_PORT)}${config.inherited.GRAPHQL_PATH ?? '/graphql'}`;
   const subgraphs = SUBGRAPH_NAMES.map((name) => `http://localhost:${String(config[portSettingOf(name)])}/graphql`);
   const postgres = postgresPort === undefined ? [] : [`  PostgreSQL 127.0.0.1:${String(postgresPort)}`];
   const accounts = credentials

@@ -21,7 +21,7 @@ describe('GET /graphql of the registry', () => {
     const page = await get('/graphql', BROWSER);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self'; /);
-    const assets = [...page.text.matchAll(/"(\/graphql\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
+    const assets = [...page.text.matchAll(/"(graphql\/assets\/[^"]+)"/g)].map(([, path]) => `/${path ?? ''}`);
     expect(assets.length).toBe(2);
     for (const path of assets) expect([path, (await get(path)).status]).toEqual([path, 200]);
     expect((await get('/graphql/assets/manifest.json')).status).not.toBe(200);

@@ -9,7 +9,7 @@ import { graphSettings, sourceHeader, subgraphSettings } from './settings.ts';
 export interface GraphPlace {
   /** In lower case; undefined for the only graph of a process, which gets all. */
   readonly name: string | undefined;
-  /** The path before `/graphql`; empty for none. */
+  /** The path before that of GraphQL requests; empty for none. */
   readonly path: string;
   /** In lower case; empty for any host. */
   readonly hosts: readonly string[];

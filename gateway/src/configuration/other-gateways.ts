@@ -6,7 +6,7 @@ const SETTINGS: ReadonlyMap<string, string> = new Map([
   ['coprocessor', 'the setting here is `extensions.coprocessor`'],
   ['cors', 'the settings here are `server.corsOrigins` and others of `server`'],
   ['csrf', 'requests that skip a preflight are always refused'],
-  ['health_check', 'the probes are always at `/livez` and `/readyz`'],
+  ['health_check', 'the settings here are `server.livenessPath` and `server.readinessPath`, besides `/livez` and `/readyz`'],
   ['homepage', 'the setting here is `server.graphiql`'],
   ['include_subgraph_errors', 'the setting here is `errors.show`'],
   ['override_subgraph_url', 'the setting here is `subgraphs.<name>.url`'],

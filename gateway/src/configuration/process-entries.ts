@@ -37,7 +37,14 @@ export const PROCESS_ENTRIES = {
     'server.trustedProxies',
     'Addresses and CIDR ranges of the proxies in front, whose X-Forwarded-For and Forwarded are trusted.',
   ),
-  GRAPHIQL: atStart('server.graphiql', 'Whether browsers get GraphiQL at /graphql.'),
+  GRAPHQL_PATH: atStart('server.path', 'The path of GraphQL requests, such as /api/graphql, or /.'),
+  LIVENESS_PATH: atStart('server.livenessPath', 'A further path of the liveness probe, such as /health. It is at /livez too.', {
+    otherwise: '/livez only',
+  }),
+  READINESS_PATH: atStart('server.readinessPath', 'A further path of the readiness probe, such as /ready. It is at /readyz too.', {
+    otherwise: '/readyz only',
+  }),
+  GRAPHIQL: atStart('server.graphiql', 'Whether browsers get GraphiQL at server.path.'),
   METRICS_PORT: atStart('server.metricsPort', 'A separate port for /metrics.', { otherwise: "the server's port, for this machine only" }),
   MAX_CONNECTIONS: atStart('server.maxConnections', 'The most open connections.'),
   MAX_CONNECTIONS_PER_ADDRESS: atStart('server.maxConnectionsPerAddress', 'The most open connections of one address.', {

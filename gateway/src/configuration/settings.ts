@@ -24,6 +24,7 @@ import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts'
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
 import { parseTokenSources } from './parse-token-sources.ts';
 import { CLIENT_CERTIFICATES, readCertificates, readPrivateKey } from './pem.ts';
+import { readGraphPath, readGraphqlPath, readProbePath } from './served-paths.ts';
 
 /** Where a supergraph can come from. */
 export const SOURCES = ['file', 'url', 'registry', 'hive', 'uplink'] as const;
@@ -193,6 +194,9 @@ export const settings = {
   COPROCESSOR_URL: setting.url('http:', 'https:').optional(),
   COPROCESSOR_STAGES: setting.list(isStage, `must be among ${COPROCESSOR_STAGES.join(', ')}`).default([]),
   COPROCESSOR_HEADERS: setting.list((name) => /^[\w!#$%&'*+.^`|~-]{1,128}$/.test(name), 'must be names of headers').default([]),
+  GRAPHQL_PATH: setting.parsed(readGraphqlPath).default('/graphql'),
+  LIVENESS_PATH: setting.parsed(readProbePath).optional(),
+  READINESS_PATH: setting.parsed(readProbePath).optional(),
   GRAPHIQL: setting.onOff().default(true),
   ...telemetrySettings,
   TLS_CERT_FILE: setting.file().optional(),
@@ -218,8 +222,6 @@ export const subgraphSettings = {
 /** A header of requests to `supergraph.url`: the prefix of its environment variable, which ends with its name. There `_` stands for `-`. */
 export const sourceHeader = { prefix: 'SUPERGRAPH_HEADER_', reader: headerValue() } as const;
 
-/** Where a graph is served: a path before `/graphql`. It has no segment `graphql`, which would be that of another graph or of GraphiQL's files. */
-const PATH = /^(?:\/(?!(?:graphql|\.\.?)(?:\/|$))[\w~.-]{1,64}){1,8}$/;
 const HOST = /^(?=.{1,253}$)[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63})*$/i;
 
 /** The settings of one of several graphs: the key in a configuration file, and the prefix of its environment variable, which ends with the graph's name. */
@@ -228,8 +230,3 @@ export const graphSettings = {
   path: { prefix: 'GRAPH_PATH_', reader: setting.parsed(readGraphPath) },
   hosts: { prefix: 'GRAPH_HOSTS_', reader: setting.list((host) => HOST.test(host), 'must be names of hosts, without a port') },
 } as const;
-
-function readGraphPath(value: string): string {
-  if (!PATH.test(value)) throw new Error('must be a path such as /shop, without /graphql, which is appended');
-  return value;
-}

@@ -8,8 +8,8 @@ import { endRequestSpan } from './tracing.ts';
 export interface RecordedRequest {
   /** The HTTP method, or `WS` for an operation over a WebSocket. */
   readonly method: string;
-  /** The path; default: `/graphql`. */
-  readonly route?: string | undefined;
+  /** The path. */
+  readonly route: string;
   readonly requestId: string;
   readonly trace: Scope | undefined;
 }
@@ -46,7 +46,7 @@ export class RequestRecord {
     if (this.#isMeasured) return;
     this.#isMeasured = true;
     const [operation, kind] = [this.#operation, this.#kind];
-    const { method, route = '/graphql', trace } = this.#request;
+    const { method, route, trace } = this.#request;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     this.#options.metrics.end({ status, seconds, operation, span: trace?.ids });
     if (trace) endRequestSpan(trace, { method, route, status, operation, kind });
@@ -57,7 +57,7 @@ export class RequestRecord {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.measure(status);
-    const { requestId, method, route = '/graphql', trace } = this.#request;
+    const { requestId, method, route, trace } = this.#request;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const operation = this.#operation;
     // Names each property, because spreads are slow.

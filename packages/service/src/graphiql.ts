@@ -1,4 +1,4 @@
-/** Serves GraphiQL to browsers at `GET /graphql`, from the bundle that `gateway/graphiql/build.mjs` makes, without other origins. */
+/** Serves GraphiQL to browsers that GET the path of GraphQL requests, from the bundle that `gateway/graphiql/build.mjs` makes, without other origins. */
 import { readFile, readFileSync, readdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chooseEncoding } from './encoding.ts';
@@ -15,8 +15,6 @@ interface Bundle {
   readonly names: ReadonlySet<string>;
   readonly page: Buffer;
 }
-
-const ASSETS = '/graphql/assets/';
 
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
@@ -41,26 +39,30 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /**
- * Serves the page at `/graphql`, its files, and the redirect from `/` to browsers. Returns whether the request was for one of these. Calls `onSent`
- * when the response was sent.
+ * Serves the page, its files below `assets/`, and the redirect from `/` to browsers. Returns whether the request was for one of these. Calls
+ * `onSent` when the response was sent.
  */
 export type ServeGraphiql = (exchange: GraphiqlExchange, onSent: () => void) => boolean;
 
-/** Creates the function that serves GraphiQL. `folder`: that of the bundle, which is loaded with the first request for it. */
-export function createGraphiql(folder: URL): ServeGraphiql {
+/**
+ * Creates the function that serves GraphiQL. `folder`: that of the bundle, which is loaded with the first request for it. `path`: that of GraphQL
+ * requests; default `/graphql`. All references are relative, so a proxy in front may remove or add a prefix.
+ */
+export function createGraphiql(folder: URL, path = '/graphql'): ServeGraphiql {
   let loaded: Bundle | undefined;
-  const load = () => (loaded ??= loadBundle(folder));
+  const assets = `${path === '/' ? '' : path}/assets/`;
+  const load = () => (loaded ??= loadBundle(folder, assets));
   return (exchange, onSent) => {
     const { method, url = '/', headers } = exchange.request;
     if (method !== 'GET' && method !== 'HEAD') return false;
     const isBrowser = headers.accept?.includes('text/html') === true;
-    if (url === '/' && isBrowser)
-      send(exchange, { status: 302, head: { location: '/graphql', 'cache-control': 'no-store', vary: 'Accept' } });
-    else if (url === '/graphql' && isBrowser) {
+    if (url === path && isBrowser) {
       const head = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'Accept' };
       send(exchange, { status: 200, head: { ...head, 'content-security-policy': PAGE_POLICY }, body: load().page });
-    } else if (url.startsWith(ASSETS) && load().names.has(url.slice(ASSETS.length))) {
-      sendAsset(exchange, { name: url.slice(ASSETS.length), bundle: load(), onSent });
+    } else if (url === '/' && isBrowser)
+      send(exchange, { status: 302, head: { location: path, 'cache-control': 'no-store', vary: 'Accept' } });
+    else if (url.startsWith(assets) && load().names.has(url.slice(assets.length))) {
+      sendAsset(exchange, { name: url.slice(assets.length), bundle: load(), onSent });
       return true;
     } else return false;
     onSent();
@@ -99,13 +101,15 @@ function send(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-function loadBundle(folder: URL): Bundle {
+function loadBundle(folder: URL, assets: string): Bundle {
   const { script, style } = JSON.parse(readFileSync(new URL('manifest.json', folder), 'utf8')) as { script: string; style: string };
   const names = new Set(readdirSync(folder).filter((name) => name !== 'manifest.json'));
-  return { folder, names, page: Buffer.from(writePage({ script, style })) };
+  return { folder, names, page: Buffer.from(writePage(assets, { script, style })) };
 }
 
-function writePage({ script, style }: { script: string; style: string }): string {
+/** Writes the page. Browsers resolve a relative reference against the folder of the page's path, so it begins with the path's last segment. */
+function writePage(assets: string, { script, style }: { script: string; style: string }): string {
+  const folder = assets.split('/').slice(-3).join('/').replace(/^\//, '');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -113,8 +117,8 @@ function writePage({ script, style }: { script: string; style: string }): string
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>GraphiQL</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${ASSETS}${style}">
-<script type="module" src="${ASSETS}${script}"></script>
+<link rel="stylesheet" href="${folder}${style}">
+<script type="module" src="${folder}${script}"></script>
 </head>
 <body>
 <div id="graphiql">Loading…</div>

@@ -1,4 +1,4 @@
-/** `GET /livez`, `/readyz` and `/metrics`, the same in every process (contract §1). */
+/** `GET /livez`, `/readyz` and `/metrics`, the same in every process (contract §1). Settings may add further paths of the first two. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { isLocalRequest } from './local-peer.ts';
@@ -37,12 +37,15 @@ export function createProbes({
   isReady,
   readDetails = () => ({}),
   collectMetrics,
+  paths = {},
 }: {
   isReady: () => boolean | Promise<boolean>;
   /** Returns further members of the body of `/readyz`, for requests from the machine itself. */
   readDetails?: () => Readonly<Record<string, unknown>>;
   /** Returns the text of `/metrics`, for a process whose metrics are joined with those of others; default: its own. */
   collectMetrics?: (() => Promise<string>) | undefined;
+  /** Paths at which the process answers as at `/livez` and at `/readyz`. */
+  paths?: { readonly liveness?: string | undefined; readonly readiness?: string | undefined };
 }): Probes {
   const metrics = new Registry();
   const registries = [metrics];
@@ -54,22 +57,18 @@ export function createProbes({
     collectMetrics
       ? { status: 200, type: Registry.PROMETHEUS_CONTENT_TYPE, body: await collectMetrics() }
       : readMetrics(registries, request);
-  const responders: Record<string, (request: IncomingMessage) => Promise<ProbeResponse>> = {
-    '/livez': () => Promise.resolve({ status: 200, type: JSON_TYPE, body: '{"status":"live"}' }),
-    '/readyz': async (request) => {
-      const ready =
-        !isLeaving &&
-        (await Promise.resolve()
-          .then(isReady)
-          .catch(() => false));
-      return {
-        status: ready ? 200 : 503,
-        type: JSON_TYPE,
-        body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...(ready && isLocalRequest(request) && readDetails()) }),
-      };
-    },
-    '/metrics': read,
+  const readReadiness = async (request: IncomingMessage) => {
+    const ready =
+      !isLeaving &&
+      (await Promise.resolve()
+        .then(isReady)
+        .catch(() => false));
+    const details = ready && isLocalRequest(request) ? readDetails() : {};
+    return { status: ready ? 200 : 503, type: JSON_TYPE, body: JSON.stringify({ status: ready ? 'ready' : 'not ready', ...details }) };
   };
+  const responders = new Map<string, Responder>([['/metrics', read]]);
+  for (const path of ['/livez', paths.liveness ?? '/livez']) responders.set(path, () => Promise.resolve(LIVE));
+  for (const path of ['/readyz', paths.readiness ?? '/readyz']) responders.set(path, readReadiness);
   return {
     metrics,
     registries,
@@ -86,7 +85,7 @@ export function createProbes({
     answer(request, response) {
       if (request.method !== 'GET' && request.method !== 'HEAD') return false;
       const path = request.url?.split('?', 1)[0] ?? '';
-      const respond = responders[path];
+      const respond = responders.get(path);
       if (!respond) return false;
       if (path === '/metrics' && !(hasMetrics && isLocalRequest(request))) return false;
       void send(() => respond(request), request, response);
@@ -95,4 +94,7 @@ export function createProbes({
   };
 }
 
+type Responder = (request: IncomingMessage) => Promise<ProbeResponse>;
+
 const JSON_TYPE = 'application/json; charset=utf-8';
+const LIVE: ProbeResponse = { status: 200, type: JSON_TYPE, body: '{"status":"live"}' };

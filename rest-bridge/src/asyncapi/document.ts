@@ -42,7 +42,7 @@ export function createAsyncApi(schema: GraphQLSchema, { bridge, gateway }: Async
       },
     },
     defaultContentType: 'application/json',
-    channels: toChannels(subscriptions),
+    channels: toChannels(subscriptions, graphql.pathname),
     operations: toOperations(subscriptions),
     components: {
       messages: {
@@ -62,7 +62,7 @@ function security(scheme: string): Json {
   return { security: [{ $ref: `#/components/securitySchemes/${scheme}` }] };
 }
 
-function toChannels(subscriptions: readonly GraphQLField<unknown, unknown>[]): Json {
+function toChannels(subscriptions: readonly GraphQLField<unknown, unknown>[], graphqlPath: string): Json {
   const messages = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { $ref: `#/components/messages/${name}` }]));
   const names = types.map(([name]) => name);
   return {
@@ -85,7 +85,7 @@ function toChannels(subscriptions: readonly GraphQLField<unknown, unknown>[]): J
       subscriptions.map(({ name, description }) => [
         name,
         {
-          address: '/graphql',
+          address: graphqlPath,
           title: `Subscription ${name}`,
           ...(description != null && { description }),
           servers: [{ $ref: '#/servers/graphql' }],

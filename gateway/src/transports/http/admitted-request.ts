@@ -33,11 +33,11 @@ export interface HttpTransportOptions extends ExchangeOptions, IdentifyOptions, 
   readonly cacheVary: string;
   readonly responses: StreamedResponses;
   readonly reserved: ReservedStreams;
-  /** What is served besides `/graphql`. */
+  /** What is served besides GraphQL requests. */
   readonly endpoints: readonly Endpoint[];
 }
 
-/** Serves another path than `/graphql`, to requests that are counted and whose caller is known. */
+/** Serves another path than that of GraphQL requests, to requests that are counted and whose caller is known. */
 export interface Endpoint extends ServedPath {
   /** Throws, and responds with, the faults of a request. */
   readonly handle: (exchange: HttpExchange, arrived: ArrivedRequest, options: HttpTransportOptions) => void;

@@ -12,13 +12,15 @@ import { type RefusalFormat, sendRefusal } from './refusal.ts';
 import { type Head, sendBytes, sendText } from './send.ts';
 
 export interface ExchangeOptions {
+  /** The path of GraphQL requests. */
+  readonly path: string;
   readonly log: Log;
   readonly metrics: RequestMetrics;
   readonly tracing: Tracing;
   readonly compression: Compression;
 }
 
-/** What is served at another path than `/graphql`. */
+/** What is served at another path than GraphQL requests. */
 export interface ServedPath {
   readonly path: string;
   readonly refusals: RefusalFormat;
@@ -37,9 +39,9 @@ export class HttpExchange {
   readonly #log: Log;
   readonly #refusals: RefusalFormat | undefined;
 
-  /** `served` is undefined for `/graphql`. */
+  /** `served` is undefined for a GraphQL request. */
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions & { readonly served?: ServedPath | undefined }) {
-    const { log, metrics, tracing, compression, served } = options;
+    const { path, log, metrics, tracing, compression, served } = options;
     this.urlKeys = takeUrlKeys(request);
     // A page that links elsewhere must not pass on the URL that the browser shows.
     if (this.urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
@@ -48,7 +50,8 @@ export class HttpExchange {
     this.requestId = toRequestId(request.headers['x-request-id']);
     this.trace = tracing.begin(request.headers);
     const { requestId, trace } = this;
-    this.record = new RequestRecord({ method: request.method ?? '', route: served?.path, requestId, trace }, { metrics, log });
+    const route = served?.path ?? path;
+    this.record = new RequestRecord({ method: request.method ?? '', route, requestId, trace }, { metrics, log });
     this.compression = compression;
     this.#log = log;
     this.#refusals = served?.refusals;

@@ -1,8 +1,8 @@
-/** The HTTP transport: `/graphql` by GET and POST on node:http (GraphQL over HTTP; contract §1, §6). */
+/** The HTTP transport: GraphQL requests by GET and POST on node:http (GraphQL over HTTP; contract §1, §6). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isMultipart } from '@trestle/multipart/boundary';
 import { fail } from '@trestle/schema/errors';
-import { createGraphiql } from '@trestle/service/graphiql';
+import { type ServeGraphiql, createGraphiql } from '@trestle/service/graphiql';
 import { setLateHeaders } from '@trestle/service/response-headers';
 import { toPackageUrl } from '../../package-files.ts';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
@@ -33,10 +33,12 @@ import { handleReserved, isReservedRequest } from './reserved-requests.ts';
 import type { Head } from './send.ts';
 import { readUpload } from './upload.ts';
 
-const serveGraphiql = createGraphiql(toPackageUrl('dist/graphiql/'));
-
 /** Creates the handler of all requests that are not probes. */
 export function createHttpTransport(options: HttpTransportOptions): (request: IncomingMessage, response: ServerResponse) => void {
+  const parts = {
+    ...options,
+    serveGraphiql: options.hasGraphiql ? createGraphiql(toPackageUrl('dist/graphiql/'), options.path) : undefined,
+  };
   return (request, response) => {
     const served = options.endpoints.find(({ path }) => isAt(request, path));
     const exchange = new HttpExchange(request, response, served ? { ...options, served } : options);
@@ -44,24 +46,29 @@ export function createHttpTransport(options: HttpTransportOptions): (request: In
     if (identification instanceof Promise)
       exchange.guardAsync(
         identification.then((found) => {
-          arrive(exchange, { identification: found, served }, options);
+          arrive(exchange, { identification: found, served }, parts);
         }),
       );
     else
       exchange.guard(() => {
-        arrive(exchange, { identification, served }, options);
+        arrive(exchange, { identification, served }, parts);
       });
   };
 }
 
+interface TransportParts extends HttpTransportOptions {
+  /** Undefined where GraphiQL is off. */
+  readonly serveGraphiql: ServeGraphiql | undefined;
+}
+
 interface IdentifiedRequest {
   readonly identification: Identification;
-  /** Undefined for `/graphql`. */
+  /** Undefined for a GraphQL request. */
   readonly served: Endpoint | undefined;
 }
 
 /** Counts a request whose caller is known, and routes it. Throws RATE_LIMIT_EXCEEDED, and what {@link route} throws. */
-function arrive(exchange: HttpExchange, { identification, served }: IdentifiedRequest, options: HttpTransportOptions): void {
+function arrive(exchange: HttpExchange, { identification, served }: IdentifiedRequest, options: TransportParts): void {
   const { request, response } = exchange;
   const quota = options.rateLimits.open(request, identification.identity.caller);
   setLateHeaders(response, (status) => quota.headersFor(status));
@@ -77,13 +84,13 @@ function arrive(exchange: HttpExchange, { identification, served }: IdentifiedRe
 }
 
 /** Throws URI_TOO_LONG, NOT_FOUND, METHOD_NOT_ALLOWED, FORBIDDEN, and what the following stages throw. */
-function route(exchange: HttpExchange, arrived: ArrivedRequest, options: HttpTransportOptions): void {
+function route(exchange: HttpExchange, arrived: ArrivedRequest, options: TransportParts): void {
   const { request } = exchange;
   const end = () => {
     exchange.end();
   };
-  if (options.hasGraphiql && serveGraphiql(exchange, end)) return;
-  const search = readSearch(request);
+  if (options.serveGraphiql?.(exchange, end)) return;
+  const search = readSearch(request, options.path);
   if (request.method === 'OPTIONS') {
     exchange.sendText(200, { allow: ALLOW }, '');
     return;
@@ -104,11 +111,11 @@ function isAt({ url = '/' }: IncomingMessage, path: string): boolean {
   return url === path || url.startsWith(`${path}?`);
 }
 
-/** Returns the query string of a request to `/graphql`. */
-function readSearch({ url = '/' }: IncomingMessage): string {
+/** Returns the query string of a GraphQL request. Throws URI_TOO_LONG, and NOT_FOUND for another path. */
+function readSearch({ url = '/' }: IncomingMessage, path: string): string {
   if (url.length > MAX_URL_BYTES) throw fail('URI_TOO_LONG', `The URL exceeds the limit of ${String(MAX_URL_BYTES)} bytes.`);
   const mark = url.indexOf('?');
-  if ((mark < 0 ? url : url.slice(0, mark)) !== '/graphql') throw fail('NOT_FOUND', 'The path does not exist. Use /graphql.');
+  if ((mark < 0 ? url : url.slice(0, mark)) !== path) throw fail('NOT_FOUND', `The path does not exist. Use ${path}.`);
   return mark < 0 ? '' : url.slice(mark);
 }
 

@@ -22,6 +22,8 @@ import type { OperationWatch } from './socket-operation.ts';
 export interface SocketRunOptions {
   readonly run: RunOperation;
   readonly log: Log;
+  /** The path of GraphQL requests. */
+  readonly path: string;
   readonly requests: RequestMetrics;
   readonly metrics: TransportMetrics;
   readonly tracing: Tracing;
@@ -33,11 +35,11 @@ export interface SocketRunOptions {
 
 /** Creates the function that connections call for each `subscribe` message. */
 export function createSocketRun(options: SocketRunOptions): ConnectionOptions['run'] {
-  const { run, log, requests, metrics, tracing, admission, rateLimits, hooks } = options;
+  const { run, path, log, requests, metrics, tracing, admission, rateLimits, hooks } = options;
   const begin: ConnectionOptions['run'] = (operation, { payload, identity, request }) => {
     const requestId = randomUUID();
     const trace = tracing.begin({});
-    const record = new RequestRecord({ method: 'WS', requestId, trace }, { metrics: requests, log });
+    const record = new RequestRecord({ method: 'WS', route: path, requestId, trace }, { metrics: requests, log });
     const quota = rateLimits.open(request, identity.caller);
     const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], quota, trace });
     const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });

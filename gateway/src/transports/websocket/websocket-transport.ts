@@ -1,4 +1,4 @@
-/** The WebSocket transport: `/graphql` over graphql-transport-ws, for subscriptions, queries and mutations (contract §1, §6). */
+/** The WebSocket transport: GraphQL over graphql-transport-ws, for subscriptions, queries and mutations (contract §1, §6). */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Caller } from '@trestle/identity';
@@ -131,7 +131,7 @@ export class WebSocketTransport {
     const hasUrlKey = this.#options.verifier !== undefined && takeUrlKeys(request).length > 0;
     const { url = '/' } = request;
     if (url.length > MAX_URL_BYTES) return '414 URI Too Long';
-    if (url.split('?')[0] !== '/graphql') return '404 Not Found';
+    if (url.split('?')[0] !== this.#options.path) return '404 Not Found';
     if (hasUrlKey) return '400 Bad Request';
     const isFull = this.#connections.size >= this.#options.limits.maxSockets;
     return this.#isDraining || isFull ? '503 Service Unavailable' : undefined;
