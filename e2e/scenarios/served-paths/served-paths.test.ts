@@ -90,7 +90,7 @@ describe('server.path', () => {
 
   it('is compared with the path as it is sent', async () => {
     const gateway = await start({ GRAPHQL_PATH: '/Query' });
-    for (const path of ['/query', '/Query/', '//Query', '/%51uery', '/Query/x', '/'])
+    for (const path of ['/query', '/Query/', '//Query', '/Q%75ery', '/Query/x', '/'])
       expect((await ask(gateway.url + path)).status).toBe(404);
     expect((await ask(`${gateway.url}/Query`)).status).toBe(200);
   });

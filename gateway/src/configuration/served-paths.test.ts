@@ -10,7 +10,7 @@ const WRONG = [
   '/a//b',
   '/.',
   '/../graphql',
-  '/%67raphql',
+  '/gr%61ph',
   '/a?b',
   '/a b',
   '/ä',
