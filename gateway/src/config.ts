@@ -72,6 +72,11 @@ export async function readConfig(
   });
   const role = named ? 'process' : 'only graph';
   const own = readLayer({ configuration, given, role }, faults);
+  const addFault = (name: string, message: string) => {
+    faults.add(describeFault({ name, message }, { configuration, given }));
+  };
+  const places = named?.map(({ place }) => place);
+  if (own) findPathFaults(own, places, addFault);
   const inherited = inherit({ ...configuration.values, ...given });
   const loaded = await Promise.all((named ?? []).map(({ file }) => loadConfiguration(file, environment)));
   const graphs = (named ?? []).map(({ place }, i) => {
@@ -123,7 +128,6 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   });
   const traffic = faults.attempt(() => readTraffic(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
-  if (role !== 'graph') findPathFaults(values, role === 'process', addFault);
   if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
   if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
     addFault('TOKEN_SOURCES', 'needs auth, which is off');
