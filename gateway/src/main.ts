@@ -93,6 +93,7 @@ async function start() {
     host: config.HOST,
     tls: config.tls,
     probes,
+    listeningFields: { path: config.GRAPHQL_PATH },
     ...nameClients(route(graphs)),
     admission,
     maxEventLoopDelayMs: config.GATEWAY_MAX_EVENT_LOOP_DELAY_MS,

@@ -54,7 +54,7 @@ describe('GraphiQL', () => {
 
   it('is the target of a redirect from / for browsers only', async () => {
     const redirected = await open('/', { accept });
-    expect([redirected.status, redirected.headers.get('location')]).toEqual([302, '/graphql']);
+    expect([redirected.status, redirected.headers.get('location')]).toEqual([302, 'graphql']);
     expect((await open('/', { accept: 'application/json' })).status).toBe(404);
   });
 });

@@ -39,7 +39,7 @@ describe('GET /graphql of the registry', () => {
 
   it('is where browsers are sent from /', async () => {
     const response = await fetch(`${registry.url}/`, { headers: BROWSER, redirect: 'manual' });
-    expect([response.status, response.headers.get('location')]).toEqual([302, '/graphql']);
+    expect([response.status, response.headers.get('location')]).toEqual([302, 'graphql']);
   });
 });
 

@@ -48,11 +48,12 @@ async function start(env: Readonly<Record<string, string>>): Promise<RunningProc
   return gateway;
 }
 
-/** Starts a gateway with two graphs, one of which is at `/shop`. */
-async function startSeveral(env: Readonly<Record<string, string>> = {}): Promise<RunningProcess> {
+const SHOP_AND_OTHER = '{ shop: { path: /shop, config: graph.yaml }, other: { hosts: [other.example.com], config: graph.yaml } }';
+
+/** Starts a gateway with several graphs: by default two, one of which is at `/shop`. */
+async function startSeveral(env: Readonly<Record<string, string>> = {}, graphs = SHOP_AND_OTHER): Promise<RunningProcess> {
   await writeFile(join(folder, 'graph.yaml'), `supergraph: { file: ${supergraph} }\nauthentication: { enabled: false }\n`);
-  const graphs = 'graphs: { shop: { path: /shop, config: graph.yaml }, other: { hosts: [other.example.com], config: graph.yaml } }';
-  await writeFile(join(folder, 'trestle.yaml'), `server: { port: 0 }\n${graphs}\n`);
+  await writeFile(join(folder, 'trestle.yaml'), `server: { port: 0 }\ngraphs: ${graphs}\n`);
   const gateway = await startGateway(['--config', join(folder, 'trestle.yaml')], env);
   started.push(gateway);
   return gateway;
@@ -108,10 +109,23 @@ describe('server.path', () => {
     for (const path of ['/shop/graphql', '/query']) expect((await ask(gateway.url + path)).status).toBe(404);
   });
 
+  it('takes effect at the next start when the file changes', async () => {
+    const file = join(folder, 'reloaded.yaml');
+    const text = (path: string) =>
+      `server: { port: 0, path: ${path} }\nauthentication: { enabled: false }\nsupergraph: { file: ${supergraph} }\n`;
+    await writeFile(file, text('/one'));
+    const gateway = await startGateway(['--config', file]);
+    started.push(gateway);
+    await writeFile(file, text('/two'));
+    await until(() => Promise.resolve(gateway.lines.some((line) => line.includes('take effect at the next start: server.path'))));
+    expect((await ask(`${gateway.url}/one`)).body).toEqual(HELLO);
+    expect((await ask(`${gateway.url}/two`)).status).toBe(404);
+  });
+
   it.each([
     [{ GRAPHQL_PATH: 'graphql' }, 'GRAPHQL_PATH: must be / or a path such as /api/graphql, without a slash at the end'],
     [{ GRAPHQL_PATH: '/readyz' }, 'GRAPHQL_PATH: is the path of the readiness probe'],
-    [{ LIVENESS_PATH: '/graphql' }, 'LIVENESS_PATH: is the path of GraphQL requests'],
+    [{ LIVENESS_PATH: '/graphql' }, 'LIVENESS_PATH: is the path of GraphQL requests (server.path)'],
     [{ READINESS_PATH: '/a/../b' }, 'READINESS_PATH: must be a path such as /health, without a slash at the end'],
   ])('is refused at the start for %j', async (env, message) => {
     await expect(start(env)).rejects.toThrow(message);
@@ -119,6 +133,13 @@ describe('server.path', () => {
 
   it('is not / where several graphs are served', async () => {
     await expect(startSeveral({ GRAPHQL_PATH: '/' })).rejects.toThrow('GRAPHQL_PATH: must have a segment');
+  });
+
+  it('is refused where one of several graphs would get no requests', async () => {
+    const places = '{ all: { config: graph.yaml }, shop: { path: /shop, config: graph.yaml } }';
+    await expect(startSeveral({ GRAPHQL_PATH: '/shop/query' }, places)).rejects.toThrow(
+      'GRAPHQL_PATH: gives the graph all the path /shop/query, which the graph shop gets',
+    );
   });
 });
 
@@ -154,6 +175,7 @@ describeInChromium('GraphiQL', () => {
     page.on('response', (response) => {
       if (response.status() >= 400) faults.push(`${String(response.status())} ${response.url()}`);
     });
+    page.on('requestfailed', (failed) => faults.push(`${failed.failure()?.errorText ?? ''} ${failed.url()}`));
     const workers = new Set<string>();
     page.on('worker', (worker) => workers.add(worker.url()));
     await page.goto(url, { timeout: PATIENCE_MS });
@@ -164,6 +186,16 @@ describeInChromium('GraphiQL', () => {
     await page.close();
     return faults;
   }
+
+  it('is where / redirects browsers to, also below a prefix', async () => {
+    const gateway = await start({ GRAPHQL_PATH: '/api/query' });
+    const options = { headers: { accept: 'text/html' }, redirect: 'manual' } as const;
+    const { status, headers } = await fetch(gateway.url, options);
+    expect([status, new URL(headers.get('location') ?? '', 'https://proxy.example/prefix/').href]).toEqual([
+      302,
+      'https://proxy.example/prefix/api/query',
+    ]);
+  });
 
   it.each(['/api/query', '/'])(
     'works at %s',

@@ -72,6 +72,12 @@ describe('trestle dev', () => {
     await linkGateway(command);
   });
 
+  it('names the path that the gateway is given', async () => {
+    await deploy();
+    const { dev } = await start([], { GRAPHQL_PATH: '/api' });
+    await dev.says(`/api serves the graph of ${environment}`);
+  });
+
   it('serves the deployed graph with the local subgraph, and a field that is added there', async () => {
     await deploy();
     const { dev, ask } = await start();

@@ -74,7 +74,7 @@ export const PROCESS_ENTRIES = {
   RESPONSE_COMPRESSION: atStart('server.compression', 'Whether results are compressed (gzip, br) for clients that accept it.'),
   REQUEST_READER: atStart(
     'server.requestReader',
-    'What reads requests: lean (POSTs of JSON to /graphql that arrive in one piece; Node.js reads all others), or node (the parser of Node.js).',
+    'What reads requests: lean (POSTs of JSON to server.path that arrive in one piece; Node.js reads all others), or node (the parser of Node.js).',
   ),
   DRAIN_DELAY_MS: atStart(
     'server.drainDelayMs',

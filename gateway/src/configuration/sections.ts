@@ -45,7 +45,7 @@ export const SUBGRAPH_ENTRIES = {
 /** What the settings of one of several graphs mean, by their key. They take effect at the next start. */
 export const GRAPH_ENTRIES = {
   config: 'The configuration file of the graph, with its supergraph.',
-  path: 'A path before /graphql at which the graph is served, such as /shop.',
+  path: 'A path before server.path at which the graph is served, such as /shop.',
   hosts: 'Names of hosts, as clients name them in Host, for which the graph is served.',
 } as const;
 

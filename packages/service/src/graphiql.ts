@@ -60,7 +60,7 @@ export function createGraphiql(folder: URL, path = '/graphql'): ServeGraphiql {
       const head = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', vary: 'Accept' };
       send(exchange, { status: 200, head: { ...head, 'content-security-policy': PAGE_POLICY }, body: load().page });
     } else if (url === '/' && isBrowser)
-      send(exchange, { status: 302, head: { location: path, 'cache-control': 'no-store', vary: 'Accept' } });
+      send(exchange, { status: 302, head: { location: path.slice(1), 'cache-control': 'no-store', vary: 'Accept' } });
     else if (url.startsWith(assets) && load().names.has(url.slice(assets.length))) {
       sendAsset(exchange, { name: url.slice(assets.length), bundle: load(), onSent });
       return true;

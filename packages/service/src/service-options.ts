@@ -18,6 +18,8 @@ export interface ServiceOptions {
   readonly port: number;
   readonly host: string;
   readonly probes: Probes;
+  /** What the log line `listening` has besides the port; default: nothing. */
+  readonly listeningFields?: Readonly<Record<string, string>>;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
   /**
    * Takes over the connections of requests for a WebSocket. Without it, and for any other `Upgrade`, `handle` gets them as ordinary requests.

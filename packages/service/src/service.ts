@@ -34,7 +34,7 @@ export interface Service {
 
 /** Listens, and answers probes before anything else. Rejects if the port is taken. The log line `listening` names the port. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { log, port, host, probes, drainMs = DRAIN_MS, drainDelayMs = 0, metricsPort } = options;
+  const { log, port, host, probes, listeningFields = {}, drainMs = DRAIN_MS, drainDelayMs = 0, metricsPort } = options;
   const http = createHttpServer(options);
   const { server } = http;
   await new Promise<void>((resolve, reject) => {
@@ -45,7 +45,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     metricsPort === undefined ? undefined : await serveMetrics({ port: metricsPort, host, readMetrics: probes.readMetrics });
   if (metricsServer) probes.moveMetrics();
   const address = server.address() as AddressInfo;
-  log.info('listening', { port: address.port });
+  log.info('listening', { port: address.port, ...listeningFields });
   let announced: Promise<void> | undefined;
   const announceStop = () => {
     if (!announced) {

@@ -145,13 +145,13 @@ function createGatewayEnvironment(): Readonly<Record<string, string | undefined>
 
 /** Returns what people should see of a line of the gateway's log, if anything. */
 function describe(
-  { level, msg, port, detail }: GatewayMessage,
+  { level, msg, port, path = '/graphql', detail }: GatewayMessage,
   subgraphs: readonly DevSubgraph[],
   environment: string,
 ): string | undefined {
   if (port !== undefined && msg === 'listening') {
     const replaced = subgraphs.map(({ name, url }) => `${name} at ${url.href}`).join(', ');
-    return `http://localhost:${String(port)}/graphql serves the graph of ${environment} with ${replaced}. Ctrl-C stops it.`;
+    return `http://localhost:${String(port)}${path} serves the graph of ${environment} with ${replaced}. Ctrl-C stops it.`;
   }
   if (msg === 'serving a new supergraph') return 'The new graph is served.';
   if (level !== 'warn' && level !== 'error') return undefined;

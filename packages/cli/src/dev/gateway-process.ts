@@ -22,6 +22,8 @@ export interface GatewayMessage {
   readonly level: string;
   readonly msg: string;
   readonly port?: number;
+  /** The path of GraphQL requests. */
+  readonly path?: string;
   readonly detail?: string;
 }
 
@@ -110,10 +112,14 @@ async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void>
 /** Returns a line of the log, or undefined when it has another form. */
 function parseLine(line: string): GatewayMessage | undefined {
   try {
-    const { level, msg, port, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    const { level, msg, port, path, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;
     if (typeof level !== 'string' || typeof msg !== 'string') return undefined;
     const detail = (error as { message?: unknown } | undefined)?.message;
-    return { level, msg, ...(typeof port === 'number' && { port }), ...(typeof detail === 'string' && { detail }) };
+    return {
+      ...{ level, msg, ...(typeof port === 'number' && { port }) },
+      ...(typeof path === 'string' && { path }),
+      ...(typeof detail === 'string' && { detail }),
+    };
   } catch {
     return undefined;
   }
