@@ -9,6 +9,7 @@ import {
 } from '@trestle/schema/subgraphs';
 import type { Config } from './config.ts';
 import { planProcesses } from './processes.ts';
+import { toSummary } from './summary.ts';
 
 const portOf = eachSubgraph((name) => 3 + SUBGRAPH_NAMES.indexOf(name));
 const config = {
@@ -102,6 +103,17 @@ describe('planProcesses', () => {
     expect(gateway).toMatchObject(tls);
     expect(bridge).toMatchObject({ ...tls, GATEWAY_URL: 'https://127.0.0.1:2/graphql', GATEWAY_CERT_FILE: 'cert.pem' });
     expect(plans.filter(({ env }) => 'TLS_KEY_FILE' in env)).toHaveLength(2);
+  });
+
+  it('passes GRAPHQL_PATH to the gateway, and to the bridge as the path of GATEWAY_URL', () => {
+    const inherited = { GRAPHQL_PATH: '/api/query' };
+    const started = { credentials: undefined, postgresPort: undefined };
+    const options = { config: { ...config, inherited }, databaseUrls, keys };
+    const plans = planProcesses(options).flat();
+    const [gateway, bridge] = ['gateway', 'rest-bridge'].map((name) => plans.find((plan) => plan.name === name)?.env);
+    expect(gateway).toMatchObject(inherited);
+    expect(bridge).toMatchObject({ GATEWAY_URL: 'http://127.0.0.1:2/api/query' });
+    expect(toSummary({ config: options.config, started, seconds: 1 })).toContain('http://localhost:2/api/query');
   });
 
   it('starts the subgraphs and the registry, then the gateway, then the bridge', () => {

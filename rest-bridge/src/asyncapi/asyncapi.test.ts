@@ -24,6 +24,14 @@ describe('the AsyncAPI document', () => {
     expect(Object.keys(channels).sort()).toEqual(['events', 'webhooks', ...fields].sort());
   });
 
+  it('names the path of the gateway as the address of subscriptions', () => {
+    const { channels } = createAsyncApi(schema, { gateway: 'https://graphql.example.com/api/query' }) as unknown as {
+      readonly channels: Readonly<Record<string, { readonly address: string }>>;
+    };
+    const addresses = Object.keys(schema.getSubscriptionType()?.getFields() ?? {}).map((name) => channels[name]?.address);
+    expect(new Set(addresses)).toEqual(new Set(['/api/query']));
+  });
+
   it('refers to nothing that does not exist', () => {
     const document = createAsyncApi(schema) as Record<string, unknown>;
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path ?? '');
