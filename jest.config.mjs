@@ -2,8 +2,8 @@
  * Runs every `*.test.ts` as native ESM, in three projects. `e2e` has what lies in e2e/, and the fuzzer, which compares whole engines. A test
  * beside the code belongs to `postgres` when it, or a file that it imports, uses the database, a process or a thread; otherwise to `unit`.
  *
- * `npm test` sets two options of V8, because each file loads its modules anew and ends soon: less code is compiled to fast code, and objects that live
- * shortly get more room. That saves a sixth of the CPU time of unit tests.
+ * `npm test` sets an option of V8, because each file loads its modules anew and ends soon: less code is compiled to machine code that seldom runs
+ * long enough to be worth it.
  */
 import { sortTests } from './jest.projects.mjs';
 
