@@ -1,6 +1,7 @@
 /**
  * Bundles GraphiQL and its workers into `dist/graphiql`: names with hashes, each file also compressed by Brotli and gzip, and `manifest.json` that names
- * the two files of the page. Files refer to each other relatively, so they work at any path. Does nothing when the bundle is of the same sources and versions.
+ * the two files of the page. Files refer to each other relatively, so they work at any path. Does nothing when the bundle is of the same sources and
+ * versions.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';

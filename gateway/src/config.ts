@@ -10,7 +10,7 @@ import { ENTRIES } from './configuration/entries.ts';
 import type { FileSettingName } from './configuration/entry.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
-import { findPathFaults } from './configuration/served-paths.ts';
+import { findPathFaults } from './configuration/path-faults.ts';
 import { settings } from './configuration/settings.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/traffic-settings.ts';
@@ -72,11 +72,8 @@ export async function readConfig(
   });
   const role = named ? 'process' : 'only graph';
   const own = readLayer({ configuration, given, role }, faults);
-  const addFault = (name: string, message: string) => {
-    faults.add(describeFault({ name, message }, { configuration, given }));
-  };
   const places = named?.map(({ place }) => place);
-  if (own) findPathFaults(own, places, addFault);
+  if (own) findPathFaults(own, places, createAddFault({ configuration, given }, faults));
   const inherited = inherit({ ...configuration.values, ...given });
   const loaded = await Promise.all((named ?? []).map(({ file }) => loadConfiguration(file, environment)));
   const graphs = (named ?? []).map(({ place }, i) => {
@@ -106,9 +103,7 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   for (const fault of configuration.faults) faults.add(fault);
   const values = faults.attempt(() => readSettings(settings, env));
   const subgraphErrorsByName = faults.attempt(() => readPolicies(env)) ?? new Map<string, SubgraphErrorPolicy>();
-  const addFault = (name: string, message: string) => {
-    faults.add(describeFault({ name, message }, { configuration, given }));
-  };
+  const addFault = createAddFault({ configuration, given }, faults);
   if (!values) return undefined;
   // Credentials cannot be checked without keys. When the file cannot be read, it may name them, so no fault is reported.
   if (values.AUTH && role !== 'process' && configuration.isWellFormed)
@@ -184,6 +179,13 @@ interface FaultPlaces {
   readonly configuration: Configuration;
   /** The settings that do not come from the file. */
   readonly given: Readonly<Record<string, string>>;
+}
+
+/** Returns what adds a fault of a setting, with its place. */
+function createAddFault(places: FaultPlaces, faults: SettingsFaults): (name: string, message: string) => void {
+  return (name, message) => {
+    faults.add(describeFault({ name, message }, places));
+  };
 }
 
 /** Returns the fault with its place in the file, when the value comes from there. */
