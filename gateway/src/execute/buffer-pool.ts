@@ -1,4 +1,5 @@
 /** A pool of buffers for results: a buffer returns to the pool when its result was sent. */
+import { KeptBuffers } from '@trestle/http-client/kept-buffers';
 
 export interface BufferPool {
   /** The largest result, in bytes. */
@@ -12,7 +13,7 @@ export interface BufferPool {
 
 /** The smallest buffer. */
 export const BUFFER_BYTES = 64 * 1024;
-const MAX_SIZE = 1024 * 1024;
+const MAX_SIZE = 4 * 1024 * 1024;
 /** Bytes of all buffers in the pool. */
 const MAX_POOLED_BYTES = 16 * 1024 * 1024;
 
@@ -26,24 +27,14 @@ export interface BufferPoolOptions {
 
 /** Creates a pool that keeps at most 16 MiB. `maxBytes` is the largest result that is written. */
 export function createBufferPool(maxBytes: number, { isOverwriting = false }: BufferPoolOptions = {}): BufferPool {
-  const free: Buffer[] = [];
-  let pooled = 0;
-  const isPooled = ({ length }: Buffer) => length >= BUFFER_BYTES && length <= MAX_SIZE;
+  const kept = new KeptBuffers({ smallest: BUFFER_BYTES, largest: MAX_SIZE, maxBytes: MAX_POOLED_BYTES });
   return {
     maxBytes,
-    take(least = BUFFER_BYTES) {
-      const index = free.findLastIndex(({ length }) => length >= least);
-      const [buffer] = index < 0 ? [] : free.splice(index, 1);
-      if (!buffer) return Buffer.allocUnsafeSlow(Math.max(BUFFER_BYTES, least));
-      pooled -= buffer.length;
-      return buffer;
-    },
+    take: (least = BUFFER_BYTES) => kept.take(least),
     give(buffer) {
       if (isOverwriting) buffer.fill(OVERWRITTEN);
-      if (!isPooled(buffer) || pooled + buffer.length > MAX_POOLED_BYTES) return;
-      pooled += buffer.length;
-      free.push(buffer);
+      kept.give(buffer);
     },
-    isPooled,
+    isPooled: (buffer) => kept.isKept(buffer),
   };
 }

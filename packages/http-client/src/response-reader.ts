@@ -2,6 +2,7 @@
 import type { ClientResponse } from './upstream-client.ts';
 import { ChunkedBody, bodyTooLarge } from './chunked-body.ts';
 import { CHUNKED, isPersistent, readBodyLength, readKeepAlive } from './framing.ts';
+import { KeptBuffers } from './kept-buffers.ts';
 import { invalid } from './response-errors.ts';
 import { ResponseHead } from './response-head.ts';
 
@@ -14,8 +15,11 @@ export const SCRATCH_BYTES = 64 * 1024;
  */
 const SCRATCH = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 /** Up to this size a buffer is made for the whole body that the head states; beyond, it grows with what has arrived. */
-const MAX_TRUSTED_BYTES = 1024 * 1024;
+const MAX_TRUSTED_BYTES = 4 * 1024 * 1024;
 const MIN_BUFFER_BYTES = 8 * 1024;
+/** Responses from this size on are read into buffers that all connections use again. Smaller memory costs less to get. */
+const KEPT_BYTES = 128 * 1024;
+const KEPT = new KeptBuffers({ smallest: KEPT_BYTES, largest: MAX_TRUSTED_BYTES, maxBytes: 8 * 1024 * 1024 });
 
 type Phase = 'head' | 'length' | 'chunks' | 'until close' | 'complete';
 
@@ -100,7 +104,7 @@ export class ResponseReader implements ClientResponse {
 
   /** Lets go of the response, and of its buffer if it has one of its own. */
   release(): void {
-    if (this.bytes !== SCRATCH) this.bytes = SCRATCH;
+    this.#replaceBytes(SCRATCH);
     this.#head.release();
   }
 
@@ -162,8 +166,15 @@ export class ResponseReader implements ClientResponse {
     const hasRoom = this.#end < this.bytes.length;
     if (this.bytes !== SCRATCH && hasRoom) return;
     const grown = Math.max(this.#end * 2, MIN_BUFFER_BYTES);
-    const kept = Buffer.allocUnsafeSlow(isStated ? this.bodyEnd : this.#phase === 'length' ? Math.min(grown, this.bodyEnd) : grown);
+    const least = isStated ? this.bodyEnd : this.#phase === 'length' ? Math.min(grown, this.bodyEnd) : grown;
+    const kept = least < KEPT_BYTES ? Buffer.allocUnsafeSlow(least) : KEPT.take(least);
     this.bytes.copy(kept, 0, 0, this.#end);
-    this.bytes = kept;
+    this.#replaceBytes(kept);
+  }
+
+  /** The connection's next read is into these bytes: those before are free. */
+  #replaceBytes(bytes: Buffer): void {
+    if (this.bytes !== SCRATCH) KEPT.give(this.bytes);
+    this.bytes = bytes;
   }
 }

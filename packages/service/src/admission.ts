@@ -246,12 +246,13 @@ class FairAdmission implements Admission {
       if (now - held.since < HELD_MS) break;
       this.#drop(held);
     }
-    this.#use.decay(now - this.#tickedAt);
+    const elapsed = now - this.#tickedAt;
+    this.#use.decay(elapsed);
     this.#tickedAt = now;
     const isBusy = this.#options.readUtilization() >= BUSY;
     const { hasWaiting } = this.#queues;
     const isShared = now <= this.#sharedUntil;
-    this.#limit.adapt({ isBusy, hasWaiting, isShared, inFlight: this.#held.size });
+    this.#limit.adapt({ isBusy, intervals: Math.max(1, Math.round(elapsed / TICK_MS)), hasWaiting, isShared, inFlight: this.#held.size });
     if (!isShared && !hasWaiting) this.#end();
     this.#fill();
   }

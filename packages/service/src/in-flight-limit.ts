@@ -10,6 +10,8 @@ const MIN_LIMIT = 2;
 /** What the limit depends on. */
 export interface Load {
   readonly isBusy: boolean;
+  /** Regular intervals since the last adaptation: more than 1 when the event loop was stopped for longer. */
+  readonly intervals: number;
   readonly hasWaiting: boolean;
   /** Whether several clients were present a short time ago. */
   readonly isShared: boolean;
@@ -37,12 +39,15 @@ export class InFlightLimit {
     if (inFlight > this.#peak) this.#peak = inFlight;
   }
 
-  /** Adapts the limit: it ends when the clients are gone, is halved while the process is busy, and otherwise grows while requests wait. */
-  adapt({ isBusy, hasWaiting, isShared, inFlight }: Load): void {
+  /**
+   * Adapts the limit: it ends when the clients are gone, is halved for each interval in which the process was busy, and otherwise grows, beyond its
+   * first value only while requests wait. A burst of costly requests thus does not find the first value again as soon as the burst before it has ended.
+   */
+  adapt({ isBusy, intervals, hasWaiting, isShared, inFlight }: Load): void {
+    const grown = this.#value + Math.max(1, Math.floor(this.#value / 4));
     if (!isShared) this.#value = hasWaiting ? this.#value * 2 : Infinity;
-    else if (isBusy) this.#value = Math.max(MIN_LIMIT, Math.floor(Math.min(this.#value, this.#peak) / 2));
-    else if (hasWaiting) this.#value += Math.max(1, Math.floor(this.#value / 4));
-    else this.#value = INITIAL_LIMIT;
+    else if (isBusy) this.#value = Math.max(MIN_LIMIT, Math.floor(Math.min(this.#value, this.#peak) / 2 ** intervals));
+    else this.#value = hasWaiting ? grown : Math.min(grown, INITIAL_LIMIT);
     this.#peak = inFlight;
   }
 }
