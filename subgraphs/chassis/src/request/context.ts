@@ -1,4 +1,5 @@
 /** The context of a GraphQL request: what every resolver gets besides its arguments. */
+import type { LentBytes } from '@trestle/service/json-bytes';
 import type { Caller } from '@trestle/identity';
 import { fail } from '@trestle/schema/errors';
 import type { HttpExchange } from './http-exchange.ts';
@@ -22,12 +23,19 @@ export interface RequestContext {
   readonly idempotency: IdempotencyKey | null;
   /** What the process logs of an HTTP request; absent for operations of a WebSocket. */
   readonly report?: RequestReport | undefined;
+  /** Gets the result as bytes, if it is large and can be sent so. */
+  largeResult?: LargeResult;
   /** The HTTP side of the request; absent for operations of a WebSocket. */
   readonly http?: HttpExchange | undefined;
   /** Returns whether the client has disconnected, so that the result of a query is of no use. */
   readonly isAbandoned?: () => boolean;
   /** Discards the rows that were read so far, so that resolvers read them again. Called before and after each mutation. */
   readonly forgetReads?: () => void;
+}
+
+/** The bytes of a result, once it is rendered. */
+export interface LargeResult {
+  rendered?: LentBytes;
 }
 
 /** Verifies the bearer token of a request. */

@@ -24,8 +24,8 @@ import { parseIdempotencyKey } from '../request/idempotency-key.ts';
 import { receiveUploads } from '../uploads/receive-uploads.ts';
 import { createGraphqlEndpoint } from './graphql-endpoint.ts';
 import type { InFlight } from './in-flight.ts';
+import { largeResultPlugin } from './large-results.ts';
 import { type Exchange, createErrorHandler, refuseUnknownPath, requireUtf8 } from './refused-requests.ts';
-import { ResultRenderer } from './render-result.ts';
 import { type RequestTelemetry, reportOf } from './request-telemetry.ts';
 import type { Endpoint, Subgraph } from './subgraph.ts';
 
@@ -41,11 +41,9 @@ export interface ApolloServerOptions {
 
 /** Creates and starts Apollo Server. Errors are formatted, masked and logged by `graphql/errors.ts`. */
 export async function startApolloServer({ schema, log, plugin }: ApolloServerOptions): Promise<ApolloServer<RequestContext>> {
-  const renderer = new ResultRenderer();
   const server = new ApolloServer<RequestContext>({
     schema,
     formatError,
-    stringifyResult: (result) => renderer.render(result),
     // Apollo Server stores a document before its plugins are called.
     documentStore: createDocumentCache((document) => findDocumentError(schema, document) === undefined),
     parseOptions: { maxLexicalTokens: MAX_TOKENS },
@@ -57,6 +55,7 @@ export async function startApolloServer({ schema, log, plugin }: ApolloServerOpt
       createErrorPlugin(log),
       resultLimitPlugin,
       replayPlugin,
+      largeResultPlugin,
       // It would wrap the resolver of each field. The gateway reads `@cacheControl` of the supergraph (ADR 32).
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createLog } from '@trestle/log';
 import { createTracing } from '@trestle/telemetry';
-import { buildSchema } from 'graphql';
+import { type GraphQLField, buildSchema } from 'graphql';
 import { Registry } from 'prom-client';
 import type { CallerVerifier } from '../request/context.ts';
 import { createHttpApp, startApolloServer } from './apollo-server.ts';
@@ -20,7 +20,10 @@ beforeAll(async () => {
   const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: undefined } as Parameters<typeof createTracing>[0]['settings'];
   const tracing = await createTracing({ service: 'test', settings });
   const telemetry = createRequestTelemetry({ metrics: new Registry(), log, tracing });
-  const apollo = await startApolloServer({ schema: buildSchema('type Query { text(is: String): String }'), log, plugin: telemetry.plugin });
+  const schema = buildSchema('type Query { text(is: String): String, list(length: Int): [String] }');
+  const list = schema.getQueryType()?.getFields()['list'] as GraphQLField<unknown, unknown, { length: number }>;
+  list.resolve = (_, { length }) => Array.from({ length }, (__, index) => `漢${String(index)}`);
+  const apollo = await startApolloServer({ schema, log, plugin: telemetry.plugin });
   server = createServer(createHttpApp({ server: apollo, inFlight, telemetry, verifier, createContext: (request) => request, log }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,6 +71,15 @@ describe('a POST', () => {
     const direct = await post(body, { 'content-type': TYPES.direct });
     expect(direct).toEqual(await post(body, { 'content-type': TYPES.express }));
     expect(direct.status).toBe(status);
+  });
+
+  it('with a long list in its result has the same JSON with Express and without, where it is written as bytes', async () => {
+    const body = '{"query":"{text list(length:500)}"}';
+    const direct = await post(body, { 'content-type': TYPES.direct });
+    const express = await post(body, { 'content-type': TYPES.express });
+    expect(`${direct.body}\n`).toBe(express.body);
+    expect(direct.headers['content-length']).toBe(String(Buffer.byteLength(direct.body)));
+    expect(JSON.parse(direct.body)).toMatchObject({ data: { text: null, list: { 499: '漢499' } } });
   });
 
   it('whose client disconnects in its body is no longer in flight', async () => {

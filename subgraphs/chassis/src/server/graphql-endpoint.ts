@@ -5,7 +5,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { Log } from '@trestle/log';
-import type { RequestContext } from '../request/context.ts';
+import type { LargeResult, RequestContext } from '../request/context.ts';
 import type { InFlight } from './in-flight.ts';
 import { type Exchange, parseBody, refuse } from './refused-requests.ts';
 import type { RequestTelemetry } from './request-telemetry.ts';
@@ -23,8 +23,6 @@ export interface GraphqlEndpointOptions {
   readonly others: RequestListener;
 }
 
-/** From this number of characters on a text is encoded before it is written. */
-const LONG_TEXT = 16_384;
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i;
 
 /** Creates the listener of all requests. */
@@ -60,16 +58,17 @@ async function respond(
   const body = parseBody(await readBytes(request));
   const headers = new HeaderMap();
   for (const name in request.headers) headers.set(name, String(request.headers[name]));
+  const largeResult: LargeResult = {};
   const result = await server.executeHTTPGraphQLRequest({
     httpGraphQLRequest: { method: 'POST', headers, search: '', body },
-    context: () => Promise.resolve(toContext({ request, response })),
+    context: () => Promise.resolve(Object.assign(toContext({ request, response }), { largeResult })),
   });
   if (result.body.kind !== 'complete') throw new Error('A subgraph has no deferred fields');
-  const { string: text } = result.body;
+  const content = largeResult.rendered?.bytes ?? result.body.string;
   const fields = Object.fromEntries(result.headers);
-  // Node.js writes a short text together with the headers, and encodes a long one in more time than this takes.
-  const content = text.length < LONG_TEXT ? text : Buffer.from(text);
-  response.writeHead(result.status ?? 200, { ...fields, 'content-length': Buffer.byteLength(content) }).end(content);
+  response
+    .writeHead(result.status ?? 200, { ...fields, 'content-length': Buffer.byteLength(content) })
+    .end(content, largeResult.rendered?.release);
 }
 
 /** Rejects when the connection ends before the body is complete; nobody reads the response then. */
