@@ -2,6 +2,7 @@
 import { type Socket, connect, isIP } from 'node:net';
 import { type ConnectionOptions, type SecureContext, connect as connectTls } from 'node:tls';
 import { ClientError, type ClientErrorCode, type Progress, type ReadTls } from './upstream-client.ts';
+import { deliverLarge } from './large-responses.ts';
 import type { PendingRequest } from './pending-request.ts';
 import { ResponseReader } from './response-reader.ts';
 
@@ -42,7 +43,7 @@ const MAX_IDLE_MS = 60_000;
 export class Connection {
   readonly #owner: ConnectionOwner;
   readonly #target: ConnectionTarget;
-  readonly #reader: ResponseReader;
+  #reader: ResponseReader;
   readonly #openBy: number;
   #socket: Socket | undefined;
   #request: PendingRequest | undefined;
@@ -176,17 +177,23 @@ export class Connection {
   #complete(isReusable: boolean): void {
     const request = this.#request as PendingRequest;
     this.#request = request.connection = undefined;
-    if (isReusable) this.#free();
+    const reader = this.#reader;
+    if (reader.isLarge) this.#reader = new ResponseReader(this.#target.maxResponseBytes);
+    if (isReusable) this.#free(reader);
     else this.close();
+    if (reader.isLarge) {
+      deliverLarge(request, reader);
+      return;
+    }
     try {
-      request.handler.onResponse(this.#reader);
+      request.handler.onResponse(reader);
     } finally {
-      this.#reader.release();
+      reader.release();
     }
   }
 
-  #free(): void {
-    const hint = this.#reader.readKeepAlive('timeout');
+  #free(reader: ResponseReader): void {
+    const hint = reader.readKeepAlive('timeout');
     const idleMs = hint === undefined ? this.#target.idleMs : Math.min(hint * 1000 - KEEP_ALIVE_MARGIN_MS, MAX_IDLE_MS);
     this.#idleUntil = performance.now() + idleMs;
     this.#owner.onFree(this);

@@ -52,6 +52,11 @@ export class ResponseReader implements ClientResponse {
     return this.#end === this.#responseEnd;
   }
 
+  /** Whether the response has a buffer of its own, and handling it may take milliseconds. */
+  get isLarge(): boolean {
+    return this.bytes !== SCRATCH && this.bodyEnd - this.bodyStart >= KEPT_BYTES;
+  }
+
   /** Whether the server keeps the connection open after this response. */
   get isPersistent(): boolean {
     return isPersistent(this.#head);
