@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hasLongList, writeJson } from './json-bytes.ts';
+import { hasLongList, toJson, writeJson } from './json-bytes.ts';
 
 describe('JSON texts as bytes', () => {
   it('are those of JSON.stringify for each JSON value, with lone surrogates and absent values', () => {
@@ -43,5 +43,15 @@ describe('hasLongList', () => {
     [{ data: null }, false],
   ])('%j: %s', (value, expected) => {
     expect(hasLongList(value)).toBe(expected);
+  });
+});
+
+describe('toJson', () => {
+  it('returns a string for a small value, and bytes of its own for a large one', () => {
+    const small = { data: [1, 2, 3] };
+    const large = { data: Array.from({ length: 100 }, (_, index) => index) };
+    const bytes = toJson(large) as Buffer;
+    writeJson({ overwritten: large });
+    expect([toJson(small), bytes.toString()]).toEqual([JSON.stringify(small), JSON.stringify(large)]);
   });
 });

@@ -32,6 +32,15 @@ export function writeJson(value: object): LentBytes {
   return writer.end();
 }
 
+/** Returns the JSON text of a value: as bytes if it is large, otherwise as a string, which Node.js sends together with the headers. */
+export function toJson(value: object): string | Buffer {
+  if (!hasLongList(value)) return JSON.stringify(value);
+  const { bytes, release } = writeJson(value);
+  const copy = Buffer.from(bytes);
+  release();
+  return copy;
+}
+
 class Writer {
   #buffer = BUFFERS.take(0);
   #length = 0;

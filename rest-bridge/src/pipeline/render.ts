@@ -1,6 +1,7 @@
 /** Stage 8: turns a successful route response into an HTTP response, with entity tag, conditions, range and content coding. */
 import type { IncomingMessage } from 'node:http';
 import { toEncodedTag } from '@trestle/service/encoding';
+import { toJson } from '@trestle/service/json-bytes';
 import { VARY, toCacheControl } from '../http/caching.ts';
 import { allowsRange, evaluateReadConditions, toEtag } from '../http/conditional.ts';
 import { JSON_TYPE } from '../http/media-types.ts';
@@ -44,7 +45,7 @@ export function render(
   headers['vary'] = VARY;
   if (result.headers) addHeaders(headers, result.headers);
   if (!body && !document) return { status, headers };
-  const content = document?.bytes ?? JSON.stringify(isComplete ? body : { ...body, _errors: errors });
+  const content = document?.bytes ?? toJson(isComplete ? (body as object) : { ...body, _errors: errors });
   const type = document?.type ?? JSON_TYPE;
   if (isRead && status === 200) return renderRead(request, { content, type, version, changedAt, isComplete }, headers);
   headers['content-type'] = type;
