@@ -1,6 +1,7 @@
 /** What a connection is created with. Types only. */
 import type { IncomingMessage } from 'node:http';
 import type { Log } from '@trestle/log';
+import type { MessageTurns } from '@trestle/service/message-turns';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
 import type { IdentifyOptions, Identity } from '../../request/caller.ts';
 import type { SendBuffers } from '../delivery/send-buffers.ts';
@@ -17,6 +18,8 @@ export interface ConnectionLimits {
 }
 
 export interface ConnectionOptions extends ConnectionLimits, IdentifyOptions {
+  /** When large messages are handled: those of all connections one after another. */
+  readonly turns: MessageTurns;
   readonly buffers: SendBuffers;
   readonly metrics: TransportMetrics;
   readonly log: Log;

@@ -49,10 +49,15 @@ export class Connection {
     this.#initTimer = setTimeout(() => {
       this.#close(CloseCode.ConnectionInitialisationTimeout, 'Connection initialisation timeout');
     }, options.initTimeoutMs);
-    socket.on('message', (data: Buffer, isBinary) => {
-      this.#guard(() => {
-        this.#receive(data, isBinary);
-      });
+    options.turns.serve(socket, {
+      handle: (data, isBinary) => {
+        this.#guard(() => {
+          this.#receive(data, isBinary);
+        });
+      },
+      resume: () => {
+        socket.resume();
+      },
     });
     answerPings(socket, stream);
     socket.on('pong', () => {

@@ -5,6 +5,7 @@ import type { Caller } from '@trestle/identity';
 import { takeUrlKeys } from '@trestle/identity/credential';
 import type { Quota } from '@trestle/limits/quota';
 import { closeSocket } from '@trestle/service/close-socket';
+import { MessageTurns } from '@trestle/service/message-turns';
 import { refuseUpgrade } from '@trestle/service/refuse-upgrade';
 import { GRAPHQL_TRANSPORT_WS_PROTOCOL } from 'graphql-ws/client';
 import { WebSocketServer } from 'ws';
@@ -48,7 +49,7 @@ export class WebSocketTransport {
   constructor(options: WebSocketTransportOptions) {
     const { limits } = options;
     this.#options = options;
-    this.#connectionOptions = { ...options, ...limits, run: createSocketRun(options) };
+    this.#connectionOptions = { ...options, ...limits, turns: new MessageTurns(), run: createSocketRun(options) };
     this.#server = createServer(limits);
     this.#server.on('headers', (lines: string[], request) => {
       const headers = this.#quotas.get(request)?.headersFor(101) ?? [];

@@ -8,7 +8,7 @@ import { createProbes } from '@trestle/service/probes';
 import { buildSchema } from 'graphql';
 import { createClient, makeServer } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { MessageTurns } from './message-turns.ts';
+import { MessageTurns } from '@trestle/service/message-turns';
 import type { Results } from './operation.ts';
 import type { SocketOperations } from './operations.ts';
 import { type SocketServer, createSocketServer } from './socket-server.ts';

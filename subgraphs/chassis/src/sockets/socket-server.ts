@@ -29,7 +29,7 @@ import {
 import { type WebSocket, WebSocketServer } from 'ws';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { findDocumentError } from '../graphql/validate-document.ts';
-import { MessageTurns } from './message-turns.ts';
+import { MessageTurns } from '@trestle/service/message-turns';
 import { OperationFailure, type Results } from './operation.ts';
 import type { SocketOperations } from './operations.ts';
 import { QueryTurns } from './query-turns.ts';

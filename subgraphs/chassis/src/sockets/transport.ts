@@ -4,7 +4,7 @@ import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, MessageType } from 'graphql-ws';
 import type { Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { MessageTurns } from './message-turns.ts';
+import type { MessageTurns } from '@trestle/service/message-turns';
 
 /** RFC 6455 §7.4.1 */
 const NORMAL = 1000;

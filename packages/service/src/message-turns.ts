@@ -9,7 +9,7 @@ const LARGE_BYTES = 16 * 1024;
 
 /** What becomes of the messages of a socket. */
 export interface Receiver {
-  readonly handle: (data: Buffer) => void;
+  readonly handle: (data: Buffer, isBinary: boolean) => void;
   /** Called when no message waits any more: reads the socket again. */
   readonly resume: () => void;
 }
@@ -22,9 +22,9 @@ export class MessageTurns {
   /** Handles the messages of a socket in their order. The socket is not read while one of them waits. */
   serve(socket: WebSocket, { handle, resume }: Receiver): void {
     let waiting = 0;
-    socket.on('message', (data: Buffer) => {
+    socket.on('message', (data: Buffer, isBinary) => {
       if (waiting === 0 && data.length <= LARGE_BYTES) {
-        handle(data);
+        handle(data, isBinary);
         return;
       }
       waiting++;
@@ -32,7 +32,7 @@ export class MessageTurns {
       this.#take(() => {
         waiting--;
         if (socket.readyState !== socket.OPEN) return;
-        handle(data);
+        handle(data, isBinary);
         if (waiting === 0) resume();
       });
     });
