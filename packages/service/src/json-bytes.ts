@@ -119,5 +119,5 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 /** Undefined for what has no text: undefined, functions and symbols. */
 function stringify(value: unknown): string | undefined {
-  return JSON.stringify(value) as string | undefined;
+  return JSON.stringify(value);
 }
