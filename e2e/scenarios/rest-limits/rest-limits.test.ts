@@ -101,6 +101,24 @@ describe('a request body', () => {
     const head = 'POST /v1/users HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n';
     expect(await raw(stack.direct.rest, head)).toMatch(/^HTTP\/1\.1 413 [\s\S]*PAYLOAD_TOO_LARGE/);
   });
+
+  // RFC 9112 §9.6: a connection that is closed with unread bytes is reset, and the client may lose the response.
+  it.each([
+    ['bridge', 'rest', '/v1/users'],
+    ['gateway', 'gateway', '/graphql'],
+  ] as const)('that the %s refuses can be sent to its end, and the connection ends after it', async (_, server, path) => {
+    const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n`;
+    const socket = connect(Number(new URL(stack.direct[server]).port), '127.0.0.1', () => socket.write(head));
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => {
+      // The refusal arrives before the body is sent.
+      if (answer === '') socket.write(Buffer.alloc(2_000_000, 'x'));
+      answer += chunk.toString();
+    });
+    await new Promise((resolve, reject) => socket.once('error', reject).once('close', resolve));
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*connection: close[\s\S]*PAYLOAD_TOO_LARGE/i);
+    expect(socket.bytesWritten).toBe(head.length + 2_000_000);
+  });
 });
 
 describe('a request', () => {

@@ -2,28 +2,19 @@
  * Hands over large responses, of all connections one in each iteration of the event loop: their handlers take milliseconds, and several that arrive
  * together would stop it for their sum.
  */
+import { IterationTurns } from '@trestle/service/iteration-turns';
 import type { PendingRequest } from './pending-request.ts';
 import type { ResponseReader } from './response-reader.ts';
 import { ClientError, type ClientErrorCode } from './upstream-client.ts';
 
-const waiting: Delivery[] = [];
-let isTurnTaken = false;
+const turns = new IterationTurns();
 
-/** Calls the handler of the request with the response that the reader has read: at once, or in its turn. The reader is used for nothing else. */
+/** Calls the handler of the request with the response that the reader has read, in its turn. The reader is used for nothing else. */
 export function deliverLarge(request: PendingRequest, reader: ResponseReader): void {
   const delivery = new Delivery(request, reader);
-  if (isTurnTaken) waiting.push(delivery);
-  else takeTurn(delivery);
-}
-
-function takeTurn(delivery: Delivery): void {
-  isTurnTaken = true;
-  setImmediate(() => {
-    isTurnTaken = false;
-    const next = waiting.shift();
-    if (next) takeTurn(next);
+  turns.take(() => {
+    delivery.deliver();
   });
-  delivery.deliver();
 }
 
 /** A complete response, which a client can still abort. */

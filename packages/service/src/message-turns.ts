@@ -3,6 +3,7 @@
  * event loop, whatever the number of sockets, so that other requests wait for one only.
  */
 import type { WebSocket } from 'ws';
+import { IterationTurns } from './iteration-turns.ts';
 
 /** Longer messages wait for their turn. */
 const LARGE_BYTES = 16 * 1024;
@@ -16,8 +17,7 @@ export interface Receiver {
 
 /** The turns of a process. */
 export class MessageTurns {
-  readonly #waiting: (() => void)[] = [];
-  #isScheduled = false;
+  readonly #turns = new IterationTurns();
 
   /** Handles the messages of a socket in their order. The socket is not read while one of them waits. */
   serve(socket: WebSocket, { handle, resume }: Receiver): void {
@@ -29,30 +29,12 @@ export class MessageTurns {
       }
       waiting++;
       socket.pause();
-      this.#take(() => {
+      this.#turns.take(() => {
         waiting--;
         if (socket.readyState !== socket.OPEN) return;
         handle(data, isBinary);
         if (waiting === 0) resume();
       });
-    });
-  }
-
-  #take(act: () => void): void {
-    this.#waiting.push(act);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      try {
-        this.#waiting.shift()?.();
-      } finally {
-        this.#schedule();
-      }
     });
   }
 }

@@ -1,8 +1,9 @@
 /**
  * Requests whose body is passed on while it arrives, such as uploads of files. They hold none of it in memory, so they count only for the limits of
- * rate and time, and may take longer than other requests.
+ * rate and time, and may take longer than other requests. And responses that are sent before the body of their request has arrived.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLean } from './lean-reader/lean-response.ts';
 
 /** A property rather than an entry of a WeakMap, which costs more at each garbage collection. */
 const STREAMED = Symbol('streamed');
@@ -35,6 +36,19 @@ export function patienceOf(request: object): number {
 /** Returns whether the request was marked. */
 export function isStreamed(request: object): boolean {
   return (request as Streamed)[STREAMED] !== undefined;
+}
+
+/**
+ * Returns whether a response with these headers is to be sent by {@link endBeforeBody}: the rest of the body may still arrive, and the connection ends
+ * after the response. A request of the lean reader has arrived wholly, and a stream of HTTP/2 ends without its connection.
+ */
+export function endsBeforeBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): boolean {
+  if (request.complete) return false;
+  return isStreamed(request) || (headers['connection'] === 'close' && request.httpVersionMajor === 1 && !isLean(response));
 }
 
 /** How long the rest of a refused body is read. */

@@ -1,7 +1,7 @@
 /** Compresses and writes responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Encoding, chooseEncoding, encode } from '@trestle/service/encoding';
-import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
+import { endBeforeBody, endsBeforeBody } from '@trestle/service/streamed-body';
 import type { HttpResponse } from './response.ts';
 
 /** The content of a response and its media type. */
@@ -34,8 +34,8 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
   const fields: string[] = [];
   for (const name in headers) fields.push(name, headers[name] as string);
   if (status !== 204 && status !== 304) fields.push('content-length', String(Buffer.byteLength(content ?? '')));
-  // The rest of an upload that was refused is not read.
-  const isUnread = isStreamed(request) && !request.complete;
+  // The rest of a body that was refused is not used.
+  const isUnread = endsBeforeBody(request, response, headers);
   if (isUnread && headers['connection'] === undefined) fields.push('connection', 'close');
   response.writeHead(status, fields);
   if (isUnread) endBeforeBody(request, response, content ?? '');

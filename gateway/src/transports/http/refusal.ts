@@ -53,7 +53,7 @@ export function sendRefusal(
   sendText(exchange, {
     // Clients of automatic persisted queries expect 200 and send the text then.
     status: fault instanceof PersistedQueryNotFound ? 200 : ERRORS[fault.code].status,
-    // The rest of an unread body is not worth reading: the connection ends.
+    // The rest of an unread body is discarded, and the connection ends.
     head: {
       'content-type': contentType,
       ...heads[fault.code],

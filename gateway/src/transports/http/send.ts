@@ -1,7 +1,7 @@
 /** Sends responses: headers and body in one write, compressed when the client accepts it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLean } from '@trestle/service/lean-reader/lean-response';
-import { endBeforeBody, isStreamed } from '@trestle/service/streamed-body';
+import { endBeforeBody, endsBeforeBody, isStreamed } from '@trestle/service/streamed-body';
 import { NO_STORE_TEXT } from '../../request/cache-policy.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import type { Compression } from './compression.ts';
@@ -86,8 +86,9 @@ function endAtOnce({ request, response }: Exchange, text: string): void {
 export function sendText(exchange: Exchange, { status, head, text }: { status: number; head: Head; text: string }): void {
   const bytes = Buffer.from(text);
   writeHead(exchange, { status, head, length: bytes.length });
-  if (isStreamed(exchange.request)) endBeforeBody(exchange.request, exchange.response, bytes);
-  else exchange.response.end(bytes);
+  const { request, response } = exchange;
+  if (endsBeforeBody(request, response, head)) endBeforeBody(request, response, bytes);
+  else response.end(bytes);
 }
 
 function writeHead(

@@ -23,7 +23,7 @@ export interface RequestContext {
   readonly idempotency: IdempotencyKey | null;
   /** What the process logs of an HTTP request; absent for operations of a WebSocket. */
   readonly report?: RequestReport | undefined;
-  /** Gets the result as bytes, if it is large and can be sent so. */
+  /** Gets the bytes of a large result; absent where a result can only be sent as text. */
   largeResult?: LargeResult;
   /** The HTTP side of the request; absent for operations of a WebSocket. */
   readonly http?: HttpExchange | undefined;

@@ -4,8 +4,8 @@ import { hasLongList, writeJson } from '@trestle/service/json-bytes';
 import type { RequestContext } from '../request/context.ts';
 
 /**
- * A plugin that renders a large result where the context has a place for its bytes. Apollo Server then returns a text without meaning. Must be the last
- * plugin that changes results.
+ * A plugin that writes a large result into `largeResult` of the context, if there is one. Apollo Server then gets an empty result, and the endpoint sends
+ * the bytes instead of its text. Must be the last plugin that changes results.
  */
 export const largeResultPlugin: ApolloServerPlugin<RequestContext> = {
   requestDidStart: () =>
