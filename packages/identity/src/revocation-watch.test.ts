@@ -50,6 +50,7 @@ const send = (connection: WebSocket, number: number, ...revoked: object[]) => {
 };
 
 function watch(url: string) {
+  const warnings: string[] = [];
   const added: Revocation[] = [];
   let onAdded: () => void = () => undefined;
   const metrics = new Registry();
@@ -59,11 +60,12 @@ function watch(url: string) {
       onAdded();
     },
   };
-  const { settled, stop } = watchRevocations({ url, revocations, log, metrics });
+  const { settled, stop } = watchRevocations({ url, revocations, log: { ...log, warn: (message) => warnings.push(message) }, metrics });
   closing.push(stop);
   return {
     settled,
     stop,
+    warnings,
     async added(count: number): Promise<Revocation[]> {
       while (added.length < count) await new Promise<void>((resolve) => (onAdded = resolve));
       return added;
@@ -129,6 +131,34 @@ describe('watchRevocations', () => {
     send(second, 1, { userId: 'usr_1', tokenId: 't1' });
     await watching.added(1);
     while (!(await watching.isCurrent())) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it.each([
+    [
+      'warns of nothing when the connection is made again within 2 s',
+      [],
+      (connection: WebSocket) => {
+        connection.terminate();
+      },
+    ],
+    [
+      'warns of an invalid message at once',
+      ['token revocations cannot be received'],
+      (connection: WebSocket) => {
+        connection.send('nonsense');
+      },
+    ],
+  ])('%s', async (_, warnings, disrupt) => {
+    const server = await startServer();
+    const watching = watch(server.url);
+    const first = await server.connection(0);
+    send(first, 1);
+    await watching.settled;
+    disrupt(first);
+    const second = await server.connection(1);
+    send(second, 1, { userId: 'usr_1', tokenId: 't1' });
+    await watching.added(1);
+    expect(watching.warnings).toEqual(warnings);
   });
 
   it.each([

@@ -13,6 +13,8 @@ const BACKOFF: BackoffLimits = { firstMs: 50, maxMs: 2000 };
 const SETTLE_TIMEOUT_MS = 2000;
 /** Processes that start together with the users subgraph cannot connect at first: a warning is logged only after this time. */
 const QUIET_START_MS = 15_000;
+/** A connection that is lost when the users subgraph restarts, or when all processes stop together, is logged only after this time. */
+const QUIET_LOSS_MS = 2000;
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /** Controls a running watch. */
@@ -52,16 +54,20 @@ export function watchRevocations(options: RevocationWatchOptions): RevocationWat
   };
 }
 
+/** The users subgraph has sent what is not a list of revocations. */
+class InvalidMessage extends Error {}
+
 class RevocationWatcher {
   readonly settled: Promise<void>;
   readonly #options: RevocationWatchOptions;
   readonly #stopping = new AbortController();
-  readonly #startedAt = Date.now();
   readonly #settleTimer: NodeJS.Timeout;
   #settle: () => void = () => undefined;
   /** Whether revocations are received as they happen. */
   #isCurrent = false;
   #wasCurrent = false;
+  /** When the process started, or when the last connection that received revocations ended. */
+  #lostAt = Date.now();
   #isLossLogged = false;
   #failures = 0;
 
@@ -87,8 +93,9 @@ class RevocationWatcher {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const error = await this.#receive().catch((failure: unknown) => failure);
-      this.#logLoss(error);
+      if (this.#isCurrent) this.#lostAt = Date.now();
       this.#isCurrent = false;
+      this.#logLoss(error);
       this.#failures++;
       await delay(backoffMs(this.#failures, BACKOFF), undefined, { signal }).catch(() => undefined);
     }
@@ -122,7 +129,7 @@ class RevocationWatcher {
           try {
             this.#apply(socket, data);
           } catch (error) {
-            reject(error instanceof Error ? error : new Error('The message is not a list of revocations'));
+            reject(new InvalidMessage('The message is not a list of revocations', { cause: error }));
           }
         });
       });
@@ -137,7 +144,7 @@ class RevocationWatcher {
     const { number, revoked } = JSON.parse(data.toString()) as { readonly number: unknown; readonly revoked: readonly unknown[] };
     for (const each of revoked) {
       const revocation = readRevocation(each);
-      if (!revocation) throw new Error('The message contains an invalid revocation');
+      if (!revocation) throw new InvalidMessage('The message contains an invalid revocation');
       this.#options.revocations.add(revocation);
     }
     socket.send(String(number));
@@ -150,10 +157,11 @@ class RevocationWatcher {
     this.#settle();
   }
 
-  /** Logs once each time the connection is lost, and once when none was ever made. */
+  /** Logs once each time the connection is lost for longer than a moment, and once when none was ever made; an invalid message at once. */
   #logLoss(error: unknown): void {
-    const isStarting = !this.#wasCurrent && Date.now() - this.#startedAt < QUIET_START_MS;
-    if (this.#isLossLogged || isStarting || this.#stopping.signal.aborted) return;
+    const quietMs = this.#wasCurrent ? QUIET_LOSS_MS : QUIET_START_MS;
+    const isQuiet = Date.now() - this.#lostAt < quietMs && !(error instanceof InvalidMessage);
+    if (this.#isLossLogged || isQuiet || this.#stopping.signal.aborted) return;
     this.#options.log.warn('token revocations cannot be received', { error });
     this.#isLossLogged = true;
   }

@@ -4,10 +4,11 @@ import type { SubgraphJobs } from '@trestle/chassis/jobs/job-work';
 import { startJobWorker } from '@trestle/chassis/jobs/worker';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
 import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';
+import type { Sweep } from '@trestle/chassis/server/sweeps';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
 import { openFileStore } from '@trestle/files/settings';
-import { sweepFiles } from '@trestle/files/sweep-files';
+import { type SweepOptions, sweepFiles } from '@trestle/files/sweep-files';
 import { readConfig, toUploadLimits, toUsersUrl } from './config.ts';
 import { createContentContext } from './context.ts';
 import { POSTS_KEYS } from './post/store.ts';
@@ -47,14 +48,7 @@ await runSubgraph({
       startJobs: (worker) => startJobWorker({ ...worker, jobs }),
       startConsumers: (options) => startIndexing({ ...options, database, log, usersUrl: toUsersUrl(config) }),
       lateIndexes: [POSTS_KEYS],
-      async sweep() {
-        await Promise.all([idempotency.sweep(), stores.jobs.sweep(), stores.uploads.sweep()]);
-        const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
-        const { videos, uploads } = stores;
-        for (const prefix of [VIDEO_FILES, POSTER_FILES])
-          await sweepFiles({ files, prefix, findUsed: (keys) => videos.findFileKeys(keys), before });
-        await sweepFiles({ files, prefix: UPLOAD_FILES, findUsed: (keys) => uploads.findFileKeys(keys), before });
-      },
+      sweeps: [idempotency.sweep, stores.jobs.sweep, () => stores.uploads.sweep(), ...sweepsOfFiles(stores)],
       async close() {
         files.close();
         await close();
@@ -62,3 +56,13 @@ await runSubgraph({
     };
   },
 });
+
+/** Returns the sweeps of files that no row names. */
+function sweepsOfFiles({ videos, uploads }: ContentStores): Sweep[] {
+  const sweepFrom = (prefix: string, findUsed: SweepOptions['findUsed']) => async () => {
+    const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
+    await sweepFiles({ files, prefix, findUsed, before });
+  };
+  const ofVideos = [VIDEO_FILES, POSTER_FILES].map((prefix) => sweepFrom(prefix, (keys) => videos.findFileKeys(keys)));
+  return [...ofVideos, sweepFrom(UPLOAD_FILES, (keys) => uploads.findFileKeys(keys))];
+}

@@ -23,7 +23,7 @@ await runSubgraph({
       createContext: (request) => createOrdersContext(request, idempotency),
       topics: createTopics(idempotency.stores),
       lateIndexes: [PRODUCTS_KEYS],
-      sweep: idempotency.sweep,
+      sweeps: [idempotency.sweep],
       close,
     };
   },

@@ -4,6 +4,7 @@ import type { Events } from '@trestle/chassis/events/events';
 import { runSubgraph } from '@trestle/chassis/server/run-subgraph';
 import type { Background, Chassis, Endpoint } from '@trestle/chassis/server/subgraph';
 import { FILES_PATH, createFileEndpoint } from '@trestle/chassis/server/file-endpoint';
+import type { Sweep } from '@trestle/chassis/server/sweeps';
 import { systemClock } from '@trestle/chassis/values/clock';
 import { createIds } from '@trestle/chassis/values/ids';
 import { type SigningKeySource, watchSigningKey } from '@trestle/identity/key-source';
@@ -99,9 +100,7 @@ await runSubgraph({
       startBackground: (events, feeds, metrics) =>
         startBackground({ events, feeds, metrics, database, revocations, publisher, peers, worker, log }),
       startJobs: jobs.start,
-      sweep: async () => {
-        await Promise.all([sweepStores(stores), idempotency.sweep(), oauth?.sweep(), jobs.sweep()]);
-      },
+      sweeps: [...sweepsOfStores(stores), idempotency.sweep, ...(oauth ? [() => oauth.sweep()] : []), () => jobs.sweep()],
       close: async () => {
         await Promise.all([worker.stop(), live.close()]);
         signingKey.stop();
@@ -142,14 +141,19 @@ function serveAvatars({ avatars }: Pick<UsersStores, 'avatars'>, log: Chassis['l
   return createFileEndpoint({ files, ticketKey: config.CLIENT_ID_KEY_FILE, find: (id) => avatars.findFile(id), log });
 }
 
-/** Deletes expired rows, and pictures that no account names. */
-async function sweepStores(stores: UsersStores): Promise<void> {
-  const { avatars, sessions, attempts, apiKeys, securityEvents, challenges, webhooks, deliveries, journal } = stores;
-  const days = config.SECURITY_EVENTS_RETENTION_DAYS;
-  await Promise.all([sessions.sweep(), attempts.sweep(), apiKeys.sweep(), securityEvents.sweep(days), challenges.sweep()]);
-  await Promise.all([webhooks.sweep(), deliveries.sweep(), journal.sweep(config.EVENTS_RETENTION_HOURS)]);
-  const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
-  await sweepFiles({ files, prefix: AVATAR_FILES, findUsed: (keys) => avatars.findFileKeys(keys), before });
+/** Returns the sweeps of expired rows, and of pictures that no account names. */
+function sweepsOfStores(stores: UsersStores): Sweep[] {
+  const { avatars, securityEvents, journal, sessions, attempts, apiKeys, challenges, webhooks, deliveries } = stores;
+  const sweepPictures = async () => {
+    const before = new Date(Date.now() - config.FILES_SWEEP_AFTER_SECONDS * 1000);
+    await sweepFiles({ files, prefix: AVATAR_FILES, findUsed: (keys) => avatars.findFileKeys(keys), before });
+  };
+  return [
+    ...[sessions, attempts, apiKeys, challenges, webhooks, deliveries].map((store) => () => store.sweep()),
+    () => securityEvents.sweep(config.SECURITY_EVENTS_RETENTION_DAYS),
+    () => journal.sweep(config.EVENTS_RETENTION_HOURS),
+    sweepPictures,
+  ];
 }
 
 interface BackgroundParts extends Pick<Chassis, 'revocations' | 'database' | 'log'> {

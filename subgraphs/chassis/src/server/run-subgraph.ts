@@ -30,6 +30,7 @@ import { createHttpApp, startApolloServer } from './apollo-server.ts';
 import { createInFlight } from './in-flight.ts';
 import { createRequestTelemetry } from './request-telemetry.ts';
 import type { Background, Chassis, OpenSource, Subgraph } from './subgraph.ts';
+import { startSweeps } from './sweeps.ts';
 
 /** The settings of every subgraph; see `settings.ts` for their defaults. */
 export type SubgraphSettings = ServiceSettings &
@@ -63,7 +64,6 @@ export interface SubgraphOptions<Context extends RequestContext> {
 
 /** The most mutations that wait for their turn; more are refused at once. */
 const MAX_WAITING_MUTATIONS = 1000;
-const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 
 /** Runs a subgraph process from its `main.ts` until it gets a signal to stop. */
 export async function runSubgraph<Context extends RequestContext>(options: SubgraphOptions<Context>): Promise<void> {
@@ -114,10 +114,10 @@ async function start<Context extends RequestContext>(
   const consumers = subgraph.startConsumers?.({ feeds, url, metrics });
   const lateIndexes = subgraph.lateIndexes && createLateIndexes({ url, indexes: subgraph.lateIndexes, log });
   const sweepEvents = () => events.sweep(settings.EVENTS_RETENTION_HOURS);
-  const stopSweeps = startSweeps(log, [sweepEvents, ...(subgraph.sweep ? [subgraph.sweep] : [])]);
+  const sweeps = startSweeps(log, [sweepEvents, ...(subgraph.sweeps ?? [])]);
 
   return async () => {
-    stopSweeps();
+    sweeps.stop();
     await service.announceStop();
     const stopped = service.stop();
     feedEndpoint?.stop();
@@ -142,20 +142,6 @@ function serveFeed(feed: EventFeed, { key, log }: { readonly key: string | undef
   if (key === undefined) return undefined;
   const { handle, stop } = createFeedEndpoint({ feed, key, log });
   return { endpoints: { [FEED_PATH]: handle }, stop };
-}
-
-/** Calls the sweeps at the start, for what a crash has left, and then regularly. Returns how to stop. */
-function startSweeps(log: Log, sweeps: readonly (() => Promise<void>)[]): () => void {
-  const sweepAll = () => {
-    Promise.all(sweeps.map((sweep) => sweep())).catch((error: unknown) => {
-      log.error('sweep failed', { error });
-    });
-  };
-  sweepAll();
-  const timer = setInterval(sweepAll, SWEEP_INTERVAL_MS).unref();
-  return () => {
-    clearInterval(timer);
-  };
 }
 
 type WatchOptions = Omit<Parameters<typeof watchRevocations>[0], 'url'> & { readonly url: string | undefined; readonly metrics: Registry };

@@ -19,6 +19,7 @@ import type { JobStores } from '../jobs/job-work.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { SocketServer } from '../sockets/socket-server.ts';
 import type { UploadOptions } from '../uploads/read-files.ts';
+import type { Sweep } from './sweeps.ts';
 
 /** The parts of a subgraph. */
 export interface Subgraph<Context extends RequestContext> extends SubgraphSchema {
@@ -40,8 +41,8 @@ export interface Subgraph<Context extends RequestContext> extends SubgraphSchema
   readonly startConsumers?: (options: ConsumersOptions) => RunningConsumers;
   /** Indexes that migrations leave out of tables with rows. They are created once the subgraph serves requests. */
   readonly lateIndexes?: readonly LateIndex[];
-  /** Deletes expired rows. Called regularly while the process runs. */
-  readonly sweep?: () => Promise<void>;
+  /** Delete expired rows and files without rows. They run regularly, in this order. */
+  readonly sweeps?: readonly Sweep[];
   /** Closes what the subgraph has opened. */
   readonly close?: () => Promise<void>;
 }
