@@ -41,17 +41,20 @@ export interface PipelineOptions {
 
 /** Creates the function that transports call for each operation. It throws the faults of its own stages; those of the engine are in the result. */
 export function createPipeline({ documents, engine, signInFields, hooks, usage: reporter }: PipelineOptions): RunOperation {
-  const run = extendExecution((request, done) => {
+  const send: Execute = (request, done) => {
     engine.execute(request, done);
-  }, hooks);
+  };
+  const run = extendExecution(send, hooks, (request) => {
+    requireCredential(request.rejection, request, signInFields);
+  });
   const execute = reporter ? recordUsage(run) : run;
   return (incoming, done) => {
     const query = documents.resolve(incoming.parameters, incoming.client);
     const { operationName, variables } = incoming.parameters;
     requireCredential(incoming.rejection, { query, operationName }, signInFields);
-    const { context, isReadOnly, reports, subscriber, resume, incremental } = incoming;
+    const { context, rejection, isReadOnly, reports, subscriber, resume, incremental } = incoming;
     const usage = reporter?.begin(incoming.client);
-    execute({ query, operationName, variables, context, isReadOnly, reports, subscriber, resume, incremental, usage }, done);
+    execute({ query, operationName, variables, context, rejection, isReadOnly, reports, subscriber, resume, incremental, usage }, done);
   };
 }
 

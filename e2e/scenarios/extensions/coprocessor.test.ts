@@ -80,6 +80,16 @@ it('sets headers of fetches and of the response, and keeps values between its ca
   expect(federation.received[0]?.headers).toMatchObject({ 'x-tenant': 'acme', 'x-once': '1' });
 });
 
+it('replaces an operation and a result, also when it sends back all that it got', async () => {
+  const large = JSON.stringify({ data: { title: 'x'.repeat(100_000) } });
+  answer = (call) => {
+    if (call.stage === 'onOperation') return { ...call, query: 'query Other { other: title }', operationName: 'Other' };
+    return call.stage === 'onResponse' ? { ...call, body: large } : undefined;
+  };
+  expect((await ask()).body).toEqual(JSON.parse(large));
+  expect(calls.at(-1)).toMatchObject({ operationName: 'Other', body: '{"data":{"other":"Emma"}}' });
+});
+
 it.each(STAGES.filter((stage) => stage !== 'onSubgraphRequest'))('refuses a request at %s', async (stage) => {
   answer = at(stage, { refuse: { code: 'FORBIDDEN', message: 'Not in this region.' } });
   const { status, body } = await ask();
@@ -106,6 +116,7 @@ describe('answers that cannot be used', () => {
     ['a header with a line break', { responseHeaders: { 'x-a': 'a\r\nb: c' } }],
     ['a header that is no string', { responseHeaders: { 'x-a': 1 } }],
     ['headers of fetches at another stage', { subgraphHeaders: { 'x-a': '1' } }],
+    ['a result at another stage', { body: '{"data":null}' }],
   ];
   it.each(WRONG)('refuse the request with INTERNAL_ERROR: %s', async (_, given) => {
     answer = at('onPlan', given);

@@ -2,7 +2,7 @@
 import { type Fault, fail } from '@trestle/schema/errors';
 import { toDenialFault } from '../access/denial.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
-import { toOperationEvent } from '../extensions/events.ts';
+import { toSubscribeEvent } from '../extensions/operation-events.ts';
 import type { OperationRequest } from '../request/operation.ts';
 import type { SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { Snapshot } from '../supergraph/snapshot.ts';
@@ -37,7 +37,7 @@ export function beginSubscription({ operation, variables, conditions }: CheckedO
   const { extended } = request.context;
   const { onSubscribe } = hooks;
   if (extended && onSubscribe)
-    onSubscribe(toOperationEvent(extended, request), (refusal) => {
+    onSubscribe(toSubscribeEvent(extended, request), (refusal) => {
       proceed(refusal, subscribe);
     });
   else subscribe();

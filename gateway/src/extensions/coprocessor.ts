@@ -2,12 +2,14 @@
 import { Agent as UndiciAgent } from '@trestle/http-client/undici';
 import type { Agent } from 'undici';
 import { HookUnavailable } from './compile-hooks.ts';
-import { type CoprocessorAnswer, readAnswer } from './coprocessor-answer.ts';
+import { type CoprocessorAnswer, mayReplace, readAnswer } from './coprocessor-answer.ts';
 import type { CoprocessorSettings, CoprocessorStage } from './coprocessor-settings.ts';
-import type { Extension, ExtensionRequest } from './extension.ts';
+import type { Extension, ExtensionRequest, OperationEvent, ResponseEvent } from './extension.ts';
 
 const MAX_CONNECTIONS = 64;
 const MAX_RESPONSE_BYTES = 64 * 1024;
+/** The limit at the stages at which a response may contain an operation or a result. */
+const MAX_REPLACING_BYTES = 8 * 1024 * 1024;
 const VERSION = 1;
 
 /** An event of any stage. */
@@ -20,6 +22,8 @@ interface StageEvent {
   readonly setOverrideLabels?: (labels: readonly string[]) => void;
   readonly readBody?: () => string;
   readonly listFetches?: () => unknown;
+  readonly setOperation?: OperationEvent['setOperation'];
+  readonly setBody?: ResponseEvent['setBody'];
 }
 
 type SetHeader = (name: string, value: string) => void;
@@ -32,16 +36,15 @@ export function createCoprocessor({ url, stages, headers }: CoprocessorSettings,
     connectTimeout: timeoutMs,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    maxResponseSize: MAX_RESPONSE_BYTES,
+    maxResponseSize: MAX_REPLACING_BYTES,
   });
   const call = async (stage: CoprocessorStage, event: StageEvent) => {
     const body = JSON.stringify({ ...writeFacts(event), version: VERSION, stage, ...writeRequest(event.request, headers) });
-    const answer = await exchange({ url, body, timeoutMs, dispatcher });
-    if (answer)
-      apply(
-        readAnswer(answer, () => JSON.parse(body) as Record<string, unknown>),
-        event,
-      );
+    const maxBytes = mayReplace(stage) ? MAX_REPLACING_BYTES : MAX_RESPONSE_BYTES;
+    const answer = await exchange({ url, body, timeoutMs, dispatcher, maxBytes });
+    if (!answer) return;
+    const readCall = () => JSON.parse(body) as Record<string, unknown>;
+    apply(readAnswer(answer, stage, readCall), event);
   };
   const hooks = Object.fromEntries(stages.map((stage) => [stage, (event: StageEvent) => call(stage, event)]));
   return { name: 'coprocessor', ...hooks, onStop: () => dispatcher.destroy() };
@@ -80,10 +83,11 @@ interface Exchange {
   readonly body: string;
   readonly timeoutMs: number;
   readonly dispatcher: Agent;
+  readonly maxBytes: number;
 }
 
 /** Returns what the coprocessor answers; undefined for 204. Rejects with HookUnavailable when it does not answer. */
-async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise<Record<string, unknown> | undefined> {
+async function exchange({ url, body, timeoutMs, dispatcher, maxBytes }: Exchange): Promise<Record<string, unknown> | undefined> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const signal = AbortSignal.timeout(timeoutMs);
   try {
@@ -92,6 +96,7 @@ async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise
     const text = await response.body.text();
     if (response.statusCode === 204) return undefined;
     if (response.statusCode !== 200) throw new Error(`status ${String(response.statusCode)}`);
+    if (text.length > maxBytes) throw new Error(`the response exceeds ${String(maxBytes)} bytes`);
     const answer = JSON.parse(text) as unknown;
     if (!isObject(answer)) throw new Error('the response is no JSON object');
     return answer;
@@ -100,13 +105,20 @@ async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise
   }
 }
 
-/** Throws the refusal, and a TypeError for a header that may not be set. */
-function apply({ refuse, responseHeaders, subgraphHeaders, context, overrideLabels }: CoprocessorAnswer, event: StageEvent): void {
+/** Throws the refusal, and a TypeError for a header, an operation or a body that may not be set. */
+function apply(answer: CoprocessorAnswer, event: StageEvent): void {
+  const { refuse, responseHeaders, subgraphHeaders, context, overrideLabels, replaced } = answer;
   if (context) event.request?.state.set(CONTEXT, context);
+  if (replaced) replace(replaced, event);
   setEach(responseHeaders, event.setResponseHeader);
   setEach(subgraphHeaders, event.setSubgraphHeader ?? event.setHeader);
   setLabels(overrideLabels, event.setOverrideLabels);
   if (refuse) event.refuse(refuse.code, refuse.message);
+}
+
+function replace(replaced: NonNullable<CoprocessorAnswer['replaced']>, { setOperation, setBody }: StageEvent): void {
+  if (setBody) setBody(replaced['body'] as string);
+  else setOperation?.(replaced);
 }
 
 function setEach(headers: CoprocessorAnswer['responseHeaders'], set: SetHeader | undefined): void {

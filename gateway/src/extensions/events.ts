@@ -5,16 +5,7 @@ import { isHeaderValue } from '../headers/header-values.ts';
 import type { FetchStep, PlanStep, Program } from '../program/program.ts';
 import type { SubgraphFailure } from '../program/result.ts';
 import type { ExtendedRequest } from '../request/extended-request.ts';
-import type { OperationRequest, OperationResult } from '../request/operation.ts';
-import type {
-  ContextEvent,
-  OperationEvent,
-  PlanEvent,
-  RequestEvent,
-  ResponseEvent,
-  SubgraphRequestEvent,
-  SubgraphResponseEvent,
-} from './extension.ts';
+import type { ContextEvent, PlanEvent, RequestEvent, SubgraphRequestEvent, SubgraphResponseEvent } from './extension.ts';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 /** The most headers that extensions add to one request, or to one fetch. */
@@ -35,7 +26,7 @@ function maySetResponseHeader(name: string): boolean {
  * The events are objects of classes, so that V8 gives each class one shape. They create a function only when a hook reads it, because most hooks read few.
  * Every request with extensions creates several events.
  */
-class ArrivedEvent implements RequestEvent {
+export class ArrivedEvent implements RequestEvent {
   readonly request: ExtendedRequest;
 
   constructor(request: ExtendedRequest) {
@@ -100,23 +91,6 @@ function readLabels(labels: unknown): readonly string[] {
 /** `added` gets what the hooks add. */
 export function toContextEvent(request: ExtendedRequest, added: AddedContext): ContextEvent {
   return new AdmittedEvent(request, added);
-}
-
-class ReceivedEvent extends ArrivedEvent implements OperationEvent {
-  readonly query: string;
-  readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-
-  constructor(request: ExtendedRequest, { query, operationName, variables }: OperationRequest) {
-    super(request);
-    this.query = query;
-    this.operationName = operationName;
-    this.variables = variables;
-  }
-}
-
-export function toOperationEvent(request: ExtendedRequest, operation: OperationRequest): OperationEvent {
-  return new ReceivedEvent(request, operation);
 }
 
 class PlannedEvent extends ArrivedEvent implements PlanEvent {
@@ -223,30 +197,6 @@ export function toSubgraphResponseEvent(
   ending: ReceivedResponse | SubgraphFailure,
 ): SubgraphResponseEvent {
   return new AnsweredEvent(fetch, startedAt, ending);
-}
-
-class WrittenEvent extends ArrivedEvent implements ResponseEvent {
-  readonly operationKind: OperationResult['operationKind'];
-  readonly operationName: string | undefined;
-  readonly outcome: OperationResult['outcome'];
-  readonly #result: OperationResult;
-
-  constructor(request: ExtendedRequest, result: OperationResult) {
-    super(request);
-    this.operationKind = result.operationKind;
-    this.operationName = result.operationName;
-    this.outcome = result.outcome;
-    this.#result = result;
-  }
-
-  get readBody(): () => string {
-    const { bytes, length } = this.#result;
-    return () => bytes.toString('utf8', 0, length);
-  }
-}
-
-export function toResponseEvent(request: ExtendedRequest, result: OperationResult): ResponseEvent {
-  return new WrittenEvent(request, result);
 }
 
 type SetHeader = (name: string, value: string) => void;

@@ -1,39 +1,76 @@
 /** Calls the hooks around an operation: `onOperation` before the engine has it, `onResponse` with its result. */
+import { type Fault, toFault } from '@trestle/schema/errors';
 import { toRefusalResult } from '../errors/refusal-result.ts';
+import type { ExtendedRequest } from '../request/extended-request.ts';
 import type { OperationRequest, OperationResult } from '../request/operation.ts';
 import type { Hooks } from './compile-hooks.ts';
-import { toOperationEvent, toResponseEvent } from './events.ts';
+import { ReceivedEvent, WrittenEvent } from './operation-events.ts';
 
 /** Calls back once, except for a subscription that its subscriber has begun. */
 export type Execute = (request: OperationRequest, done: (result: OperationResult) => void) => void;
 
-/** Returns the function with the hooks around it; the same function without these hooks. */
-export function extendExecution(execute: Execute, { onOperation, onResponse }: Pick<Hooks, 'onOperation' | 'onResponse'>): Execute {
+type OperationHooks = Pick<Hooks, 'onOperation' | 'onResponse'>;
+
+/**
+ * Returns the function with the hooks around it; the same function without these hooks. `check` throws the Fault of an operation that the client may
+ * not send; it is called with what a hook has put in the place of the client's operation.
+ */
+export function extendExecution(execute: Execute, hooks: OperationHooks, check: (request: OperationRequest) => void): Execute {
+  const { onOperation, onResponse } = hooks;
   if (!onOperation && !onResponse) return execute;
+  const finish = withResponseHook(onResponse);
   return (request, done) => {
     const { extended, requestId } = request.context;
     if (!extended) {
       execute(request, done);
       return;
     }
-    const finish = (result: OperationResult) => {
-      if (!onResponse) {
-        done(result);
-        return;
-      }
-      onResponse(toResponseEvent(extended, result), (fault) => {
-        if (fault) result.release?.();
-        const { operationKind, operationName } = result;
-        done(fault ? { ...toRefusalResult(fault, requestId), operationKind, operationName } : result);
-      });
+    const end = (result: OperationResult) => {
+      finish(extended, { result, requestId, done });
     };
     if (!onOperation) {
-      execute(request, finish);
+      execute(request, end);
       return;
     }
-    onOperation(toOperationEvent(extended, request), (fault) => {
-      if (fault) finish(toRefusalResult(fault, requestId));
-      else execute(request, finish);
+    const event = new ReceivedEvent(extended, request);
+    onOperation(event, (refusal) => {
+      const operation = event.toOperation();
+      const fault = refusal ?? (operation === request ? undefined : findFault(check, operation));
+      if (fault) end(toRefusalResult(fault, requestId));
+      else execute(operation, end);
     });
   };
+}
+
+interface Finished {
+  readonly result: OperationResult;
+  readonly requestId: string;
+  readonly done: (result: OperationResult) => void;
+}
+
+/** Returns the function that passes on a result once `onResponse` has seen it. */
+function withResponseHook(onResponse: OperationHooks['onResponse']): (extended: ExtendedRequest, finished: Finished) => void {
+  if (!onResponse)
+    return (_, { result, done }) => {
+      done(result);
+    };
+  return (extended, { result, requestId, done }) => {
+    const event = new WrittenEvent(extended, result);
+    onResponse(event, (fault) => {
+      const written = event.toResult();
+      if (fault) written.release?.();
+      const { operationKind, operationName } = result;
+      done(fault ? { ...toRefusalResult(fault, requestId), operationKind, operationName } : written);
+    });
+  };
+}
+
+/** Returns the fault that `check` throws, if any. */
+function findFault(check: (request: OperationRequest) => void, operation: OperationRequest): Fault | undefined {
+  try {
+    check(operation);
+    return undefined;
+  } catch (error) {
+    return toFault(error);
+  }
 }

@@ -19,7 +19,7 @@ export interface Extension {
   /** The operation is valid, planned and within its limits. */
   readonly onPlan?: (event: PlanEvent) => Awaitable<void>;
   /** A subscription is about to begin. */
-  readonly onSubscribe?: (event: OperationEvent) => Awaitable<void>;
+  readonly onSubscribe?: (event: SubscribeEvent) => Awaitable<void>;
   /** A fetch is about to be sent; not again when it is retried. Subscriptions over WebSockets to subgraphs are no fetches. */
   readonly onSubgraphRequest?: (event: SubgraphRequestEvent) => Awaitable<void>;
   /** A response of a subgraph has arrived, or none will. */
@@ -91,10 +91,26 @@ export interface ContextEvent extends RequestEvent {
   readonly setOverrideLabels: (labels: readonly string[]) => void;
 }
 
-export interface OperationEvent extends RequestEvent {
+export interface SubscribeEvent extends RequestEvent {
   readonly query: string;
   readonly operationName: string | undefined;
   readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export interface OperationEvent extends SubscribeEvent {
+  /**
+   * Replaces members of the operation, for the hooks that follow and for the gateway. What it gives is checked like what a client sends, except that
+   * it need not be a trusted document; variables must be JSON. Throws a TypeError for values of other types, for members that do not exist, and for
+   * variables of a request with files.
+   */
+  readonly setOperation: (replacement: OperationReplacement) => void;
+}
+
+/** Members of an operation to replace; others stay as they are. A `query` with one operation needs no `operationName`, which may be null. */
+export interface OperationReplacement {
+  readonly query?: string;
+  readonly operationName?: string | null;
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 export type OperationKind = 'query' | 'mutation' | 'subscription';
@@ -140,6 +156,12 @@ export interface ResponseEvent extends RequestEvent {
   readonly outcome: 'refused' | 'failed' | 'partial' | 'complete';
   /** Returns the result as JSON. Valid until the hook has ended. */
   readonly readBody: () => string;
+  /**
+   * Replaces the result by the JSON text of an object, for the hooks that follow and for the client. The HTTP status stays. The response may not be
+   * cached by HTTP then, and caches of the gateway keep the result as it was. Throws a TypeError for other texts, for texts above 32 MiB, and for the first
+   * of several incremental responses.
+   */
+  readonly setBody: (json: string) => void;
 }
 
 export interface StreamEvent {

@@ -44,6 +44,8 @@ export interface OperationRequest {
   /** Whether mutations are refused: a GET must not change anything (GraphQL over HTTP, "GET"). */
   readonly isReadOnly: boolean;
   readonly context: RequestContext;
+  /** Why the credential was rejected, for an operation that an extension puts in place of one that signs in. */
+  readonly rejection?: Fault | undefined;
   /** What the result reports in `extensions`. */
   readonly reports: Reports;
   /** Receives the events of a subscription. Without a subscriber a subscription is refused with NOT_ACCEPTABLE. */
