@@ -1,7 +1,10 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { RequestContext } from '../request/context.ts';
 import { ExtendedRequest } from '../request/extended-request.ts';
 import { NO_REPORTS, type OperationRequest, type OperationResult } from '../request/operation.ts';
+import { Upload } from '../request/upload.ts';
 import { ReceivedEvent, WrittenEvent } from './operation-events.ts';
 
 const REQUEST = new ExtendedRequest({
@@ -70,7 +73,8 @@ describe('ReceivedEvent', () => {
   });
 
   it('throws a TypeError for variables of a request with files', () => {
-    const event = new ReceivedEvent(REQUEST, { ...OPERATION, context: { upload: {} } as RequestContext });
+    const upload = new Upload(new IncomingMessage(new Socket()), { boundary: 'b', maxBytes: 1 });
+    const event = new ReceivedEvent(REQUEST, { ...OPERATION, context: { upload } as RequestContext });
     expect(() => {
       event.setOperation({ variables: {} });
     }).toThrow('files');
