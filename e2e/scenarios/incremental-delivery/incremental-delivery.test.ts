@@ -1,4 +1,7 @@
 /** Incremental delivery over each transport: graphql-ws, graphql-sse, and plain HTTP. */
+import { once } from 'node:events';
+import { type IncomingMessage, request as post } from 'node:http';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient as createWsClient } from 'graphql-ws';
@@ -89,6 +92,25 @@ describe('a deferred fragment', () => {
     expect([bySocket, byEvents]).toEqual([PARTS, PARTS]);
     await ws.dispose();
     sse.dispose();
+  });
+
+  it.each(['gzip', 'br'])('is compressed by %s, and each part can be read when it arrives', async (encoding) => {
+    const headers = { 'content-type': 'application/json', accept: 'multipart/mixed, application/json', 'accept-encoding': encoding };
+    const sent = post(federation.url, { method: 'POST', headers });
+    sent.end(JSON.stringify({ query: QUERY }));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.headers).toMatchObject({ 'content-encoding': encoding, vary: expect.stringContaining('Accept-Encoding') as unknown });
+    let text = '';
+    const decoder = response.pipe(encoding === 'gzip' ? createGunzip() : createBrotliDecompress());
+    decoder.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await until(() => Promise.resolve(text.includes('"hasNext":true')));
+    expect(text).not.toContain('tide":1.5');
+    release();
+    await once(decoder, 'end');
+    const parts = text
+      .split('\r\n---')
+      .flatMap((part) => (part.includes('{') ? [JSON.parse(part.slice(part.indexOf('{'))) as unknown] : []));
+    expect(parts).toEqual(PARTS);
   });
 
   it('fails on its own where its subgraph fails', async () => {

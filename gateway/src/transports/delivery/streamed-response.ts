@@ -1,7 +1,9 @@
 /** An HTTP response that stays open: its head, its heartbeats, its queue, its end. */
 import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import { releaseSlot } from '@trestle/service/admission-handler';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import type { PartsEncoder } from './parts-encoder.ts';
 import type { SendBuffers } from './send-buffers.ts';
 import { type Envelope, type QueueLimits, SendQueue } from './send-queue.ts';
 import type { StreamFormat } from './stream-format.ts';
@@ -15,6 +17,8 @@ export interface StreamedResponseOptions {
   readonly metrics: TransportMetrics;
   /** A queue from before the response; its messages are sent first. Default: a new one. */
   readonly queue?: SendQueue | undefined;
+  /** For a response that may be compressed: creates what compresses it, or returns undefined. Called once. */
+  readonly openEncoder?: (() => PartsEncoder | undefined) | undefined;
   /** Called once, with the cause: `stopped` when the client disconnected, `slow-consumer`, or that of {@link StreamedResponse.end}. */
   readonly onClosed: (cause: string) => void;
 }
@@ -28,18 +32,22 @@ export class StreamedResponse {
   readonly #options: StreamedResponseOptions;
   readonly queue: SendQueue;
   readonly #heartbeat: NodeJS.Timeout;
+  /** Where messages are written: the response, or what compresses them for it. */
+  readonly #sink: Writable;
   #isClosed = false;
 
   /** Sends the head. */
   constructor(options: StreamedResponseOptions) {
     this.#options = options;
-    const { response, requestId, format, queue } = options;
+    const { response, requestId, format, queue, openEncoder } = options;
+    const encoder = openEncoder?.();
     releaseSlot(response);
     response.writeHead(200, {
       'content-type': format.contentType,
       'cache-control': 'no-store',
       'x-request-id': requestId,
-      vary: 'Accept, Authorization, X-API-Key',
+      ...(encoder && { 'content-encoding': encoder.encoding }),
+      vary: openEncoder ? 'Accept, Accept-Encoding, Authorization, X-API-Key' : 'Accept, Authorization, X-API-Key',
       // nginx would buffer the events.
       'x-accel-buffering': 'no',
     });
@@ -48,8 +56,9 @@ export class StreamedResponse {
     });
     // A write to a client that has disconnected is no error.
     response.on('error', () => undefined);
+    this.#sink = encoder ? pipeInto(response, encoder) : response;
     this.queue = queue ?? this.#createQueue();
-    if (queue) queue.attach(response);
+    if (queue) queue.attach(this.#sink);
     this.#heartbeat = setInterval(() => {
       this.queue.sendDroppable(format.heartbeat);
     }, format.heartbeatMs);
@@ -62,7 +71,7 @@ export class StreamedResponse {
     this.#close(cause);
     this.queue.whenEmpty(() => {
       this.queue.close();
-      this.#options.response.end();
+      this.#sink.end();
     });
   }
 
@@ -73,12 +82,12 @@ export class StreamedResponse {
   }
 
   #createQueue(): SendQueue {
-    const { response, limits, buffers, metrics } = this.#options;
+    const { limits, buffers, metrics } = this.#options;
     const disconnect = () => {
       this.disconnect();
     };
     return new SendQueue({
-      stream: response,
+      stream: this.#sink,
       limits,
       buffers,
       pack,
@@ -94,4 +103,12 @@ export class StreamedResponse {
     clearInterval(this.#heartbeat);
     this.#options.onClosed(cause);
   }
+}
+
+/** Sends what the encoder writes. Ends with the response, also when the client disconnects. */
+function pipeInto(response: ServerResponse, { stream }: PartsEncoder): Writable {
+  response.once('close', () => stream.destroy());
+  stream.once('error', () => response.destroy());
+  stream.pipe(response);
+  return stream;
 }

@@ -5,6 +5,7 @@ import type { TokenVerifier } from '@trestle/identity/tokens';
 import { fail } from '@trestle/schema/errors';
 import type { RequestRecord } from '../../observability/request-record.ts';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
+import type { PartsEncoder } from './parts-encoder.ts';
 import type { SendBuffers } from './send-buffers.ts';
 import type { QueueLimits, SendQueue } from './send-queue.ts';
 import type { StreamFormat } from './stream-format.ts';
@@ -28,8 +29,15 @@ export interface StreamedExchange {
   readonly record: RequestRecord;
 }
 
-interface OpenOptions {
+/** How the results of one operation are sent. */
+interface OperationOptions {
   readonly format: StreamFormat;
+  readonly caller: Caller | null;
+  /** For results that may be compressed. */
+  readonly openEncoder?: (() => PartsEncoder | undefined) | undefined;
+}
+
+interface OpenOptions extends Pick<OperationOptions, 'format' | 'openEncoder'> {
   /** Returns the operations whose results the response has. */
   readonly operations: () => Iterable<StreamedOperation>;
   readonly queue?: SendQueue;
@@ -62,14 +70,14 @@ export class StreamedResponses {
   }
 
   /** Creates an operation with a response of its own, which opens with the first message. Throws SERVICE_UNAVAILABLE. */
-  createOperation(exchange: StreamedExchange, { format, caller }: { format: StreamFormat; caller: Caller | null }): StreamedOperation {
+  createOperation(exchange: StreamedExchange, { format, caller, openEncoder }: OperationOptions): StreamedOperation {
     this.requireRoom();
     const { response, record } = exchange;
     const watch = new SubscriptionWatch({ ...this.#options, transport: format.transport, caller });
     let stream: StreamedResponse | undefined;
     const operation: StreamedOperation = new StreamedOperation({
       format,
-      open: () => (stream ??= this.open(exchange, { format, operations: () => [operation] })).queue,
+      open: () => (stream ??= this.open(exchange, { format, openEncoder, operations: () => [operation] })).queue,
       isAuthorized: watch.isAuthorized,
       onBegin: ({ operationName }) => {
         watch.begin(operation);
@@ -89,14 +97,14 @@ export class StreamedResponses {
   }
 
   /** Opens a response. */
-  open({ response, requestId, record }: StreamedExchange, { format, operations, queue }: OpenOptions): StreamedResponse {
+  open({ response, requestId, record }: StreamedExchange, { format, openEncoder, operations, queue }: OpenOptions): StreamedResponse {
     const { limits, buffers, metrics } = this.#options;
     const onClosed = (cause: string) => {
       this.#open.delete(entry);
       for (const operation of [...operations()]) operation.stop(cause);
       record.end(response.statusCode);
     };
-    const stream = new StreamedResponse({ response, requestId, format, limits, buffers, metrics, queue, onClosed });
+    const stream = new StreamedResponse({ response, requestId, format, openEncoder, limits, buffers, metrics, queue, onClosed });
     const entry: OpenResponse = { stream, operations };
     this.#open.add(entry);
     return stream;

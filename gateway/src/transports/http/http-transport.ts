@@ -177,7 +177,9 @@ function runSingle(admitted: AdmittedRequest, { parameters, upload }: Pick<HttpO
     exchange.guard(() => {
       exchange.record.setOperation(result.operationName, result.operationKind);
       if (incremental && (result.rest || isPart(result))) {
-        options.responses.createOperation(exchange, { format: incremental.format, caller: context.caller }).sendResult(result);
+        const openEncoder = () => exchange.compression.openParts(exchange.request.headers['accept-encoding']);
+        const { format } = incremental;
+        options.responses.createOperation(exchange, { format, caller: context.caller, openEncoder }).sendResult(result);
         return;
       }
       if (subscriber && isStreamed) {
