@@ -261,6 +261,7 @@ function toConfig(values: SettingValues, env: Values) {
       costMode: values.COST_MODE,
       maxDeferred: values.MAX_DEFERRED,
       maxResponseBytes: values.MAX_RESPONSE_BYTES,
+      operationTimeoutMs: values.OPERATION_TIMEOUT_MS,
     },
   };
 }

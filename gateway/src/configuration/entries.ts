@@ -72,6 +72,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   SUBGRAPH_CERT_FILE: atOnce('traffic.tls.certificateFile', 'The client certificate for subgraphs (PEM): mutual TLS. The file is watched.'),
   SUBGRAPH_KEY_FILE: atOnce('traffic.tls.keyFile', 'The private key of that certificate (PEM). The file is watched.'),
   SUBGRAPH_TIMEOUT_MS: atOnce('traffic.timeoutMs', 'The time limit of a request to a subgraph.'),
+  OPERATION_TIMEOUT_MS: atOnce(
+    'traffic.operationTimeoutMs',
+    'The time limit of the execution of a query or a mutation: fields that are missing then are null, with an error. 0 for none.',
+  ),
   SUBGRAPH_MAX_CONNECTIONS: atOnce('traffic.maxConnections', 'The most connections to each address of a subgraph.'),
   SUBGRAPH_RETRY_PERCENT: atOnce('traffic.retryPercent', 'How many of 100 requests to a subgraph may be sent again; 0 for none.'),
   SUBGRAPH_BREAKER_FAILURES: atOnce(

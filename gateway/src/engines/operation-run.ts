@@ -26,6 +26,7 @@ import { type CheckedOperation, checkPlanned } from './check-planned.ts';
 import { executeWhole } from './execute-whole.ts';
 import { findIntrospection } from './find-introspection.ts';
 import { isIncremental, runIncremental } from './incremental-run.ts';
+import { limitTime } from './limit-time.ts';
 import { createOperationSend } from './operation-send.ts';
 import type { Ending } from './write-executed.ts';
 
@@ -53,6 +54,8 @@ export class OperationRun {
   #fetched: FetchReport | undefined;
   /** The span of the execution, up to the result. */
   #span: Scope | undefined;
+  /** Of the execution. */
+  #timer: NodeJS.Timeout | undefined;
   #isDone = false;
 
   constructor(options: RunOptions, done: (result: OperationResult) => void) {
@@ -168,8 +171,9 @@ export class OperationRun {
   }
 
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
-    const { request, snapshot } = this.#options;
+    const { request, snapshot, limits } = this.#options;
     const { operation } = checked;
+    this.#timer = limitTime(request.context.cancellation, limits, this.#guard);
     this.#span = request.context.trace?.start('GraphQL execute', {
       ...toOperationAttributes(operation.program),
       ...toLaunchAttributes(snapshot.launch),
@@ -240,6 +244,8 @@ export class OperationRun {
     // After a fault the callbacks of fetches in flight still arrive.
     if (this.#isDone) return;
     this.#isDone = true;
+    // What follows the first of several responses has the rest of the time.
+    if (!rest) clearTimeout(this.#timer);
     this.#span?.end();
     const program = this.#operation?.program;
     const { buffers } = this.#options.writing;

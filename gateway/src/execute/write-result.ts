@@ -1,5 +1,6 @@
 /** Writes the result of an executed operation: data, errors, extensions (GraphQL §7.1). */
 import type { Log } from '@trestle/log';
+import { OperationExpired } from '@trestle/service/cancellation';
 import type { GraphQLFormattedError } from 'graphql';
 import { type SubgraphErrors, formatErrors } from '../errors/format-error.ts';
 import { logErrors } from '../errors/log-errors.ts';
@@ -119,7 +120,8 @@ export function formatAndLog(
   { log, subgraphErrors }: Writing,
 ): GraphQLFormattedError[] {
   // The fetches of a disconnected client were aborted: their errors are expected.
-  if (errors.length > 0 && !cancellation.isCancelled) logErrors(log, errors, requestId);
+  const isLogged = !cancellation.isCancelled || cancellation.reason instanceof OperationExpired;
+  if (errors.length > 0 && isLogged) logErrors(log, errors, requestId);
   return formatErrors(errors, { requestId, subgraphErrors });
 }
 

@@ -27,6 +27,8 @@ export interface Limits {
   readonly maxDeferred: number;
   /** The largest response, in bytes before compression. */
   readonly maxResponseBytes: number;
+  /** How long an operation may be executed, in milliseconds; 0 for no limit besides those of its fetches. */
+  readonly operationTimeoutMs: number;
 }
 
 /** Those of contract §6; the others leave room for every client that we know. */
@@ -42,6 +44,7 @@ export const DEFAULT_LIMITS: Limits = {
   costMode: 'enforce',
   maxDeferred: 0,
   maxResponseBytes: 10 * 1024 * 1024,
+  operationTimeoutMs: 0,
 };
 
 /**

@@ -1,6 +1,7 @@
 /** One fetch from a subgraph: the attempt, at most one retry where that is safe, and the circuit breaker. */
 import { Readable } from 'node:stream';
 import { Fault, fail } from '@trestle/schema/errors';
+import { OperationExpired } from '@trestle/service/cancellation';
 import { type ReturnedHeader, replaceFields } from '../headers/header-rules.ts';
 import type { FetchDone, SubgraphFailure, SubgraphResult } from '../program/result.ts';
 import type { Measure, RequestContext } from '../request/context.ts';
@@ -105,8 +106,8 @@ class FetchAttempt implements ResponseHandler {
     const { client, path, headers: own, rewrite, breaker, retries } = this.#target;
     const { context, isMutation, body, files, headers: last } = this.#request;
     const { mutationHeaders, cancellation, upload } = context;
-    if (this.#isCancelled()) {
-      this.#fail(new Error('The client disconnected'));
+    if (cancellation.reason && this.#isCancelled()) {
+      this.#fail(cancellation.reason);
       return;
     }
     if (!breaker.allow()) {
@@ -163,7 +164,7 @@ class FetchAttempt implements ResponseHandler {
     const { failure } = this.#request.context.upload ?? {};
     if (failure === undefined && !error.isShared) onError(error.code);
     if (this.#isCancelled() || failure !== undefined) {
-      this.#fail(failure instanceof Error ? failure : error);
+      this.#fail(failure instanceof Error ? failure : (this.#request.context.cancellation.reason ?? error));
       return;
     }
     if (!error.isShared) breaker.fail();
@@ -241,6 +242,8 @@ class FetchAttempt implements ResponseHandler {
 function toFailure(service: string, cause: Error): SubgraphFailure {
   // The files of the client's own request exceed a limit.
   if (cause instanceof Fault) return { code: cause.code, message: cause.message, cause: undefined };
+  if (cause instanceof OperationExpired)
+    return { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond within the time limit of the operation.`, cause };
   return cause instanceof ClientError && cause.code === 'TIMEOUT'
     ? { code: 'UPSTREAM_TIMEOUT', message: `The subgraph ${service} did not respond in time.`, cause }
     : { code: 'UPSTREAM_ERROR', message: `The request to the subgraph ${service} failed.`, cause };
