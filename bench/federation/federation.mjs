@@ -72,7 +72,7 @@ async function startTrestle(env) {
   ])) {
     const name = `trestle, ${executor}${batches === 'on' ? '' : ', no batches'}`;
     if (!isWanted(name)) continue;
-    const options = { EXECUTOR: executor, BATCH_ENTITIES: batches, UPSTREAM_DEDUPLICATION: 'on' };
+    const options = { EXECUTOR: executor, BATCH_ENTITIES: batches, UPSTREAM_DEDUPLICATION: 'on', OPERATION_DEDUPLICATION: 'on' };
     const gateway = await processes.spawn(here('../../gateway/bin/trestle-gateway.mjs'), {
       args: ['--port', '0', '--auth', 'off'],
       env: { ...env, ...options },

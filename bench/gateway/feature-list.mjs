@@ -105,6 +105,8 @@ function listServer({ certificate, collector }) {
     { name: 'parser of Node.js', setting: '`server.requestReader`', env: { REQUEST_READER: 'node' } },
     { name: 'executor on objects', setting: '`engine.executor`', env: { EXECUTOR: 'objects' } },
     { name: 'equal queries sent once', setting: '`traffic.deduplicate`', env: { UPSTREAM_DEDUPLICATION: 'on' } },
+    { name: 'equal operations executed once', setting: '`traffic.deduplicateOperations`', env: { OPERATION_DEDUPLICATION: 'on' } },
+    { name: 'time limit of operations', setting: '`traffic.operationTimeoutMs`', env: { OPERATION_TIMEOUT_MS: '30000' } },
     { name: 'undici to subgraphs', setting: '`traffic.client`', env: { UPSTREAM_CLIENT: 'undici' } },
   ];
 }

@@ -17,6 +17,7 @@ import { createApiKeys, createVerifier } from './credentials.ts';
 import { createDocuments } from './documents/documents.ts';
 import { createUnknownRecord } from './documents/unknown-documents.ts';
 import type { Engine } from './engines/engine.ts';
+import { SharedExecutions } from './engines/shared-executions.ts';
 import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
@@ -166,10 +167,12 @@ function prepareEngine(
   { log, metrics, measure, hooks, cache, tls, admission, startPlanner }: Observers & EngineParts,
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
+  const shared = config.OPERATION_DEDUPLICATION ? new SharedExecutions(metrics) : undefined;
   const upstreams = createUpstreams({
     client: config.UPSTREAM_CLIENT,
     hasCompression: config.UPSTREAM_COMPRESSION,
     isSharing: config.UPSTREAM_DEDUPLICATION,
+    onChange: () => shared?.forget(),
     ...settings.addresses,
     pingIntervalMs: config.PING_INTERVAL_MS,
     forwardHeaders: config.forwardHeaders,
@@ -191,6 +194,7 @@ function prepareEngine(
         subscriptions: config.subscriptions,
         hooks,
         cache,
+        shared,
         canary: {
           header: config.CANARY_HEADER,
           minRequests: config.CANARY_MIN_REQUESTS,

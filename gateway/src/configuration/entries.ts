@@ -104,6 +104,10 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
     'traffic.deduplicate',
     'Whether equal queries of one caller that are in flight are sent to a subgraph once.',
   ),
+  OPERATION_DEDUPLICATION: atStart(
+    'traffic.deduplicateOperations',
+    'Whether equal queries of clients with the same credential that are in flight are executed once.',
+  ),
   BATCH_ENTITIES: atStart('traffic.batchEntities', 'Whether equal fetches of entities at several places of a result become one.'),
   FORWARD_HEADERS: atStart('headers.forward', 'Request headers that every subgraph gets unchanged.'),
   FORWARD_MUTATION_HEADERS: atStart('headers.forwardWithMutations', 'Request headers that subgraphs get with mutations only.'),

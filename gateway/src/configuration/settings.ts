@@ -153,6 +153,7 @@ export const settings = {
   MAX_COST: setting.integer(1, 1_000_000_000).default(DEFAULT_LIMITS.maxCost),
   COST_MODE: setting.choice(...COST_MODES).default(DEFAULT_LIMITS.costMode),
   MAX_RESPONSE_BYTES: setting.integer(65_536, 268_435_456).default(DEFAULT_LIMITS.maxResponseBytes),
+  OPERATION_DEDUPLICATION: setting.onOff().default(false),
   OPERATION_TIMEOUT_MS: setting.integer(0, 600_000).default(DEFAULT_LIMITS.operationTimeoutMs),
   MAX_BATCH: setting.integer(1, 100).default(1),
   MAX_BODY_BYTES: setting.integer(1024, 67_108_864).default(1_048_576),

@@ -1,10 +1,9 @@
 /** One operation in the engine `trestle`: plan → coerce → limit → execute or subscribe → write. `pipeline.ts` shows the stages around it. */
-import { type Fault, toFault } from '@trestle/schema/errors';
+import type { Fault } from '@trestle/schema/errors';
 import type { Scope } from '@trestle/telemetry';
 import { CachedRun } from '../cache/cached-run.ts';
 import type { PendingResult } from '../cache/pending-result.ts';
 import type { ResponseCache } from '../cache/response-cache.ts';
-import { toDocumentRefusal, toRefusalResult } from '../errors/refusal-result.ts';
 import type { Executor } from '../execute/executor.ts';
 import type { Writing } from '../execute/write-result.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
@@ -28,6 +27,8 @@ import { findIntrospection } from './find-introspection.ts';
 import { isIncremental, runIncremental } from './incremental-run.ts';
 import { limitTime } from './limit-time.ts';
 import { createOperationSend } from './operation-send.ts';
+import { toDocumentEnding, toFaultEnding, toOperationResult } from './run-endings.ts';
+import { type SharedExecution, type SharedExecutions, isShareable } from './shared-executions.ts';
 import type { Ending } from './write-executed.ts';
 
 export interface RunOptions {
@@ -42,16 +43,20 @@ export interface RunOptions {
   readonly hooks: Hooks;
   /** Undefined where no results are kept. */
   readonly cache: ResponseCache | undefined;
+  /** Undefined where each query is executed for itself. */
+  readonly shared: SharedExecutions | undefined;
 }
 
 /** Every run ends with one result, except a subscription that its subscriber has begun. */
 export class OperationRun {
-  readonly #options: RunOptions;
+  #options: RunOptions;
   readonly #done: (result: OperationResult) => void;
   #operation: Operation | undefined;
   #caching: CachePolicy | undefined;
   #cached: CachedRun | undefined;
   #fetched: FetchReport | undefined;
+  /** The execution that this run is, for others too. */
+  #shared: SharedExecution | undefined;
   /** The span of the execution, up to the result. */
   #span: Scope | undefined;
   /** Of the execution. */
@@ -91,7 +96,7 @@ export class OperationRun {
   #run(ready: Executable): void {
     this.#guard(() => {
       if ('errors' in ready) {
-        this.#refuseDocument(ready);
+        this.#finish(toDocumentEnding(ready, this.#options));
         return;
       }
       this.#operation = ready.operation;
@@ -120,7 +125,7 @@ export class OperationRun {
     const proceed = this.#proceed.bind(this);
     if (checked.operation.program.kind === 'subscription') beginSubscription(checked, { ...this.#options, proceed });
     else if (cache) this.#findCached(cache, checked);
-    else this.#introspect(checked);
+    else this.#share(checked);
   }
 
   /** Ends a query with the result that the cache has of it, and executes every other operation. */
@@ -134,7 +139,7 @@ export class OperationRun {
     if (isMutation || (cache.keepsResults && policy && !plan && !cost && !supergraph))
       this.#cached = new CachedRun({ cache, request, program: operation.program, hash: snapshot.hash });
     if (!this.#cached || isMutation || !policy) {
-      this.#introspect(checked);
+      this.#share(checked);
       return;
     }
     let isLater = false;
@@ -153,6 +158,29 @@ export class OperationRun {
       if (refresh) this.#refresh(checked, refresh);
     });
     isLater = true;
+  }
+
+  /** Waits for an equal query in flight, if there is one, and executes otherwise. What the response cache keeps is executed once anyway. */
+  #share(checked: CheckedOperation): void {
+    const { shared, request, measure } = this.#options;
+    const { context } = request;
+    if (!shared || this.#cached || !isShareable(checked, request)) {
+      this.#introspect(checked);
+      return;
+    }
+    this.#shared = shared.begin(checked, context, (ending) => {
+      measure(context.client, () => {
+        this.#guard(() => {
+          this.#span?.end();
+          if (ending) this.#finish(ending);
+          else this.#introspect(checked);
+        });
+      });
+    });
+    if (this.#shared) {
+      this.#options = { ...this.#options, request: { ...request, context: this.#shared.context } };
+      this.#introspect(checked);
+    } else this.#span = context.trace?.start('GraphQL wait');
   }
 
   /** Gets the results of introspection fields, if there are any, and executes. */
@@ -208,21 +236,9 @@ export class OperationRun {
     }
   };
 
-  /** Ends the run with the errors of an invalid document, or of one that cannot be planned. */
-  #refuseDocument(refused: Extract<Executable, { errors: unknown }>): void {
-    const { request, writing } = this.#options;
-    const { requestId } = request.context;
-    if (refused.reason !== undefined) writing.log.error('cannot plan an operation', { requestId, error: new Error(refused.reason) });
-    this.#finish(toDocumentRefusal(refused, requestId));
-  }
-
   /** Ends the run with a fault, before the execution or during it. */
   readonly #refuse = (error: unknown): void => {
-    const { request, writing } = this.#options;
-    const { requestId } = request.context;
-    const fault = toFault(error);
-    if (fault.code === 'INTERNAL_ERROR') writing.log.error('request failed', { requestId, code: fault.code, error: fault.cause });
-    this.#finish(toRefusalResult(fault, requestId));
+    this.#finish(toFaultEnding(error, this.#options));
   };
 
   /** Executes a query again, for the cache alone: its client has a stale result already. */
@@ -240,24 +256,18 @@ export class OperationRun {
     });
   }
 
-  #finish({ outcome, status, challenge, bytes, length, rest }: Ending): void {
+  #finish(ended: Ending): void {
     // After a fault the callbacks of fetches in flight still arrive.
     if (this.#isDone) return;
     this.#isDone = true;
+    const { buffers } = this.#options.writing;
+    const ending = this.#shared?.settle(ended, buffers) ?? ended;
     // What follows the first of several responses has the rest of the time.
-    if (!rest) clearTimeout(this.#timer);
+    if (!ending.rest) clearTimeout(this.#timer);
     this.#span?.end();
     const program = this.#operation?.program;
-    const { buffers } = this.#options.writing;
-    const release = buffers.isPooled(bytes)
-      ? () => {
-          buffers.give(bytes);
-        }
-      : undefined;
-    const [operationKind, operationName, caching, fetched] = [program?.kind, program?.name, this.#caching, this.#fetched];
-    // Names each property, because spreads are slow.
-    const whole = { outcome, status, challenge, bytes, length, release, operationKind, operationName, caching, fetched };
-    const result = rest ? { ...whole, rest } : whole;
+    const facts = { operationKind: program?.kind, operationName: program?.name, caching: this.#caching, fetched: this.#fetched };
+    const result = toOperationResult(ending, facts, buffers);
     if (this.#cached) this.#cached.end(result, this.#done);
     else this.#done(result);
   }

@@ -23,6 +23,7 @@ import type { Upstreams } from '../upstream/upstream.ts';
 import type { Engine, RuntimeSettings } from './engine.ts';
 import { OperationRun } from './operation-run.ts';
 import { ServedSnapshots } from './served-snapshots.ts';
+import type { SharedExecutions } from './shared-executions.ts';
 
 export interface TrestleEngineOptions extends RuntimeSettings {
   /** What the source has delivered. */
@@ -49,11 +50,13 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   readonly hooks: Hooks;
   /** Keeps results; undefined for none. */
   readonly cache?: ResponseCache | undefined;
+  /** Shares executions of equal queries; undefined for none. */
+  readonly shared?: SharedExecutions | undefined;
 }
 
 /** Rejects with the reason for an invalid supergraph. */
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
-  const { upstreams, measure, log, metrics, hooks, cache, isOverwriting } = options;
+  const { upstreams, measure, log, metrics, hooks, cache, shared, isOverwriting } = options;
   const { isShared = () => false, startPlanner = startPlannerThread } = options;
   const { reportsUsage = false, batchesEntities = true } = options;
   const planning = { keepsFetches: cache?.entities !== undefined, reportsUsage, batchesEntities };
@@ -91,7 +94,7 @@ export async function createTrestleEngine(options: TrestleEngineOptions): Promis
     execute(request, done) {
       snapshots.run(request, done, (snapshot, end) => {
         const { limits } = snapshots.settings;
-        new OperationRun({ request, snapshot, limits, costs, registry, executor, writing, measure, hooks, cache }, end).start();
+        new OperationRun({ request, snapshot, limits, costs, registry, executor, writing, measure, hooks, cache, shared }, end).start();
       });
     },
     swap: (text) => snapshots.swap(text),

@@ -59,6 +59,14 @@ export class FetchLog {
     this.#hasKept = true;
   }
 
+  /** Takes over what the fetches of an equal operation have reported, except headers that go back to the client. */
+  adopt(other: FetchLog): void {
+    for (const each of other.#durationsMs) this.#durationsMs.push(each);
+    this.#policy = other.#policy;
+    this.#policies = other.#policies;
+    this.#hasKept = other.#hasKept;
+  }
+
   /** Returns the strictest policy of all responses; undefined when a fetch has none, or a result came from a cache. */
   get cachePolicy(): CachePolicy | undefined {
     return !this.#hasKept && this.#policies === this.#durationsMs.length ? this.restriction : undefined;

@@ -65,6 +65,8 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly hasCompression?: boolean;
   /** Whether equal queries in flight are sent once. Default false. */
   readonly isSharing?: boolean;
+  /** Called for each change: when a mutation is sent, when it has ended, and when an event arrives. */
+  readonly onChange?: (() => void) | undefined;
   /** How often WebSockets to subgraphs are pinged. */
   readonly pingIntervalMs: number;
   /** Rules for headers; none by default. */
@@ -86,6 +88,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const { pingIntervalMs, measure = NOT_MEASURED, tls = () => NO_TLS, metrics } = options;
   const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
   const sharing = options.isSharing === true ? new QuerySharing() : undefined;
+  const noteChange = createNoteChange(sharing, options);
   const sockets = createSubgraphSockets({ pingIntervalMs });
   const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
@@ -105,12 +108,12 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       retries: createRetryBudget(traffic.retryPercent),
       observe: createObserve((outcome) => durations({ subgraph: name, outcome })),
       ...toCounters(connections, name),
-      onMutation: () => sharing?.forget(),
+      onMutation: noteChange,
     };
     const subscriptions = openSubscriptions(sockets, { name, urls: subscriptionUrl ?? urls, tls: tls(name) }, health);
     return {
       url: first,
-      subscriptions: withRules(watchEvents(subscriptions, sharing), rewrite),
+      subscriptions: withRules(watchEvents(subscriptions, noteChange), rewrite),
       send: (request, done) => {
         startFetch(target, request, done);
       },
@@ -136,6 +139,14 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       sockets.close();
       await clients.close();
     },
+  };
+}
+
+/** After a change, no query may get what was read before it. */
+function createNoteChange(sharing: QuerySharing | undefined, { onChange }: Pick<UpstreamOptions, 'onChange'>): () => void {
+  return () => {
+    sharing?.forget();
+    onChange?.();
   };
 }
 
@@ -201,15 +212,14 @@ function watchClient(name: string, client: UpstreamClient, { connections, sharin
 }
 
 /** An event follows a change, so the fetches for it must not get what was read before the change. */
-function watchEvents(subscriptions: SubscriptionUpstream, sharing: QuerySharing | undefined): SubscriptionUpstream {
-  if (!sharing) return subscriptions;
+function watchEvents(subscriptions: SubscriptionUpstream, noteChange: () => void): SubscriptionUpstream {
   return {
     ...subscriptions,
     subscribe: (request, receiver) =>
       subscriptions.subscribe(request, {
         ...receiver,
         next(result) {
-          sharing.forget();
+          noteChange();
           receiver.next(result);
         },
       }),
