@@ -41,10 +41,11 @@ const BATCH = 3;
 const PIPELINED = 4;
 const MAX_ABORT_MS = 30;
 const SLOW_READ_MS = 15;
-const SHARES: readonly (readonly [Style, number])[] = [
+const SHARES: readonly (readonly [Style | 'equal', number])[] = [
   ['batch', 0.06],
   ['aborting', 0.06],
   ['slow', 0.03],
+  ['equal', 0.2],
   ['pipelined', 0.2],
 ];
 
@@ -93,15 +94,31 @@ class MarkedClient {
   async sendNext(): Promise<void> {
     const first = this.#choose();
     const style = styleOf(first.marker);
+    if (style === 'equal' && first.operation.name !== 'mutation') {
+      await this.#sendEqual(first);
+      return;
+    }
     const sent = style === 'batch' ? [first, ...Array.from({ length: BATCH - 1 }, () => this.#choose())] : [first];
     // A mutation in a pipeline would be sent again by undici when a request before it fails.
-    const text = await this.#send(style === 'pipelined' && first.operation.name === 'mutation' ? 'ordinary' : style, sent);
+    const isAlone = style === 'equal' || (style === 'pipelined' && first.operation.name === 'mutation');
+    const text = await this.#send(isAlone ? 'ordinary' : style, sent);
     if (text === undefined) return;
     this.#report.responses++;
     if (style !== 'batch') this.#note(this.#check(text, first));
     else {
       const parts = splitBatch(text);
       for (const [i, each] of sent.entries()) this.#note(this.#check(parts[i] ?? '', each));
+    }
+  }
+
+  /** Sends a request several times at once: the gateway may execute it once for all of them. Some of these clients leave. */
+  async #sendEqual(sent: Sent): Promise<void> {
+    const styles: Style[] = ['aborting', 'slow', 'ordinary'];
+    const texts = await Promise.all(styles.map((style) => this.#send(style, [sent])));
+    for (const text of texts) {
+      if (text === undefined) continue;
+      this.#report.responses++;
+      this.#note(this.#check(text, sent));
     }
   }
 
@@ -152,7 +169,7 @@ class MarkedClient {
   }
 }
 
-function styleOf(marker: string): Style {
+function styleOf(marker: string): Style | 'equal' {
   let left = hash(`style ${marker}`);
   return SHARES.find(([, share]) => (left -= share) < 0)?.[0] ?? 'ordinary';
 }

@@ -47,6 +47,7 @@ export async function runMarkers(options: MarkerOptions): Promise<MarkerReport> 
       MAX_CONNECTIONS_PER_ADDRESS: '10000',
       SUBGRAPH_TIMEOUT_MS: String(SUBGRAPH_TIMEOUT_MS),
       OVERWRITE_MEMORY: isOverwriting ? 'on' : 'off',
+      OPERATION_DEDUPLICATION: isOverwriting ? 'on' : 'off',
     });
     try {
       const startedAt = performance.now();

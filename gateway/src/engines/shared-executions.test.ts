@@ -132,6 +132,14 @@ describe('SharedExecutions', () => {
     expect(shared.begin(check(), createContext(), refuseToWait)).toBeDefined();
   });
 
+  it('shares no execution whose only client has disconnected before it began', () => {
+    const shared = new SharedExecutions(new Registry());
+    const left = createContext();
+    left.cancellation.cancel();
+    expect(shared.begin(check(), left, refuseToWait)?.context.cancellation.isCancelled).toBe(true);
+    expect(shared.begin(check(), createContext(), refuseToWait)?.context.cancellation.isCancelled).toBe(false);
+  });
+
   it('does not share a query whose variables have more than 64 K characters', () => {
     const shared = new SharedExecutions(new Registry());
     const checked = check({ text: 'x'.repeat(65_536) });

@@ -50,6 +50,8 @@ export class SharedExecutions {
       if (equal.get(key) === execution) equal.delete(key);
     });
     if (key.length <= MAX_KEY_LENGTH) equal.set(key, execution);
+    // Its client may have disconnected already, which ends the sharing.
+    execution.addClient(context);
     return execution;
   }
 
@@ -83,13 +85,12 @@ export class SharedExecution {
   constructor(context: RequestContext, onEnd: () => void) {
     this.context = { ...context, cancellation: new Cancellation() };
     this.#onEnd = onEnd;
-    this.#addClient(context);
   }
 
   /** Calls back once, when the execution has ended. */
   wait(context: RequestContext, wait: GetResult): void {
     this.#waiting.push({ context, wait });
-    this.#addClient(context);
+    this.addClient(context);
   }
 
   /**
@@ -109,7 +110,8 @@ export class SharedExecution {
     return own;
   }
 
-  #addClient({ cancellation }: RequestContext): void {
+  /** Adds a client that the execution goes on for. */
+  addClient({ cancellation }: RequestContext): void {
     this.#clients++;
     cancellation.add({
       abort: () => {
