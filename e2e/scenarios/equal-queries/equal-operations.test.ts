@@ -1,4 +1,7 @@
 /** `traffic.deduplicateOperations`: a real gateway executes equal queries of one caller that are in flight once. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
@@ -100,4 +103,26 @@ it('goes on with an execution when the client that began it disconnects', async 
   release();
   expect((await stayed).body.data).toMatchObject({ stock: { place: 'Harbour' } });
   expect(received()).toEqual(['stock', 'places']);
+});
+
+it('executes every query by itself where an extension sets headers of fetches by the request', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'trestle-equal-'));
+  const extension = `export default { name: 'user', onSubgraphRequest: ({ request, setHeader }) => setHeader('x-user', request.headers['x-visitor']) };`;
+  await writeFile(join(home, 'user.mjs'), extension);
+  const sources = { users: { sdl: 'type Query { me: String }', resolvers: { Query: { me: () => null } } } };
+  const env = { OPERATION_DEDUPLICATION: 'on', EXTENSIONS_FILE: join(home, 'user.mjs') };
+  const other = await startFederation(sources, { env });
+  const names = ['ada', 'bob', 'cleo', 'dan'];
+  // All are in flight at once.
+  other.intercept = async ({ headers }) => {
+    await until(() => Promise.resolve(other.received.length === names.length));
+    return { data: { me: headers['x-user'] } };
+  };
+  try {
+    const replies = names.map((name) => other.ask('{ me }', undefined, { 'x-visitor': name }));
+    expect((await Promise.all(replies)).map(({ body }) => body.data)).toEqual(names.map((me) => ({ me })));
+  } finally {
+    await other.stop();
+    await rm(home, { recursive: true, force: true });
+  }
 });

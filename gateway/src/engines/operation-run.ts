@@ -162,9 +162,9 @@ export class OperationRun {
 
   /** Waits for an equal query in flight, if there is one, and executes otherwise. What the response cache keeps is executed once anyway. */
   #share(checked: CheckedOperation): void {
-    const { shared, request, measure } = this.#options;
+    const { shared, request, measure, hooks } = this.#options;
     const { context } = request;
-    if (!shared || this.#cached || !isShareable(checked, request)) {
+    if (!shared || this.#cached || !isShareable(checked, request, hooks)) {
       this.#introspect(checked);
       return;
     }

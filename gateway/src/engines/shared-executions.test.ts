@@ -18,7 +18,13 @@ let requests = 0;
 /** Creates the context of a request with these headers. */
 function createContext(headers: readonly string[] = [], caller: Partial<Caller> | null = null): RequestContext {
   const own = ['x-request-id', `r${String(requests++)}`, ...headers];
-  return { headers: own, caller, cancellation: new Cancellation(), fetchLog: new FetchLog() } as unknown as RequestContext;
+  return {
+    headers: own,
+    identity: headers,
+    caller,
+    cancellation: new Cancellation(),
+    fetchLog: new FetchLog(),
+  } as unknown as RequestContext;
 }
 
 const check = (conditions: Record<string, unknown> = {}, operation = OPERATION) => ({ operation, conditions }) as CheckedOperation;
@@ -77,6 +83,7 @@ describe('SharedExecutions', () => {
       [check(), createContext([...token, 'x-tenant', 'acme'])],
       [check(), createContext(token, { userId: 'usr_1', tokenId: 't1' })],
       [check(), createContext(token, { userId: 'usr_1', tokenId: 't2' })],
+      [check(), { ...createContext(token), identity: [...token, 'labels', 'new-stock'] }],
       [check({ limit: 1 }), createContext(token)],
       [check({}, {} as Operation), createContext(token)],
     ];

@@ -5,6 +5,7 @@
 import { Cancellation } from '@trestle/service/cancellation';
 import { Counter, type Registry } from 'prom-client';
 import type { BufferPool } from '../execute/buffer-pool.ts';
+import type { Hooks } from '../extensions/compile-hooks.ts';
 import type { Operation } from '../program/operation.ts';
 import type { RequestContext } from '../request/context.ts';
 import type { OperationRequest } from '../request/operation.ts';
@@ -61,14 +62,23 @@ export class SharedExecutions {
   }
 }
 
-/** Whether the result of an execution may be that of others: reports, files and later parts belong to one request. */
-export function isShareable({ operation }: CheckedOperation, { context, reports, incremental }: OperationRequest): boolean {
+/**
+ * Whether the result of an execution may be that of others: reports, files and later parts belong to one request, and so do headers that an extension
+ * sets for each fetch.
+ */
+export function isShareable(
+  { operation }: CheckedOperation,
+  { context, reports, incremental }: OperationRequest,
+  { onSubgraphRequest }: Pick<Hooks, 'onSubgraphRequest'>,
+): boolean {
+  if (context.extended && onSubgraphRequest) return false;
   const isWhole = operation.deferred === undefined || incremental === undefined;
   return operation.program.kind === 'query' && isWhole && !context.upload && !reports.plan && !reports.cost && !reports.supergraph;
 }
 
-function toKey({ caller, headers }: RequestContext, conditions: Readonly<Record<string, unknown>>): string {
-  let key = caller ? `${caller.userId}\n${caller.tokenId}` : '';
+/** The identity has what is no header, too: labels of `@override`. */
+function toKey({ caller, headers, identity }: RequestContext, conditions: Readonly<Record<string, unknown>>): string {
+  let key = `${caller ? `${caller.userId}\n${caller.tokenId}` : ''}\n${JSON.stringify(identity)}`;
   for (let i = 0; i < headers.length; i += 2) if (headers[i] !== REQUEST_ID) key += `\n${headers[i] as string}:${headers[i + 1] as string}`;
   return `${key}\n\n${JSON.stringify(conditions)}`;
 }
