@@ -16,6 +16,7 @@ import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
+import type { Limits } from './limits/limits.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { readServerTls } from './tls/server-certificate.ts';
@@ -249,20 +250,25 @@ function toConfig(values: SettingValues, env: Values) {
     },
     sendBuffers: { maxBytes: values.SLOW_CONSUMER_TOTAL_BYTES, stallTimeoutMs: values.SLOW_CONSUMER_TIMEOUT_MS },
     subscriptions: { maxSubscriptions: values.MAX_SUBSCRIPTIONS, reconnectMs: values.SUBSCRIPTION_RECONNECT_MS },
-    limits: {
-      maxDepth: values.MAX_DEPTH,
-      maxAliases: values.MAX_ALIASES,
-      maxRootFields: values.MAX_ROOT_FIELDS,
-      maxSelections: values.MAX_SELECTIONS,
-      maxInputDepth: values.MAX_INPUT_DEPTH,
-      hasIntrospection: values.INTROSPECTION,
-      maxTokens: values.MAX_TOKENS,
-      maxCost: values.MAX_COST,
-      costMode: values.COST_MODE,
-      maxDeferred: values.MAX_DEFERRED,
-      maxResponseBytes: values.MAX_RESPONSE_BYTES,
-      operationTimeoutMs: values.OPERATION_TIMEOUT_MS,
-    },
+    limits: toLimits(values),
+  };
+}
+
+/** Returns the limits of one operation. */
+function toLimits(values: SettingValues): Limits {
+  return {
+    maxDepth: values.MAX_DEPTH,
+    maxAliases: values.MAX_ALIASES,
+    maxRootFields: values.MAX_ROOT_FIELDS,
+    maxSelections: values.MAX_SELECTIONS,
+    maxInputDepth: values.MAX_INPUT_DEPTH,
+    hasIntrospection: values.INTROSPECTION,
+    maxTokens: values.MAX_TOKENS,
+    maxCost: values.MAX_COST,
+    costMode: values.COST_MODE,
+    maxDeferred: values.MAX_DEFERRED,
+    maxResponseBytes: values.MAX_RESPONSE_BYTES,
+    operationTimeoutMs: values.OPERATION_TIMEOUT_MS,
   };
 }
 
