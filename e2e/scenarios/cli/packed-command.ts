@@ -57,6 +57,8 @@ function runProcess(args: readonly string[], options: { cwd: string; env: Record
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  // A command that reads nothing may have ended before: its exit code says what happened.
+  child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const toText = (chunks: Buffer[]) => Buffer.concat(chunks).toString('utf8');
   return new Promise((resolve, reject) => {
