@@ -11,12 +11,12 @@ import type { FileSettingName } from './configuration/entry.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
+import { toLimits } from './configuration/read-limits.ts';
 import { settings } from './configuration/settings.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
 import { hasClaims } from './headers/header-rules.ts';
-import type { Limits } from './limits/limits.ts';
 import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { readServerTls } from './tls/server-certificate.ts';
@@ -251,24 +251,6 @@ function toConfig(values: SettingValues, env: Values) {
     sendBuffers: { maxBytes: values.SLOW_CONSUMER_TOTAL_BYTES, stallTimeoutMs: values.SLOW_CONSUMER_TIMEOUT_MS },
     subscriptions: { maxSubscriptions: values.MAX_SUBSCRIPTIONS, reconnectMs: values.SUBSCRIPTION_RECONNECT_MS },
     limits: toLimits(values),
-  };
-}
-
-/** Returns the limits of one operation. */
-function toLimits(values: SettingValues): Limits {
-  return {
-    maxDepth: values.MAX_DEPTH,
-    maxAliases: values.MAX_ALIASES,
-    maxRootFields: values.MAX_ROOT_FIELDS,
-    maxSelections: values.MAX_SELECTIONS,
-    maxInputDepth: values.MAX_INPUT_DEPTH,
-    hasIntrospection: values.INTROSPECTION,
-    maxTokens: values.MAX_TOKENS,
-    maxCost: values.MAX_COST,
-    costMode: values.COST_MODE,
-    maxDeferred: values.MAX_DEFERRED,
-    maxResponseBytes: values.MAX_RESPONSE_BYTES,
-    operationTimeoutMs: values.OPERATION_TIMEOUT_MS,
   };
 }
 

@@ -14,6 +14,7 @@ import { invalidateByEvents } from './cache/events/invalidate-by-events.ts';
 import type { ResponseCache } from './cache/response-cache.ts';
 import { type Config, type GraphConfig, silenceVendorTelemetry } from './config.ts';
 import { createApiKeys, createVerifier } from './credentials.ts';
+import { createMcp } from './create-mcp.ts';
 import { createDocuments } from './documents/documents.ts';
 import { createUnknownRecord } from './documents/unknown-documents.ts';
 import type { Engine } from './engines/engine.ts';
@@ -42,16 +43,11 @@ import type { Endpoint } from './transports/http/admitted-request.ts';
 import type { Compression } from './transports/http/compression.ts';
 import { createHttpTransport } from './transports/http/http-transport.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
-import { createMcpEndpoint } from './transports/mcp/mcp-endpoint.ts';
-import { createMcpOrigins } from './transports/mcp/mcp-origins.ts';
-import { createResourceMetadata } from './transports/mcp/resource-metadata.ts';
-import { createTools } from './transports/mcp/tools.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, reportsUsage } from './usage/create-usage.ts';
-import { readVersion } from './package-files.ts';
-import { type TrustedDocumentsWatch, watchTrustedDocuments } from './watch-documents.ts';
+import { watchTrustedDocuments } from './watch-documents.ts';
 
 /** What all graphs of a process share. */
 export interface SharedParts {
@@ -209,32 +205,6 @@ function prepareEngine(
     const { createApolloEngine } = await import('./engines/apollo.ts');
     return createApolloEngine(options);
   };
-}
-
-interface McpParts extends Pick<SharedParts, 'edge'>, Pick<Observers, 'log'> {
-  readonly engine: Engine;
-  readonly readTrusted: TrustedDocumentsWatch['read'];
-}
-
-/** Creates the endpoints for agents (MCP); an empty list where MCP is off. */
-async function createMcp({ place, config }: GraphConfig, { engine, readTrusted, edge, log }: McpParts): Promise<Endpoint[]> {
-  const { describe } = engine;
-  const { PUBLIC_URL: publicUrl, MCP_AUTHORIZATION_SERVERS: authorizationServers } = config;
-  if (!config.MCP || !describe) return [];
-  const metadata =
-    publicUrl === undefined || authorizationServers.length === 0
-      ? undefined
-      : createResourceMetadata({ graphUrl: publicUrl.replace(/\/$/, '') + place.path, authorizationServers });
-  const mcp = await createMcpEndpoint({
-    tools: createTools({ readTrusted, describe, readHash: () => engine.hash, hasMutations: config.MCP_MUTATIONS, log }),
-    client: config.MCP_CLIENT,
-    isAllowedOrigin: createMcpOrigins({ publicUrl, origins: config.CORS_ORIGINS, isAllowedOrigin: edge.isAllowedOrigin }),
-    needsCredential: config.MCP_REQUIRE_CREDENTIAL,
-    challengeParameters: metadata?.challengeParameters,
-    version: readVersion(),
-    log,
-  });
-  return metadata ? [mcp, metadata.endpoint] : [mcp];
 }
 
 interface TransportParts extends SharedParts, Observers {

@@ -13,6 +13,8 @@
  * |            |                                                 |                              | SERVICE_UNAVAILABLE                      |
  * | check      | variables → coerced variables, cost             | execute/variables.ts,        | VALIDATION_ERROR, METHOD_NOT_ALLOWED,    |
  * |            |                                                 | limits/                      | RATE_LIMIT_EXCEEDED                      |
+ * | share      | Operation → the result of an equal query in     | engines/shared-executions.ts |                                          |
+ * |            | flight, if there is one                         |                              |                                          |
  * | execute    | Operation → data, errors                        | execute/, upstream/          | in the result: UPSTREAM_ERROR,           |
  * |            |                                                 |                              | UPSTREAM_TIMEOUT, those of subgraphs     |
  * | subscribe  | Operation → response stream                     | subscriptions/               | NOT_ACCEPTABLE, RATE_LIMIT_EXCEEDED, GONE |

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { until } from '../../stack/client.ts';
+import { request, until } from '../../stack/client.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 
 const QUERY = 'query Stock($by: Int) { stock(by: $by) { id count place } }';
@@ -21,7 +21,7 @@ beforeAll(async () => {
         resolvers: { Stock: { __resolveReference: (key: object) => key, place: () => 'Harbour' } },
       },
     },
-    { env: { OPERATION_DEDUPLICATION: 'on', OPERATION_TIMEOUT_MS: '20000' } },
+    { env: { OPERATION_DEDUPLICATION: 'on', MAX_BATCH: '5' } },
   );
 });
 afterAll(() => federation.stop());
@@ -87,6 +87,14 @@ it('executes each query by itself when the shared one has errors, with the id of
     ids.add(headers.get('x-request-id'));
   }
   expect(ids.size).toBe(3);
+});
+
+it('executes the equal queries of a batch once', async () => {
+  release();
+  const body = Array.from({ length: 3 }, () => ({ query: QUERY, variables: { by: 5 } }));
+  const reply = await request(federation.url, { method: 'POST', body, headers: { authorization: 'Bearer a' } });
+  expect(reply.body).toEqual(Array(3).fill({ data: { stock: { id: '1', count, place: 'Harbour' } } }));
+  expect(received()).toEqual(['stock', 'places']);
 });
 
 it('goes on with an execution when the client that began it disconnects', async () => {

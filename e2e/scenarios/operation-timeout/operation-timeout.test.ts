@@ -19,7 +19,9 @@ const QUERY = '{ harbour { name tide } }';
 
 let federation: Federation;
 beforeAll(async () => {
-  federation = await startFederation(sources, { env: { OPERATION_TIMEOUT_MS: String(LIMIT_MS), MAX_DEFERRED: '10' } });
+  // The limit of a fetch is longer than a test may take.
+  const env = { OPERATION_TIMEOUT_MS: String(LIMIT_MS), SUBGRAPH_TIMEOUT_MS: '300000', MAX_DEFERRED: '10' };
+  federation = await startFederation(sources, { env });
 });
 afterAll(() => federation.stop());
 

@@ -98,7 +98,7 @@ class MarkedClient {
       await this.#sendEqual(first);
       return;
     }
-    const sent = style === 'batch' ? [first, ...Array.from({ length: BATCH - 1 }, () => this.#choose())] : [first];
+    const sent = style === 'batch' ? this.#fillBatch(first) : [first];
     // A mutation in a pipeline would be sent again by undici when a request before it fails.
     const isAlone = style === 'equal' || (style === 'pipelined' && first.operation.name === 'mutation');
     const text = await this.#send(isAlone ? 'ordinary' : style, sent);
@@ -120,6 +120,12 @@ class MarkedClient {
       this.#report.responses++;
       this.#note(this.#check(text, sent));
     }
+  }
+
+  /** A query that is in a batch twice may be executed once. */
+  #fillBatch(first: Sent): Sent[] {
+    const others = Array.from({ length: BATCH - 1 }, () => this.#choose());
+    return first.operation.name === 'mutation' ? [first, ...others] : [first, ...others, first];
   }
 
   #choose(): Sent {

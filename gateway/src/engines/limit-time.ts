@@ -12,9 +12,11 @@ export function limitTime(
   guard: (act: () => void) => void,
 ): NodeJS.Timeout | undefined {
   if (operationTimeoutMs === 0) return undefined;
-  return setTimeout(() => {
+  const timer = setTimeout(() => {
     guard(() => {
       cancellation.expire();
     });
   }, operationTimeoutMs);
+  // It may outlast a result in parts.
+  return timer.unref();
 }

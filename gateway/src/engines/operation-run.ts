@@ -162,7 +162,7 @@ export class OperationRun {
 
   /** Waits for an equal query in flight, if there is one, and executes otherwise. What the response cache keeps is executed once anyway. */
   #share(checked: CheckedOperation): void {
-    const { shared, request, measure, hooks } = this.#options;
+    const { shared, request, measure, hooks, limits } = this.#options;
     const { context } = request;
     if (!shared || this.#cached || !isShareable(checked, request, hooks)) {
       this.#introspect(checked);
@@ -171,16 +171,22 @@ export class OperationRun {
     this.#shared = shared.begin(checked, context, (ending) => {
       measure(context.client, () => {
         this.#guard(() => {
+          if (ending) {
+            this.#finish(ending);
+            return;
+          }
           this.#span?.end();
-          if (ending) this.#finish(ending);
-          else this.#introspect(checked);
+          this.#introspect(checked);
         });
       });
     });
     if (this.#shared) {
       this.#options = { ...this.#options, request: { ...request, context: this.#shared.context } };
       this.#introspect(checked);
-    } else this.#span = context.trace?.start('GraphQL wait');
+      return;
+    }
+    this.#span = context.trace?.start('GraphQL wait');
+    this.#timer = limitTime(context.cancellation, limits, this.#guard);
   }
 
   /** Gets the results of introspection fields, if there are any, and executes. */
@@ -201,7 +207,8 @@ export class OperationRun {
   #execute(checked: CheckedOperation, introspection: IntrospectionResults): void {
     const { request, snapshot, limits } = this.#options;
     const { operation } = checked;
-    this.#timer = limitTime(request.context.cancellation, limits, this.#guard);
+    // A query that has waited for an equal one has begun before.
+    this.#timer ??= limitTime(request.context.cancellation, limits, this.#guard);
     this.#span = request.context.trace?.start('GraphQL execute', {
       ...toOperationAttributes(operation.program),
       ...toLaunchAttributes(snapshot.launch),

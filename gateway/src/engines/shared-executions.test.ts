@@ -139,6 +139,25 @@ describe('SharedExecutions', () => {
     expect(shared.begin(check(), createContext(), refuseToWait)).toBeDefined();
   });
 
+  it('has a query execute for itself, once, when its time limit passes while it waits', async () => {
+    const other = createContext();
+    const { execution, results } = beginWith(createContext(), other);
+    other.cancellation.expire();
+    expect(results).toEqual([undefined]);
+    execution.settle(end(Buffer.from('{}')), buffers);
+    await nextTick();
+    expect(results).toEqual([undefined]);
+  });
+
+  it('gives the result to equal operations of one batch, which have one context', async () => {
+    const context = createContext();
+    const { execution, results } = beginWith(context, context);
+    context.fetchLog.add('users', 3);
+    execution.settle(end(Buffer.from('{}')), buffers);
+    await nextTick();
+    expect(results).toHaveLength(1);
+  });
+
   it('shares no execution whose only client has disconnected before it began', () => {
     const shared = new SharedExecutions(new Registry());
     const left = createContext();

@@ -2,7 +2,7 @@
  * Executes a query once while equal ones are in flight, and gives the result to all of them. Equal are the operation, its variables, the caller, and all
  * headers that subgraphs get, but for those that name the single request.
  */
-import { Cancellation } from '@trestle/service/cancellation';
+import { Cancellation, OperationExpired } from '@trestle/service/cancellation';
 import { Counter, type Registry } from 'prom-client';
 import type { BufferPool } from '../execute/buffer-pool.ts';
 import type { Hooks } from '../extensions/compile-hooks.ts';
@@ -17,7 +17,9 @@ const MAX_KEY_LENGTH = 64 * 1024;
 /** The header that names the single request. */
 const REQUEST_ID = 'x-request-id';
 
-/** Gets the result of another execution; undefined when that is not for others, and the query must be executed for itself. */
+/**
+ * Gets the result of another execution; undefined when that is not for others, or takes longer than the query may: the query must be executed for itself.
+ */
 type GetResult = (ending: Ending | undefined) => void;
 
 /** The queries that are executed, of one graph. */
@@ -28,7 +30,7 @@ export class SharedExecutions {
   constructor(metrics: Registry) {
     this.#shared = new Counter({
       name: 'trestle_shared_executions_total',
-      help: 'Queries that got the result of an equal query in flight.',
+      help: 'Queries that waited for the result of an equal query in flight.',
       registers: [metrics],
     });
   }
@@ -88,7 +90,7 @@ export class SharedExecution {
   /** That of the request that began it. It is cancelled when all clients have disconnected. */
   readonly context: RequestContext;
   readonly #onEnd: () => void;
-  readonly #waiting: { readonly context: RequestContext; readonly wait: GetResult }[] = [];
+  readonly #waiting = new Map<GetResult, RequestContext>();
   #clients = 0;
 
   /** `onEnd` is called when no other request can join any more. */
@@ -99,8 +101,10 @@ export class SharedExecution {
 
   /** Calls back once, when the execution has ended. */
   wait(context: RequestContext, wait: GetResult): void {
-    this.#waiting.push({ context, wait });
-    this.addClient(context);
+    this.#waiting.set(wait, context);
+    this.addClient(context, (reason) => {
+      if (reason instanceof OperationExpired && this.#waiting.delete(wait)) wait(undefined);
+    });
   }
 
   /**
@@ -109,25 +113,28 @@ export class SharedExecution {
    */
   settle(ending: Ending, buffers: BufferPool): Ending {
     this.#onEnd();
-    if (this.#waiting.length === 0) return ending;
+    if (this.#waiting.size === 0) return ending;
     const isForOthers = ending.outcome === 'complete' && !this.context.fetchLog.hasForwarded;
     const own = isForOthers ? withOwnBytes(ending, buffers) : ending;
-    for (const { context, wait } of this.#waiting) {
+    for (const [wait, context] of this.#waiting) {
       if (isForOthers) context.fetchLog.adopt(this.context.fetchLog);
       // Later: what they do is not part of this request.
       process.nextTick(wait, isForOthers ? own : undefined);
     }
+    this.#waiting.clear();
     return own;
   }
 
-  /** Adds a client that the execution goes on for. */
-  addClient({ cancellation }: RequestContext): void {
+  /** Adds a client that the execution goes on for. `onLeave` is called when it has disconnected, or when its time limit has passed. */
+  addClient({ cancellation }: RequestContext, onLeave?: (reason: Error) => void): void {
     this.#clients++;
     cancellation.add({
-      abort: () => {
-        if (--this.#clients > 0) return;
-        this.#onEnd();
-        this.context.cancellation.cancel();
+      abort: (reason) => {
+        if (--this.#clients === 0) {
+          this.#onEnd();
+          this.context.cancellation.cancel();
+        }
+        onLeave?.(reason);
       },
     });
   }

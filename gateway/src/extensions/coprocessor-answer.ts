@@ -1,6 +1,7 @@
 /** What a coprocessor answers with, checked member by member. No I/O. */
 import { isDeepStrictEqual } from 'node:util';
 import type { CoprocessorStage } from './coprocessor-settings.ts';
+import { OPERATION_MEMBERS } from './operation-events.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -18,7 +19,7 @@ export interface CoprocessorAnswer {
 const MEMBERS = ['context', 'subgraphHeaders', 'overrideLabels', 'responseHeaders', 'refuse'];
 /** Members of the call that an answer may replace, by the stage. */
 const REPLACEABLE: Partial<Record<CoprocessorStage, readonly string[]>> = {
-  onOperation: ['query', 'operationName', 'variables'],
+  onOperation: OPERATION_MEMBERS,
   onResponse: ['body'],
 };
 const REFUSAL_MEMBERS = ['code', 'message'];

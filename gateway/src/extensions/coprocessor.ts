@@ -5,6 +5,7 @@ import { HookUnavailable } from './compile-hooks.ts';
 import { type CoprocessorAnswer, mayReplace, readAnswer } from './coprocessor-answer.ts';
 import type { CoprocessorSettings, CoprocessorStage } from './coprocessor-settings.ts';
 import type { Extension, ExtensionRequest, OperationEvent, ResponseEvent } from './extension.ts';
+import { isObject } from './operation-events.ts';
 
 const MAX_CONNECTIONS = 64;
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -30,24 +31,31 @@ type SetHeader = (name: string, value: string) => void;
 
 /** Returns the extension that calls the coprocessor. Each call takes at most `timeoutMs`. */
 export function createCoprocessor({ url, stages, headers }: CoprocessorSettings, timeoutMs: number): Extension {
-  const dispatcher = new UndiciAgent({
-    connections: MAX_CONNECTIONS,
-    pipelining: 1,
-    connectTimeout: timeoutMs,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: MAX_REPLACING_BYTES,
-  });
+  const [usual, replacing] = [createAgent(timeoutMs, MAX_RESPONSE_BYTES), createAgent(timeoutMs, MAX_REPLACING_BYTES)];
   const call = async (stage: CoprocessorStage, event: StageEvent) => {
     const body = JSON.stringify({ ...writeFacts(event), version: VERSION, stage, ...writeRequest(event.request, headers) });
-    const maxBytes = mayReplace(stage) ? MAX_REPLACING_BYTES : MAX_RESPONSE_BYTES;
-    const answer = await exchange({ url, body, timeoutMs, dispatcher, maxBytes });
+    const answer = await exchange({ url, body, timeoutMs, dispatcher: mayReplace(stage) ? replacing : usual });
     if (!answer) return;
     const readCall = () => JSON.parse(body) as Record<string, unknown>;
     apply(readAnswer(answer, stage, readCall), event);
   };
   const hooks = Object.fromEntries(stages.map((stage) => [stage, (event: StageEvent) => call(stage, event)]));
-  return { name: 'coprocessor', ...hooks, onStop: () => dispatcher.destroy() };
+  const onStop = async () => {
+    await Promise.all([usual.destroy(), replacing.destroy()]);
+  };
+  return { name: 'coprocessor', ...hooks, onStop };
+}
+
+/** Creates connections whose responses may have so many bytes. */
+function createAgent(timeoutMs: number, maxResponseSize: number): Agent {
+  return new UndiciAgent({
+    connections: MAX_CONNECTIONS,
+    pipelining: 1,
+    connectTimeout: timeoutMs,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize,
+  });
 }
 
 /** What extensions keep of a request, for the coprocessor. */
@@ -83,11 +91,10 @@ interface Exchange {
   readonly body: string;
   readonly timeoutMs: number;
   readonly dispatcher: Agent;
-  readonly maxBytes: number;
 }
 
 /** Returns what the coprocessor answers; undefined for 204. Rejects with HookUnavailable when it does not answer. */
-async function exchange({ url, body, timeoutMs, dispatcher, maxBytes }: Exchange): Promise<Record<string, unknown> | undefined> {
+async function exchange({ url, body, timeoutMs, dispatcher }: Exchange): Promise<Record<string, unknown> | undefined> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const signal = AbortSignal.timeout(timeoutMs);
   try {
@@ -96,7 +103,6 @@ async function exchange({ url, body, timeoutMs, dispatcher, maxBytes }: Exchange
     const text = await response.body.text();
     if (response.statusCode === 204) return undefined;
     if (response.statusCode !== 200) throw new Error(`status ${String(response.statusCode)}`);
-    if (text.length > maxBytes) throw new Error(`the response exceeds ${String(maxBytes)} bytes`);
     const answer = JSON.parse(text) as unknown;
     if (!isObject(answer)) throw new Error('the response is no JSON object');
     return answer;
@@ -131,8 +137,4 @@ function setLabels(labels: unknown, set: StageEvent['setOverrideLabels']): void 
   if (labels === undefined || labels === null) return;
   if (!set) throw new TypeError('The coprocessor set labels of @override, which this stage does not have');
   set(labels as readonly string[]);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,8 @@ import { readParameters } from '../request/parameters.ts';
 import { ArrivedEvent } from './events.ts';
 import type { OperationEvent, OperationReplacement, ResponseEvent, SubscribeEvent } from './extension.ts';
 
-const OPERATION_MEMBERS = ['query', 'operationName', 'variables'];
+/** What of an operation can be replaced. */
+export const OPERATION_MEMBERS: readonly string[] = ['query', 'operationName', 'variables'];
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 /** The members are the event's own, because the coprocessor gets what is in the event. */
@@ -125,6 +126,7 @@ function toBody(json: unknown): Buffer {
   return Buffer.from(json);
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Returns whether a value is an object of JSON. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

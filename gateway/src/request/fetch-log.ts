@@ -61,6 +61,8 @@ export class FetchLog {
 
   /** Takes over what the fetches of an equal operation have reported, except headers that go back to the client. */
   adopt(other: FetchLog): void {
+    // The operations of a batch have one log.
+    if (other === this) return;
     for (const each of other.#durationsMs) this.#durationsMs.push(each);
     this.#policy = other.#policy;
     this.#policies = other.#policies;

@@ -106,8 +106,9 @@ class FetchAttempt implements ResponseHandler {
     const { client, path, headers: own, rewrite, breaker, retries } = this.#target;
     const { context, isMutation, body, files, headers: last } = this.#request;
     const { mutationHeaders, cancellation, upload } = context;
-    if (cancellation.reason && this.#isCancelled()) {
-      this.#fail(cancellation.reason);
+    const cancelled = this.#findCancellation();
+    if (cancelled) {
+      this.#fail(cancelled);
       return;
     }
     if (!breaker.allow()) {
@@ -163,8 +164,9 @@ class FetchAttempt implements ResponseHandler {
     const { breaker, retries, onError } = this.#target;
     const { failure } = this.#request.context.upload ?? {};
     if (failure === undefined && !error.isShared) onError(error.code);
-    if (this.#isCancelled() || failure !== undefined) {
-      this.#fail(failure instanceof Error ? failure : (this.#request.context.cancellation.reason ?? error));
+    const cancelled = this.#findCancellation();
+    if (cancelled || failure !== undefined) {
+      this.#fail(failure instanceof Error ? failure : (cancelled ?? error));
       return;
     }
     if (!error.isShared) breaker.fail();
@@ -210,9 +212,9 @@ class FetchAttempt implements ResponseHandler {
     }, pauseMs);
   }
 
-  /** A mutation is executed, whether or not its client waits. */
-  #isCancelled(): boolean {
-    return this.#request.context.cancellation.isCancelled && !this.#request.isMutation;
+  /** Returns why the fetch is cancelled; undefined for a mutation, which is executed whether or not its client waits. */
+  #findCancellation(): Error | undefined {
+    return this.#request.isMutation ? undefined : this.#request.context.cancellation.reason;
   }
 
   /**

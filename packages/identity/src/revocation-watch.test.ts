@@ -49,6 +49,13 @@ const send = (connection: WebSocket, number: number, ...revoked: object[]) => {
   connection.send(JSON.stringify({ number, revoked }));
 };
 
+const breakOff = (connection: WebSocket) => {
+  connection.terminate();
+};
+const sendNonsense = (connection: WebSocket) => {
+  connection.send('nonsense');
+};
+
 function watch(url: string) {
   const warnings: string[] = [];
   const added: Revocation[] = [];
@@ -101,18 +108,8 @@ describe('watchRevocations', () => {
         connection.close();
       },
     ],
-    [
-      'the connection breaks',
-      (connection: WebSocket) => {
-        connection.terminate();
-      },
-    ],
-    [
-      'a message is not JSON',
-      (connection: WebSocket) => {
-        connection.send('nonsense');
-      },
-    ],
+    ['the connection breaks', breakOff],
+    ['a message is not JSON', sendNonsense],
     [
       'a message contains an invalid revocation',
       (connection: WebSocket) => {
@@ -134,20 +131,8 @@ describe('watchRevocations', () => {
   });
 
   it.each([
-    [
-      'warns of nothing when the connection is made again within 2 s',
-      [],
-      (connection: WebSocket) => {
-        connection.terminate();
-      },
-    ],
-    [
-      'warns of an invalid message at once',
-      ['token revocations cannot be received'],
-      (connection: WebSocket) => {
-        connection.send('nonsense');
-      },
-    ],
+    ['warns of nothing when the connection is made again within 2 s', [], breakOff],
+    ['warns of an invalid message at once', ['token revocations cannot be received'], sendNonsense],
   ])('%s', async (_, warnings, disrupt) => {
     const server = await startServer();
     const watching = watch(server.url);

@@ -129,7 +129,7 @@ class RevocationWatcher {
           try {
             this.#apply(socket, data);
           } catch (error) {
-            reject(new InvalidMessage('The message is not a list of revocations', { cause: error }));
+            reject(new InvalidMessage('The message is not a list of valid revocations', { cause: error }));
           }
         });
       });
@@ -144,7 +144,7 @@ class RevocationWatcher {
     const { number, revoked } = JSON.parse(data.toString()) as { readonly number: unknown; readonly revoked: readonly unknown[] };
     for (const each of revoked) {
       const revocation = readRevocation(each);
-      if (!revocation) throw new InvalidMessage('The message contains an invalid revocation');
+      if (!revocation) throw new Error('The message contains an invalid revocation');
       this.#options.revocations.add(revocation);
     }
     socket.send(String(number));

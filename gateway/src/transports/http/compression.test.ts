@@ -23,8 +23,8 @@ describe('createCompression', () => {
   });
 
   it.each([
-    ['results', { maxResults: 1, maxBytes: 10 * SIZE, maxParted: 1 }],
-    ['bytes', { maxResults: 10, maxBytes: 1.5 * SIZE, maxParted: 1 }],
+    ['results', { maxResults: 1, maxBytes: 10 * SIZE, maxEncoders: 1 }],
+    ['bytes', { maxResults: 10, maxBytes: 1.5 * SIZE, maxEncoders: 1 }],
   ])('chooses no coding while as many %s as allowed are being compressed', async (_, limits) => {
     const compression = createCompression(true, limits);
     const pending = compression.compress(bytes(), 'gzip');
@@ -34,7 +34,7 @@ describe('createCompression', () => {
   });
 
   it('chooses a coding for a result that is larger than the limit while nothing else is being compressed', () => {
-    expect(createCompression(true, { maxResults: 10, maxBytes: 1, maxParted: 1 }).choose('br', SIZE)).toBe('br');
+    expect(createCompression(true, { maxResults: 10, maxBytes: 1, maxEncoders: 1 }).choose('br', SIZE)).toBe('br');
   });
 
   it.each(['gzip', 'br'] as const)('compresses parts by %s so that each can be read when it arrives', async (encoding) => {
@@ -50,7 +50,7 @@ describe('createCompression', () => {
   });
 
   it('opens no encoder for a client that accepts none, and while as many as allowed are open', async () => {
-    const compression = createCompression(true, { maxResults: 1, maxBytes: SIZE, maxParted: 1 });
+    const compression = createCompression(true, { maxResults: 1, maxBytes: SIZE, maxEncoders: 1 });
     for (const accepted of [undefined, '', 'identity', 'deflate', 'gzip;q=0']) expect(compression.openParts(accepted)).toBeUndefined();
     const encoder = compression.openParts('gzip, br') as PartsEncoder;
     expect(encoder.encoding).toBe('br');

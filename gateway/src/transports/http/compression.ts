@@ -21,16 +21,16 @@ export interface CompressionLimits {
   /** Of uncompressed results. A larger one is compressed alone. */
   readonly maxBytes: number;
   /** Of results in parts: each takes up to 1 MiB until its last part is sent. */
-  readonly maxParted: number;
+  readonly maxEncoders: number;
 }
 
-const LIMITS: CompressionLimits = { maxResults: 256, maxBytes: 32 * 1024 * 1024, maxParted: 64 };
+const LIMITS: CompressionLimits = { maxResults: 256, maxBytes: 32 * 1024 * 1024, maxEncoders: 64 };
 
 /** Creates the compression of a process. */
-export function createCompression(isOn: boolean, { maxResults, maxBytes, maxParted }: CompressionLimits = LIMITS): Compression {
+export function createCompression(isOn: boolean, { maxResults, maxBytes, maxEncoders }: CompressionLimits = LIMITS): Compression {
   let results = 0;
   let pendingBytes = 0;
-  let parted = 0;
+  let encoders = 0;
   const hasRoom = (sizeBytes: number) => results === 0 || (results < maxResults && pendingBytes + sizeBytes <= maxBytes);
   return {
     choose(acceptEncoding, sizeBytes) {
@@ -48,13 +48,13 @@ export function createCompression(isOn: boolean, { maxResults, maxBytes, maxPart
       }
     },
     openParts(acceptEncoding) {
-      if (acceptEncoding === undefined || !isOn || parted === maxParted) return undefined;
+      if (acceptEncoding === undefined || !isOn || encoders === maxEncoders) return undefined;
       // The size is not known before the last part.
       const encoding = chooseEncoding(acceptEncoding, Infinity);
       if (encoding === 'identity') return undefined;
       const encoder = createPartsEncoder(encoding);
-      parted++;
-      encoder.stream.once('close', () => parted--);
+      encoders++;
+      encoder.stream.once('close', () => encoders--);
       return encoder;
     },
   };

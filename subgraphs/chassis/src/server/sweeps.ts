@@ -3,7 +3,7 @@ import type { Log } from '@trestle/log';
 import { type BackoffLimits, backoffMs } from '@trestle/service/backoff';
 
 const INTERVAL_MS = 10 * 60 * 1000;
-/** After a failure the sweeps run again earlier than usual: the database may be away for a moment only. */
+/** After a failure the sweeps run again earlier than usual. */
 const RETRY: BackoffLimits = { firstMs: 5000, maxMs: INTERVAL_MS };
 
 /** A sweep deletes what is no longer needed. It may be run again at any time. */
@@ -18,7 +18,7 @@ export interface SweepDelays {
 /**
  * Runs the sweeps at the start, for what a crash has left, and then every 10 minutes; one after another, so that they hold one connection
  * to the database at a time. A sweep that fails does not keep the next ones from running. After a failure all run again in 5 s, and later
- * after each further one. The first failure in a row is logged as information, each further one as an error: a single one needs no person.
+ * after each further one. The first failure in a row is logged as information and each further one as an error: the database may be away for a moment.
  * `stop` starts no further run.
  */
 export function startSweeps(

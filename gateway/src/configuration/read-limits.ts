@@ -1,0 +1,36 @@
+/** The limits of operations, by their settings. No I/O. */
+import type { Limits } from '../limits/limits.ts';
+
+/** The settings that are limits. */
+interface LimitValues {
+  readonly MAX_DEPTH: number;
+  readonly MAX_ALIASES: number;
+  readonly MAX_ROOT_FIELDS: number;
+  readonly MAX_SELECTIONS: number;
+  readonly MAX_INPUT_DEPTH: number;
+  readonly INTROSPECTION: boolean;
+  readonly MAX_TOKENS: number;
+  readonly MAX_COST: number;
+  readonly COST_MODE: Limits['costMode'];
+  readonly MAX_DEFERRED: number;
+  readonly MAX_RESPONSE_BYTES: number;
+  readonly OPERATION_TIMEOUT_MS: number;
+}
+
+/** Returns the limits of one operation. */
+export function toLimits(values: LimitValues): Limits {
+  return {
+    maxDepth: values.MAX_DEPTH,
+    maxAliases: values.MAX_ALIASES,
+    maxRootFields: values.MAX_ROOT_FIELDS,
+    maxSelections: values.MAX_SELECTIONS,
+    maxInputDepth: values.MAX_INPUT_DEPTH,
+    hasIntrospection: values.INTROSPECTION,
+    maxTokens: values.MAX_TOKENS,
+    maxCost: values.MAX_COST,
+    costMode: values.COST_MODE,
+    maxDeferred: values.MAX_DEFERRED,
+    maxResponseBytes: values.MAX_RESPONSE_BYTES,
+    operationTimeoutMs: values.OPERATION_TIMEOUT_MS,
+  };
+}
