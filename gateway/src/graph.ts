@@ -23,7 +23,7 @@ import { createTrestleEngine } from './engines/trestle.ts';
 import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
 import { findCollectedHeaders } from './collected-headers.ts';
-import { hasClaims } from './headers/header-rules.ts';
+import { createMatcher, hasClaims } from './headers/header-rules.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
@@ -222,6 +222,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const { verifier } = parts;
   const isCredentialRequired = config.AUTH_REQUIRED;
   const forwardHeaders = findCollectedHeaders(config);
+  const isForwarded = createMatcher(config.headerRules);
   const path = config.GRAPHQL_PATH;
   const tokens = createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin);
   const requests = createRequestMetrics(registry);
@@ -234,6 +235,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     isCredentialRequired,
     tokens,
     forwardHeaders,
+    isForwarded,
     fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,
     limits: config.sockets,
     buffers,
@@ -246,6 +248,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     isCredentialRequired,
     tokens,
     forwardHeaders,
+    isForwarded,
     forwardMutationHeaders,
     isAllowedOrigin: edge.isAllowedOrigin,
     maxBatch: config.MAX_BATCH,
@@ -254,6 +257,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     hasGraphiql: config.GRAPHIQL,
     cacheVary: toCacheVary({
       changing: [...forwardHeaders, ...findSourceHeaders(config.TOKEN_SOURCES)],
+      hasPatterns: isForwarded !== undefined,
       isByClient: config.TRUSTED_DOCUMENTS_FILE !== undefined,
     }),
     responses,

@@ -8,7 +8,24 @@ describe('readHeaderRule', () => {
     });
   });
 
+  it('reads patterns of requests', () => {
+    const pattern = { prefix: 'x-', suffix: '-id' };
+    expect(readHeaderRule({ propagate: 'X-*-Id' }, 'request')).toEqual({ rule: { kind: 'propagate like', pattern } });
+    expect(readHeaderRule({ remove: 'X-*-Id' }, 'request')).toEqual({ rule: { kind: 'remove like', pattern } });
+    expect(readHeaderRule({ propagate: '*' }, 'request')).toEqual({
+      rule: { kind: 'propagate like', pattern: { prefix: '', suffix: '' } },
+    });
+  });
+
   it.each([
+    [{ propagate: 'x-*-*' }, 'request', '`*` once'],
+    [{ propagate: 'x *' }, 'request', '`*` once'],
+    [{ propagate: `${'x'.repeat(128)}*` }, 'request', '`*` once'],
+    [{ propagate: 'x-*', as: 'y' }, 'request', '`as` beside a pattern'],
+    [{ propagate: 'x-*', default: 'd' }, 'request', '`default` beside a pattern'],
+    [{ insert: 'x-*', value: 'v' }, 'request', 'without `*`'],
+    [{ propagate: 'x-*' }, 'response', 'for requests'],
+    [{ remove: 'x-*' }, 'response', 'for requests'],
     [{ insert: 'x-a', claim: '' }, 'request', 'name a claim'],
     [{ insert: 'x-a', claim: 'a b' }, 'request', 'name a claim'],
     [{ insert: 'x-a', claim: 'x'.repeat(201) }, 'request', 'name a claim'],

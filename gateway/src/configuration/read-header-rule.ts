@@ -1,5 +1,6 @@
 /** Reads one rule for headers out of the keys and strings of a configuration file. */
 import { mayForward, mayRead, mayRemove, mayReturn } from '../headers/header-names.ts';
+import { readHeaderPattern } from '../headers/header-patterns.ts';
 import type { HeaderRule } from '../headers/header-rules.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
 
@@ -31,6 +32,7 @@ export function readHeaderRule(fields: Readonly<Partial<Record<string, string>>>
   if (action === undefined || actions.length > 1) return { fault: 'must have one of `propagate`, `insert` and `remove`' };
   const extra = Object.keys(fields).find((key) => key !== action && !OPTIONS[action].includes(key as RuleKey));
   if (extra !== undefined) return { fault: `must not have \`${extra}\` beside \`${action}\`` };
+  if (fields[action]?.includes('*') === true) return readPatternRule(fields, { action, direction });
   const [name, as] = [(fields[action] ?? '').toLowerCase(), fields['as']?.toLowerCase()];
   const value = fields['value'] ?? fields['default'];
   const isAllowed = direction === 'response' ? mayReturn : action === 'remove' ? mayRemove : mayForward;
@@ -40,6 +42,22 @@ export function readHeaderRule(fields: Readonly<Partial<Record<string, string>>>
   if (action === 'remove') return { rule: { kind: 'remove', name } };
   if (action === 'propagate') return { rule: { kind: 'propagate', name, as: as ?? name, fallback: value } };
   return readInsertion(fields, { name, direction });
+}
+
+/** In the name of a header `*` is allowed (RFC 9110 §5.6.2), but none is known that has it. */
+function readPatternRule(
+  fields: Readonly<Partial<Record<string, string>>>,
+  { action, direction }: { readonly action: (typeof ACTIONS)[number]; readonly direction: Direction },
+): ReadRule {
+  const name = fields[action] ?? '';
+  const pattern = readHeaderPattern(name);
+  if (action === 'insert') return { fault: 'must name one header beside `insert`, without `*`' };
+  if (direction === 'response') return { fault: 'must name one header, without `*`: patterns are for requests' };
+  if (!pattern || !mayForward(name)) return { fault: 'must have `*` once, among characters that names of headers may have' };
+  if (action === 'remove') return { rule: { kind: 'remove like', pattern } };
+  const extra = Object.keys(fields).find((key) => key !== action);
+  if (extra !== undefined) return { fault: `must not have \`${extra}\` beside a pattern: headers keep their names and values` };
+  return { rule: { kind: 'propagate like', pattern } };
 }
 
 function readInsertion(

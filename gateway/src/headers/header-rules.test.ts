@@ -5,6 +5,7 @@ import {
   NO_HEADER_RULES,
   compileRequestRules,
   compileResponseRules,
+  createMatcher,
   findPropagated,
 } from './header-rules.ts';
 
@@ -79,6 +80,59 @@ describe('compileRequestRules', () => {
       expect(sendClaim(fields)).toEqual([]);
       expect(sendClaim(fields, 'nobody')).toEqual(['nobody']);
     }
+  });
+});
+
+describe('rules with patterns', () => {
+  const [ofTenant, anyHeader] = [
+    { prefix: 'x-tenant-', suffix: '' },
+    { prefix: '', suffix: '' },
+  ];
+  const fields = [...['accept', 'application/json', 'cookie', 'a=1', 'x-tenant-id', 'acme'], ...['x-tenant-secret', 's', 'x-kept', 'k']];
+  const apply = (given: HeaderRules, subgraph: string) => compileRequestRules(given, subgraph, ['x-kept'])?.(fields).slice(4);
+
+  it('pass on what the pattern stands for, to the subgraphs that have the rule', () => {
+    const given = rules([], [{ kind: 'propagate like', pattern: ofTenant }]);
+    expect(apply(given, 'Orders')).toEqual(['x-kept', 'k', 'x-tenant-id', 'acme', 'x-tenant-secret', 's']);
+    expect(apply(given, 'Users')).toEqual(['x-kept', 'k']);
+  });
+
+  it('remove what the pattern stands for, but no header that belongs to the message', () => {
+    const given = rules(
+      [{ kind: 'propagate like', pattern: ofTenant }],
+      [{ kind: 'remove like', pattern: { prefix: '', suffix: '-secret' } }],
+    );
+    expect(apply(given, 'Orders')).toEqual(['x-kept', 'k', 'x-tenant-id', 'acme']);
+    expect(compileRequestRules(rules([{ kind: 'remove like', pattern: anyHeader }]), 'Users', [])?.(fields)).toEqual([
+      ...['accept', 'application/json'],
+    ]);
+  });
+
+  it('yield to a later rule that names the header', () => {
+    const given = rules([{ kind: 'propagate like', pattern: ofTenant }], [{ kind: 'insert', name: 'x-tenant-id', value: 'fixed' }]);
+    expect(apply(given, 'Orders')).toEqual(['x-kept', 'k', 'x-tenant-secret', 's', 'x-tenant-id', 'fixed']);
+  });
+
+  it('never stand for credentials, cookies, and headers of the message or of a hop', () => {
+    const matches = createMatcher(rules([{ kind: 'propagate like', pattern: anyHeader }]));
+    for (const name of [
+      'authorization',
+      'x-api-key',
+      'cookie',
+      'origin',
+      'host',
+      'content-length',
+      'accept',
+      'traceparent',
+      'trestle-client',
+    ])
+      expect([name, matches?.(name)]).toEqual([name, false]);
+    expect(['x-any', 'user-agent'].map((name) => matches?.(name))).toEqual([true, true]);
+  });
+
+  it('have no part of a name twice', () => {
+    const matches = createMatcher(rules([{ kind: 'propagate like', pattern: { prefix: 'x-a', suffix: 'a-b' } }]));
+    expect(['x-a-b', 'x-aa-b', 'x-a-a-b'].map((name) => matches?.(name))).toEqual([false, true, true]);
   });
 });
 

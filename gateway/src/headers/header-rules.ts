@@ -1,16 +1,22 @@
 /** Rules for headers that go to subgraphs and come back, compiled for one subgraph. No I/O. */
+import { mayRemove } from './header-names.ts';
+import { type HeaderPattern, isLike, isMatched } from './header-patterns.ts';
 import { readClaims, toClaimValue } from './header-values.ts';
 
 /** One rule. Names are in lower case. */
 export type HeaderRule =
   /** Passes a header on, under the name `as`. `fallback` is its value when there is none. */
   | { readonly kind: 'propagate'; readonly name: string; readonly as: string; readonly fallback: string | undefined }
+  /** Passes on each header for which the pattern stands, under its own name. */
+  | { readonly kind: 'propagate like'; readonly pattern: HeaderPattern }
   /** Sets a header to a value. */
   | { readonly kind: 'insert'; readonly name: string; readonly value: string }
   /** Sets a header to a claim of the caller's token. `fallback` is its value when the token has no such claim, and without a token. */
   | { readonly kind: 'claim'; readonly name: string; readonly claim: string; readonly fallback: string | undefined }
   /** Removes what was passed on so far. */
-  | { readonly kind: 'remove'; readonly name: string };
+  | { readonly kind: 'remove'; readonly name: string }
+  /** Removes each header for which the pattern stands. */
+  | { readonly kind: 'remove like'; readonly pattern: HeaderPattern };
 
 /** The rules of one direction: for all subgraphs, and then for one, by its name in lower case. */
 export interface RulesBySubgraph {
@@ -42,19 +48,28 @@ type Fields = readonly string[];
 
 /** Returns whether any rule needs the claims of tokens. */
 export function hasClaims({ request }: HeaderRules): boolean {
-  return [...request.all, ...[...request.bySubgraph.values()].flat()].some(({ kind }) => kind === 'claim');
+  return listRules(request).some(({ kind }) => kind === 'claim');
 }
 
-/** Returns the names of the request headers that any rule passes on. */
+/** Returns the names of the request headers that any rule passes on by name. */
 export function findPropagated({ request }: HeaderRules): string[] {
-  const rules = [...request.all, ...[...request.bySubgraph.values()].flat()];
-  return [...new Set(rules.flatMap((rule) => (rule.kind === 'propagate' ? [rule.name] : [])))];
+  return [...new Set(listRules(request).flatMap((rule) => (rule.kind === 'propagate' ? [rule.name] : [])))];
+}
+
+/** Returns what tells whether any rule passes on a request header by a pattern, by its name in lower case; undefined without such a rule. */
+export function createMatcher({ request }: HeaderRules): ((name: string) => boolean) | undefined {
+  const patterns = listRules(request).flatMap((rule) => (rule.kind === 'propagate like' ? [rule.pattern] : []));
+  return patterns.length === 0 ? undefined : (name) => isMatched(name, patterns);
 }
 
 /** Returns the names of the headers that clients may get by any rule for responses. */
 export function findReturned({ response }: HeaderRules): string[] {
-  const rules = [...response.all, ...[...response.bySubgraph.values()].flat()];
-  return [...new Set(rules.flatMap((rule) => (rule.kind === 'propagate' ? [rule.as] : rule.kind === 'insert' ? [rule.name] : [])))];
+  const toNames = (rule: HeaderRule) => (rule.kind === 'propagate' ? [rule.as] : rule.kind === 'insert' ? [rule.name] : []);
+  return [...new Set(listRules(response).flatMap(toNames))];
+}
+
+function listRules({ all, bySubgraph }: RulesBySubgraph): HeaderRule[] {
+  return [...all, ...[...bySubgraph.values()].flat()];
 }
 
 /**
@@ -68,9 +83,10 @@ export function compileRequestRules(
 ): ((fields: Fields) => Fields) | undefined {
   const own = toOwn(rules.request, subgraph);
   const hidden = new Set(findPropagated(rules).filter((name) => !kept.includes(name)));
-  if (own.length === 0 && hidden.size === 0) return undefined;
+  const isCollected = createMatcher(rules);
+  if (own.length === 0 && hidden.size === 0 && !isCollected) return undefined;
   return (fields) => {
-    let sent = remove(fields, (name) => hidden.has(name));
+    let sent = remove(fields, (name) => hidden.has(name) || (isCollected?.(name) === true && !kept.includes(name)));
     for (const rule of own) sent = apply(rule, sent, fields);
     return sent;
   };
@@ -78,6 +94,11 @@ export function compileRequestRules(
 
 function apply(rule: HeaderRule, sent: string[], received: Fields): string[] {
   if (rule.kind === 'remove') return remove(sent, (name) => name === rule.name);
+  if (rule.kind === 'remove like') return remove(sent, (name) => isLike(name, rule.pattern) && mayRemove(name));
+  if (rule.kind === 'propagate like') {
+    const matched = received.filter((_, i) => isMatched(received[i - (i % 2)] ?? '', [rule.pattern]));
+    return [...replaceFields(sent, matched)];
+  }
   if (rule.kind === 'insert') return replace(sent, rule.name, rule.value);
   if (rule.kind === 'claim') {
     const value = toClaimValue(readClaims(valueOf(received, 'authorization')), rule.claim) ?? rule.fallback;
@@ -112,6 +133,7 @@ function remove(fields: Fields, isRemoved: (name: string) => boolean): string[] 
 export function compileResponseRules(rules: HeaderRules, subgraph: string): readonly ReturnedHeader[] {
   let returned: readonly ReturnedHeader[] = [];
   for (const rule of toOwn(rules.response, subgraph)) {
+    if (rule.kind === 'propagate like' || rule.kind === 'remove like') continue;
     const target = rule.kind === 'propagate' ? rule.as : rule.name;
     returned = returned.filter(({ as }) => as !== target);
     if (rule.kind === 'insert') returned = [...returned, { as: target, from: undefined, fallback: rule.value }];

@@ -7,6 +7,7 @@ import type { RateLimits } from '@trestle/limits/settings';
 import { type Fault, fail, toFault } from '@trestle/schema/errors';
 import { clientOf, toClientHeaders } from '@trestle/service/client-id';
 import type { ContextSource, RequestContext } from './context.ts';
+import { findMatchedHeaders } from './matched-headers.ts';
 import type { ClientApplication } from './operation.ts';
 import type { TokenFinder, TokenRequest } from './token-sources.ts';
 
@@ -22,6 +23,8 @@ export interface IdentifyOptions {
   readonly tokens?: TokenFinder | undefined;
   /** Names, in lower case, of headers that go to the subgraphs unchanged. */
   readonly forwardHeaders: readonly string[];
+  /** Returns whether a further header, by its name in lower case, goes to the subgraphs. Default: none does. */
+  readonly isForwarded?: ((name: string) => boolean) | undefined;
   /** The name of a header that the server sets itself: no other place can replace it. Default: none. */
   readonly fixedHeader?: string | undefined;
 }
@@ -45,11 +48,11 @@ export interface CredentialPlaces {
 /**
  * Identifies the caller, at once unless an API key must be exchanged for a token first, or the key of another issuer loaded. Throws, or rejects with,
  * UNAUTHORIZED for an invalid credential and for a missing one that is required, VALIDATION_ERROR for more than one in all places together, what
- * {@link TokenFinder} throws, and what the exchange of an API key rejects with.
+ * {@link TokenFinder} and {@link findMatchedHeaders} throw, and what the exchange of an API key rejects with.
  */
 export function identify(request: IdentifiedRequest, options: IdentifyOptions, places: CredentialPlaces = {}): Awaitable<Identity> {
   const { headers, rawHeaders, method } = request;
-  const { verifier, isCredentialRequired, forwardHeaders, fixedHeader, tokens } = options;
+  const { verifier, isCredentialRequired, forwardHeaders, isForwarded, fixedHeader, tokens } = options;
   const { params, urlKeys = [] } = places;
   const valueOf = (name: string) => (name === fixedHeader ? undefined : params?.get(name)) ?? headers[name];
   const hasApiKey = valueOf('x-api-key') !== undefined || urlKeys.length > 0;
@@ -58,11 +61,15 @@ export function identify(request: IdentifiedRequest, options: IdentifyOptions, p
   const sent = found === undefined ? valueOf('authorization') : undefined;
   const isAnonymous = found === undefined && sent === undefined && !hasApiKey;
   if (isAnonymous && isCredentialRequired) throw fail('UNAUTHORIZED', 'A credential is required. Send an access token.');
-  if (isAnonymous && forwardHeaders.length === 0) return ANONYMOUS;
+  if (isAnonymous && forwardHeaders.length === 0 && !isForwarded) return ANONYMOUS;
   const forwarded: string[] = [];
   for (const name of forwardHeaders) {
     const value = valueOf(name);
     if (value !== undefined) forwarded.push(name, String(value));
+  }
+  if (isForwarded) {
+    const names = params ? [...Object.keys(headers), ...params.keys()] : Object.keys(headers);
+    forwarded.push(...findMatchedHeaders(names, { valueOf, isMatched: isForwarded, named: forwardHeaders }));
   }
   if (!verifier)
     return { caller: null, identity: checkValues([...(sent === undefined ? [] : ['authorization', String(sent)]), ...forwarded], params) };

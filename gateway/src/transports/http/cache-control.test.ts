@@ -93,8 +93,12 @@ describe('chooseCacheControl', () => {
 describe('toCacheVary', () => {
   it('names every header that selects a result', () => {
     const own = 'Accept, Accept-Encoding, Authorization, X-API-Key';
-    expect(toCacheVary({ changing: [], isByClient: false })).toBe(own);
+    expect(toCacheVary({ changing: [], hasPatterns: false, isByClient: false })).toBe(own);
     const all = `${own}, x-tenant, apollographql-client-name, apollographql-client-version, x-graphql-client-name, x-graphql-client-version`;
-    expect(toCacheVary({ changing: ['x-tenant'], isByClient: true })).toBe(all);
+    expect(toCacheVary({ changing: ['x-tenant'], hasPatterns: false, isByClient: true })).toBe(all);
+  });
+
+  it('is * where rules pass on headers by patterns, whose names are not known', () => {
+    expect(toCacheVary({ changing: ['x-tenant'], hasPatterns: true, isByClient: true })).toBe('*');
   });
 });

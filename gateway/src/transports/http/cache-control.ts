@@ -45,11 +45,17 @@ const CLIENT_HEADERS = ['apollographql-client-name', 'apollographql-client-versi
 interface VaryOptions {
   /** Names of headers that go to subgraphs, or have a token. */
   readonly changing: readonly string[];
+  /** Whether headers go to subgraphs whose names are not known before. */
+  readonly hasPatterns: boolean;
   /** Whether the application that a request names decides which document it means (trusted documents). */
   readonly isByClient: boolean;
 }
 
-/** Returns `Vary` of responses that caches may keep: without it, a response to a request without these headers is served to one with them. */
-export function toCacheVary({ changing, isByClient }: VaryOptions): string {
+/**
+ * Returns `Vary` of responses that caches may keep: without it, a response to a request without these headers is served to one with them. It is `*`,
+ * with which caches ask for each request again (RFC 9110 §12.5.5), where not all names are known.
+ */
+export function toCacheVary({ changing, hasPatterns, isByClient }: VaryOptions): string {
+  if (hasPatterns) return '*';
   return [VARY, ...new Set(changing), ...(isByClient ? CLIENT_HEADERS : [])].join(', ');
 }
