@@ -64,13 +64,17 @@ describe('readConfig with a configuration file', () => {
   });
 
   it('reads settings of subgraphs, which the environment overrides', async () => {
-    const text = 'subgraphs:\n  Orders: { url: "http://o/graphql", errors: codes }\n  users: { url: "http://u/graphql" }';
+    const text =
+      'subgraphs:\n  Orders: { url: "http://o/graphql", errors: codes }\n  users: { url: "http://u/graphql", subscriptionProtocol: sse }';
     const config = await read(text, { env: { SUBGRAPH_URL_USERS: 'http://env/graphql' } });
     expect([...config.subgraphUrls].sort()).toEqual([
       ['orders', 'http://o/graphql'],
       ['users', 'http://env/graphql'],
     ]);
     expect([...config.subgraphErrorsByName]).toEqual([['orders', 'codes']]);
+    expect([...config.subscriptionProtocols]).toEqual([['users', 'sse']]);
+    const wrong = read(text, { env: { SUBGRAPH_SUBSCRIPTION_PROTOCOL_ORDERS: 'SSE' } });
+    await expect(wrong).rejects.toThrow('SUBGRAPH_SUBSCRIPTION_PROTOCOL_ORDERS: must be one of ws, sse');
   });
 
   it('resolves paths from the folder of the file', async () => {

@@ -9,10 +9,12 @@ import { type SourceSettings, chooseSource } from './configuration/choose-source
 import { ENTRIES } from './configuration/entries.ts';
 import type { FileSettingName } from './configuration/entry.ts';
 import { EVERYWHERE, type GraphPlace, findMisplaced, inherit, readGraphs, refuseGraphSettings } from './configuration/graph-places.ts';
+import { findCombinationFaults } from './configuration/combination-faults.ts';
 import { type Configuration, loadConfiguration } from './configuration/load-configuration.ts';
 import { findPathFaults } from './configuration/path-faults.ts';
 import { toLimits } from './configuration/read-limits.ts';
 import { settings } from './configuration/settings.ts';
+import { readChoices } from './configuration/subgraph-choices.ts';
 import { readUrlLists } from './configuration/subgraph-urls.ts';
 import { readTraffic } from './configuration/traffic-settings.ts';
 import type { CoprocessorStage } from './extensions/coprocessor-settings.ts';
@@ -21,19 +23,11 @@ import { readSubgraphTls } from './tls/subgraph-tls-files.ts';
 import { SUBGRAPH_ERROR_POLICIES, type SubgraphErrorPolicy } from './errors/format-error.ts';
 import { readServerTls } from './tls/server-certificate.ts';
 import type { SubgraphTlsSettings } from './tls/subgraph-tls.ts';
+import { SUBSCRIPTION_PROTOCOLS, type SubscriptionProtocol } from './upstream/subscription-upstream.ts';
 import type { TrafficSettings } from './upstream/traffic-settings.ts';
-
-const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
 const AUTH_NEEDS_KEYS =
   'needs trustedIssuersFile, publicKeyFile or jwksUrl (TRUSTED_ISSUERS_FILE, TOKEN_PUBLIC_KEY_FILE, TOKEN_JWKS_URL); without authentication, set authentication.enabled to false (--auth off)';
-const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
-const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
-const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
-const CACHE_NEEDS_ONE_WORKER = 'must be off with several workers: a mutation changes the cache of one of them only';
-const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
-const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
-
 /** The settings of a graph, with those of its process. */
 export type Config = ReturnType<typeof toConfig> & LayerConfig & { readonly supergraph: SourceSettings };
 
@@ -41,6 +35,8 @@ interface LayerConfig {
   readonly tls: TlsCredentials | undefined;
   readonly subgraphTls: SubgraphTlsSettings;
   readonly subgraphErrorsByName: ReadonlyMap<string, SubgraphErrorPolicy>;
+  /** How subgraphs send events, by their names in lower case. */
+  readonly subscriptionProtocols: ReadonlyMap<string, SubscriptionProtocol>;
   readonly traffic: TrafficSettings | undefined;
   readonly subgraphUrlLists: ReadonlyMap<string, readonly string[]> | undefined;
   readonly configuration: Configuration;
@@ -103,7 +99,10 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   const env: Values = { ...inherited, ...configuration.values, ...given };
   for (const fault of configuration.faults) faults.add(fault);
   const values = faults.attempt(() => readSettings(settings, env));
-  const subgraphErrorsByName = faults.attempt(() => readPolicies(env)) ?? new Map<string, SubgraphErrorPolicy>();
+  const readByName = <Choice extends string>(prefix: string, choices: readonly Choice[]) =>
+    faults.attempt(() => readChoices(prefix, choices, env)) ?? new Map<string, Choice>();
+  const subgraphErrorsByName = readByName('SUBGRAPH_ERRORS_', SUBGRAPH_ERROR_POLICIES);
+  const subscriptionProtocols = readByName('SUBGRAPH_SUBSCRIPTION_PROTOCOL_', SUBSCRIPTION_PROTOCOLS);
   const addFault = createAddFault({ configuration, given }, faults);
   if (!values) return undefined;
   // Credentials cannot be checked without keys. When the file cannot be read, it may name them, so no fault is reported.
@@ -124,40 +123,26 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   });
   const traffic = faults.attempt(() => readTraffic(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
-  if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
-  if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
-    addFault('TOKEN_SOURCES', 'needs auth, which is off');
-  if (!values.AUTH && hasClaims(configuration.headerRules)) addFault('AUTH', CLAIMS_NEED_AUTH);
-  if (values.MCP && role !== 'process') {
-    if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
-    if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', MCP_NEEDS_TRESTLE);
-    if (values.MCP_REQUIRE_CREDENTIAL && !values.AUTH) addFault('MCP_REQUIRE_CREDENTIAL', 'needs auth, which is off');
-    if (values.MCP_AUTHORIZATION_SERVERS.length > 0 && values.PUBLIC_URL === undefined)
-      addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL);
-  }
-  if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && role !== 'process')
-    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile');
-  findExtensionFaults(values, addFault);
-  if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
-  if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
-  if (values.RESPONSE_CACHE !== 'off' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
+  findCombinationFaults(values, { isProcess: role === 'process', hasClaimRules: hasClaims(configuration.headerRules), addFault });
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });
   const { headerRules } = configuration;
   return {
     ...toConfig(values, env),
-    ...{ tls, subgraphTls, traffic, subgraphUrlLists, subgraphErrorsByName, configuration, headerRules, env, supergraph },
+    ...{
+      tls,
+      subgraphTls,
+      traffic,
+      subgraphUrlLists,
+      subgraphErrorsByName,
+      subscriptionProtocols,
+      configuration,
+      headerRules,
+      env,
+      supergraph,
+    },
   };
-}
-
-function findExtensionFaults(
-  { GATEWAY_ENGINE: engine, EXTENSIONS_FILE: file, COPROCESSOR_URL: url, COPROCESSOR_STAGES: stages }: SettingValues,
-  addFault: (name: string, message: string) => void,
-): void {
-  if (engine === 'apollo' && (file !== undefined || url !== undefined)) addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
-  if (url !== undefined && stages.length === 0) addFault('COPROCESSOR_STAGES', 'must name a stage');
-  if (url === undefined && stages.length > 0) addFault('COPROCESSOR_URL', 'must be set, because stages are named');
 }
 
 function describeGraphFault(
@@ -260,20 +245,6 @@ function findCheckedInSupergraph(): string {
   if (!existsSync(file))
     throw new SettingsError('SUPERGRAPH_PATH: no supergraph is given. Name its file with --supergraph, or configure a source.');
   return file;
-}
-
-/** Reads the policies by the subgraph's name. Throws SettingsError that names every invalid value. */
-function readPolicies(env: Values): Map<string, SubgraphErrorPolicy> {
-  const prefix = 'SUBGRAPH_ERRORS_';
-  const policies = new Map<string, SubgraphErrorPolicy>();
-  const bad: string[] = [];
-  for (const [name, value] of readFamily(prefix, env)) {
-    const policy = SUBGRAPH_ERROR_POLICIES.find((each) => each === value);
-    if (policy) policies.set(name, policy);
-    else bad.push(`${prefix}${name.toUpperCase()}: must be one of ${SUBGRAPH_ERROR_POLICIES.join(', ')}`);
-  }
-  if (bad.length > 0) throw new SettingsError(bad.join('\n'));
-  return policies;
 }
 
 function toLowerCase(name: string): string {

@@ -16,6 +16,7 @@ export function toRuntimeSettings({ limits, labels, POLICIES_FILE: policies = NO
       urls: next.subgraphUrls,
       urlLists: next.subgraphUrlLists,
       subscriptionUrls: next.subgraphSubscriptionUrls,
+      subscriptionProtocols: next.subscriptionProtocols,
       traffic: next.traffic,
     },
   };

@@ -208,7 +208,14 @@ function readInherited(env: Readonly<Record<string, string | undefined>>): Parti
 
 /** Settings of the gateway that have a value for each subgraph: `SUBGRAPH_URL_<NAME>`. Some have one for all of them too, without a name. */
 const SETTINGS_OF_SUBGRAPHS = [
-  ...(['SUBGRAPH_URL', 'SUBGRAPH_URLS', 'SUBGRAPH_WS_URL', 'SUBGRAPH_ERRORS', 'SUBGRAPH_TIMEOUT_MS'] as const),
+  ...([
+    'SUBGRAPH_URL',
+    'SUBGRAPH_URLS',
+    'SUBGRAPH_WS_URL',
+    'SUBGRAPH_SUBSCRIPTION_PROTOCOL',
+    'SUBGRAPH_ERRORS',
+    'SUBGRAPH_TIMEOUT_MS',
+  ] as const),
   ...(['SUBGRAPH_CA_FILE', 'SUBGRAPH_CERT_FILE', 'SUBGRAPH_KEY_FILE'] as const),
   ...(['SUBGRAPH_MAX_CONNECTIONS', 'SUBGRAPH_RETRY_PERCENT', 'SUBGRAPH_PERSISTED_QUERIES'] as const),
   ...(['SUBGRAPH_BREAKER_FAILURES', 'SUBGRAPH_BREAKER_OPEN_MS', 'SUBGRAPH_EJECTION_FAILURES', 'SUBGRAPH_EJECTION_MS'] as const),

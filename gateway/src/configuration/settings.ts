@@ -15,6 +15,7 @@ import { SHARING_MODES } from '../cache/sharing.ts';
 import { readTrustedDocuments } from '../documents/trusted.ts';
 import { COPROCESSOR_STAGES, type CoprocessorStage } from '../extensions/coprocessor-settings.ts';
 import { SUBGRAPH_ERROR_POLICIES } from '../errors/format-error.ts';
+import { SUBSCRIPTION_PROTOCOLS } from '../upstream/subscription-upstream.ts';
 import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
@@ -214,6 +215,7 @@ export const subgraphSettings = {
   url: { prefix: 'SUBGRAPH_URL_', reader: setting.url('http:', 'https:') },
   urls: { prefix: 'SUBGRAPH_URLS_', reader: urls() },
   subscriptionUrl: { prefix: 'SUBGRAPH_WS_URL_', reader: setting.url('ws:', 'wss:', 'http:', 'https:') },
+  subscriptionProtocol: { prefix: 'SUBGRAPH_SUBSCRIPTION_PROTOCOL_', reader: setting.choice(...SUBSCRIPTION_PROTOCOLS) },
   errors: { prefix: 'SUBGRAPH_ERRORS_', reader: setting.choice(...SUBGRAPH_ERROR_POLICIES) },
   'tls.caFile': { prefix: 'SUBGRAPH_CA_FILE_', reader: setting.parsedFile(readCertificates) },
   'tls.certificateFile': { prefix: 'SUBGRAPH_CERT_FILE_', reader: setting.parsedFile(readCertificates) },

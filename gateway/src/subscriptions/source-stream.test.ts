@@ -1,7 +1,6 @@
 /** Source streams of a scripted subgraph, with fake timers. */
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { ConnectionLoss, SourceReceiver } from '../upstream/subgraph-socket.ts';
-import type { SubscribeRequest } from '../upstream/subgraph-sockets.ts';
+import type { ConnectionLoss, SourceReceiver, SubscribeRequest } from '../upstream/subscription-upstream.ts';
 import { SourceStream } from './source-stream.ts';
 
 beforeEach(() => {

@@ -9,8 +9,7 @@
 import { readError } from '../execute/execution-errors.ts';
 import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 import { GONE_MESSAGE } from '../request/position.ts';
-import type { ConnectionLoss, SourceReceiver, SubscribePayload } from '../upstream/subgraph-socket.ts';
-import type { SubscriptionUpstream } from '../upstream/subgraph-sockets.ts';
+import type { ConnectionLoss, SourceReceiver, SubscribePayload, SubscriptionUpstream } from '../upstream/subscription-upstream.ts';
 import { Reconnection } from './reconnection.ts';
 
 export interface SourceStreamOptions {

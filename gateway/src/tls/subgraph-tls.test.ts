@@ -13,6 +13,7 @@ import { WebSocketServer } from 'ws';
 import { createConnectionPool } from '@trestle/http-client/connection-pool';
 import { OPTIONS, failPost, post, until } from '@trestle/http-client/raw-server';
 import { createSubgraphSockets } from '../upstream/subgraph-sockets.ts';
+import { createSubgraphStreams } from '../upstream/subgraph-streams.ts';
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type SubgraphTls, type TlsFiles, createSubgraphTls, readTlsFiles } from './subgraph-tls.ts';
@@ -171,6 +172,39 @@ describe('subscriptions', () => {
     expect(await subscribe(use(write('without', { ca: authority.cert })))).toBe('lost');
     expect(await subscribe(use(write('distrusting', { ca: other.cert, pair: client })))).toBe('lost');
     expect(await subscribe(use(write('mutual', { ca: authority.cert, pair: client })))).toBe('event');
+  });
+});
+
+describe('server-sent events from subgraphs', () => {
+  it('come over TLS with the certificates of the subgraph, also from a server that has HTTP/2 only', async () => {
+    const secure = createSecureServer({ ...server, ca: authority.cert, requestCert: true, allowHTTP1: false }).on('stream', (stream) => {
+      stream.respond({ ':status': 200, 'content-type': 'text/event-stream' });
+      stream.write('event: next\ndata: {"data":{"tick":1}}\n\n');
+      stream.on('error', () => undefined);
+    });
+    secure.listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const pool = createSubgraphStreams();
+    closers.push(() => {
+      pool.close();
+      return new Promise((resolve) => secure.close(resolve));
+    });
+    const url = `https://localhost:${String((secure.address() as AddressInfo).port)}`;
+    const subscribe = (tls: SubgraphTls) =>
+      new Promise<string>((resolve) => {
+        const payload = { query: 'subscription { tick }', operationName: undefined, variables: {}, extensions: {} };
+        const end = () => {
+          resolve('lost');
+        };
+        const next = () => {
+          resolve('event');
+        };
+        const receiver = { next, refused: end, complete: end, lost: end };
+        pool.open('orders', url, tls.of('orders')).subscribe({ identity: [], requestId: 'r', payload }, receiver);
+      });
+    expect(await subscribe(use(write('sse-distrusting', { ca: other.cert, pair: client })))).toBe('lost');
+    const mutual = use(write('sse-mutual', { ca: authority.cert, pair: client }));
+    expect(await subscribe(mutual)).toBe('event');
   });
 });
 

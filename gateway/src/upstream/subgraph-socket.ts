@@ -2,36 +2,12 @@
 import { closeSocket } from '@trestle/service/close-socket';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, type Message, MessageType, parseMessage } from 'graphql-ws/client';
 import { WebSocket } from 'ws';
-import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 import type { ReadTls } from '@trestle/http-client/upstream-client';
+import { MAX_EVENT_BYTES, type SourceReceiver, type SubscribePayload } from './subscription-upstream.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** A socket without subscriptions stays open for this long, for the next subscription. */
 const LINGER_MS = 1000;
-const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
-
-export interface SubscribePayload {
-  readonly query: string;
-  readonly operationName: string | undefined;
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly extensions: Readonly<Record<string, unknown>>;
-}
-
-/** Receives the source stream of one subscription in order. After one of the last three nothing follows. */
-export interface SourceReceiver {
-  next(result: SubgraphResult & { readonly extensions?: Readonly<Record<string, unknown>> }): void;
-  refused(errors: readonly SubgraphError[]): void;
-  complete(): void;
-  /** The connection was lost, or could not be opened. */
-  lost(loss: ConnectionLoss): void;
-}
-
-export interface ConnectionLoss {
-  /** Whether the subgraph rejected the credential: it will reject it again. */
-  readonly isUnauthorized: boolean;
-  /** For the log. */
-  readonly cause: Error;
-}
 
 export interface SubgraphSocketOptions {
   readonly url: string;
@@ -66,7 +42,7 @@ export class SubgraphSocket {
     this.#socket = new WebSocket(options.url, GRAPHQL_TRANSPORT_WS_PROTOCOL, {
       ...(secureContext && { secureContext }),
       handshakeTimeout: CONNECT_TIMEOUT_MS,
-      maxPayload: MAX_MESSAGE_BYTES,
+      maxPayload: MAX_EVENT_BYTES,
       perMessageDeflate: false,
     });
     this.#acknowledgement = setTimeout(() => {

@@ -5,10 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { buildSchema } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
-import { type SubgraphSockets, createSubgraphSockets } from './subgraph-sockets.ts';
+import { createSubgraphSockets } from './subgraph-sockets.ts';
+import type { SubscriptionPool } from './subscription-upstream.ts';
 
 let server: WebSocketServer;
-let sockets: SubgraphSockets;
+let sockets: SubscriptionPool;
 let url: string;
 beforeEach(async () => {
   server = new WebSocketServer({ port: 0, host: '127.0.0.1' });

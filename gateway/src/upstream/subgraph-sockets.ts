@@ -1,26 +1,7 @@
 /** WebSockets to subgraphs for subscriptions: one for each address and identity, and another one when that is full (graphql-transport-ws). */
-import { SubgraphSocket, type SourceReceiver, type SubscribePayload } from './subgraph-socket.ts';
 import type { ReadTls } from '@trestle/http-client/upstream-client';
-
-export interface SubscribeRequest {
-  /** Headers, names and values in turn, that identify the caller; they are sent in `connection_init`. */
-  readonly identity: readonly string[];
-  readonly requestId: string;
-  readonly payload: SubscribePayload;
-}
-
-/** The subscriptions of one subgraph. */
-export interface SubscriptionUpstream {
-  readonly url: string;
-  /** Returns a function that ends the subscription at the subgraph; the receiver is not called afterwards. */
-  subscribe(request: SubscribeRequest, receiver: SourceReceiver): () => void;
-}
-
-export interface SubgraphSockets {
-  /** Returns the subscriptions of a subgraph at an http(s) or ws(s) address. */
-  open(name: string, url: string, tls: ReadTls): SubscriptionUpstream;
-  close(): void;
-}
+import { SubgraphSocket } from './subgraph-socket.ts';
+import type { SubscribeRequest, SubscriptionPool } from './subscription-upstream.ts';
 
 interface Target {
   readonly name: string;
@@ -32,7 +13,7 @@ interface Target {
 const MAX_SUBSCRIPTIONS = 500;
 
 /** Creates the pool of sockets. They are opened when they are first needed. */
-export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: number }): SubgraphSockets {
+export function createSubgraphSockets({ pingIntervalMs }: { pingIntervalMs: number }): SubscriptionPool {
   const sockets = new Map<string, Set<SubgraphSocket>>();
   const socketOf = ({ name, url, tls }: Target, { identity, requestId }: SubscribeRequest): SubgraphSocket => {
     // Subgraphs at one address may have certificates of their own.

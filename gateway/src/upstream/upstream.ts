@@ -10,7 +10,9 @@ import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-a
 import { ACCEPT_ENCODING } from './decode-body.ts';
 import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { type SubgraphSockets, type SubscriptionUpstream, createSubgraphSockets } from './subgraph-sockets.ts';
+import { createSubgraphSockets } from './subgraph-sockets.ts';
+import { createSubgraphStreams } from './subgraph-streams.ts';
+import type { SubscriptionPool, SubscriptionProtocol, SubscriptionUpstream } from './subscription-upstream.ts';
 import type { ClientErrorCode, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type ClientPool, type ClientPoolOptions, type SubgraphPlace, createClientPool } from './subgraph-clients.ts';
 import { type TrafficSettings, trafficOf } from './traffic-settings.ts';
@@ -54,6 +56,8 @@ export interface SubgraphAddresses {
   readonly urlLists?: ReadonlyMap<string, readonly string[]> | undefined;
   /** Those of subscriptions, where they differ from those of fetches. */
   readonly subscriptionUrls: ReadonlyMap<string, string>;
+  /** How they send events. Default: `ws`. */
+  readonly subscriptionProtocols?: ReadonlyMap<string, SubscriptionProtocol> | undefined;
   /** The limits of requests. Default: {@link DEFAULT_TRAFFIC} for all. */
   readonly traffic?: TrafficSettings | undefined;
 }
@@ -89,11 +93,11 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
   const sharing = options.isSharing === true ? new QuerySharing() : undefined;
   const noteChange = createNoteChange(sharing, options);
-  const sockets = createSubgraphSockets({ pingIntervalMs });
+  const pools = { ws: createSubgraphSockets({ pingIntervalMs }), sse: createSubgraphStreams() };
   const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
   const clients = createClients({ isUndici: options.client === 'undici', tls }, { connections, sharing });
-  const openPlace = (place: SubgraphPlace, subscriptionUrl: string | undefined): Upstream => {
+  const openPlace = (place: SubgraphPlace, { subscriptionUrls, subscriptionProtocols }: SubgraphAddresses): Upstream => {
     const { name, urls, traffic } = place;
     const [first] = urls as [URL];
     const { client, uploadClient, health } = clients.open(place);
@@ -110,7 +114,9 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       ...toCounters(connections, name),
       onMutation: noteChange,
     };
-    const subscriptions = openSubscriptions(sockets, { name, urls: subscriptionUrl ?? urls, tls: tls(name) }, health);
+    const key = name.toLowerCase();
+    const pool = pools[subscriptionProtocols?.get(key) ?? 'ws'];
+    const subscriptions = openSubscriptions(pool, { name, urls: subscriptionUrls.get(key) ?? urls, tls: tls(name) }, health);
     return {
       url: first,
       subscriptions: withRules(watchEvents(subscriptions, noteChange), rewrite),
@@ -125,7 +131,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       open(name, url) {
         const place = toPlace({ name, url }, addresses);
         opened.push(place);
-        return openPlace(place, addresses.subscriptionUrls.get(name.toLowerCase()));
+        return openPlace(place, addresses);
       },
       retire() {
         for (const place of opened.splice(0)) clients.release(place);
@@ -136,7 +142,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     ...at(options),
     at,
     close: async () => {
-      sockets.close();
+      for (const pool of Object.values(pools)) pool.close();
       await clients.close();
     },
   };
@@ -175,11 +181,11 @@ interface SubscriptionPlace {
 
 /** Returns the subscriptions at one address, or at several: each goes to one that is not ejected. */
 function openSubscriptions(
-  sockets: SubgraphSockets,
+  pool: SubscriptionPool,
   { name, urls, tls }: SubscriptionPlace,
   health: AddressHealth | undefined,
 ): SubscriptionUpstream {
-  const all = (typeof urls === 'string' ? [urls] : urls.map(({ href }) => href)).map((url) => sockets.open(name, url, tls));
+  const all = (typeof urls === 'string' ? [urls] : urls.map(({ href }) => href)).map((url) => pool.open(name, url, tls));
   const [first] = all as [SubscriptionUpstream];
   if (!health || all.length === 1) return first;
   return { url: first.url, subscribe: (request, receiver) => (all[health.pick()] as SubscriptionUpstream).subscribe(request, receiver) };

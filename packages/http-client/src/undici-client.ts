@@ -1,32 +1,24 @@
 /** The client of undici: the setting `UPSTREAM_CLIENT=undici`, and the only one with HTTP/2. */
 import type { Readable } from 'node:stream';
-import type { SecureContext } from 'node:tls';
-import type { Dispatcher, Pool as UndiciPool, buildConnector as UndiciConnector } from 'undici';
+import type { Dispatcher, Pool as UndiciPool } from 'undici';
 import type { Abortable } from '@trestle/service/cancellation';
 import {
-  type CheckServerIdentity,
   ClientError,
   type ClientErrorCode,
   type ClientResponse,
   type Progress,
-  type ReadTls,
   type ResponseHandler,
   type UpstreamClient,
 } from './upstream-client.ts';
-import { Pool, buildConnector, errors } from './undici.ts';
+import { type ConnectorOptions, createConnector } from './undici-connector.ts';
+import { Pool, errors } from './undici.ts';
 
 /** The limits of the client. */
-export interface UndiciOptions {
+export interface UndiciOptions extends ConnectorOptions {
   readonly maxConnections: number;
-  readonly connectTimeoutMs: number;
   /** Until the head of the response, and between two parts of its body. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** Called for each connection that is opened by TLS. Default: none of its own. */
-  readonly tls?: ReadTls;
-  readonly checkServerIdentity?: CheckServerIdentity;
-  /** Whether HTTP/2 is used with servers that offer it in their TLS handshake. Default true. */
-  readonly allowsHttp2?: boolean;
 }
 
 /** Creates the client. It opens connections when requests need them. */
@@ -66,20 +58,6 @@ function toTimeouts(remainingMs: number): Pick<Dispatcher.DispatchOptions, 'head
   if (remainingMs <= 0) return undefined;
   const timeout = Math.ceil(remainingMs);
   return { headersTimeout: timeout, bodyTimeout: timeout };
-}
-
-/** Returns what opens connections. Each context has a connector of its own, because a connector resumes the sessions of its connections. */
-function createConnector({ tls = () => undefined, ...options }: UndiciOptions): UndiciConnector.connector {
-  const { connectTimeoutMs: timeout, checkServerIdentity, allowsHttp2 = true } = options;
-  const shared = { timeout, allowH2: allowsHttp2, ...(checkServerIdentity && { checkServerIdentity }) };
-  const connectorOf = (secureContext: SecureContext | undefined) => buildConnector({ ...shared, ...(secureContext && { secureContext }) });
-  let context = tls();
-  let connector = connectorOf(context);
-  return (target, callback) => {
-    const current = tls();
-    if (current !== context) [context, connector] = [current, connectorOf(current)];
-    connector(target, callback);
-  };
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

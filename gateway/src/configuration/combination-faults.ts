@@ -1,0 +1,53 @@
+/** Settings that are valid each by itself, and not together. */
+import type { readSettings } from '@trestle/env';
+import type { settings } from './settings.ts';
+
+const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
+
+const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
+const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
+const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
+const CACHE_NEEDS_ONE_WORKER = 'must be off with several workers: a mutation changes the cache of one of them only';
+const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
+const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
+
+type SettingValues = ReturnType<typeof readSettings<typeof settings>>;
+type AddFault = (name: string, message: string) => void;
+
+interface Surroundings {
+  /** Whether these are the settings of a process with several graphs, which has no documents by itself. */
+  readonly isProcess: boolean;
+  /** Whether rules for headers need the claims of tokens. */
+  readonly hasClaimRules: boolean;
+  readonly addFault: AddFault;
+}
+
+/** Adds a fault for each setting that another one does not allow. */
+export function findCombinationFaults(values: SettingValues, { isProcess, hasClaimRules, addFault }: Surroundings): void {
+  if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
+  if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
+    addFault('TOKEN_SOURCES', 'needs auth, which is off');
+  if (!values.AUTH && hasClaimRules) addFault('AUTH', CLAIMS_NEED_AUTH);
+  if (values.MCP && !isProcess) {
+    if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);
+    if (values.GATEWAY_ENGINE !== 'trestle') addFault('MCP', MCP_NEEDS_TRESTLE);
+    if (values.MCP_REQUIRE_CREDENTIAL && !values.AUTH) addFault('MCP_REQUIRE_CREDENTIAL', 'needs auth, which is off');
+    if (values.MCP_AUTHORIZATION_SERVERS.length > 0 && values.PUBLIC_URL === undefined)
+      addFault('MCP_AUTHORIZATION_SERVERS', DISCOVERY_NEEDS_URL);
+  }
+  if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && !isProcess)
+    addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile');
+  findExtensionFaults(values, addFault);
+  if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
+  if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
+  if (values.RESPONSE_CACHE !== 'off' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
+}
+
+function findExtensionFaults(
+  { GATEWAY_ENGINE: engine, EXTENSIONS_FILE: file, COPROCESSOR_URL: url, COPROCESSOR_STAGES: stages }: SettingValues,
+  addFault: AddFault,
+): void {
+  if (engine === 'apollo' && (file !== undefined || url !== undefined)) addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
+  if (url !== undefined && stages.length === 0) addFault('COPROCESSOR_STAGES', 'must name a stage');
+  if (url === undefined && stages.length > 0) addFault('COPROCESSOR_URL', 'must be set, because stages are named');
+}

@@ -1,0 +1,67 @@
+/** Subscriptions of subgraphs by server-sent events: a request for each (GraphQL over SSE, distinct connections mode). */
+import type { ReadTls } from '@trestle/http-client/upstream-client';
+import { createConnector } from '@trestle/http-client/undici-connector';
+import { Pool } from '@trestle/http-client/undici';
+import type { Pool as UndiciPool } from 'undici';
+import { SubgraphStream } from './subgraph-stream.ts';
+import type { SubscribeRequest, SubscriptionPool } from './subscription-upstream.ts';
+
+const CONNECT_TIMEOUT_MS = 5000;
+/** Servers send the head of the response before the first event. */
+const HEAD_TIMEOUT_MS = 30_000;
+
+/** The connections to one address, which exist while it has subscriptions. */
+interface Connections {
+  readonly pool: UndiciPool;
+  readonly streams: Set<SubgraphStream>;
+}
+
+/** Creates the connections. They are opened when they are first needed, as many as there are subscriptions. */
+export function createSubgraphStreams(): SubscriptionPool {
+  const open = new Map<string, Connections>();
+  const connectionsTo = (key: string, { origin }: URL, tls: ReadTls): Connections => {
+    const known = open.get(key);
+    if (known) return known;
+    const connect = createConnector({ connectTimeoutMs: CONNECT_TIMEOUT_MS, tls });
+    const pool = new Pool(origin, { connections: null, connect, allowH2: true, headersTimeout: HEAD_TIMEOUT_MS, bodyTimeout: 0 });
+    const created = { pool, streams: new Set<SubgraphStream>() };
+    open.set(key, created);
+    return created;
+  };
+  return {
+    open(name, address, tls) {
+      const url = new URL(address.replace(/^ws/, 'http'));
+      // Subgraphs at one address may have certificates of their own.
+      const key = `${name}\n${url.origin}`;
+      return {
+        url: url.href,
+        subscribe(request, receiver) {
+          const { pool, streams } = connectionsTo(key, url, tls);
+          const stream = new SubgraphStream(receiver, () => {
+            streams.delete(stream);
+            if (streams.size > 0) return;
+            open.delete(key);
+            pool.destroy().catch(() => undefined);
+          });
+          streams.add(stream);
+          pool.dispatch({ method: 'POST', path: url.pathname + url.search, headers: toHeaders(request), body: toBody(request) }, stream);
+          return () => {
+            stream.abort();
+          };
+        },
+      };
+    },
+    close() {
+      for (const { streams } of [...open.values()]) for (const stream of [...streams]) stream.abort();
+    },
+  };
+}
+
+/** The protocol asks for exactly this `Accept`. */
+function toHeaders({ identity, requestId }: SubscribeRequest): string[] {
+  return ['content-type', 'application/json', 'accept', 'text/event-stream', 'x-request-id', requestId, ...identity];
+}
+
+function toBody({ payload }: SubscribeRequest): string {
+  return JSON.stringify(payload);
+}
