@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../stack/client.ts';
 import { type Collector, startCollector } from '../../stack/collector.ts';
+import { startGrpcCollector } from '../../stack/grpc-collector.ts';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 
 const TOKEN = 'Bearer a-token-of-the-collector';
@@ -21,8 +22,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts a gateway with a section `telemetry`, which exports all three signals, and stops it after a request was exported. */
-async function exportWith(telemetry: object): Promise<{ readonly logged: string }> {
+/** Starts a gateway with a section `telemetry`, and stops it once the export is complete; by default, when the collector has all three signals. */
+async function exportWith(telemetry: object, isComplete = hasAllSignals(collector.requests.length)): Promise<{ readonly logged: string }> {
   const file = join(folder, 'trestle.json');
   await writeFile(file, JSON.stringify({ telemetry: { otlpEndpoint: collector.endpoint, ...telemetry } }));
   const federation: Federation = await startFederation(SUBGRAPH, {
@@ -30,18 +31,17 @@ async function exportWith(telemetry: object): Promise<{ readonly logged: string 
     env: { COLLECTOR_TOKEN: TOKEN, LOG_LEVEL: 'debug', OTEL_METRIC_EXPORT_INTERVAL: '1000' },
   });
   try {
-    const before = collector.requests.length;
     await federation.ask('query Exported { one }');
-    await until(() =>
-      Promise.resolve(
-        ['traces', 'metrics', 'logs'].every((signal) => collector.requests.slice(before).some(({ path }) => path.endsWith(signal))),
-      ),
-    );
+    await until(() => Promise.resolve(isComplete()));
     return { logged: federation.gateway.lines.join('\n') };
   } finally {
     await federation.stop();
   }
 }
+
+/** Returns whether the collector has got all signals since its first so many requests. */
+const hasAllSignals = (before: number) => () =>
+  ['traces', 'metrics', 'logs'].every((signal) => collector.requests.slice(before).some(({ path }) => path.endsWith(signal)));
 
 const ALL_SIGNALS = { metrics: { exporter: 'otlp' }, logs: { exporter: 'otlp' } };
 
@@ -80,6 +80,23 @@ describe('the section telemetry of a configuration file', () => {
       // Each of the three requests has a list of messages as field 1; their field 1 is the resource, whose field 1 are attributes.
       const attributes = readFields(readField(readField(body))).map(readKeyAndText);
       expect(attributes).toContainEqual(['service.name', 'trestle-gateway']);
+    }
+  });
+
+  it('exports by gRPC with the protocol grpc: all three signals to one endpoint, with its headers as metadata', async () => {
+    const grpc = await startGrpcCollector();
+    try {
+      const isComplete = () => ['trace', 'metrics', 'logs'].every((signal) => grpc.calls.some((call) => call.signal === signal));
+      const headers = { Authorization: '${COLLECTOR_TOKEN}' };
+      const { logged } = await exportWith({ ...ALL_SIGNALS, protocol: 'grpc', otlpEndpoint: grpc.endpoint, headers }, isComplete);
+      for (const { metadata, message } of grpc.calls) {
+        expect(metadata.get('authorization')).toEqual([TOKEN]);
+        const attributes = readFields(readField(readField(message))).map(readKeyAndText);
+        expect(attributes).toContainEqual(['service.name', 'trestle-gateway']);
+      }
+      expect(logged).not.toContain(TOKEN.slice('Bearer '.length));
+    } finally {
+      grpc.stop();
     }
   });
 });

@@ -46,7 +46,7 @@ describe('loadConfiguration', () => {
     ['a list', 'resourceAttributes: [a]', 'resourceAttributes: must be a mapping'],
     ['a string', 'resourceAttributes: hunter2', 'resourceAttributes: must be a mapping of names to strings'],
     ['an attribute without a name', 'resourceAttributes: { "": hunter2 }', 'resourceAttributes.: must have a name'],
-    ['gRPC', 'protocol: grpc', 'protocol: must be one of http/json, http/protobuf'],
+    ['another protocol', 'protocol: thrift', 'protocol: must be one of http/json, http/protobuf, grpc'],
     ['an endpoint that is no URL', 'traces: { endpoint: "collector:4318" }', 'traces.endpoint: must be a URL'],
   ])('refuses telemetry with %s, at its line', async (_, setting, fault) => {
     const faults = (await faultsOf(`telemetry:\n  ${setting}\n`)).join();

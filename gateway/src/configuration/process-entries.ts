@@ -91,13 +91,10 @@ export const PROCESS_ENTRIES = {
     'telemetry.resourceAttributes',
     'Attributes of all that is exported, such as deployment.environment.name; at most 64.',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: atStart('telemetry.otlpEndpoint', 'The OpenTelemetry collector (OTLP over HTTP; /v1/traces is appended).', {
+  OTEL_EXPORTER_OTLP_ENDPOINT: atStart('telemetry.otlpEndpoint', 'The OpenTelemetry collector (OTLP; over HTTP, /v1/traces is appended).', {
     otherwise: 'nothing is exported',
   }),
-  OTEL_EXPORTER_OTLP_PROTOCOL: atStart(
-    'telemetry.protocol',
-    'How it is exported: as JSON or as protobuf, over HTTP. gRPC is not supported.',
-  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: atStart('telemetry.protocol', 'How it is exported: over HTTP as JSON or as protobuf, or by gRPC.'),
   OTEL_EXPORTER_OTLP_HEADERS: atStart(
     'telemetry.headers',
     'Request headers to the collector, such as Authorization: ${OTLP_TOKEN}; at most 32. They are never logged.',

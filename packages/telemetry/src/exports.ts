@@ -1,4 +1,4 @@
-/** Exports the metrics and the log of a process with OTLP over HTTP, where the settings demand it. */
+/** Exports the metrics and the log of a process with OTLP, where the settings demand it. */
 import { setTimeout } from 'node:timers/promises';
 import { loadExporters } from './exporters.ts';
 import type { LogExport } from './log-export.ts';

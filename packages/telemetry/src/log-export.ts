@@ -1,4 +1,4 @@
-/** Exports the lines of the log with OTLP over HTTP. Loaded only where that is on. */
+/** Exports the lines of the log with OTLP. Loaded only where that is on. */
 import { type AnyValueMap, SeverityNumber } from '@opentelemetry/api-logs';
 import { ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api';
 import type { Resource } from '@opentelemetry/resources';

@@ -1,4 +1,4 @@
-/** Exports the metrics of a process with OTLP over HTTP. Loaded only where that is on. */
+/** Exports the metrics of a process with OTLP. Loaded only where that is on. */
 import { hrTime, millisToHrTime } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import {

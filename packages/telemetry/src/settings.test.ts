@@ -38,7 +38,7 @@ describe('telemetrySettings', () => {
     ['OTEL_RESOURCE_ATTRIBUTES', 'a control character', 'a=secret%00', 'must have a value without control characters'],
     ['OTEL_RESOURCE_ATTRIBUTES', 'a name with a space', 'a b=secret', 'must have a name of 1 to 255'],
     ['OTEL_SERVICE_NAME', 'a long name', 'secret'.repeat(50), 'must be a string of at most 255'],
-    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'gRPC', 'grpc', 'must be one of http/json, http/protobuf'],
+    ['OTEL_EXPORTER_OTLP_PROTOCOL', 'another protocol', 'thrift', 'must be one of http/json, http/protobuf, grpc'],
   ])('refuses %s with %s, without a part of the value', (name, _, value, fault) => {
     expect(() => read({ [name]: value })).toThrow(`${name}: ${fault}`);
     expect(() => read({ [name]: value })).not.toThrow('secret');
@@ -60,5 +60,7 @@ describe('findTarget', () => {
     const settings = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:1/base/', OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://l:2/' });
     expect([findTarget('traces', settings)?.url, findTarget('logs', settings)?.url]).toEqual(['http://c:1/base/v1/traces', 'http://l:2/']);
     expect(findTarget('metrics', read({ OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'http://l:2/' }))).toBeUndefined();
+    const grpc = read({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4317/', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
+    expect(findTarget('traces', grpc)?.url).toBe('http://c:4317');
   });
 });

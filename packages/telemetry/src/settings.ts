@@ -16,8 +16,7 @@ export const SAMPLERS = [
 export type SamplerName = (typeof SAMPLERS)[number];
 
 const EXPORTERS = ['none', 'otlp'] as const;
-/** OpenTelemetry's third, `grpc`, would need a client of gRPC; every collector takes HTTP too. */
-const PROTOCOLS = ['http/json', 'http/protobuf'] as const;
+const PROTOCOLS = ['http/json', 'http/protobuf', 'grpc'] as const;
 
 type Pairs = ReadonlyMap<string, string>;
 const NO_PAIRS: Pairs = new Map();

@@ -12,8 +12,8 @@ export interface Target {
 }
 
 /**
- * Returns where a signal is exported to: its own endpoint as it is, else `/v1/<signal>` of the endpoint of all (OpenTelemetry, "OTLP Exporter
- * Configuration"). Undefined where there is neither.
+ * Returns where a signal is exported to: its own endpoint as it is, else the endpoint of all, with `/v1/<signal>` for HTTP (OpenTelemetry, "OTLP
+ * Exporter Configuration"). Undefined where there is neither.
  */
 export function findTarget(signal: Signal, settings: TelemetrySettings): Target | undefined {
   const own = {
@@ -22,6 +22,7 @@ export function findTarget(signal: Signal, settings: TelemetrySettings): Target 
     logs: settings.OTEL_EXPORTER_OTLP_LOGS_ENDPOINT,
   }[signal];
   const all = settings.OTEL_EXPORTER_OTLP_ENDPOINT;
-  const url = own ?? (all === undefined ? undefined : `${all.replace(/\/$/, '')}/v1/${signal}`);
+  const path = settings.OTEL_EXPORTER_OTLP_PROTOCOL === 'grpc' ? '' : `/v1/${signal}`;
+  const url = own ?? (all === undefined ? undefined : `${all.replace(/\/$/, '')}${path}`);
   return url === undefined ? undefined : { url, headers: Object.fromEntries(settings.OTEL_EXPORTER_OTLP_HEADERS) };
 }
