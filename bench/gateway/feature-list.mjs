@@ -49,6 +49,12 @@ function listAccess({ token, key }) {
       config: 'headers:\n  request:\n    - { propagate: X-Tenant }\n    - { insert: X-Gateway, value: "here" }\n',
     },
     {
+      name: 'header rule: a pattern',
+      setting: '`headers.request`',
+      headers: { 'x-tenant-id': 'a' },
+      config: 'headers:\n  request:\n    - { propagate: "X-Tenant-*" }\n',
+    },
+    {
       name: 'header rule: a claim',
       setting: '`headers.request`',
       against: 'token',

@@ -93,6 +93,15 @@ describe('readConfig with a configuration file', () => {
     await expect(faults).rejects.toThrow('COST_MODE: must be one of enforce, measure');
   });
 
+  it('refuses callbacks of subgraphs without an address for them, and with several workers', async () => {
+    const text = 'subgraphs: { orders: { subscriptionProtocol: callback } }';
+    const options = { args: ['--supergraph', 's.graphql', '--auth', 'off'] };
+    await expect(read(text, options)).rejects.toThrow(/SUBSCRIPTION_CALLBACK_URL.*needs server\.callbackUrl/);
+    const url = 'http://10.0.0.5:4100/callbacks';
+    await expect(read(`server: { callbackUrl: "${url}", workers: 2 }\n${text}`, options)).rejects.toThrow(/callbackUrl.*several workers/);
+    expect((await read(`server: { callbackUrl: "${url}" }\n${text}`, options)).SUBSCRIPTION_CALLBACK_URL).toBe(url);
+  });
+
   it('names a missing key of tokens beside the faults of the file', async () => {
     await expect(read('nope: 1', { args: ['--supergraph', 's.graphql'] })).rejects.toThrow(
       /trestle\.yaml:1:1: nope: is unknown\n.*trestle\.yaml: authentication: needs trustedIssuersFile, publicKeyFile or jwksUrl/,

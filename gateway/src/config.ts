@@ -123,7 +123,12 @@ function readLayer({ configuration, given, inherited = {}, role }: Layer, faults
   });
   const traffic = faults.attempt(() => readTraffic(values, env));
   const subgraphUrlLists = faults.attempt(() => readUrlLists(env, configuration));
-  findCombinationFaults(values, { isProcess: role === 'process', hasClaimRules: hasClaims(configuration.headerRules), addFault });
+  findCombinationFaults(values, {
+    isProcess: role === 'process',
+    hasClaimRules: hasClaims(configuration.headerRules),
+    hasCallbacks: [...subscriptionProtocols.values()].includes('callback'),
+    addFault,
+  });
   if (role === 'process') refuseGraphSettings(env, addFault);
   const findDefault = () => faults.attempt(findCheckedInSupergraph);
   const supergraph = role === 'process' ? undefined : chooseSource(values, { env, addFault, findDefault });

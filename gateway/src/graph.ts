@@ -45,6 +45,7 @@ import { createHttpTransport } from './transports/http/http-transport.ts';
 import { createInvalidationEndpoint } from './transports/http/invalidation-endpoint.ts';
 import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
+import type { CallbackRegistry } from './upstream/callbacks/callback-registry.ts';
 import { createUpstreams } from './upstream/upstream.ts';
 import { createUsage, reportsUsage } from './usage/create-usage.ts';
 import { watchTrustedDocuments } from './watch-documents.ts';
@@ -59,6 +60,8 @@ export interface SharedParts {
   readonly compression: Compression;
   /** Starts planners; undefined for threads of this process. */
   readonly startPlanner: StartPlanner | undefined;
+  /** Receives events of subgraphs by callbacks; undefined where no address for them is set. */
+  readonly callbacks: CallbackRegistry | undefined;
 }
 
 /** A graph that is ready to serve. */
@@ -150,7 +153,7 @@ interface Observers {
   readonly metrics: Registry;
 }
 
-interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner'> {
+interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner' | 'callbacks'> {
   readonly measure: Measure;
   readonly hooks: Hooks;
   readonly cache: ResponseCache | undefined;
@@ -160,7 +163,7 @@ interface EngineParts extends Pick<SharedParts, 'admission' | 'startPlanner'> {
 /** Returns what creates the engine for a supergraph. Loads only the engine that is used: that of Apollo is larger than everything else. */
 function prepareEngine(
   config: Config,
-  { log, metrics, measure, hooks, cache, tls, admission, startPlanner }: Observers & EngineParts,
+  { log, metrics, measure, hooks, cache, tls, admission, startPlanner, callbacks }: Observers & EngineParts,
 ): (supergraphSdl: string) => Promise<Engine> {
   const settings = toRuntimeSettings(config);
   const shared = config.OPERATION_DEDUPLICATION ? new SharedExecutions(metrics) : undefined;
@@ -170,6 +173,7 @@ function prepareEngine(
     isSharing: config.UPSTREAM_DEDUPLICATION,
     onChange: () => shared?.forget(),
     ...settings.addresses,
+    callbacks,
     pingIntervalMs: config.PING_INTERVAL_MS,
     forwardHeaders: config.forwardHeaders,
     forwardResponseHeaders: config.forwardResponseHeaders,

@@ -22,6 +22,7 @@ import { type GraphConfig, readConfig } from './config.ts';
 import { createSettingTree } from './configuration/setting-tree.ts';
 import { type Graph, type SharedParts, startGraph } from './graph.ts';
 import { findCorsHeaders } from './collected-headers.ts';
+import { receiveCallbacks } from './receive-callbacks.ts';
 import { registerSendBuffers } from './observability/subscription-metrics.ts';
 import { toPackageUrl } from './package-files.ts';
 import { SendBuffers } from './transports/delivery/send-buffers.ts';
@@ -84,7 +85,9 @@ async function start() {
   const buffers = new SendBuffers(config.sendBuffers);
   registerSendBuffers(probes.metrics, buffers);
   const compression = createCompression(config.RESPONSE_COMPRESSION);
-  const shared = { tracing, admission, rateLimits, edge, buffers, compression, startPlanner: primary?.startPlanner };
+  const callbacks = await receiveCallbacks(config, log);
+  const parts = { tracing, admission, rateLimits, edge, buffers, compression };
+  const shared = { ...parts, startPlanner: primary?.startPlanner, callbacks: callbacks.registry };
   graphs.push(...(await Promise.all(config.graphs.map((each) => startOne(each, { probes, shared })))));
   const configuration = watchConfigurations({ config, read: async () => shareLimits(await readConfig()), log: processLog, graphs });
   const service = await startService({
@@ -114,6 +117,7 @@ async function start() {
     await delay(subscriptionDelayMs);
     await Promise.all([stopped, ...graphs.map((graph) => graph.drain())]);
     rateLimits.close();
+    callbacks.stop();
     await Promise.all(graphs.map((graph) => graph.stop()));
     await Promise.all([tracing.stop(), stopExports()]);
   };

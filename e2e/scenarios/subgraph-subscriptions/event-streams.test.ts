@@ -8,52 +8,10 @@ import { type GraphQLSchema, parse } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/http';
 import { until } from '../../stack/client.ts';
 import { type Federation, LINK, startFederation } from '../../stack/federation.ts';
+import { LitEvents } from '../../stack/lit-events.ts';
 import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
 
-/** What a test has a subgraph send to each of its subscriptions. */
-class EventSource {
-  readonly #open = new Set<(event: unknown) => void>();
-
-  /** The number of subscriptions. */
-  get open(): number {
-    return this.#open.size;
-  }
-
-  /** Sends an event, or the end. */
-  send(...events: unknown[]): void {
-    for (const event of events) for (const receive of this.#open) receive(event);
-  }
-
-  /** Returns the events of one subscription. A generator could not be ended while it waits for an event. */
-  subscribe(): AsyncIterableIterator<unknown> {
-    const waiting: ((result: IteratorResult<unknown>) => void)[] = [];
-    const received: IteratorResult<unknown>[] = [];
-    const receive = (event: unknown) => {
-      const result: IteratorResult<unknown> = event === 'end' ? { done: true, value: undefined } : { done: false, value: { lit: event } };
-      if (event === 'end') this.#open.delete(receive);
-      const resolve = waiting.shift();
-      if (resolve) resolve(result);
-      else received.push(result);
-    };
-    this.#open.add(receive);
-    return {
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-      next: () =>
-        new Promise((resolve) => {
-          const result = received.shift();
-          if (result) resolve(result);
-          else waiting.push(resolve);
-        }),
-      return: () => {
-        if (this.#open.has(receive)) receive('end');
-        return Promise.resolve({ done: true, value: undefined });
-      },
-    };
-  }
-}
-const source = new EventSource();
+const source = new LitEvents();
 const send = (...events: unknown[]) => {
   source.send(...events);
 };

@@ -11,6 +11,9 @@ const CACHE_NEEDS_ONE_WORKER = 'must be off with several workers: a mutation cha
 const MCP_NEEDS_TRESTLE = 'needs the engine trestle';
 const DISCOVERY_NEEDS_URL = 'needs server.publicUrl: agents compare it with the address that they use';
 
+const CALLBACKS_NEED_URL = 'needs server.callbackUrl, to which a subgraph with subscriptionProtocol: callback sends its events';
+const CALLBACKS_NEED_ONE_WORKER = 'must not be set with several workers: callbacks must reach the process that has the subscription';
+
 type SettingValues = ReturnType<typeof readSettings<typeof settings>>;
 type AddFault = (name: string, message: string) => void;
 
@@ -19,11 +22,13 @@ interface Surroundings {
   readonly isProcess: boolean;
   /** Whether rules for headers need the claims of tokens. */
   readonly hasClaimRules: boolean;
+  /** Whether a subgraph sends events to this process. */
+  readonly hasCallbacks: boolean;
   readonly addFault: AddFault;
 }
 
 /** Adds a fault for each setting that another one does not allow. */
-export function findCombinationFaults(values: SettingValues, { isProcess, hasClaimRules, addFault }: Surroundings): void {
+export function findCombinationFaults(values: SettingValues, { isProcess, hasClaimRules, hasCallbacks, addFault }: Surroundings): void {
   if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
   if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
     addFault('TOKEN_SOURCES', 'needs auth, which is off');
@@ -37,6 +42,9 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   }
   if (values.TRUSTED_DOCUMENTS_LOG_UNKNOWN && !values.TRUSTED_DOCUMENTS_FILE && !isProcess)
     addFault('TRUSTED_DOCUMENTS_LOG_UNKNOWN', 'needs documents.trustedFile');
+  if (hasCallbacks && values.SUBSCRIPTION_CALLBACK_URL === undefined) addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_URL);
+  if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
+    addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, addFault);
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);

@@ -81,6 +81,16 @@ export const PROCESS_ENTRIES = {
     "How long the process serves after SIGTERM, with /readyz at 503. Set it longer than the interval of the load balancer's checks.",
   ),
   REQUEST_DRAIN_MS: atStart('server.requestDrainMs', 'How long requests in flight may take after that.'),
+  SUBSCRIPTION_CALLBACK_URL: atStart(
+    'server.callbackUrl',
+    'The address at which subgraphs with subscriptionProtocol: callback reach this process, such as http://10.0.0.5:4100/callbacks.',
+    { otherwise: 'no callbacks are received' },
+  ),
+  SUBSCRIPTION_CALLBACK_PORT: atStart('server.callbackPort', 'The port that receives callbacks.', { otherwise: 'that of callbackUrl' }),
+  SUBSCRIPTION_CALLBACK_HEARTBEAT_MS: atStart(
+    'server.callbackHeartbeatMs',
+    'How often these subgraphs ask whether a subscription still exists. Without a message for three times as long, it is lost.',
+  ),
   SUBSCRIPTION_DRAIN_MS: atStart('server.subscriptionDrainMs', 'The time over which a stopping process closes its sockets and streams.'),
   LOG_LEVEL: atOnce('log.level', 'The lowest level that is logged.'),
   LOG_FORMAT: atStart('log.format', 'How lines are written: as JSON, or as text for people at a terminal.'),

@@ -28,7 +28,8 @@ export const SUBGRAPH_ENTRIES = {
   url: 'The address of the subgraph, in place of that in the supergraph.',
   urls: 'Several addresses of the subgraph, among which requests are spread, in place of url.',
   subscriptionUrl: 'The address of its subscriptions, if it is another one.',
-  subscriptionProtocol: 'How it sends events: ws (graphql-transport-ws, the default) or sse (GraphQL over SSE).',
+  subscriptionProtocol:
+    'How it sends events: ws (graphql-transport-ws, the default), sse (GraphQL over SSE) or callback (server.callbackUrl).',
   errors: 'What clients see of its errors, in place of errors.show.',
   'tls.caFile': 'Authorities (PEM) that are trusted for its certificate, in place of traffic.tls.caFile. The file is watched.',
   'tls.certificateFile': 'The client certificate for it (PEM), in place of traffic.tls.certificateFile. The file is watched.',

@@ -5,8 +5,11 @@ import type { SubgraphError, SubgraphResult } from '../program/result.ts';
 /** The largest event that a subgraph may send. */
 export const MAX_EVENT_BYTES = 32 * 1024 * 1024;
 
-/** How subgraphs send events: `ws` is graphql-transport-ws, `sse` is GraphQL over SSE with a request for each subscription. */
-export const SUBSCRIPTION_PROTOCOLS = ['ws', 'sse'] as const;
+/**
+ * How subgraphs send events: `ws` is graphql-transport-ws, `sse` is GraphQL over SSE with a request for each subscription, `callback` is Apollo's HTTP
+ * callback protocol.
+ */
+export const SUBSCRIPTION_PROTOCOLS = ['ws', 'sse', 'callback'] as const;
 export type SubscriptionProtocol = (typeof SUBSCRIPTION_PROTOCOLS)[number];
 
 export interface SubscribeRequest {

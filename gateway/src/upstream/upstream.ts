@@ -4,14 +4,13 @@ import type { Registry } from 'prom-client';
 import { type HeaderRules, NO_HEADER_RULES, compileRequestRules, compileResponseRules } from '../headers/header-rules.ts';
 import type { FetchDone } from '../program/result.ts';
 import { type Measure, NOT_MEASURED } from '../request/context.ts';
-import type { AddressHealth } from './address-health.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
-import { type UpstreamRequest, type UpstreamTarget, startFetch } from './fetch-attempt.ts';
+import { type UpstreamRequest, startFetch } from './fetch-attempt.ts';
 import { ACCEPT_ENCODING } from './decode-body.ts';
 import { QuerySharing } from './query-sharing.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import { createSubgraphSockets } from './subgraph-sockets.ts';
-import { createSubgraphStreams } from './subgraph-streams.ts';
+import type { CallbackRegistry } from './callbacks/callback-registry.ts';
+import { createSubscriptionPools, openSubscriptions, watchEvents, withRules } from './subscription-pools.ts';
 import type { SubscriptionPool, SubscriptionProtocol, SubscriptionUpstream } from './subscription-upstream.ts';
 import type { ClientErrorCode, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import { type ClientPool, type ClientPoolOptions, type SubgraphPlace, createClientPool } from './subgraph-clients.ts';
@@ -71,6 +70,8 @@ export interface UpstreamOptions extends SubgraphAddresses {
   readonly isSharing?: boolean;
   /** Called for each change: when a mutation is sent, when it has ended, and when an event arrives. */
   readonly onChange?: (() => void) | undefined;
+  /** Receives events of subgraphs with the protocol `callback`, which need it. */
+  readonly callbacks?: CallbackRegistry | undefined;
   /** How often WebSockets to subgraphs are pinged. */
   readonly pingIntervalMs: number;
   /** Rules for headers; none by default. */
@@ -93,7 +94,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
   const shared = { maxResponseBytes: MAX_RESPONSE_BYTES, forwardResponseHeaders, measure };
   const sharing = options.isSharing === true ? new QuerySharing() : undefined;
   const noteChange = createNoteChange(sharing, options);
-  const pools = { ws: createSubgraphSockets({ pingIntervalMs }), sse: createSubgraphStreams() };
+  const pools = createSubscriptionPools(pingIntervalMs, options.callbacks);
   const durations = createDurations(metrics);
   const connections = createUpstreamMetrics(metrics);
   const clients = createClients({ isUndici: options.client === 'undici', tls }, { connections, sharing });
@@ -115,7 +116,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
       onMutation: noteChange,
     };
     const key = name.toLowerCase();
-    const pool = pools[subscriptionProtocols?.get(key) ?? 'ws'];
+    const pool = pools[subscriptionProtocols?.get(key) ?? 'ws'] as SubscriptionPool;
     const subscriptions = openSubscriptions(pool, { name, urls: subscriptionUrls.get(key) ?? urls, tls: tls(name) }, health);
     return {
       url: first,
@@ -142,7 +143,7 @@ export function createUpstreams(options: UpstreamOptions): Upstreams {
     ...at(options),
     at,
     close: async () => {
-      for (const pool of Object.values(pools)) pool.close();
+      for (const pool of Object.values(pools)) pool?.close();
       await clients.close();
     },
   };
@@ -172,25 +173,6 @@ function createDurations(registry: Registry) {
   });
 }
 
-/** Where the subscriptions of a subgraph are. */
-interface SubscriptionPlace {
-  readonly name: string;
-  readonly urls: string | readonly URL[];
-  readonly tls: ReadTls;
-}
-
-/** Returns the subscriptions at one address, or at several: each goes to one that is not ejected. */
-function openSubscriptions(
-  pool: SubscriptionPool,
-  { name, urls, tls }: SubscriptionPlace,
-  health: AddressHealth | undefined,
-): SubscriptionUpstream {
-  const all = (typeof urls === 'string' ? [urls] : urls.map(({ href }) => href)).map((url) => pool.open(name, url, tls));
-  const [first] = all as [SubscriptionUpstream];
-  if (!health || all.length === 1) return first;
-  return { url: first.url, subscribe: (request, receiver) => (all[health.pick()] as SubscriptionUpstream).subscribe(request, receiver) };
-}
-
 /** Creates the pool of all clients. Its clients are part of the metrics while they have connections. */
 function createClients(options: Pick<ClientPoolOptions, 'isUndici' | 'tls'>, { connections, sharing }: ClientWatch): ClientPool {
   return createClientPool({
@@ -215,30 +197,6 @@ interface ClientWatch {
 function watchClient(name: string, client: UpstreamClient, { connections, sharing }: ClientWatch): UpstreamClient {
   connections.watch(name, client);
   return sharing ? sharing.wrap(client, connections.countShared(name)) : client;
-}
-
-/** An event follows a change, so the fetches for it must not get what was read before the change. */
-function watchEvents(subscriptions: SubscriptionUpstream, noteChange: () => void): SubscriptionUpstream {
-  return {
-    ...subscriptions,
-    subscribe: (request, receiver) =>
-      subscriptions.subscribe(request, {
-        ...receiver,
-        next(result) {
-          noteChange();
-          receiver.next(result);
-        },
-      }),
-  };
-}
-
-/** The rules for headers also apply to the payload that identifies the caller on a WebSocket of a subgraph. */
-function withRules(subscriptions: SubscriptionUpstream, rewrite: UpstreamTarget['rewrite']): SubscriptionUpstream {
-  if (!rewrite) return subscriptions;
-  return {
-    ...subscriptions,
-    subscribe: (request, receiver) => subscriptions.subscribe({ ...request, identity: rewrite(request.identity) }, receiver),
-  };
 }
 
 function toCounters(connections: UpstreamMetrics, name: string) {
