@@ -43,3 +43,27 @@ export class LitEvents {
     };
   }
 }
+
+/** A subscription of the subgraphs of {@link createLitSources}, for which each event is completed by the second one. */
+export const LIT_QUERY = 'subscription { lit { id price } }';
+
+/** Returns two subgraphs, of which the first has the subscription. Its field `broken` always fails. */
+export function createLitSources(events: LitEvents) {
+  const broken = () => {
+    throw new Error('secret of the subgraph');
+  };
+  return {
+    lamps: {
+      sdl: `type Query { lamp: Lamp } type Lamp @key(fields: "id") { id: ID! }
+        type Subscription { lit(room: String): Lamp broken: Lamp }`,
+      resolvers: {
+        Query: { lamp: () => ({ id: '1' }) },
+        Subscription: { lit: { subscribe: () => events.subscribe() }, broken: { subscribe: broken } },
+      },
+    },
+    prices: {
+      sdl: 'type Lamp @key(fields: "id") { id: ID! price: Int }',
+      resolvers: { Lamp: { __resolveReference: (lamp: object) => lamp, price: () => 5 } },
+    },
+  };
+}

@@ -226,7 +226,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const { verifier } = parts;
   const isCredentialRequired = config.AUTH_REQUIRED;
   const forwardHeaders = findCollectedHeaders(config);
-  const isForwarded = createMatcher(config.headerRules);
+  const isForwarded = createMatcher(config.headerRules, findSourceHeaders(config.TOKEN_SOURCES));
   const path = config.GRAPHQL_PATH;
   const tokens = createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin);
   const requests = createRequestMetrics(registry);

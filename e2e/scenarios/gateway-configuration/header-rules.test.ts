@@ -8,23 +8,8 @@ import { createTokenIssuer, generateTokenKeys } from '@trestle/identity/tokens';
 import { Agent, fetch as fetchByUndici, interceptors } from 'undici';
 import { type Federation, startFederation } from '../../stack/federation.ts';
 import { subscribeTo } from '../../stack/subscriber.ts';
+import { QUERY, SOURCES } from './priced-lamps.ts';
 
-async function* onceLit() {
-  await Promise.resolve();
-  yield { lit: { id: '1' } };
-}
-
-const SOURCES = {
-  lamps: {
-    sdl: `type Query { lamp: Lamp } type Mutation { dim: Int } type Lamp @key(fields: "id") { id: ID! }
-      type Subscription { lit: Lamp }`,
-    resolvers: { Query: { lamp: () => ({ id: '1' }) }, Mutation: { dim: () => 1 }, Subscription: { lit: { subscribe: onceLit } } },
-  },
-  prices: {
-    sdl: 'type Lamp @key(fields: "id") { id: ID! price: Int }',
-    resolvers: { Lamp: { __resolveReference: (lamp: object) => lamp, price: () => 5 } },
-  },
-};
 const RULES = `
 headers:
   forward: [x-both]
@@ -44,7 +29,6 @@ subgraphs:
         - { propagate: X-None, default: absent }
         - { insert: X-Source, value: prices }
 `;
-const QUERY = '{ lamp { price } }';
 const SENT = { 'x-tenant': 'acme', 'x-secret': 's', 'x-both': 'b', 'x-other': 'o', authorization: 'Basic YTpi', te: 'trailers' };
 
 let folder: string;
@@ -214,94 +198,5 @@ describe('rules for headers, with tokens', () => {
     } finally {
       await other.stop();
     }
-  });
-});
-
-const RULES_WITH_PATTERNS = `
-headers:
-  request:
-    - { propagate: X-Tenant-* }
-  response:
-    - { propagate: Cache-Control }
-subgraphs:
-  prices:
-    headers:
-      request:
-        - { propagate: "*" }
-        - { remove: X-*-Secret }
-`;
-
-describe.each([
-  ['lean', 'bytes'],
-  ['undici', 'objects'],
-])('rules with patterns, with the client %s and the executor %s', (client, executor) => {
-  let federation: Federation;
-  beforeAll(async () => {
-    const file = join(folder, 'patterns.yaml');
-    await writeFile(file, RULES_WITH_PATTERNS);
-    const args = ['--config', file, '--set', `traffic.client=${client}`, '--set', `engine.executor=${executor}`];
-    federation = await startFederation(SOURCES, { args });
-  });
-  afterEach(() => {
-    federation.received.length = 0;
-    federation.intercept = undefined;
-  });
-  afterAll(() => federation.stop());
-
-  const lastOf = (subgraph: string) => federation.received.findLast((each) => each.subgraph === subgraph)?.headers ?? {};
-
-  it('pass on headers of the client whose names nobody knew before, to the subgraphs that have the rule', async () => {
-    const sent = { 'X-Tenant-Id': 'acme', 'x-tenant-secret': 's', 'x-other': 'o', cookie: 'a=1', te: 'trailers', 'accept-language': 'de' };
-    const { body } = await federation.ask(QUERY, {}, { ...sent, authorization: 'Basic YTpi', 'x-request-id': 'r-1' });
-    expect(body).toEqual({ data: { lamp: { price: 5 } } });
-    expect(lastOf('lamps')).toMatchObject({ 'x-tenant-id': 'acme', 'x-tenant-secret': 's', authorization: 'Basic YTpi' });
-    for (const name of ['x-other', 'accept-language', 'cookie', 'te']) expect(lastOf('lamps')).not.toHaveProperty(name);
-    expect(lastOf('prices')).toMatchObject({
-      'x-tenant-id': 'acme',
-      'x-other': 'o',
-      'accept-language': 'de',
-      'content-type': 'application/json',
-    });
-    for (const name of ['x-tenant-secret', 'cookie', 'te']) expect(lastOf('prices')).not.toHaveProperty(name);
-  });
-
-  it('pass on strings of connection_init, and refuse values that no header may have', async () => {
-    const query = 'subscription { lit { price } }';
-    const subscriber = subscribeTo(federation.gateway.url, {
-      query,
-      connectionParams: { 'X-Tenant-Id': 'acme', 'x other': 'o', 'x-n': 1 },
-    });
-    expect((await subscriber.wait(1))[0]).toMatchObject({ data: { lit: { price: 5 } } });
-    await subscriber.stop();
-    expect(lastOf('lamps')).toMatchObject({ 'x-tenant-id': 'acme' });
-    expect(lastOf('prices')).toMatchObject({ 'x-tenant-id': 'acme' });
-    expect(lastOf('prices')).not.toHaveProperty('x-n');
-    federation.received.length = 0;
-    for (const value of ['a\r\nx-admin: 1', 'v'.repeat(20_000)]) {
-      const refused = subscribeTo(federation.gateway.url, { query, connectionParams: { 'x-tenant-id': value } });
-      await refused.end();
-    }
-    expect(federation.received).toEqual([]);
-  });
-
-  it('refuse a request with more than 100 of them', async () => {
-    const headers = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-tenant-${String(i)}`, 'v']));
-    const refused = await federation.ask(QUERY, {}, headers);
-    expect([refused.status, refused.body]).toEqual([400, expect.objectContaining({ errors: [expect.anything()] })]);
-    expect(federation.received).toEqual([]);
-  });
-
-  it('have no cache use a response again without asking, because the names are not known', async () => {
-    federation.intercept = (_request, _body, response) => {
-      response.setHeader('cache-control', 'max-age=60');
-    };
-    const dispatcher = new Agent().compose(interceptors.cache({ type: 'private' }));
-    const get = async () => {
-      const response = await fetchByUndici(`${federation.url}?query=${encodeURIComponent(QUERY)}`, { dispatcher });
-      expect(await response.json()).toEqual({ data: { lamp: { price: 5 } } });
-      return [response.headers.get('cache-control'), response.headers.get('vary'), federation.received.splice(0).length];
-    };
-    expect([await get(), await get()]).toEqual(Array(2).fill(['private, max-age=60', '*', 2]));
-    await dispatcher.close();
   });
 });

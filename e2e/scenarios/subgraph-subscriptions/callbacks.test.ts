@@ -11,27 +11,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { parse } from 'graphql';
 import { request, until } from '../../stack/client.ts';
 import { type Federation, LINK, startFederation } from '../../stack/federation.ts';
-import { LitEvents } from '../../stack/lit-events.ts';
+import { LIT_QUERY, LitEvents, createLitSources } from '../../stack/lit-events.ts';
 import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
 
 const events = new LitEvents();
-const SDL = `type Query { lamp: Lamp } type Lamp @key(fields: "id") { id: ID! }
-  type Subscription { lit: Lamp broken: Lamp }`;
-const broken = () => {
-  throw new Error('secret of the subgraph');
-};
-const resolvers = {
-  Query: { lamp: () => ({ id: '1' }) },
-  Subscription: { lit: { subscribe: () => events.subscribe() }, broken: { subscribe: broken } },
-};
-const SOURCES = {
-  lamps: { sdl: SDL, resolvers },
-  prices: {
-    sdl: 'type Lamp @key(fields: "id") { id: ID! price: Int }',
-    resolvers: { Lamp: { __resolveReference: (lamp: object) => lamp, price: () => 5 } },
-  },
-};
-const QUERY = 'subscription { lit { id price } }';
+const SOURCES = createLitSources(events);
+const { sdl, resolvers } = SOURCES.lamps;
 
 async function findPort(): Promise<number> {
   const server = createTcpServer();
@@ -52,14 +37,14 @@ async function start(url: string, heartbeatMs: number): Promise<{ readonly feder
 
 describe('a subgraph that is served by Apollo Server with its plugin for callbacks', () => {
   const server = new ApolloServer({
-    schema: buildSubgraphSchema({ typeDefs: parse(LINK + SDL), resolvers }),
+    schema: buildSubgraphSchema({ typeDefs: parse(LINK + sdl), resolvers }),
     plugins: [ApolloServerPluginSubscriptionCallback(), ApolloServerPluginInlineTraceDisabled()],
   });
   let federation: Federation;
   let tenants: unknown[];
   const subscribers: Subscriber[] = [];
   const subscribe = (options: Partial<Parameters<typeof subscribeTo>[1]> = {}) => {
-    const subscriber = subscribeTo(federation.gateway.url, { query: QUERY, ...options });
+    const subscriber = subscribeTo(federation.gateway.url, { query: LIT_QUERY, ...options });
     subscribers.push(subscriber);
     return subscriber;
   };

@@ -8,7 +8,7 @@ import { type GraphQLSchema, parse } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/http';
 import { until } from '../../stack/client.ts';
 import { type Federation, LINK, startFederation } from '../../stack/federation.ts';
-import { LitEvents } from '../../stack/lit-events.ts';
+import { LIT_QUERY, LitEvents, createLitSources } from '../../stack/lit-events.ts';
 import { type Subscriber, subscribeTo } from '../../stack/subscriber.ts';
 
 const source = new LitEvents();
@@ -16,17 +16,8 @@ const send = (...events: unknown[]) => {
   source.send(...events);
 };
 
-const SDL = `type Query { lamp: Lamp } type Lamp @key(fields: "id") { id: ID! }
-  type Subscription { lit(room: String): Lamp }`;
-const resolvers = { Query: { lamp: () => ({ id: '1' }) }, Subscription: { lit: { subscribe: () => source.subscribe() } } };
-const SOURCES = {
-  lamps: { sdl: SDL, resolvers },
-  prices: {
-    sdl: 'type Lamp @key(fields: "id") { id: ID! price: Int }',
-    resolvers: { Lamp: { __resolveReference: (lamp: object) => lamp, price: () => 5 } },
-  },
-};
-const QUERY = 'subscription { lit { id price } }';
+const SOURCES = createLitSources(source);
+const { sdl, resolvers } = SOURCES.lamps;
 
 // Its types would add those of browsers to the whole project.
 const { createYoga } = createRequire(import.meta.url)('graphql-yoga') as { createYoga: (options: object) => RequestListener };
@@ -41,14 +32,14 @@ describe.each(Object.entries(SERVERS))('a subgraph that is served by %s', (_, cr
   let requests: IncomingMessage[];
   const subscribers: Subscriber[] = [];
   const subscribe = (options: Partial<Parameters<typeof subscribeTo>[1]> = {}) => {
-    const subscriber = subscribeTo(federation.gateway.url, { query: QUERY, ...options });
+    const subscriber = subscribeTo(federation.gateway.url, { query: LIT_QUERY, ...options });
     subscribers.push(subscriber);
     return subscriber;
   };
   const openTo = (count: number) => until(() => Promise.resolve(source.open === count));
 
   beforeAll(async () => {
-    const schema = buildSubgraphSchema({ typeDefs: parse(LINK + SDL), resolvers });
+    const schema = buildSubgraphSchema({ typeDefs: parse(LINK + sdl), resolvers });
     const listener = createListener(schema);
     server = createServer((request, response) => {
       requests.push(request);

@@ -9,14 +9,15 @@ export interface HeaderPattern {
 
 /**
  * Headers that no pattern stands for, besides those that are never forwarded: by some the gateway asks for a response of its own, others belong to
- * mutations, and the last are those that browsers and proxies write. A rule for one of them has to name it.
+ * mutations or are credentials, and the last are those that browsers and proxies write. A rule for one of them has to name it.
  */
 const NEVER_MATCHED: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'if-match', 'if-none-match', 'if-modified-since', 'if-range', 'range'],
-  ...['traceparent', 'tracestate', 'baggage', 'idempotency-key', 'proxy-authorization'],
-  ...['cookie', 'origin', 'referer', 'via', 'forwarded'],
+  ...['traceparent', 'tracestate', 'baggage', 'idempotency-key', 'idempotency-scope'],
+  ...['proxy-authorization', 'x-graphql-event-stream-token'],
+  ...['cookie', 'origin', 'referer', 'via', 'forwarded', 'x-real-ip'],
 ]);
-const NEVER_MATCHED_PREFIX = /^(?:sec-|x-forwarded-)/;
+const NEVER_MATCHED_PREFIX = /^(?:sec-|x-forwarded-|trestle-)/;
 
 /** Returns the pattern; undefined for a name without `*`, and for one with several. */
 export function readHeaderPattern(name: string): HeaderPattern | undefined {

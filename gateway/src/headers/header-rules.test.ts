@@ -116,18 +116,31 @@ describe('rules with patterns', () => {
   it('never stand for credentials, cookies, and headers of the message or of a hop', () => {
     const matches = createMatcher(rules([{ kind: 'propagate like', pattern: anyHeader }]));
     for (const name of [
-      'authorization',
-      'x-api-key',
-      'cookie',
-      'origin',
-      'host',
-      'content-length',
-      'accept',
-      'traceparent',
-      'trestle-client',
+      ...[
+        'authorization',
+        'x-api-key',
+        'proxy-authorization',
+        'x-graphql-event-stream-token',
+        'cookie',
+        'origin',
+        'host',
+        'content-length',
+      ],
+      ...[
+        'accept',
+        'traceparent',
+        'trestle-client',
+        'trestle-cache',
+        'sec-websocket-key',
+        'x-forwarded-for',
+        'x-real-ip',
+        'idempotency-scope',
+      ],
     ])
       expect([name, matches?.(name)]).toEqual([name, false]);
     expect(['x-any', 'user-agent'].map((name) => matches?.(name))).toEqual([true, true]);
+    const withSecret = createMatcher(rules([{ kind: 'propagate like', pattern: anyHeader }]), ['x-token']);
+    expect(['x-any', 'x-token'].map((name) => withSecret?.(name))).toEqual([true, false]);
   });
 
   it('have no part of a name twice', () => {

@@ -56,10 +56,13 @@ export function findPropagated({ request }: HeaderRules): string[] {
   return [...new Set(listRules(request).flatMap((rule) => (rule.kind === 'propagate' ? [rule.name] : [])))];
 }
 
-/** Returns what tells whether any rule passes on a request header by a pattern, by its name in lower case; undefined without such a rule. */
-export function createMatcher({ request }: HeaderRules): ((name: string) => boolean) | undefined {
+/**
+ * Returns a function that says whether any rule passes on a request header by a pattern, by its name in lower case; undefined without such a rule. No
+ * pattern stands for one of the `secret` names.
+ */
+export function createMatcher({ request }: HeaderRules, secret: readonly string[] = []): ((name: string) => boolean) | undefined {
   const patterns = listRules(request).flatMap((rule) => (rule.kind === 'propagate like' ? [rule.pattern] : []));
-  return patterns.length === 0 ? undefined : (name) => isMatched(name, patterns);
+  return patterns.length === 0 ? undefined : (name) => isMatched(name, patterns) && !secret.includes(name);
 }
 
 /** Returns the names of the headers that clients may get by any rule for responses. */

@@ -68,6 +68,12 @@ describe('SourceStream', () => {
     expect(received).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
+  it.each([{}, 'text', 1])('is refused with one error for errors that are no list: %j', (errors) => {
+    const { receiver, received } = open();
+    receiver().next({ errors: errors as unknown as [] });
+    expect(received).toEqual([{ errors: [errors] }]);
+  });
+
   it('is lost at once without positions', () => {
     const { receiver, received, requests } = open();
     receiver().next({ data: { n: 1 } });

@@ -127,7 +127,7 @@ export class SourceStream {
     if (this.#options.after !== undefined && !this.#hasPositions && result.data !== undefined)
       this.#refuse([{ message: GONE_MESSAGE, extensions: { code: 'GONE' } }]);
     // Without data it is no event: the subscription failed (GraphQL §6.2.3.1).
-    else if (result.data === undefined && result.errors) this.#refuse(result.errors);
+    else if (result.data === undefined && result.errors) this.#refuse(toList(result.errors));
     else {
       this.#reconnection.reset();
       this.#received++;
@@ -173,6 +173,11 @@ export class SourceStream {
     this.#reconnection.stop();
     notify();
   }
+}
+
+/** Returns the errors of a result; for what is no list, one error, which has no message then. */
+function toList(errors: unknown): readonly SubgraphError[] {
+  return (Array.isArray(errors) ? errors : [errors]) as readonly SubgraphError[];
 }
 
 /** A subgraph that shuts down, or whose database is unavailable, reports SERVICE_UNAVAILABLE. */

@@ -157,7 +157,7 @@ function toContent(type: string): Content | undefined {
   return /^application\/(?:graphql-response\+)?json$/i.test(media.trim()) ? 'result' : undefined;
 }
 
-/** Returns the result; undefined for a text that is no JSON object. */
+/** Returns the result, or undefined where the text is not a JSON object. */
 function parseResult(text: string): (SubgraphResult & { readonly extensions?: Readonly<Record<string, unknown>> }) | undefined {
   try {
     const result: unknown = JSON.parse(text);

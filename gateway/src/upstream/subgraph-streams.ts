@@ -4,11 +4,15 @@ import { createConnector } from '@trestle/http-client/undici-connector';
 import { Pool } from '@trestle/http-client/undici';
 import type { Pool as UndiciPool } from 'undici';
 import { SubgraphStream } from './subgraph-stream.ts';
-import type { SubscribeRequest, SubscriptionPool } from './subscription-upstream.ts';
+import { toHttpUrl, toSubscriptionHeaders } from './subscription-request.ts';
+import type { SubscriptionPool } from './subscription-upstream.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** Servers send the head of the response before the first event. */
 const HEAD_TIMEOUT_MS = 30_000;
+
+/** The protocol asks for exactly this value. */
+const ACCEPT = 'text/event-stream';
 
 /** The connections to one address, which exist while it has subscriptions. */
 interface Connections {
@@ -30,7 +34,7 @@ export function createSubgraphStreams(): SubscriptionPool {
   };
   return {
     open(name, address, tls) {
-      const url = new URL(address.replace(/^ws/, 'http'));
+      const url = toHttpUrl(address);
       // Subgraphs at one address may have certificates of their own.
       const key = `${name}\n${url.origin}`;
       return {
@@ -44,7 +48,8 @@ export function createSubgraphStreams(): SubscriptionPool {
             pool.destroy().catch(() => undefined);
           });
           streams.add(stream);
-          pool.dispatch({ method: 'POST', path: url.pathname + url.search, headers: toHeaders(request), body: toBody(request) }, stream);
+          const headers = toSubscriptionHeaders(request, ACCEPT);
+          pool.dispatch({ method: 'POST', path: url.pathname + url.search, headers, body: JSON.stringify(request.payload) }, stream);
           return () => {
             stream.abort();
           };
@@ -55,13 +60,4 @@ export function createSubgraphStreams(): SubscriptionPool {
       for (const { streams } of [...open.values()]) for (const stream of [...streams]) stream.abort();
     },
   };
-}
-
-/** The protocol asks for exactly this `Accept`. */
-function toHeaders({ identity, requestId }: SubscribeRequest): string[] {
-  return ['content-type', 'application/json', 'accept', 'text/event-stream', 'x-request-id', requestId, ...identity];
-}
-
-function toBody({ payload }: SubscribeRequest): string {
-  return JSON.stringify(payload);
 }

@@ -35,11 +35,6 @@ export class CallbackRegistry {
     this.#options = options;
   }
 
-  /** The number of open subscriptions. */
-  get size(): number {
-    return this.#open.size;
-  }
-
   /** Returns whether the subscription is open. */
   has(id: string): boolean {
     return this.#open.has(id);
@@ -50,7 +45,7 @@ export class CallbackRegistry {
     const { url, heartbeatMs } = this.#options;
     const [id, verifier] = [randomUUID(), randomUUID()];
     const silence = setTimeout(() => {
-      this.#end(id)?.lost({ isUnauthorized: false, cause: new Error('The subgraph did not call back in time') });
+      this.close(id)?.lost({ isUnauthorized: false, cause: new Error('The subgraph did not call back in time') });
     }, heartbeatMs * LOST_AFTER).unref();
     this.#open.set(id, { identity: { id, verifier }, receiver, silence });
     return { callbackUrl: `${url.replace(/\/$/, '')}/${id}`, subscriptionId: id, verifier, heartbeatIntervalMs: heartbeatMs };
@@ -58,7 +53,10 @@ export class CallbackRegistry {
 
   /** Ends a subscription: the subgraph learns it with its next message. Returns its receiver; undefined where it has ended before. */
   close(id: string): SourceReceiver | undefined {
-    return this.#end(id);
+    const open = this.#open.get(id);
+    clearTimeout(open?.silence);
+    this.#open.delete(id);
+    return open?.receiver;
   }
 
   /** Handles a message. Returns the status of the response: 404 has the subgraph end the subscription. */
@@ -70,16 +68,9 @@ export class CallbackRegistry {
     open.silence.refresh();
     if (message.action === 'next') open.receiver.next(message.payload);
     if (message.action !== 'complete') return 204;
-    this.#end(id);
+    this.close(id);
     if (message.errors.length > 0) open.receiver.refused(message.errors);
     else open.receiver.complete();
     return 202;
-  }
-
-  #end(id: string): SourceReceiver | undefined {
-    const open = this.#open.get(id);
-    clearTimeout(open?.silence);
-    this.#open.delete(id);
-    return open?.receiver;
   }
 }

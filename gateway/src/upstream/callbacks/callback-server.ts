@@ -75,12 +75,10 @@ class BodyReader {
   read(request: IncomingMessage, done: (text: string | 413 | 503) => void): void {
     const chunks: Buffer[] = [];
     let length = 0;
-    const settle = (result: (() => string) | 413 | 503) => {
+    const settle = (result: string | 413 | 503) => {
       request.off('data', add).off('end', finish);
-      if (typeof result === 'number') {
-        chunks.length = 0;
-        done(result);
-      } else done(result());
+      chunks.length = 0;
+      done(result);
     };
     const add = (chunk: Buffer) => {
       length += chunk.length;
@@ -90,7 +88,7 @@ class BodyReader {
       else if (this.#arriving > MAX_ARRIVING_BYTES) settle(503);
     };
     const finish = () => {
-      settle(() => Buffer.concat(chunks).toString());
+      settle(Buffer.concat(chunks).toString());
     };
     request
       .on('data', add)

@@ -2,15 +2,19 @@
 import { createUndiciClient } from '@trestle/http-client/undici-client';
 import type { ClientResponse, ReadTls, UpstreamClient } from '@trestle/http-client/upstream-client';
 import type { SubgraphError } from '../../program/result.ts';
+import { toHttpUrl, toSubscriptionHeaders } from '../subscription-request.ts';
 import type { SourceReceiver, SubscribeRequest, SubscriptionPool } from '../subscription-upstream.ts';
 import type { CallbackRegistry, CallbackTicket } from './callback-registry.ts';
 
+const ACCEPT = 'application/json;callbackSpec=1.0, application/json';
 const LIMITS = { maxConnections: 64, connectTimeoutMs: 5000, timeoutMs: 30_000, maxResponseBytes: 1024 * 1024 };
 
-/** Creates the subscriptions. Subgraphs respond to a request when they have called back for the first time. */
+/**
+ * Creates the subscriptions. Subgraphs respond to a request when they have called back for the first time. The pool ends with the process, after the
+ * port of callbacks was closed, so nothing is received for subscriptions that are still open then.
+ */
 export function createSubgraphCallbacks(registry: CallbackRegistry): SubscriptionPool {
   const clients = new Map<string, UpstreamClient>();
-  const open = new Set<string>();
   const clientOf = (key: string, { origin }: URL, tls: ReadTls) => {
     const client = clients.get(key) ?? createUndiciClient(origin, { ...LIMITS, tls });
     clients.set(key, client);
@@ -18,19 +22,16 @@ export function createSubgraphCallbacks(registry: CallbackRegistry): Subscriptio
   };
   return {
     open(name, address, tls) {
-      const url = new URL(address.replace(/^ws/, 'http'));
+      const url = toHttpUrl(address);
       const client = clientOf(`${name}\n${url.origin}`, url, tls);
       return {
         url: url.href,
         subscribe(request, receiver) {
-          const end = () => {
-            open.delete(ticket.subscriptionId);
-          };
-          const ticket = registry.open(toEnding(receiver, end));
+          const ticket = registry.open(receiver);
           const { subscriptionId: id } = ticket;
-          open.add(id);
+          const headers = toSubscriptionHeaders(request, ACCEPT);
           const sent = client.send(
-            { path: url.pathname + url.search, headers: toHeaders(request), body: toBody(request, ticket) },
+            { path: url.pathname + url.search, headers, body: toBody(request, ticket) },
             {
               onResponse: (response) => {
                 const failure = findFailure(response);
@@ -41,44 +42,15 @@ export function createSubgraphCallbacks(registry: CallbackRegistry): Subscriptio
           );
           return () => {
             registry.close(id);
-            end();
             sent.abort(new Error('The subscription has ended'));
           };
         },
       };
     },
     close() {
-      for (const id of open) registry.close(id);
-      open.clear();
       for (const client of clients.values()) client.close().catch(() => undefined);
     },
   };
-}
-
-/** Returns the receiver, which also calls `end` before its last call. */
-function toEnding(receiver: SourceReceiver, end: () => void): SourceReceiver {
-  return {
-    next: (result) => {
-      receiver.next(result);
-    },
-    refused: (errors) => {
-      end();
-      receiver.refused(errors);
-    },
-    complete: () => {
-      end();
-      receiver.complete();
-    },
-    lost: (loss) => {
-      end();
-      receiver.lost(loss);
-    },
-  };
-}
-
-function toHeaders({ identity, requestId }: SubscribeRequest): string[] {
-  const accept = 'application/json;callbackSpec=1.0, application/json';
-  return ['content-type', 'application/json', 'accept', accept, 'x-request-id', requestId, ...identity];
 }
 
 function toBody({ payload }: SubscribeRequest, subscription: CallbackTicket): string {
