@@ -24,6 +24,7 @@ import type { Hooks } from './extensions/compile-hooks.ts';
 import { loadHooks } from './extensions/load-extensions.ts';
 import { findCollectedHeaders } from './collected-headers.ts';
 import { createMatcher, hasClaims } from './headers/header-rules.ts';
+import { createHeaderRecorder } from './observability/recorded-headers.ts';
 import { createRequestMetrics } from './observability/request-metrics.ts';
 import { registerSupergraphs } from './observability/supergraph-metrics.ts';
 import { createTransportMetrics } from './observability/subscription-metrics.ts';
@@ -224,22 +225,23 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
   const { forwardMutationHeaders } = config;
   const { SUBSCRIPTION_DRAIN_MS: subscriptionDrainMs, REQUEST_DRAIN_MS: requestDrainMs } = config;
   const { verifier } = parts;
-  const isCredentialRequired = config.AUTH_REQUIRED;
   const forwardHeaders = findCollectedHeaders(config);
   const isForwarded = createMatcher(config.headerRules, findSourceHeaders(config.TOKEN_SOURCES));
-  const path = config.GRAPHQL_PATH;
-  const tokens = createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin);
+  const requestParts = {
+    ...parts,
+    path: config.GRAPHQL_PATH,
+    isCredentialRequired: config.AUTH_REQUIRED,
+    tokens: createTokenFinder(config.TOKEN_SOURCES, edge.isAllowedOrigin),
+    recordHeaders: createHeaderRecorder(config.OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST),
+    forwardHeaders,
+    isForwarded,
+  };
   const requests = createRequestMetrics(registry);
   const metrics = createTransportMetrics(registry);
   const responses = new StreamedResponses({ verifier, limits, buffers, maxStreams, metrics });
   const reserved = new ReservedStreams({ responses, verifier, limits, buffers, maxOperations, metrics });
   const sockets = new WebSocketTransport({
-    ...parts,
-    path,
-    isCredentialRequired,
-    tokens,
-    forwardHeaders,
-    isForwarded,
+    ...requestParts,
     fixedHeader: config.TLS_CLIENT_SUBJECT_HEADER,
     limits: config.sockets,
     buffers,
@@ -247,12 +249,7 @@ function createTransports(config: Config, { buffers, metrics: registry, edge, ..
     metrics,
   });
   const handle = createHttpTransport({
-    ...parts,
-    path,
-    isCredentialRequired,
-    tokens,
-    forwardHeaders,
-    isForwarded,
+    ...requestParts,
     forwardMutationHeaders,
     isAllowedOrigin: edge.isAllowedOrigin,
     maxBatch: config.MAX_BATCH,

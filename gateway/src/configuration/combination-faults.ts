@@ -1,9 +1,11 @@
 /** Settings that are valid each by itself, and not together. */
 import type { readSettings } from '@trestle/env';
+import { findSourceHeaders } from '../request/token-sources.ts';
 import type { settings } from './settings.ts';
 
 const CLAIMS_NEED_AUTH = 'must be on for rules with `claim`: claims of tokens that are not checked could be forged';
 
+const RECORDED_TOKENS = 'must not name a header of authentication.tokenSources: it holds a token';
 const MCP_NEEDS_DOCUMENTS = 'needs documents.trustedFile: only trusted documents are tools';
 const CACHE_NEEDS_REDIS = 'needs rateLimits.redisUrl (REDIS_URL) for redis';
 const CACHE_NEEDS_TRESTLE = 'needs the engine trestle';
@@ -32,6 +34,9 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   if (values.AUTH_REQUIRED && !values.AUTH) addFault('AUTH_REQUIRED', 'needs auth, which is off');
   if (values.TOKEN_SOURCES?.some(({ kind }) => kind !== 'authorization') && !values.AUTH)
     addFault('TOKEN_SOURCES', 'needs auth, which is off');
+  const recorded = values.OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST;
+  if (findSourceHeaders(values.TOKEN_SOURCES).some((name) => recorded.includes(name)))
+    addFault('OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST', RECORDED_TOKENS);
   if (!values.AUTH && hasClaimRules) addFault('AUTH', CLAIMS_NEED_AUTH);
   if (values.MCP && !isProcess) {
     if (!values.TRUSTED_DOCUMENTS_FILE) addFault('MCP', MCP_NEEDS_DOCUMENTS);

@@ -109,6 +109,10 @@ export const PROCESS_ENTRIES = {
     'telemetry.headers',
     'Request headers to the collector, such as Authorization: ${OTLP_TOKEN}; at most 32. They are never logged.',
   ),
+  OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST: atStart(
+    'telemetry.requestHeaders',
+    'Request headers whose values spans and lines of the access log have, such as X-Tenant; at most 16, and none with a credential.',
+  ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: atStart('telemetry.traces.endpoint', 'Where traces go, with the path.', {
     otherwise: 'otlpEndpoint with /v1/traces',
   }),

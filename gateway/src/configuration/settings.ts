@@ -20,6 +20,7 @@ import { EXECUTORS } from '../execute/executor.ts';
 import { mayForward } from '../headers/header-names.ts';
 import { isHeaderValue } from '../headers/header-values.ts';
 import { COST_MODES, DEFAULT_LIMITS } from '../limits/limits.ts';
+import { parseRecordedNames } from '../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
@@ -193,6 +194,7 @@ export const settings = {
   SUBSCRIPTION_CALLBACK_PORT: setting.port().optional(),
   SUBSCRIPTION_CALLBACK_HEARTBEAT_MS: setting.integer(100, 600_000).default(5000),
   SUBSCRIPTION_DRAIN_MS: setting.integer(0, 600_000).default(1000),
+  OTEL_INSTRUMENTATION_HTTP_CAPTURE_HEADERS_SERVER_REQUEST: setting.parsed(parseRecordedNames, 'list').default([]),
   OVERRIDE_LABELS: setting.list().default([]),
   OVERRIDE_LABELS_HEADER: setting.parsed(readForwardedName).optional(),
   EXTENSIONS_FILE: setting.path().optional(),

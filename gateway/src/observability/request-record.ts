@@ -2,6 +2,7 @@
 import type { Log } from '@trestle/log';
 import type { Scope } from '@trestle/telemetry';
 import { toOperationLabel } from './operation-label.ts';
+import type { RecordedHeaders } from './recorded-headers.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { endRequestSpan } from './tracing.ts';
 
@@ -12,6 +13,8 @@ export interface RecordedRequest {
   readonly route: string;
   readonly requestId: string;
   readonly trace: Scope | undefined;
+  /** Undefined without any. */
+  readonly headers: RecordedHeaders | undefined;
 }
 
 export interface RecordOptions {
@@ -46,10 +49,10 @@ export class RequestRecord {
     if (this.#isMeasured) return;
     this.#isMeasured = true;
     const [operation, kind] = [this.#operation, this.#kind];
-    const { method, route, trace } = this.#request;
+    const { method, route, trace, headers } = this.#request;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     this.#options.metrics.end({ status, seconds, operation, span: trace?.ids });
-    if (trace) endRequestSpan(trace, { method, route, status, operation, kind });
+    if (trace) endRequestSpan(trace, { method, route, status, operation, kind, headers });
   }
 
   /** Measures the request if that has not happened, and writes its line to the access log. Later calls do nothing. */
@@ -57,7 +60,7 @@ export class RequestRecord {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.measure(status);
-    const { requestId, method, route, trace } = this.#request;
+    const { requestId, method, route, trace, headers } = this.#request;
     const durationMs = Math.round(performance.now() - this.#startedAt);
     const operation = this.#operation;
     // Names each property, because spreads are slow.
@@ -65,6 +68,7 @@ export class RequestRecord {
       operation === undefined
         ? { requestId, method, route, status, durationMs }
         : { requestId, method, route, status, durationMs, operation };
-    this.#options.log.access(trace ? { ...fields, ...trace.ids } : fields);
+    const identified = trace ? { ...fields, ...trace.ids } : fields;
+    this.#options.log.access(headers ? { ...identified, headers } : identified);
   }
 }

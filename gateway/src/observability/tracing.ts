@@ -1,8 +1,9 @@
 /** Attributes of the gateway's spans (OpenTelemetry semantic conventions: HTTP server spans, GraphQL server spans). */
 import { ATTR_GRAPHQL_OPERATION_NAME, ATTR_GRAPHQL_OPERATION_TYPE } from '@opentelemetry/semantic-conventions/incubating';
 import type { Scope } from '@trestle/telemetry';
-import { endServerSpan } from '@trestle/telemetry/http';
+import { endServerSpan, toHeaderAttributes } from '@trestle/telemetry/http';
 import type { ServedLaunch } from '../launches/delivered.ts';
+import type { RecordedHeaders } from './recorded-headers.ts';
 
 interface EndedRequest {
   /** The HTTP method, or `WS` for an operation over a WebSocket. */
@@ -12,11 +13,13 @@ interface EndedRequest {
   readonly status: number;
   readonly operation: string | undefined;
   readonly kind: string | undefined;
+  readonly headers: RecordedHeaders | undefined;
 }
 
 /** Ends the SERVER span of a request. The document is left out: it may contain personal data. */
-export function endRequestSpan(scope: Scope, { method, route, status, operation, kind }: EndedRequest): void {
-  endServerSpan(scope, { method, route, status }, toOperationAttributes({ name: operation, kind }));
+export function endRequestSpan(scope: Scope, { method, route, status, operation, kind, headers }: EndedRequest): void {
+  const attributes = toOperationAttributes({ name: operation, kind });
+  endServerSpan(scope, { method, route, status }, headers ? { ...attributes, ...toHeaderAttributes(headers) } : attributes);
 }
 
 /** Returns `graphql.operation.name` and `graphql.operation.type`, each only when it is known. */

@@ -15,13 +15,15 @@ export const LOG_FORMATS = ['json', 'text'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 const INFO = LOG_LEVELS.indexOf('info');
 
-/** Holds the fields of a line besides its message. Add a field only if it can never contain input of a client. */
+/** Holds the fields of a line besides its message. Add a field only if it can never contain input of a client, or if the operator has to ask for it. */
 export interface LogFields {
   readonly requestId?: string;
   readonly method?: string;
   /** Path template, such as `/users/{id}`; never the path as sent. */
   readonly route?: string;
   readonly operation?: string;
+  /** Headers that the operator has chosen, by names in lower case. Their values are masked. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly status?: number;
   readonly code?: string;
   readonly durationMs?: number;

@@ -11,6 +11,12 @@ describe('toText', () => {
     );
   });
 
+  it('writes a field with members as JSON', () => {
+    expect(write({ msg: 'request', headers: { 'x-tenant': 'a "b"\u009b' } })).toBe(
+      `${TIME} INFO  gateway request headers={"x-tenant":"a \\"b\\"\\u009b"}\n`,
+    );
+  });
+
   it('writes the stack of an error and of its causes on indented lines', () => {
     const error = { type: 'Error', message: 'a', stack: 'Error: a\n    at b.ts:1', cause: { type: 'TypeError', message: 'c' } };
     expect(write({ level: 'error', msg: 'failed', error })).toBe(

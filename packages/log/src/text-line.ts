@@ -39,8 +39,7 @@ function toErrorLines({ type, message, stack, cause }: Described): string[] {
 }
 
 function toValue(value: unknown): string {
-  if (typeof value !== 'string') return String(value);
-  return PLAIN.test(value) ? value : escape(JSON.stringify(value));
+  return typeof value === 'string' && PLAIN.test(value) ? value : escape(JSON.stringify(value));
 }
 
 function escape(text: string): string {

@@ -1,5 +1,7 @@
 /** Names and attributes of HTTP spans, by OpenTelemetry's semantic conventions (HTTP server spans, HTTP client spans). */
+import type { Attributes } from '@opentelemetry/api';
 import {
+  ATTR_HTTP_REQUEST_HEADER,
   ATTR_HTTP_REQUEST_METHOD,
   ATTR_HTTP_RESPONSE_STATUS_CODE,
   ATTR_HTTP_ROUTE,
@@ -21,7 +23,7 @@ export interface ServedRequest {
  * Ends the SERVER span of a request and names it `{method} {route}`. Path and query as sent are omitted, because they may contain personal
  * data. Only statuses of 500 and above are failures (HTTP server spans, "Status").
  */
-export function endServerSpan(scope: Scope, { method, route, status }: ServedRequest, attributes: Record<string, string> = {}): void {
+export function endServerSpan(scope: Scope, { method, route, status }: ServedRequest, attributes: Attributes = {}): void {
   scope.rename(route === undefined ? method : `${method} ${route}`);
   scope.end(
     {
@@ -32,6 +34,11 @@ export function endServerSpan(scope: Scope, { method, route, status }: ServedReq
     },
     status >= 500 ? String(status) : undefined,
   );
+}
+
+/** Returns the attributes of request headers, by their names in lower case: `http.request.header.<name>`, each a list of its value. */
+export function toHeaderAttributes(headers: Readonly<Record<string, string>>): Attributes {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [ATTR_HTTP_REQUEST_HEADER(name), [value]]));
 }
 
 /** Returns the attributes of a POST to `url`, for {@link Scope.startCall}: without its user, password and query, which may be secret. */

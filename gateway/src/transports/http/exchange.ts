@@ -4,6 +4,7 @@ import { takeUrlKeys } from '@trestle/identity/credential';
 import type { Log } from '@trestle/log';
 import { toRequestId } from '@trestle/service/request-id';
 import type { Scope, Tracing } from '@trestle/telemetry';
+import type { RecordHeaders } from '../../observability/recorded-headers.ts';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
 import type { OperationResult } from '../../request/operation.ts';
@@ -18,6 +19,8 @@ export interface ExchangeOptions {
   readonly metrics: RequestMetrics;
   readonly tracing: Tracing;
   readonly compression: Compression;
+  /** Finds the headers for the record of a request. */
+  readonly recordHeaders: RecordHeaders;
 }
 
 /** What is served at another path than GraphQL requests. */
@@ -41,7 +44,7 @@ export class HttpExchange {
 
   /** `served` is undefined for a GraphQL request. */
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions & { readonly served?: ServedPath | undefined }) {
-    const { path, log, metrics, tracing, compression, served } = options;
+    const { path, log, metrics, tracing, compression, recordHeaders, served } = options;
     this.urlKeys = takeUrlKeys(request);
     // A page that links elsewhere must not pass on the URL that the browser shows.
     if (this.urlKeys.length > 0) response.setHeader('referrer-policy', 'no-referrer');
@@ -51,7 +54,8 @@ export class HttpExchange {
     this.trace = tracing.begin(request.headers);
     const { requestId, trace } = this;
     const route = served?.path ?? path;
-    this.record = new RequestRecord({ method: request.method ?? '', route, requestId, trace }, { metrics, log });
+    const recorded = { method: request.method ?? '', route, requestId, trace, headers: recordHeaders(request.headers) };
+    this.record = new RequestRecord(recorded, { metrics, log });
     this.compression = compression;
     this.#log = log;
     this.#refusals = served?.refusals;

@@ -7,6 +7,7 @@ import type { Admission } from '@trestle/service/admission';
 import { clientOf } from '@trestle/service/client-id';
 import { Turn } from '@trestle/service/turn';
 import type { Tracing } from '@trestle/telemetry';
+import type { RecordHeaders } from '../../observability/recorded-headers.ts';
 import type { RequestMetrics } from '../../observability/request-metrics.ts';
 import { RequestRecord } from '../../observability/request-record.ts';
 import type { TransportMetrics } from '../../observability/subscription-metrics.ts';
@@ -27,6 +28,8 @@ export interface SocketRunOptions {
   readonly requests: RequestMetrics;
   readonly metrics: TransportMetrics;
   readonly tracing: Tracing;
+  /** Finds the headers of the handshake for the record of an operation. */
+  readonly recordHeaders: RecordHeaders;
   /** Operations take turns with HTTP requests. */
   readonly admission: Admission;
   readonly rateLimits: RateLimits;
@@ -35,11 +38,12 @@ export interface SocketRunOptions {
 
 /** Creates the function that connections call for each `subscribe` message. */
 export function createSocketRun(options: SocketRunOptions): ConnectionOptions['run'] {
-  const { run, path, log, requests, metrics, tracing, admission, rateLimits, hooks } = options;
+  const { run, path, log, requests, metrics, tracing, recordHeaders, admission, rateLimits, hooks } = options;
   const begin: ConnectionOptions['run'] = (operation, { payload, identity, request }) => {
     const requestId = randomUUID();
     const trace = tracing.begin({});
-    const record = new RequestRecord({ method: 'WS', route: path, requestId, trace }, { metrics: requests, log });
+    const headers = recordHeaders(request.headers);
+    const record = new RequestRecord({ method: 'WS', route: path, requestId, trace, headers }, { metrics: requests, log });
     const quota = rateLimits.open(request, identity.caller);
     const context = createContext({ ...identity, ...readClient(request), requestId, mutationHeaders: [], quota, trace });
     const turn = new Turn(admission, { client: clientOf(request), bytes: sizeOf(payload) });
