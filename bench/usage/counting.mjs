@@ -1,6 +1,6 @@
 /** Measures what the gateway's usage log adds to a request, and how long its reports take to write. */
-import { UsageLog } from '../../gateway/dist/usage/usage-log.js';
-import { writeReports } from '../../gateway/dist/usage/usage-reports.js';
+import { UsageLog } from '../../gateway/dist/usage/registry/usage-log.js';
+import { writeReports } from '../../gateway/dist/usage/registry/usage-reports.js';
 
 const OPERATIONS = 500;
 const CLIENTS = 20;

@@ -48,7 +48,7 @@ import { ReservedStreams } from './transports/sse/reserved-streams.ts';
 import { WebSocketTransport } from './transports/websocket/websocket-transport.ts';
 import type { CallbackRegistry } from './upstream/callbacks/callback-registry.ts';
 import { createUpstreams } from './upstream/upstream.ts';
-import { createUsage, reportsUsage } from './usage/create-usage.ts';
+import { createUsage, findUsageFormat } from './usage/create-usage.ts';
 import { watchTrustedDocuments } from './watch-documents.ts';
 
 /** What all graphs of a process share. */
@@ -202,7 +202,7 @@ function prepareEngine(
           errorFactor: config.CANARY_ERROR_FACTOR,
           p95Factor: config.CANARY_P95_FACTOR,
         },
-        reportsUsage: reportsUsage(config),
+        usageFormat: findUsageFormat(config),
         batchesEntities: config.BATCH_ENTITIES,
         warmUp: { maxOperations: config.WARM_UP_OPERATIONS, maxMs: config.WARM_UP_TIMEOUT_MS },
       });

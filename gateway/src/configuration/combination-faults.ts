@@ -51,6 +51,7 @@ export function findCombinationFaults(values: SettingValues, { isProcess, hasCla
   if (values.SUBSCRIPTION_CALLBACK_URL !== undefined && values.WORKERS > 1)
     addFault('SUBSCRIPTION_CALLBACK_URL', CALLBACKS_NEED_ONE_WORKER);
   findExtensionFaults(values, addFault);
+  findUsageFaults(values, addFault);
   if (values.RESPONSE_CACHE === 'redis' && !values.REDIS_URL) addFault('RESPONSE_CACHE', CACHE_NEEDS_REDIS);
   if (values.RESPONSE_CACHE !== 'off' && values.GATEWAY_ENGINE !== 'trestle') addFault('RESPONSE_CACHE', CACHE_NEEDS_TRESTLE);
   if (values.RESPONSE_CACHE !== 'off' && values.WORKERS > 1) addFault('RESPONSE_CACHE', CACHE_NEEDS_ONE_WORKER);
@@ -63,4 +64,12 @@ function findExtensionFaults(
   if (engine === 'apollo' && (file !== undefined || url !== undefined)) addFault('GATEWAY_ENGINE', 'must be trestle for extensions');
   if (url !== undefined && stages.length === 0) addFault('COPROCESSOR_STAGES', 'must name a stage');
   if (url === undefined && stages.length > 0) addFault('COPROCESSOR_URL', 'must be set, because stages are named');
+}
+
+function findUsageFaults(values: SettingValues, addFault: AddFault): void {
+  const { HIVE_ACCESS_TOKEN: token, HIVE_TARGET: target, REGISTRY_URL: registry, GATEWAY_ENGINE: engine } = values;
+  if (target !== undefined && token === undefined) addFault('HIVE_TARGET', 'needs usage.hive.token (HIVE_ACCESS_TOKEN)');
+  if (token !== undefined && registry !== undefined)
+    addFault('HIVE_ACCESS_TOKEN', 'must not be set beside a registry: usage is reported to one');
+  if (token !== undefined && engine !== 'trestle') addFault('HIVE_ACCESS_TOKEN', 'needs the engine trestle');
 }

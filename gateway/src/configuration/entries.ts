@@ -42,17 +42,25 @@ export const ENTRIES: Readonly<Record<FileSettingName, Entry>> = {
   REGISTRY_CONTRACT: atStart('supergraph.registry.contract', 'The contract of the environment; default: the whole graph.'),
   REGISTRY_TOKEN: atStart('supergraph.registry.token', 'A token of the registry that may read the environment.'),
   REGISTRY_PUBLIC_KEY_FILE: atStart('supergraph.registry.publicKeyFile', 'The Ed25519 public key (PEM) of the signatures of the registry.'),
-  USAGE_REPORTS: atStart(
-    'supergraph.registry.usage.reports',
-    'Whether the operations that clients send are reported to the registry; the token then needs the scope REPORT.',
-  ),
-  USAGE_INTERVAL_MS: atStart('supergraph.registry.usage.intervalMs', 'The time that one report is about.'),
-  USAGE_MAX_BYTES: atStart(
-    'supergraph.registry.usage.maxBytes',
-    'The memory of what is not reported yet, in each process. Beyond it the oldest reports are dropped.',
-  ),
   HIVE_CDN_ENDPOINT: atStart('supergraph.hive.endpoints', 'The endpoint of a target on the CDN of Hive, and those of mirrors.'),
   HIVE_CDN_KEY: atStart('supergraph.hive.key', 'The CDN access token.'),
+  USAGE_REPORTS: atStart(
+    'usage.reports',
+    'Whether the operations that clients send are reported: to the registry that the supergraph comes from, whose token then needs the scope REPORT, or to Hive.',
+  ),
+  USAGE_INTERVAL_MS: atStart('usage.intervalMs', 'The time that one report is about.'),
+  USAGE_MAX_BYTES: atStart(
+    'usage.maxBytes',
+    'The memory of what is not reported yet, in each process. Beyond it the oldest reports are dropped.',
+  ),
+  HIVE_ACCESS_TOKEN: atStart('usage.hive.token', 'The access token of GraphQL Hive with which usage is reported there.', {
+    otherwise: 'nothing is reported to Hive',
+  }),
+  HIVE_TARGET: atStart('usage.hive.target', 'The target of Hive: organization/project/target, or its id.', {
+    otherwise: 'the target that the token belongs to',
+  }),
+  HIVE_USAGE_ENDPOINT: atStart('usage.hive.endpoint', 'The usage endpoint of Hive, without a target.'),
+  HIVE_USAGE_SAMPLE_RATE: atStart('usage.hive.sampleRate', 'The share of requests that is reported to Hive, 0 to 1.'),
   APOLLO_UPLINK_ENDPOINTS: atStart('supergraph.uplink.endpoints', 'The endpoints of Apollo Uplink, the preferred one first.'),
   APOLLO_GRAPH_REF: atStart('supergraph.uplink.graphRef', 'The graph and its variant, such as my-graph@current.'),
   APOLLO_KEY: atStart('supergraph.uplink.key', 'The API key of the graph.'),

@@ -24,6 +24,7 @@ import { parseRecordedNames } from '../observability/recorded-headers.ts';
 import { SLOW_POLICIES } from '../transports/delivery/send-queue.ts';
 import { subgraphTrafficSettings, trafficSettings } from './traffic-settings.ts';
 import { UPSTREAM_CLIENTS } from '../upstream/upstream.ts';
+import { parseHiveTarget } from './parse-hive-target.ts';
 import { parseTokenSources } from './parse-token-sources.ts';
 import { CLIENT_CERTIFICATES, readCertificates, readPrivateKey } from './pem.ts';
 import { readGraphPath, readGraphqlPath, readProbePath } from './served-paths.ts';
@@ -119,6 +120,10 @@ export const settings = {
   USAGE_MAX_BYTES: setting.integer(65_536, 1_073_741_824).default(16_777_216),
   HIVE_CDN_ENDPOINT: urls().default([]),
   HIVE_CDN_KEY: headerValue().optional(),
+  HIVE_ACCESS_TOKEN: headerValue().optional(),
+  HIVE_TARGET: setting.parsed(parseHiveTarget).optional(),
+  HIVE_USAGE_ENDPOINT: setting.url('http:', 'https:').default('https://app.graphql-hive.com/usage'),
+  HIVE_USAGE_SAMPLE_RATE: setting.number(0, 1).default(1),
   APOLLO_UPLINK_ENDPOINTS: urls().default(UPLINK_ENDPOINTS),
   APOLLO_GRAPH_REF: setting.string().optional(),
   APOLLO_KEY: setting.string().optional(),

@@ -14,6 +14,7 @@ import { createLagMetric, registerStreams } from '../observability/subscription-
 import { createCanaryMetrics } from '../observability/supergraph-metrics.ts';
 import { type StartPlanner, THREAD_LIMITS, startPlannerThread } from '../plan/planner-thread.ts';
 import type { Measure } from '../request/context.ts';
+import type { UsageFormat } from '../request/operation-usage.ts';
 import { type RegistryOptions, SubscriptionRegistry } from '../subscriptions/subscription-registry.ts';
 import type { CanarySettings } from '../launches/canary-judge.ts';
 import { type Delivered, readDelivered } from '../launches/delivered.ts';
@@ -31,8 +32,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
   /** Default: 200 operations, 30 s. */
   readonly warmUp?: WarmUpSettings | undefined;
   readonly canary: CanarySettings;
-  /** Whether programs say what is reported of their use. Default: they do not. */
-  readonly reportsUsage?: boolean | undefined;
+  /** What programs say of their use. By default nothing, because usage is not reported. */
+  readonly usageFormat?: UsageFormat | undefined;
   /** Whether equal fetches of entities become one. Default: they do. */
   readonly batchesEntities?: boolean | undefined;
   readonly upstreams: Upstreams;
@@ -58,8 +59,8 @@ export interface TrestleEngineOptions extends RuntimeSettings {
 export async function createTrestleEngine(options: TrestleEngineOptions): Promise<Engine> {
   const { upstreams, measure, log, metrics, hooks, cache, shared, isOverwriting } = options;
   const { isShared = () => false, startPlanner = startPlannerThread } = options;
-  const { reportsUsage = false, batchesEntities = true } = options;
-  const planning = { keepsFetches: cache?.entities !== undefined, reportsUsage, batchesEntities };
+  const { usageFormat, batchesEntities = true } = options;
+  const planning = { keepsFetches: cache?.entities !== undefined, usageFormat, batchesEntities };
   const load = async ({ sdl, launch }: Pick<Delivered, 'sdl' | 'launch'>, { limits, labels, accessOf, addresses }: RuntimeSettings) => {
     const planner = await startPlanner(sdl, limits, { ...THREAD_LIMITS, ...planning, isShared });
     return createSnapshot({ planner, launch, upstreams: upstreams.at(addresses), measure, labels, accessOf });

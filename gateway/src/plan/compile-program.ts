@@ -3,6 +3,7 @@ import { operationFromDocument } from '@apollo/federation-internals';
 import { type DocumentNode, Kind, type OperationDefinitionNode, OperationTypeNode, type SelectionSetNode } from 'graphql';
 import type { DeferrableProgram } from '../program/deferred-program.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { UsageFormat } from '../request/operation-usage.ts';
 import { askOwners } from './ask-owners.ts';
 import { createFindCacheRule } from './cache-control.ts';
 import { generateActualCost, generateCost } from './cost.ts';
@@ -33,8 +34,8 @@ export interface ProgramCompilerOptions {
   readonly limits: Limits;
   /** Whether plans say how long the result of each fetch may be kept. */
   readonly keepsFetches: boolean;
-  /** Whether programs say what is reported of their use. */
-  readonly reportsUsage: boolean;
+  /** What programs say of their use; undefined when usage is not reported. */
+  readonly usageFormat: UsageFormat | undefined;
   /** Whether equal fetches of entities become one. */
   readonly batchesEntities: boolean;
 }
@@ -96,7 +97,7 @@ export function createProgramCompiler(loaded: LoadedSupergraph, options: Program
       caching: findCacheRule(read),
       types: findResultTypes(schema, { type: root, set: expanded.selectionSet }),
       denials,
-      usage: options.reportsUsage ? describeUsage(schema, read) : undefined,
+      usage: options.usageFormat && describeUsage(schema, read, options.usageFormat),
       ...(deferred && { deferred }),
     };
   };

@@ -13,7 +13,7 @@ const describeText = (text: string) => {
   const { definitions } = parse(text);
   const operation = definitions.find((each): each is OperationDefinitionNode => each.kind === Kind.OPERATION_DEFINITION);
   const fragments = definitions.filter((each): each is FragmentDefinitionNode => each.kind === Kind.FRAGMENT_DEFINITION);
-  const usage = operation && describeUsage(SCHEMA, { operation, fragments });
+  const usage = operation && describeUsage(SCHEMA, { operation, fragments }, 'registry');
   if (!usage) throw new Error('Nothing is described');
   return usage;
 };

@@ -2,6 +2,7 @@
 import type { Limits } from '../limits/limits.ts';
 import type { IntrospectionResults } from '../program/program.ts';
 import type { OperationDescription } from '../request/operation-description.ts';
+import type { UsageFormat } from '../request/operation-usage.ts';
 import type { PrepareRequest, Prepared, PreparedError, SupergraphFacts } from './planner.ts';
 
 export interface PlannerSeed {
@@ -9,8 +10,8 @@ export interface PlannerSeed {
   readonly limits: Limits;
   /** Whether results of fetches are kept: plans then say for how long. */
   readonly keepsFetches: boolean;
-  /** Whether usage is reported: programs then say of what. */
-  readonly reportsUsage: boolean;
+  /** What programs say of their use; undefined when usage is not reported. */
+  readonly usageFormat: UsageFormat | undefined;
   /** Whether equal fetches of entities become one. */
   readonly batchesEntities: boolean;
 }

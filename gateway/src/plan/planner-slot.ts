@@ -2,6 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import { fail } from '@trestle/schema/errors';
 import type { Limits } from '../limits/limits.ts';
+import type { UsageFormat } from '../request/operation-usage.ts';
 import { toPackageUrl } from '../package-files.ts';
 import { startBoundedWorker } from './bounded-worker.ts';
 import type { PlannerMessage, PlannerReply, PlannerResult, PlannerSeed } from './planner-messages.ts';
@@ -14,8 +15,8 @@ export interface SlotOptions {
   readonly limits: Limits;
   /** Whether results of fetches are kept: plans then say for how long. By default they are not. */
   readonly keepsFetches?: boolean;
-  /** Whether usage is reported: programs then say of what. By default it is not. */
-  readonly reportsUsage?: boolean;
+  /** What programs say of their use. By default nothing, because usage is not reported. */
+  readonly usageFormat?: UsageFormat | undefined;
   /** Whether equal fetches of entities become one. By default they do. */
   readonly batchesEntities?: boolean;
   /** A task that takes longer than this is refused, and its thread is replaced. */
@@ -89,9 +90,9 @@ export class PlannerSlot {
   }
 
   #startThread(): Promise<SupergraphFacts> {
-    const { sdl, limits, maxHeapMb, keepsFetches = false, reportsUsage = false, batchesEntities = true } = this.#options;
+    const { sdl, limits, maxHeapMb, keepsFetches = false, usageFormat, batchesEntities = true } = this.#options;
     return new Promise((resolve, reject) => {
-      const seed: PlannerSeed = { sdl, limits, keepsFetches, reportsUsage, batchesEntities };
+      const seed: PlannerSeed = { sdl, limits, keepsFetches, usageFormat, batchesEntities };
       const worker = startBoundedWorker(WORKER, seed, { maxHeapMb, youngHeapMb: YOUNG_HEAP_MB });
       this.#worker = worker;
       worker.on('message', (reply: PlannerReply) => {

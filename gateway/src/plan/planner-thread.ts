@@ -9,7 +9,7 @@ import type { PrepareRequest, Prepared, SupergraphFacts } from './planner.ts';
 
 export interface PlannerThreadLimits extends Pick<
   SlotOptions,
-  'timeoutMs' | 'maxHeapMb' | 'keepsFetches' | 'reportsUsage' | 'batchesEntities'
+  'timeoutMs' | 'maxHeapMb' | 'keepsFetches' | 'usageFormat' | 'batchesEntities'
 > {
   /** Returns whether several clients are present: then each gets at most a share of the time of planning. By default it never does. */
   readonly isShared?: () => boolean;

@@ -153,10 +153,20 @@ export function readClient(request: IncomingMessage): Pick<ContextSource, 'clien
   return { client: clientOf(request), clientHeaders: toClientHeaders(request) };
 }
 
+/** The request headers by which applications give their name and version. The first one that is sent counts. */
+export const CLIENT_NAME_HEADERS = ['apollographql-client-name', 'x-graphql-client-name', 'graphql-client-name'] as const;
+export const CLIENT_VERSION_HEADERS = ['apollographql-client-version', 'x-graphql-client-version', 'graphql-client-version'] as const;
+
 /** Returns the application that a request names. */
 export function readClientApplication({ headers }: Pick<IncomingMessage, 'headers'>): ClientApplication {
-  return {
-    name: (headers['apollographql-client-name'] ?? headers['x-graphql-client-name']) as string | undefined,
-    version: (headers['apollographql-client-version'] ?? headers['x-graphql-client-version']) as string | undefined,
-  };
+  return { name: findFirst(headers, CLIENT_NAME_HEADERS), version: findFirst(headers, CLIENT_VERSION_HEADERS) };
+}
+
+function findFirst(headers: IncomingMessage['headers'], names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = headers[name];
+    // Only Set-Cookie is a list.
+    if (value !== undefined) return value as string;
+  }
+  return undefined;
 }

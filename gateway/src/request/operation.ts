@@ -10,7 +10,7 @@ import type { Subscriber } from './subscriber.ts';
 
 export type OperationKind = 'query' | 'mutation' | 'subscription';
 
-/** The application that sent a request, by the headers `apollographql-client-name` and `-version`, or `x-graphql-client-name` and `-version`. */
+/** The application that sent a request, as its headers name it (caller.ts). */
 export interface ClientApplication {
   readonly name: string | undefined;
   readonly version: string | undefined;

@@ -1,7 +1,11 @@
-/** Decides whether a graph reports usage: when it comes from the registry, and no setting says otherwise. */
+/** Decides where a graph reports usage: to Hive, when it has a token of it, or to the registry that it comes from, unless a setting says otherwise. */
 import type { Log } from '@trestle/log';
 import type { Registry } from 'prom-client';
 import type { SourceSettings } from '../configuration/choose-source.ts';
+import type { UsageFormat } from '../request/operation-usage.ts';
+import { toHive } from './hive/hive-destination.ts';
+import { toRegistry } from './registry/registry-destination.ts';
+import type { UsageDestination } from './usage-destination.ts';
 import { UsageReporter } from './usage-reporter.ts';
 
 /** The settings of a graph that are about usage. */
@@ -11,11 +15,17 @@ export interface UsageSettings {
   readonly USAGE_REPORTS: boolean;
   readonly USAGE_INTERVAL_MS: number;
   readonly USAGE_MAX_BYTES: number;
+  readonly HIVE_ACCESS_TOKEN?: string | undefined;
+  readonly HIVE_TARGET?: string | undefined;
+  readonly HIVE_USAGE_ENDPOINT: string;
+  readonly HIVE_USAGE_SAMPLE_RATE: number;
 }
 
-/** Returns whether usage is reported. The engine apollo does not say which operation a request had. */
-export function reportsUsage({ supergraph, GATEWAY_ENGINE: engine, USAGE_REPORTS: isOn }: UsageSettings): boolean {
-  return isOn && supergraph.kind === 'registry' && engine === 'trestle';
+/** Returns what operations are described for; undefined when nothing is reported. The engine apollo does not say which operation a request had. */
+export function findUsageFormat(settings: UsageSettings): UsageFormat | undefined {
+  if (!settings.USAGE_REPORTS || settings.GATEWAY_ENGINE === 'apollo') return undefined;
+  if (settings.HIVE_ACCESS_TOKEN !== undefined) return 'hive';
+  return settings.supergraph.kind === 'registry' ? 'registry' : undefined;
 }
 
 /** Creates the reporter; undefined for a graph that reports nothing. */
@@ -23,7 +33,14 @@ export function createUsage(
   settings: UsageSettings,
   { log, metrics }: { readonly log: Log; readonly metrics: Registry },
 ): UsageReporter | undefined {
-  const { supergraph, USAGE_INTERVAL_MS: intervalMs, USAGE_MAX_BYTES: maxBytes } = settings;
-  if (!reportsUsage(settings) || supergraph.kind !== 'registry') return undefined;
-  return new UsageReporter({ target: supergraph, intervalMs, maxBytes, log, metrics });
+  const { USAGE_INTERVAL_MS: intervalMs, USAGE_MAX_BYTES: maxBytes } = settings;
+  const destination = findDestination(settings);
+  return destination && new UsageReporter({ destination, intervalMs, maxBytes, log, metrics });
+}
+
+function findDestination(settings: UsageSettings): UsageDestination | undefined {
+  const { supergraph, HIVE_ACCESS_TOKEN: token, HIVE_TARGET: target, HIVE_USAGE_ENDPOINT: endpoint } = settings;
+  const format = findUsageFormat(settings);
+  if (format === 'hive' && token !== undefined) return toHive({ endpoint, target, token, sampleRate: settings.HIVE_USAGE_SAMPLE_RATE });
+  return format === 'registry' && supergraph.kind === 'registry' ? toRegistry(supergraph) : undefined;
 }

@@ -1,5 +1,5 @@
 /** The reports that were not sent yet, the oldest first, bounded in bytes. No I/O. */
-import type { UsageReport } from './usage-reports.ts';
+import type { UsageReport } from './usage-destination.ts';
 
 /** What a report takes beside its text. */
 const REPORT_BYTES = 500;

@@ -1,7 +1,7 @@
 /** Prometheus metrics of reports of usage. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What became of requests: reported, refused by the registry, or dropped because too much waited or there were too many rows. */
+/** What became of requests: reported, refused by the destination, or dropped because too much waited or was recorded. */
 export type UsageOutcome = 'reported' | 'refused' | 'dropped';
 
 export interface UsageMetrics {
@@ -13,7 +13,7 @@ export interface UsageMetrics {
 export function createUsageMetrics(registry: Registry, readBytes: () => number): UsageMetrics {
   const requests = new Counter({
     name: 'trestle_usage_requests_total',
-    help: 'Requests whose usage was reported to the registry, refused by it, or dropped beyond the bound of memory.',
+    help: 'Requests whose usage was reported, refused by the registry or Hive, or dropped beyond the bound of memory.',
     labelNames: ['outcome'],
     registers: [registry],
   });

@@ -4,9 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import type { OperationUsage } from '../request/operation-usage.ts';
 import { type Respond, type TestServer, beDown, startTestServer } from '../sources/test-server.ts';
+import { toRegistry } from './registry/registry-destination.ts';
 import { UsageReporter } from './usage-reporter.ts';
 
-const A: OperationUsage = { hash: 'aa', name: 'A', text: '{a}', uses: ['Query.a'] };
+const A: OperationUsage = { hash: 'aa', name: 'A', text: '{a}', kind: 'query', uses: ['Query.a'] };
 const TAKEN: Respond = (response) => {
   response.end('{"missing":[]}');
 };
@@ -35,7 +36,7 @@ const start = (maxBytes = 1e6) => {
     warnings.push(message);
   };
   reporter = new UsageReporter({
-    ...{ target: { url: server.url, environment: 'prod', token: 'secret' }, intervalMs: 10, maxBytes },
+    ...{ destination: toRegistry({ url: server.url, environment: 'prod', token: 'secret' }), intervalMs: 10, maxBytes },
     ...{ log: { info: note, warn: note, error: note }, metrics, retries: { firstMs: 5, maxMs: 10 } },
   });
   return reporter;

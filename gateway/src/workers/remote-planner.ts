@@ -141,8 +141,8 @@ class RemotePlanner implements TaskRunner {
 
   #seed(): Omit<PlannerSeed, 'sdl'> {
     const { limits, threadLimits } = this.#options;
-    const { keepsFetches = false, reportsUsage = false, batchesEntities = true } = threadLimits;
-    return { limits, keepsFetches, reportsUsage, batchesEntities };
+    const { keepsFetches = false, usageFormat, batchesEntities = true } = threadLimits;
+    return { limits, keepsFetches, usageFormat, batchesEntities };
   }
 }
 

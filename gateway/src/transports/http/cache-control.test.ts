@@ -94,7 +94,8 @@ describe('toCacheVary', () => {
   it('names every header that selects a result', () => {
     const own = 'Accept, Accept-Encoding, Authorization, X-API-Key';
     expect(toCacheVary({ changing: [], hasPatterns: false, isByClient: false })).toBe(own);
-    const all = `${own}, x-tenant, apollographql-client-name, apollographql-client-version, x-graphql-client-name, x-graphql-client-version`;
+    const names = ['apollographql-client', 'x-graphql-client', 'graphql-client'];
+    const all = [own, 'x-tenant', ...names.map((name) => `${name}-name`), ...names.map((name) => `${name}-version`)].join(', ');
     expect(toCacheVary({ changing: ['x-tenant'], hasPatterns: false, isByClient: true })).toBe(all);
   });
 

@@ -1,6 +1,7 @@
 /** Chooses the `Cache-Control` of a result: `no-store`, unless all that it is made of may be cached (RFC 9111). No I/O. */
 import type { IncomingMessage } from 'node:http';
 import { type CachePolicy, NO_STORE_TEXT, toStrictest, writeCachePolicy } from '../../request/cache-policy.ts';
+import { CLIENT_NAME_HEADERS, CLIENT_VERSION_HEADERS } from '../../request/caller.ts';
 import type { RequestContext } from '../../request/context.ts';
 import type { OperationResult } from '../../request/operation.ts';
 import { VARY } from './send.ts';
@@ -40,7 +41,7 @@ function join(fetchLog: RequestContext['fetchLog'], caching: CachePolicy | undef
 const REPORTS = ['trestle-plan', 'trestle-cost', 'trestle-snapshot'];
 
 /** The headers by which applications name themselves. */
-const CLIENT_HEADERS = ['apollographql-client-name', 'apollographql-client-version', 'x-graphql-client-name', 'x-graphql-client-version'];
+const CLIENT_HEADERS = [...CLIENT_NAME_HEADERS, ...CLIENT_VERSION_HEADERS];
 
 interface VaryOptions {
   /** Names of headers that go to subgraphs, or have a token. */

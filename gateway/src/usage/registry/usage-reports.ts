@@ -1,32 +1,14 @@
 /** Writes the rows of an interval as reports for the registry (docs/registry.md, "Usage"). No I/O. */
-import type { OperationUsage } from '../request/operation-usage.ts';
+import type { OperationUsage } from '../../request/operation-usage.ts';
+import type { UsageReport, WriteOptions } from '../usage-destination.ts';
 import type { UsageRow } from './usage-log.ts';
-
-/** One report as JSON. It is sent again until the registry has it; its id makes it count once. */
-export interface UsageReport {
-  readonly id: string;
-  readonly body: string;
-  readonly bytes: number;
-  /** How many requests it counts. */
-  readonly requests: number;
-  /** The hashes of the operations whose texts it has. */
-  readonly texts: readonly string[];
-}
 
 /** The bounds of one report. The registry takes four times as much. */
 const MAX_ROWS = 500;
 const MAX_TEXT_BYTES = 1024 * 1024;
 
-export interface ReportOptions {
-  /** When the interval began. */
-  readonly startedAt: number;
-  /** Whether the registry has the text of an operation. */
-  readonly isKnown: (hash: string) => boolean;
-  readonly createId: () => string;
-}
-
 /** Yields the reports, each of bounded size, so that the caller can pause between them. */
-export function* writeReports(rows: readonly UsageRow[], { startedAt, isKnown, createId }: ReportOptions): Generator<UsageReport> {
+export function* writeReports(rows: readonly UsageRow[], { startedAt, isKnown, createId }: WriteOptions): Generator<UsageReport> {
   const minute = new Date(Math.floor(startedAt / 60_000) * 60_000).toISOString();
   const written = new Set<string>();
   let at = 0;

@@ -2,19 +2,19 @@
  * Counts the requests of one interval by operation and client, bounded in names and bytes. It is written by every request: two look-ups by name, one by
  * the operation, and a few additions. No I/O.
  */
-import type { OperationUsage, RequestUsage } from '../request/operation-usage.ts';
-import type { ClientApplication } from '../request/operation.ts';
+import type { OperationUsage, RequestUsage } from '../../request/operation-usage.ts';
+import type { ClientApplication } from '../../request/operation.ts';
+import { boundName } from '../client-names.ts';
+import { OpenRequest, type RequestEnd, type RequestSink } from '../open-request.ts';
+import { sizeOfOperation } from '../operation-size.ts';
 
 /** Durations are counted in classes: below 0.25 ms, and then up to twice as much each; the last one has no end. */
 export const DURATION_CLASSES = 18;
 const CLASSES_PER_MS = 4;
 
-/** Names of clients, versions of each, and the characters of both. Further ones count as {@link OTHER}. */
+/** Names of clients, and versions of each. Further ones count as {@link OTHER}. */
 const MAX_CLIENTS = 1000;
 const MAX_VERSIONS = 100;
-const MAX_CHARACTERS = 100;
-// eslint-disable-next-line no-control-regex -- a header may have a tab, which the registry refuses
-const CONTROL = /[\u0000-\u001f\u007f]/g;
 /** The name and the version of clients beyond the bounds. */
 export const OTHER = '(other)';
 
@@ -39,7 +39,7 @@ interface ClientRows {
   readonly rows: Map<OperationUsage, UsageRow>;
 }
 
-export class UsageLog {
+export class UsageLog implements RequestSink {
   readonly #maxBytes: number;
   readonly #onDrop: () => void;
   #clients = new Map<string, Map<string, ClientRows>>();
@@ -62,11 +62,7 @@ export class UsageLog {
     return new OpenRequest(this, client);
   }
 
-  add(
-    operation: OperationUsage,
-    { name, version }: ClientApplication,
-    { ms, isError }: { readonly ms: number; readonly isError: boolean },
-  ) {
+  add(operation: OperationUsage, { name, version }: ClientApplication, { ms, isError }: RequestEnd): void {
     const client = this.#find(name ?? '', version ?? '');
     const row = client.rows.get(operation) ?? this.#create(client, operation);
     if (!row) {
@@ -114,7 +110,7 @@ export class UsageLog {
     this.#bytes += ROW_BYTES;
     if (!this.#operations.has(operation)) {
       this.#operations.add(operation);
-      this.#bytes += sizeOf(operation);
+      this.#bytes += sizeOfOperation(operation);
     }
     const row: UsageRow = { operation, client, version, count: 0, errors: 0, durations: new Array<number>(DURATION_CLASSES).fill(0) };
     rows.set(operation, row);
@@ -122,14 +118,9 @@ export class UsageLog {
   }
 }
 
-/** An operation that is not cached any more is kept by its rows alone. */
-function sizeOf({ text, uses }: OperationUsage): number {
-  return uses.reduce((sum, use) => sum + use.length + 16, text.length);
-}
-
 /** Returns the name that is kept: without control characters, cut to its length, or OTHER when there are too many. */
 function bound(name: string, known: ReadonlyMap<string, unknown>, max: number): string {
-  const cut = name.slice(0, MAX_CHARACTERS).replace(CONTROL, ' ');
+  const cut = boundName(name);
   return known.has(cut) || known.size < max ? cut : OTHER;
 }
 
@@ -137,23 +128,4 @@ function bound(name: string, known: ReadonlyMap<string, unknown>, max: number): 
 export function toDurationClass(ms: number): number {
   const units = ms * CLASSES_PER_MS;
   return units >= 2 ** (DURATION_CLASSES - 2) ? DURATION_CLASSES - 1 : 32 - Math.clz32(units);
-}
-
-class OpenRequest implements RequestUsage {
-  operation: OperationUsage | undefined = undefined;
-  readonly #log: UsageLog;
-  readonly #client: ClientApplication;
-  readonly #startedAt = performance.now();
-  #isEnded = false;
-
-  constructor(log: UsageLog, client: ClientApplication) {
-    this.#log = log;
-    this.#client = client;
-  }
-
-  end(isError: boolean): void {
-    if (this.#isEnded || !this.operation) return;
-    this.#isEnded = true;
-    this.#log.add(this.operation, this.#client, { ms: performance.now() - this.#startedAt, isError });
-  }
 }

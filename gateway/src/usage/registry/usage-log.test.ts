@@ -1,10 +1,10 @@
 /** Counting requests by operation and client, within bounds. */
 import { describe, expect, it } from '@jest/globals';
-import type { OperationUsage } from '../request/operation-usage.ts';
+import type { OperationUsage } from '../../request/operation-usage.ts';
 import { DURATION_CLASSES, OTHER, UsageLog, toDurationClass } from './usage-log.ts';
 import { writeReports } from './usage-reports.ts';
 
-const operation = (text: string): OperationUsage => ({ hash: text.slice(0, 8), name: undefined, text, uses: ['Query.a'] });
+const operation = (text: string): OperationUsage => ({ hash: text.slice(0, 8), name: undefined, text, kind: 'query', uses: ['Query.a'] });
 const [A, B] = [operation('{a}'), operation('{b}')];
 const fast = { ms: 0.1, isError: false };
 const web = (version?: string) => ({ name: 'web', version });

@@ -1,0 +1,75 @@
+/** Keeps the requests of one interval, each for itself, because Hive takes no counts. No I/O. */
+import type { OperationUsage, RequestUsage } from '../../request/operation-usage.ts';
+import type { ClientApplication } from '../../request/operation.ts';
+import { boundName } from '../client-names.ts';
+import { OpenRequest, type RequestEnd, type RequestSink } from '../open-request.ts';
+import { sizeOfOperation } from '../operation-size.ts';
+import type { RecordsOptions } from '../usage-destination.ts';
+
+/** One request. */
+export interface HiveRequest {
+  readonly operation: OperationUsage;
+  readonly client: string | undefined;
+  readonly version: string | undefined;
+  /** When it ended, in ms since 1970. */
+  readonly at: number;
+  readonly ms: number;
+  readonly isError: boolean;
+}
+
+/** What a request takes in memory, beside its names. */
+const REQUEST_BYTES = 120;
+/** The most requests of one report. */
+export const MAX_REQUESTS = 1000;
+
+export interface RequestLogOptions extends RecordsOptions {
+  /** The share of requests that is kept, 0 to 1. */
+  readonly sampleRate: number;
+}
+
+export class RequestLog implements RequestSink {
+  readonly #options: RequestLogOptions;
+  #requests: HiveRequest[] = [];
+  #operations = new Set<OperationUsage>();
+  #bytes = 0;
+
+  constructor(options: RequestLogOptions) {
+    this.#options = options;
+  }
+
+  /** About how much memory it takes. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Begins the record of a request. */
+  begin(client: ClientApplication): RequestUsage {
+    return new OpenRequest(this, client);
+  }
+
+  add(operation: OperationUsage, { name, version }: ClientApplication, { ms, isError }: RequestEnd): void {
+    const { sampleRate, maxBytes, onDrop, onFull } = this.#options;
+    if (sampleRate < 1 && Math.random() >= sampleRate) return;
+    if (this.#bytes >= maxBytes) {
+      onDrop();
+      return;
+    }
+    const request = { operation, client: name && boundName(name), version: version && boundName(version), at: Date.now(), ms, isError };
+    this.#requests.push(request);
+    this.#bytes += REQUEST_BYTES + (request.client?.length ?? 0) + (request.version?.length ?? 0);
+    if (!this.#operations.has(operation)) {
+      this.#operations.add(operation);
+      this.#bytes += sizeOfOperation(operation);
+    }
+    if (this.#requests.length === MAX_REQUESTS) onFull();
+  }
+
+  /** Returns the requests so far, and begins anew. */
+  take(): HiveRequest[] {
+    const requests = this.#requests;
+    this.#requests = [];
+    this.#operations = new Set();
+    this.#bytes = 0;
+    return requests;
+  }
+}
