@@ -33,7 +33,17 @@ describe('npm start', () => {
     ...['OAUTH_ISSUER', 'OAUTH_KEY_FILE', 'USERS_URL', 'CONTENT_URL'],
     ...['REGISTRY_PORT', 'REGISTRY_DATABASE_URL', 'REGISTRY_SIGNING_KEY_FILE', 'REGISTRY_SEED'],
     ...['SUPERGRAPH_SOURCE', 'SUPERGRAPH_URL', 'SUPERGRAPH_POLL_INTERVAL_MS', 'SUPERGRAPH_TIMEOUT_MS', 'SUPERGRAPH_MAX_BYTES'],
-    ...['HIVE_CDN_ENDPOINT', 'HIVE_CDN_KEY', 'HIVE_ACCESS_TOKEN', 'HIVE_TARGET', 'HIVE_USAGE_ENDPOINT', 'HIVE_USAGE_SAMPLE_RATE', 'APOLLO_UPLINK_ENDPOINTS', 'APOLLO_GRAPH_REF', 'APOLLO_KEY'],
+    ...[
+      'HIVE_CDN_ENDPOINT',
+      'HIVE_CDN_KEY',
+      'HIVE_ACCESS_TOKEN',
+      'HIVE_TARGET',
+      'HIVE_USAGE_ENDPOINT',
+      'HIVE_USAGE_SAMPLE_RATE',
+      'APOLLO_UPLINK_ENDPOINTS',
+      'APOLLO_GRAPH_REF',
+      'APOLLO_KEY',
+    ],
     ...SUBGRAPH_NAMES.flatMap((name) => [portSettingOf(name), databaseSettingOf(name), eventsUrlSettingOf(name)]),
   ]);
   /** Packages whose settings every process has. */
