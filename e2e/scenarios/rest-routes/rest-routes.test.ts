@@ -23,6 +23,31 @@ const write = (title: string, more: object = {}, token = ada.token) =>
   call('POST', `/v1/users/${ada.id}/posts`, { token, body: { title, status: 'published', ...more } });
 const ids = (body: unknown) => (body as { data: { id: string }[] }).data.map(({ id }) => id);
 
+describe('what administrators create for an account', () => {
+  let deleted: Account;
+  let other: Account;
+  beforeAll(async () => {
+    [deleted, other] = [await stack.createAccount('Gone'), await stack.createAccount('Other')];
+    await call('DELETE', `/v1/users/${deleted.id}`, { token: deleted.token });
+  });
+
+  const pay = (customerId: string) =>
+    stack.call('POST', '/v1/payments', {
+      token: admin.token,
+      headers: { 'idempotency-key': customerId },
+      body: { amount: 700, currency: 'EUR', customerId },
+    });
+  it.each([
+    ['a post below its path', (id: string) => call('POST', `/v1/users/${id}/posts`, { token: admin.token, body: { title: 'Lost' } })],
+    ['a post', (authorId: string) => call('POST', '/v1/posts', { token: admin.token, body: { title: 'Lost', authorId } })],
+    ['a payment', pay],
+  ])('is answered 404 when the account does not exist, and 410 when it was deleted: %s', async (_, create) => {
+    expect([(await create('usr_nope')).status, (await create(deleted.id)).status, (await create(other.id)).status]).toEqual([
+      404, 410, 201,
+    ]);
+  });
+});
+
 describe('the routes of posts', () => {
   it('create, return, replace, update and delete a post', async () => {
     const made = await write('First', { body: 'Text', tags: ['b', 'a'] });

@@ -33,6 +33,8 @@ export interface CompiledOperationRoute extends CompiledBase {
   readonly stream?: CompiledStream;
   /** For writes with conditions: the query for the version and the last change of the resource. */
   readonly stateQuery?: CompileOperation;
+  /** For writes that name an account: the query for it. */
+  readonly accountQuery?: CompileOperation;
 }
 
 /** A route that the bridge answers without the gateway. */
@@ -53,6 +55,9 @@ export interface CompiledStream {
   readonly operation: CompileOperation;
 }
 
+/** The route that reads an account. */
+const ACCOUNT_PATH = '/users/{id}';
+
 /** Compiles routes into a table. Throws an Error when a route names an operation or a type that does not exist. */
 export function compileRoutes(routes: readonly Route[], context: ReaderContext): RouteTable<CompiledRoute> {
   return createRouteTable(compileEach(routes, context));
@@ -62,8 +67,8 @@ export function compileRoutes(routes: readonly Route[], context: ReaderContext):
 export function checkRoutes(routes: readonly Route[], context: ReaderContext): void {
   for (const compiled of compileEach(routes, context)) {
     if (!('operation' in compiled)) continue;
-    const { operation, alternatives, stream, stateQuery } = compiled;
-    for (const compile of [operation, ...alternatives.map((each) => each.operation), stream?.operation, stateQuery])
+    const { operation, alternatives, stream, stateQuery, accountQuery } = compiled;
+    for (const compile of [operation, ...alternatives.map((each) => each.operation), stream?.operation, stateQuery, accountQuery])
       compile?.({ fields: undefined, include: [] });
   }
 }
@@ -82,6 +87,7 @@ function compileEach(routes: readonly Route[], context: ReaderContext): Compiled
     if (!('operation' in route)) return { route, method, path, hasBody: false, requiredScopes };
     const operation = findOperation(route.operation);
     const reading = findReadingRoute(routes, route);
+    const account = route.accountField === undefined ? undefined : findRead(routes, ACCOUNT_PATH);
     return {
       route,
       method,
@@ -100,6 +106,7 @@ function compileEach(routes: readonly Route[], context: ReaderContext): Compiled
         stream: { operation: createOperationCompiler(context, findOperation(route.stream.operation), route.resource) },
       }),
       ...(reading && { stateQuery: createOperationCompiler(context, findOperation(reading.operation), reading.resource) }),
+      ...(account && { accountQuery: createOperationCompiler(context, findOperation(account.operation), account.resource) }),
     };
   });
 }
@@ -135,10 +142,11 @@ function createReader({ input }: OperationRoute, context: ReaderContext): Reques
 /** Returns the route that reads what a write changes: at the same path, or at the parent path of an action. */
 function findReadingRoute(routes: readonly Route[], { path, conditionsOn }: OperationRoute): OperationRoute | undefined {
   if (!conditionsOn) return undefined;
-  const readingPath = conditionsOn === 'resource' ? path : path.slice(0, path.lastIndexOf('/'));
-  const found = routes.find(
-    (route): route is OperationRoute => 'operation' in route && route.method === 'GET' && route.path === readingPath,
-  );
-  if (!found) throw new Error(`No route reads the resource that ${path} changes`);
+  return findRead(routes, conditionsOn === 'resource' ? path : path.slice(0, path.lastIndexOf('/')));
+}
+
+function findRead(routes: readonly Route[], path: string): OperationRoute {
+  const found = routes.find((route): route is OperationRoute => 'operation' in route && route.method === 'GET' && route.path === path);
+  if (!found) throw new Error(`No route reads ${path}`);
   return found;
 }

@@ -26,7 +26,7 @@ import type { RouteTable } from '../routes/route-table.ts';
 import { NO_HEADERS, type Versions } from '../versions/versions.ts';
 import { admit } from './admit.ts';
 import { type GatewayResult, call } from './call.ts';
-import { check, rethrowAfterConditions } from './check.ts';
+import { check, requireAccount, rethrowAfterConditions } from './check.ts';
 import { continueUpload } from './continue-upload.ts';
 import type { CompiledAlternative, CompiledLocalRoute, CompiledOperationRoute, CompiledRoute } from './compile.ts';
 import type { AdmittedRequest, MatchedRoute } from './context.ts';
@@ -140,6 +140,7 @@ async function respond(
     const parsed = parsing instanceof Promise ? await parsing : parsing;
     // Only now, because a request whose body never completes would keep the slot. An upload is not complete yet.
     if (!isStreamed(request)) slot.acquire();
+    if (admitted.compiled.accountQuery) await requireAccount(gateway, admitted, parsed.variables);
     const expectedVersions = admitted.compiled.stateQuery && (await check(gateway, admitted));
     const result = await call(gateway, toOperationRequest(admitted, parsed, { alternative, expectedVersions, isAllowedOrigin }));
     const response = toRouteResponse(admitted, result, parsed.paging);

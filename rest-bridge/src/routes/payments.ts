@@ -25,6 +25,7 @@ export const paymentRoutes: readonly Route[] = [
     summary: 'Creates a payment, once for each Idempotency-Key',
     needsCaller,
     input: 'CreatePaymentInput',
+    accountField: 'customerId',
     idempotency: 'required',
     location: ({ id }) => `/payments/${String(id)}`,
     spec: '§4.2',

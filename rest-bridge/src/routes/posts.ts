@@ -24,6 +24,7 @@ export const postRoutes: readonly Route[] = [
     summary: 'Creates a post',
     needsCaller,
     input: 'CreatePostInput',
+    accountField: 'authorId',
     location: ({ id }) => `/posts/${String(id)}`,
     spec,
   }),

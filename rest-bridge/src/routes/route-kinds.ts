@@ -65,14 +65,16 @@ interface CreateOptions extends CommonOptions {
   /** Input fields whose values come from the path, with the names of the segments. */
   readonly fromPath?: Readonly<Record<string, string>>;
   readonly idempotency?: 'required';
+  readonly accountField?: string;
 }
 
 /** Returns a `POST` of a new resource: 201 with `Location` (spec §4.1). */
 export function create({ location, ...options }: CreateOptions): OperationRoute {
-  const { input, fromPath, resource, idempotency } = options;
+  const { input, fromPath, resource, idempotency, accountField } = options;
   return {
     ...base('POST', { ...options, resource: withId(resource) }),
     ...(idempotency && { idempotency }),
+    ...(accountField !== undefined && { accountField }),
     input: { kind: 'body', rule: { input, mode: 'create', resource, ...(fromPath && { fromPath }) } },
     success: { status: 201, content: 'resource' },
     toResponse: (result, represent, { prefix }) => {

@@ -48,6 +48,8 @@ export interface OperationRoute extends RouteBase {
   readonly toResponse: ResponseBuilder;
   /** For writes: the resource whose conditions apply, at the path itself or at the parent of an action. */
   readonly conditionsOn?: 'resource' | 'parent';
+  /** For writes: the field of the input that names an account. Another account than the caller's is read first: 404 or 410 without it. */
+  readonly accountField?: string;
   /** Whether the write creates the resource when it does not exist. */
   readonly mayCreate?: boolean;
   /**

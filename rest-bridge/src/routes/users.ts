@@ -105,6 +105,7 @@ export const userRoutes: readonly Route[] = [
     needsCaller,
     input: 'CreatePostInput',
     fromPath: { authorId: 'id' },
+    accountField: 'authorId',
     location: ({ id }) => `/posts/${String(id)}`,
     spec: '§4.2',
   }),
