@@ -1,7 +1,8 @@
 /** Reads a JSON request body within its limit (contract §6, RFC 9110 §15.5.14 and §15.5.16). */
 import type { IncomingMessage } from 'node:http';
-import { Fault, fail } from '@trestle/schema/errors';
+import { fail } from '@trestle/schema/errors';
 import { parseStrictJson } from '@trestle/service/strict-json';
+import { readBytes } from './read-bytes.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i;
@@ -31,23 +32,5 @@ export function requireJson({ headers }: Pick<IncomingMessage, 'headers'>, metho
  * when the connection closes before the body is complete.
  */
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
-  return parseStrictJson(await readBytes(request));
-}
-
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = () => fail('PAYLOAD_TOO_LARGE', `Request body exceeds the limit of ${String(MAX_BODY_BYTES)} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > MAX_BODY_BYTES) throw tooLarge();
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    // The client disconnected, or was too slow and already got its 408: nobody reads the response.
-    throw error instanceof Fault ? error : fail('REQUEST_TIMEOUT', 'The request body did not arrive completely.', { cause: error });
-  }
-  return Buffer.concat(chunks);
+  return parseStrictJson(await readBytes(request, MAX_BODY_BYTES));
 }

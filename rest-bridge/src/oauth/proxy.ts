@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Fault, fail } from '@trestle/schema/errors';
 import { toClientHeaders } from '@trestle/service/client-id';
 import { Pool, errors } from '@trestle/http-client/undici';
+import { readBytes } from '../http/read-bytes.ts';
 import type { ReceivedRequest } from '../pipeline/receive.ts';
 
 const CONNECTIONS = 32;
@@ -97,16 +98,8 @@ export function createOAuthProxy({ url, timeoutMs }: OAuthProxyOptions): OAuthPr
 }
 
 /** Returns the body. Throws PAYLOAD_TOO_LARGE above {@link MAX_REQUEST_BYTES}. */
-export async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_REQUEST_BYTES)
-      throw fail('PAYLOAD_TOO_LARGE', `The request body exceeds the limit of ${String(MAX_REQUEST_BYTES)} bytes. Send a smaller form.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+export function readBody(request: IncomingMessage): Promise<Buffer> {
+  return readBytes(request, MAX_REQUEST_BYTES);
 }
 
 function toRequestHeaders(request: IncomingMessage): Record<string, string> {
