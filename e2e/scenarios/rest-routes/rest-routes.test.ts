@@ -182,6 +182,11 @@ describe('the other routes', () => {
       stack.call('GET', `/v1/orders/${order.body.id}/invoice`, { token: ada.token, headers });
     const pdf = await get({ accept: 'application/pdf' });
     expect([pdf.status, pdf.headers.get('content-type'), pdf.text.slice(0, 5)]).toEqual([200, 'application/pdf', '%PDF-']);
+    const selected = await stack.call('GET', `/v1/orders/${order.body.id}/invoice?fields=id`, {
+      token: ada.token,
+      headers: { accept: 'application/pdf' },
+    });
+    expect([selected.status, selected.body]).toMatchObject([400, { error: { details: [{ field: 'fields' }] } }]);
     expect((await get({ accept: 'application/pdf', 'if-none-match': pdf.headers.get('etag') ?? '' })).status).toBe(304);
     expect((await get({ accept: 'application/pdf', range: 'bytes=0-3' })).text).toBe('%PDF');
     expect((await get({ accept: 'application/pdf;q=0.5, application/json' })).body).toMatchObject({ total: 30, isPaid: false });

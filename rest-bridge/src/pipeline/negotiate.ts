@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import { toAcceptedTypes } from '@trestle/service/accept';
 import { EVENT_STREAM_TYPE, JSON_TYPE, PROBLEM_TYPE } from '../http/media-types.ts';
+import type { FieldSelection } from '../query/field-selection.ts';
+import { rejectRequest } from '../query/reject-request.ts';
 import type { CompiledAlternative, CompiledRoute } from './compile.ts';
 
 /** Returns the alternative that the client prefers; undefined for JSON, and for a route with its own content. Throws NOT_ACCEPTABLE. */
@@ -22,6 +24,12 @@ export function negotiate(compiled: CompiledRoute, accept: string | undefined, v
   const [preferred] = toAcceptedTypes(accept, [...jsonTypes, ...alternatives.map(({ type }) => type)]);
   if (preferred === undefined) throw notAcceptable(['application/json', ...alternatives.map(({ type }) => type)]);
   return alternatives.find(({ type }) => type === preferred);
+}
+
+/** Throws VALIDATION_ERROR for a selection of fields or related resources, which an alternative to JSON does not have. */
+export function requireNoSelection({ fields, include }: FieldSelection, { type }: Pick<CompiledAlternative, 'type'>): void {
+  const named = [...(fields ? ['fields'] : []), ...(include.length > 0 ? ['include'] : [])];
+  rejectRequest(named.map((field) => ({ field, message: `cannot be combined with ${type}` })));
 }
 
 /** Returns whether the client prefers a stream of events to everything else that the route has. */

@@ -33,7 +33,7 @@ import type { AdmittedRequest, MatchedRoute } from './context.ts';
 import { type GatewayRequest, toGatewayRequest, toSessionHeaders } from './gateway-request.ts';
 import { locate } from './locate.ts';
 import { match } from './match.ts';
-import { negotiate, prefersStream } from './negotiate.ts';
+import { negotiate, prefersStream, requireNoSelection } from './negotiate.ts';
 import { type ParsedRequest, parse } from './parse.ts';
 import {
   type Handled,
@@ -138,6 +138,7 @@ async function respond(
   try {
     const parsing = parse(admitted, maxUploadBytes);
     const parsed = parsing instanceof Promise ? await parsing : parsing;
+    if (alternative) requireNoSelection(parsed.selection, alternative);
     // Only now, because a request whose body never completes would keep the slot. An upload is not complete yet.
     if (!isStreamed(request)) slot.acquire();
     if (admitted.compiled.accountQuery) await requireAccount(gateway, admitted, parsed.variables);
