@@ -128,6 +128,9 @@ describe('a deprecated version', () => {
     expect([gone.status, gone.body]).toMatchObject([410, { error: { code: 'GONE' } }]);
     expect(gone.headers.get('link')).toBe('</v2/users/usr_x>; rel="successor-version"');
     expect((await ask('/v2/products')).status).toBe(200);
+    // RFC 8615: well-known paths have no version.
+    const keys = await ask('/.well-known/jwks.json');
+    expect([keys.status, keys.headers.get('deprecation')]).toEqual([200, null]);
   });
 
   it('with an invalid API_VERSIONS_FILE prevents the start of the bridge', async () => {

@@ -15,13 +15,24 @@ export interface VersionStatus {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The parts of a request target on which the life cycle of its version depends. */
+export interface RequestPlace {
+  readonly api: string;
+  /** The version prefix, such as `/api/v1`; empty for an unversioned path. */
+  readonly prefix: string;
+  readonly path: string;
+}
+
 /** The API versions. */
 export interface Versions {
   readonly known: readonly number[];
   /** Returns the newest version released on or before the date `YYYY-MM-DD`; undefined before the first release (spec §9.3). */
   at(date: string): number | undefined;
-  /** Returns the status of a version. `api` (`/api` or empty) and `path`, as the client wrote them, form the link to the successor. */
-  statusOf(version: number, place: { readonly api: string; readonly path: string }): VersionStatus;
+  /**
+   * Returns the status of a version for a request target. `api` (`/api` or empty) and `path`, as the client wrote them, form the link to the
+   * successor. A path below `/.well-known/` belongs to no version unless its prefix names one (RFC 8615 §3).
+   */
+  statusOf(version: number, place: RequestPlace): VersionStatus;
 }
 
 /** The version of a request that names none. */
@@ -29,6 +40,7 @@ export const DEFAULT_VERSION = 1;
 
 /** The headers of a version that is not deprecated. */
 export const NO_HEADERS: Readonly<Record<string, string>> = {};
+const WELL_KNOWN = '/.well-known/';
 const CURRENT: VersionStatus = { retired: undefined, headers: NO_HEADERS };
 
 /** Creates the versions of the changelog with the life cycles of `API_VERSIONS_FILE`. */
@@ -37,7 +49,8 @@ export function createVersions(lifecycles: ReadonlyMap<number, Lifecycle>, now: 
   return {
     known,
     at: (date) => CHANGELOG.findLast(({ releasedOn }) => releasedOn <= date)?.version,
-    statusOf(version, { api, path }) {
+    statusOf(version, { api, prefix, path }) {
+      if (prefix === '' && path.startsWith(WELL_KNOWN)) return CURRENT;
       const lifecycle = lifecycles.get(version);
       if (!lifecycle || now() < lifecycle.deprecatedAt.getTime()) return CURRENT;
       const { sunsetAt } = lifecycle;
