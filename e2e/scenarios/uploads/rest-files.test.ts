@@ -94,6 +94,11 @@ describe('GET /v1/videos/{id}/content', () => {
     });
   });
 
+  it.each(['fields', 'include'])('answers 400 to %s, because a file has none', async (parameter) => {
+    const { status, body } = await stack.call('GET', `/v1/videos/${id}/content?${parameter}=id`, { token: ada.token });
+    expect([status, body]).toMatchObject([400, { error: { details: [{ field: parameter }] } }]);
+  });
+
   it('answers HEAD with the headers only', async () => {
     const { status, headers, bytes } = await get(id, bearer(ada), 'HEAD');
     expect([status, headers.get('content-length'), bytes.length]).toEqual([200, String(SIZE), 0]);

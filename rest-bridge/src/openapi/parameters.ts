@@ -5,8 +5,7 @@ import { toFilters, toSortFields } from '../query/list-parameters.ts';
 import { SEARCH_TYPES } from '../query/search.ts';
 import { defaultPaging } from '../query/paging.ts';
 import type { ReaderContext } from '../query/request-reader.ts';
-import type { OperationRoute, Route } from '../routes/route.ts';
-import { resourceAtVersion } from '../resources/resource-at-version.ts';
+import { type OperationRoute, type Route, selectableOf } from '../routes/route.ts';
 import { exampleOf, idExampleOf } from './examples.ts';
 import { limitsOf } from './limits.ts';
 import { type JsonSchema, toNonNullSchema } from './schemas.ts';
@@ -128,7 +127,7 @@ const TITLE: Parameter = query({
 });
 
 function toQuery(route: OperationRoute, context: ReaderContext): Parameter[] {
-  const { fields, include } = resourceAtVersion(route.resource, context.version);
+  const { fields, include } = selectableOf(route, context.version);
   const isRead = route.method === 'GET';
   return [
     ...(route.input.kind === 'list' ? toListParameters(route, context) : []),

@@ -6,7 +6,7 @@ import { type FieldSelection, parseFieldSelection } from '../query/field-selecti
 import { type Parameters, createParameters } from '../query/parameters.ts';
 import { rejectRequest } from '../query/reject-request.ts';
 import type { ReaderResult } from '../query/request-reader.ts';
-import { resourceAtVersion } from '../resources/resource-at-version.ts';
+import { selectableOf } from '../routes/route.ts';
 import type { CompiledOperationRoute } from './compile.ts';
 import type { AdmittedRequest } from './context.ts';
 import { type IdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
@@ -66,7 +66,7 @@ function toParsedRequest(
   query.take('version');
   const idempotency = parseIdempotencyKey(route, { header: request.headers['idempotency-key'], path: target.path }, faults);
   const result = read({ params, query, body }, faults);
-  const { fields, include } = resourceAtVersion(route.resource, target.version);
+  const { fields, include } = selectableOf(route, target.version);
   // A failed inclusion is handled by a second request without it, and a write must not be sent twice.
   const selection = parseFieldSelection(query, { fields, include: isMutation ? NOTHING : include }, faults);
   rejectRequest(faults, query.faults());

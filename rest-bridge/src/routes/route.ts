@@ -4,9 +4,11 @@ import type { Caller } from '@trestle/identity';
 import type { RequestTarget } from '../http/request-target.ts';
 import type { ResponseHeaders, RouteResponse } from '../http/response.ts';
 import type { BodyRule } from '../query/body-input.ts';
+import type { SelectableNames } from '../query/field-selection.ts';
 import type { ListRule } from '../query/list-parameters.ts';
 import type { ReaderContext, RequestReader } from '../query/request-reader.ts';
 import type { Represent, RepresentationContext } from '../resources/representation.ts';
+import { resourceAtVersion } from '../resources/resource-at-version.ts';
 import type { Resource } from '../resources/resource.ts';
 
 /** The methods that routes have. HEAD follows from GET, and OPTIONS from all. */
@@ -95,6 +97,13 @@ const BODY_KINDS: ReadonlySet<RouteInput['kind']> = new Set(['upload', 'upload p
 export function hasBody({ input }: Pick<OperationRoute, 'input'>): boolean {
   return input.kind === 'custom' ? input.hasBody : BODY_KINDS.has(input.kind);
 }
+
+/** Returns what `fields` and `include` of a route may name: nothing for a file, whose resource has only what the route itself needs. */
+export function selectableOf({ resource, success }: Pick<OperationRoute, 'resource' | 'success'>, version: number): SelectableNames {
+  return success.content === 'file' ? NOT_SELECTABLE : resourceAtVersion(resource, version);
+}
+
+const NOT_SELECTABLE: SelectableNames = { fields: {}, include: {} };
 
 /** The status and content of a successful response. */
 export type RouteSuccess =
