@@ -65,6 +65,12 @@ describe('a conditional write', () => {
     expect((await patch({ 'if-match': tagOf(sparse) })).status).toBe(412);
   });
 
+  it('accepts more than 100 entity tags of which one matches, and answers 412 when none does', async () => {
+    const others = Array.from({ length: 150 }, (_, i) => `"v${String(100_000 + i)}-x"`).join(', ');
+    expect((await patch({ 'if-match': `${others}, ${tagOf(await show())}` })).status).toBe(200);
+    expect((await patch({ 'if-match': others })).status).toBe(412);
+  });
+
   it('applies exactly one of twenty concurrent changes with the same entity tag', async () => {
     const etag = tagOf(await show());
     const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => patch({ 'if-match': etag }, { bio: String(i) })));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { anyCharacter } from '@trestle/service/test-characters';
 import fc from 'fast-check';
-import { allowsRange, evaluateReadConditions, parseWriteConditions, toEtag, toExpectedVersions } from './conditional.ts';
+import { allowsRange, evaluateReadConditions, needsState, parseWriteConditions, toEtag, toExpectedVersions } from './conditional.ts';
 
 const bytes = Buffer.from('{}');
 const etag = '"v3-abc"';
@@ -71,8 +71,23 @@ describe('conditions of a write', () => {
     ['"nonsense"', []],
     ['', []],
     ['"v3-a,b", W/"v9-x","v5"', [3, 5]],
+    ['"v3-a", "v3-b"', [3]],
   ])('parses If-Match %p to the versions %p', (ifMatch, versions) => {
     expect(parseWriteConditions({ 'if-match': ifMatch }).expectedVersions).toEqual(versions);
+  });
+
+  const tags = (count: number) => Array.from({ length: count }, (_, i) => `"v${String(i + 1)}-x"`).join(', ');
+  it.each([
+    ['no condition', {}, false],
+    ['one version', { 'if-match': tags(1) }, false],
+    ['100 versions', { 'if-match': tags(100) }, false],
+    ['one version, 200 times', { 'if-match': `${tags(1)}, `.repeat(200) }, false],
+    ['more than 100 versions', { 'if-match': tags(101) }, true],
+    ['any version', { 'if-match': '*' }, true],
+    ['no version', { 'if-none-match': '*' }, true],
+    ['a date', { 'if-unmodified-since': earlier }, true],
+  ])('says whether %s needs the state of the resource', (_, headers, isRead) => {
+    expect(needsState(parseWriteConditions(headers))).toBe(isRead);
   });
 
   const found = { version: 3, changedAt: '2026-10-21T07:28:00Z' };
@@ -100,7 +115,7 @@ describe('conditions of a write', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(version, separator), { minLength: 1, maxLength: 20 }), (tags) => {
         const header = tags.map(([number, between]) => `"v${String(number)}-x"${between}`).join('');
-        expect(parseWriteConditions({ 'if-match': header }).expectedVersions).toEqual(tags.map(([number]) => number));
+        expect(parseWriteConditions({ 'if-match': header }).expectedVersions).toEqual([...new Set(tags.map(([number]) => number))]);
       }),
     );
   });

@@ -73,6 +73,14 @@ export function parseWriteConditions(headers: IncomingHttpHeaders): WriteConditi
   };
 }
 
+/** The most versions that a write takes. */
+const MAX_EXPECTED_VERSIONS = 100;
+
+/** Returns whether the conditions are evaluated by reading the resource first. */
+export function needsState({ expectedVersions = [], mustExist, unmodifiedSince, noneMatch }: WriteConditions): boolean {
+  return mustExist || unmodifiedSince !== undefined || noneMatch !== undefined || expectedVersions.length > MAX_EXPECTED_VERSIONS;
+}
+
 /** The current state of a resource; version 0 when it does not exist. */
 export interface ResourceState {
   readonly version: number;
@@ -91,11 +99,13 @@ export function toExpectedVersions(conditions: WriteConditions, { version, chang
   return isMet ? [version] : [];
 }
 
+/** Returns the distinct versions of a list of tags. */
 function parseVersions(list: string, { acceptsWeak }: { readonly acceptsWeak: boolean }): number[] {
-  return Array.from(list.matchAll(TAG)).flatMap(([, weak, opaque = '']) => {
+  const versions = Array.from(list.matchAll(TAG)).flatMap(([, weak, opaque = '']) => {
     const version = weak && !acceptsWeak ? undefined : VERSION.exec(opaque)?.[1];
     return version === undefined ? [] : [Number(version)];
   });
+  return [...new Set(versions)];
 }
 
 function matchesStrongly(ifMatch: string, etag: string): boolean {

@@ -2,7 +2,7 @@
 import { Fault, fail } from '@trestle/schema/errors';
 import { ID_LENGTH } from '@trestle/schema/lengths';
 import type { GatewayClient } from '../gateway/gateway-client.ts';
-import { type ResourceState, parseWriteConditions, toExpectedVersions } from '../http/conditional.ts';
+import { type ResourceState, needsState, parseWriteConditions, toExpectedVersions } from '../http/conditional.ts';
 import { call } from './call.ts';
 import type { CompiledOperationRoute } from './compile.ts';
 import type { AdmittedRequest } from './context.ts';
@@ -12,8 +12,8 @@ import { toGatewayRequest } from './gateway-request.ts';
 const STATE_SELECTION = { fields: [], include: [] };
 
 /**
- * Returns the versions that the write may find; undefined accepts any. Versions of `If-Match` are compared by the write's SQL statement
- * alone. Any other condition is evaluated by reading the resource first; the write then expects the version that was read, so that a
+ * Returns the versions that the write may find; undefined accepts any. Up to 100 versions of `If-Match` are compared by the write's SQL
+ * statement alone. Any other condition is evaluated by reading the resource first; the write then expects the version that was read, so that a
  * change in between fails in SQL. Throws NOT_FOUND or GONE when the resource to read does not exist.
  */
 export async function check(
@@ -22,8 +22,7 @@ export async function check(
 ): Promise<readonly number[] | undefined> {
   if (!admitted.compiled.stateQuery) return undefined;
   const conditions = parseWriteConditions(admitted.context.request.headers);
-  const { expectedVersions, mustExist, unmodifiedSince, noneMatch } = conditions;
-  if (!mustExist && unmodifiedSince === undefined && noneMatch === undefined) return expectedVersions;
+  if (!needsState(conditions)) return conditions.expectedVersions;
   return toExpectedVersions(conditions, await readState(gateway, admitted));
 }
 
