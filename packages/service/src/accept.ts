@@ -13,3 +13,8 @@ export function toAcceptedTypes(accept: string | undefined, available: readonly 
   if (accept?.includes('/') !== true) return available;
   return new Negotiator({ headers: { accept } }).mediaTypes(available);
 }
+
+/** Returns the media ranges of the header without their parameters, the preferred one first; ranges of weight 0 are left out. */
+export function toMediaRanges(accept: string): readonly string[] {
+  return new Negotiator({ headers: { accept } }).mediaTypes();
+}

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { toAcceptedTypes } from './accept.ts';
+import { toAcceptedTypes, toMediaRanges } from './accept.ts';
 import { chooseEncoding, encode, toEncodedTag } from './encoding.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -33,6 +33,17 @@ describe('toAcceptedTypes', () => {
         for (const type of toAcceptedTypes(`${header}/`, [JSON_TYPE])) expect(type).toBe(JSON_TYPE);
       }),
     );
+  });
+});
+
+describe('toMediaRanges', () => {
+  it.each([
+    ['nonsense', []],
+    ['text/html, */*', ['text/html', '*/*']],
+    ['text/html;q=0.1, application/json;q=0.9, image/png;q=0', ['application/json', 'text/html']],
+    ['application/json; charset=utf-8', ['application/json']],
+  ])('orders the ranges of Accept %p', (header, ranges) => {
+    expect(toMediaRanges(header)).toEqual(ranges);
   });
 });
 

@@ -7,9 +7,12 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 /** The media type of problem details. */
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
+/** Occurs in every range that names problem details. */
+const PROBLEM = /problem\+json/i;
+
 /** Returns whether errors are sent as problem details: only when the client accepts them and no other JSON (RFC 9457, contract §4). */
 export function wantsProblem(accept: string | undefined): boolean {
-  if (!accept?.includes('problem+json')) return false;
+  if (accept === undefined || !PROBLEM.test(accept)) return false;
   return toAcceptedTypes(accept, [PROBLEM_TYPE]).length > 0 && toAcceptedTypes(accept, [JSON_TYPE]).length === 0;
 }
 /** Server-sent events (HTML, "Server-sent events"). */

@@ -1,5 +1,6 @@
 /** Selects the API version of a request by its four selectors (spec §9.1–§9.3, contract §4). No I/O. */
 import { fail } from '@trestle/schema/errors';
+import { toMediaRanges } from '@trestle/service/accept';
 import { DEFAULT_VERSION, type Versions } from './versions.ts';
 
 /** The parts of a request that can name a version. */
@@ -13,7 +14,8 @@ export interface VersionSelectors {
   readonly query: string | null;
 }
 
-const VENDOR_TYPE = /application\/vnd\.trestle\.v(\d{1,9})\+json/gi;
+const VENDOR = /vnd\.trestle/i;
+const VENDOR_TYPE = /^application\/vnd\.trestle\.v(\d{1,9})\+json$/i;
 const NUMBER = /^\d{1,9}$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -23,7 +25,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
  */
 export function selectVersion(versions: Versions, { path, header, accept, query }: VersionSelectors): number {
   // Most requests name their version in the path only.
-  if (header === undefined && query === null && !accept?.includes('vnd.trestle')) return parsePath(versions, path) ?? DEFAULT_VERSION;
+  if (header === undefined && query === null && (accept === undefined || !VENDOR.test(accept)))
+    return parsePath(versions, path) ?? DEFAULT_VERSION;
   const selected = [parsePath(versions, path), parseHeader(versions, header), parseAccept(versions, accept), parseQuery(versions, query)];
   const distinct = [...new Set(selected.filter((version) => version !== undefined))];
   if (distinct.length > 1) {
@@ -49,8 +52,9 @@ function parseHeader(versions: Versions, header: string | undefined): number | u
   throw invalidSelector('API-Version', versions);
 }
 
+/** Returns the existing version that the client prefers. */
 function parseAccept({ known }: Versions, accept = ''): number | undefined {
-  const requested = Array.from(accept.matchAll(VENDOR_TYPE), ([, digits]) => Number(digits));
+  const requested = toMediaRanges(accept).flatMap((range) => VENDOR_TYPE.exec(range)?.slice(1).map(Number) ?? []);
   if (requested.length === 0) return undefined;
   const version = requested.find((one) => known.includes(one));
   if (version === undefined) throw fail('NOT_ACCEPTABLE', toUnknownVersion(String(requested[0]), known));
