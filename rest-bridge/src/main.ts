@@ -24,7 +24,7 @@ import { createAddresses } from './http/addresses.ts';
 import { watchMaintenance } from './http/maintenance.ts';
 import { createEventStreams } from './http/event-streams.ts';
 import { createLoadGuard } from './http/overload.ts';
-import { toPathRefusalResponse } from './oauth/errors.ts';
+import { createRefusals } from './oauth/errors.ts';
 import { type OAuthListener, createOAuthListener } from './oauth/listener.ts';
 import { withDocumentRoutes } from './openapi/document-routes.ts';
 import { compileRoutes } from './pipeline/compile.ts';
@@ -89,7 +89,7 @@ async function start() {
     ...(config.REQUEST_READER === 'lean' && { lean: { get: toLeanTargets(routes, table.versions.known) } }),
     edge,
     rateLimits,
-    toRefusalResponse: toPathRefusalResponse,
+    ...createRefusals(table.versions),
   });
   return async () => {
     const stopped = service.stop();

@@ -69,6 +69,8 @@ describe('the API version', () => {
     expect((await get('/v2/nothing')).headers.get('api-version')).toBe('2');
     expect((await get('/v3/products')).headers.get('api-version')).toBe('1');
     expect((await stack.call('POST', '/v2/products/1', {})).headers.get('api-version')).toBe('2');
+    const tooLong = await request(`${stack.direct.rest}/v2/${'x'.repeat(9000)}`, { method: 'GET' });
+    expect([tooLong.status, tooLong.headers.get('api-version')]).toEqual([414, '2']);
   });
 });
 
@@ -114,7 +116,7 @@ describe('a deprecated version', () => {
 
   it('sends Deprecation, Sunset and Link with each of its responses, and other versions do not', async () => {
     const ask = await withDates({ deprecatedAt: '2026-01-01T00:00:00Z', sunsetAt: '2099-01-01T00:00:00Z' });
-    for (const path of ['/v1/products', '/v1/nothing', '/products']) {
+    for (const path of ['/v1/products', '/v1/nothing', '/products', `/v1/${'x'.repeat(9000)}`]) {
       const { headers } = await ask(path);
       expect([headers.get('deprecation'), headers.get('sunset')]).toEqual(['true', 'Thu, 01 Jan 2099 00:00:00 GMT']);
     }

@@ -47,7 +47,7 @@ export interface HttpServer {
 
 /** Creates the server of a service. It does not listen yet. */
 export function createHttpServer(options: ServiceOptions): HttpServer {
-  const { log, probes, upgrade, toRefusalResponse, maxHeaderBytes = MAX_HEADER_BYTES, tls, edge } = options;
+  const { log, probes, upgrade, headersOf, toRefusalResponse, maxHeaderBytes = MAX_HEADER_BYTES, tls, edge } = options;
   const limits: TrafficLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const server = createNodeServer({ limits, maxHeaderBytes, hasUpgrades: upgrade !== undefined });
   const { traffic, admit } = watchTraffic(server, { limits, log, probes });
@@ -65,7 +65,7 @@ export function createHttpServer(options: ServiceOptions): HttpServer {
   let certificate = tls?.cert;
   const redirect = createHttpsRedirect(options, () => certificate);
   const handle = createReceiver(options, { admission, clients, traffic, redirect, shedding, isLeaving: () => isLeaving });
-  const refusals = { log, toRefusalResponse, ...createRefusalHeaders(options, clients) };
+  const refusals = { log, headersOf, toRefusalResponse, ...createRefusalHeaders(options, clients) };
   const upgrades = createUpgrades(options, { redirect, clients, traffic, shedding, refusals });
   handleRequests(server, {
     ...refusals,
@@ -129,11 +129,11 @@ interface Shared {
 
 /** Creates the redirect to HTTPS of a process that has a certificate, or whose public address is HTTPS behind a proxy. */
 function createHttpsRedirect(
-  { publicUrl, tls, log, toRefusalResponse, edge }: ServiceOptions,
+  { publicUrl, tls, log, headersOf, toRefusalResponse, edge }: ServiceOptions,
   readCertificate: () => string | undefined,
 ): Redirect | undefined {
   if (!tls && (!edge || publicUrl?.startsWith('https:') !== true)) return undefined;
-  return createRedirect({ publicUrl, readCertificate, log, toRefusalResponse });
+  return createRedirect({ publicUrl, readCertificate, log, headersOf, toRefusalResponse });
 }
 
 /**

@@ -18,7 +18,8 @@ export function createPreflightHandler({ cors }: Edge, refusals: RefusalOptions)
     if (!answer) return false;
     const sentId = request.headers['x-request-id'];
     if (answer.isAllowed) {
-      const own = ['x-request-id', toRequestId(sentId), 'cache-control', 'no-store'];
+      const further = Object.entries(refusals.headersOf?.(request.url) ?? {}).flat();
+      const own = ['x-request-id', toRequestId(sentId), 'cache-control', 'no-store', ...further];
       response.writeHead(204, [...own, ...answer.headers]).end();
       return true;
     }

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { hasCredential } from './has-credential.ts';
 import { endBare, toHttpMessage } from './bare-responses.ts';
 import { type Reason, type RefusalOptions, createRefuser } from './refusals.ts';
+import { toRequestId } from './request-id.ts';
 import type { LateHeaders } from './response-headers.ts';
 
 /** Answers requests of plain HTTP on a port with a certificate. */
@@ -42,6 +43,14 @@ export function createRedirect({ publicUrl, readCertificate, ...refusals }: Redi
   const readNames = createNameReader(readCertificate);
   const fixed = publicUrl === undefined ? undefined : new URL(publicUrl).host;
   const refuser = createRefuser(refusals);
+  const toHeaders = ({ headers, url }: IncomingMessage, location: string) => ({
+    ...refusals.headersOf?.(url),
+    'x-request-id': toRequestId(headers['x-request-id']),
+    'cache-control': 'no-store',
+    location,
+    'content-length': '0',
+    connection: 'close',
+  });
   const find = (request: IncomingMessage): { location: string } | { refusal: ReturnType<typeof refuser> } => {
     if (hasCredential(request)) return { refusal: refuser(EXPOSED_CREDENTIAL, request) };
     const names = fixed === undefined ? readNames() : undefined;
@@ -54,15 +63,12 @@ export function createRedirect({ publicUrl, readCertificate, ...refusals }: Redi
   return {
     respond(request, response) {
       const found = find(request);
-      if ('location' in found) response.writeHead(308, { location: found.location, 'content-length': '0', connection: 'close' }).end();
+      if ('location' in found) response.writeHead(308, toHeaders(request, found.location)).end();
       else response.writeHead(found.refusal.status, found.refusal.headers).end(request.method === 'HEAD' ? undefined : found.refusal.body);
     },
     respondBare(request, socket, headersFor) {
       const found = find(request);
-      const message =
-        'location' in found
-          ? { status: 308, headers: { Location: found.location, 'Content-Length': '0', Connection: 'close' }, body: '' }
-          : found.refusal;
+      const message = 'location' in found ? { status: 308, headers: toHeaders(request, found.location), body: '' } : found.refusal;
       endBare(socket, toHttpMessage(message, headersFor(message.status)));
     },
   };

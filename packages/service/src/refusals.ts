@@ -25,9 +25,11 @@ export interface RefusalResponse {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How refusals are logged and rendered. */
+/** How the responses of the service itself are logged and rendered. */
 export interface RefusalOptions {
   readonly log: Log;
+  /** Returns headers of refusals, preflights and redirects by the request target, if it could be parsed; default: none. */
+  readonly headersOf?: ((url: string | undefined) => Readonly<Record<string, string>>) | undefined;
   /** Renders a refusal in the process's own envelope; default: the envelope of spec §7.1. */
   readonly toRefusalResponse?: ((refusal: Refusal) => RefusalResponse) | undefined;
 }
@@ -216,13 +218,18 @@ export function createSocketRefuser(handlers: RefusalOptions & RefusalHeaders) {
 }
 
 /** Returns a function that logs a refusal and returns its response. */
-export function createRefuser({ log, toRefusalResponse = toEnvelope }: RefusalOptions) {
+export function createRefuser({ log, headersOf, toRefusalResponse = toEnvelope }: RefusalOptions) {
   return ({ code, message }: Reason, { headers: sent, socket, url }: RefusedRequest): Message => {
     const requestId = toRequestId(sent['x-request-id']);
     const { status } = ERRORS[code];
     log.info('refused', { requestId, status, code });
     const { headers, body } = toRefusalResponse({ code, message, requestId, url });
-    const all = { ...headers, 'X-Content-Type-Options': 'nosniff', ...(isSecure(socket) && { 'Strict-Transport-Security': HSTS }) };
+    const all = {
+      ...headersOf?.(url),
+      ...headers,
+      'X-Content-Type-Options': 'nosniff',
+      ...(isSecure(socket) && { 'Strict-Transport-Security': HSTS }),
+    };
     return toMessage(status, { body, headers: all }, requestId);
   };
 }

@@ -49,6 +49,8 @@ export interface ServiceOptions {
   readonly edge?: Edge | undefined;
   /** What the limits of requests add to responses that the service sends without `handle`; default: no headers. */
   readonly rateLimits?: RateLimitHeaders | undefined;
+  /** Returns headers of the responses that the service sends without `handle`, by the request target; default: none. */
+  readonly headersOf?: RequestHandlers['headersOf'];
   /** Renders refusals in the process's own envelope; default: the envelope of spec §7.1. */
   readonly toRefusalResponse?: RequestHandlers['toRefusalResponse'];
   /** With a certificate, the port serves HTTPS by HTTP/1.1 and HTTP/2, and redirects plain HTTP to HTTPS. */

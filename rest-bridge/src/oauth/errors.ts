@@ -3,8 +3,10 @@
  * which clients of OAuth read. No I/O.
  */
 import { ERRORS, type ErrorCode } from '@trestle/schema/errors';
-import type { Refusal, RefusalResponse } from '@trestle/service/refusals';
+import type { Refusal, RefusalOptions, RefusalResponse } from '@trestle/service/refusals';
+import { UNVERSIONED, toVersionHeaders } from '../pipeline/locate.ts';
 import { toRefusalResponse } from '../pipeline/render-error.ts';
+import type { Versions } from '../versions/versions.ts';
 import { matchOAuth } from './paths.ts';
 
 /** The body of an error. */
@@ -22,8 +24,16 @@ interface ReportedError {
 /** Every character that `error_description` may have (RFC 6749 §5.2). */
 const ALLOWED = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/g;
 
+/** Returns how the service itself responds: with the version of the path, which those of the authorization server do not have. */
+export function createRefusals(versions: Versions): Pick<RefusalOptions, 'headersOf' | 'toRefusalResponse'> {
+  return {
+    headersOf: (url = '/') => (matchOAuth(url) ? UNVERSIONED : toVersionHeaders(versions, { url, headers: {} })),
+    toRefusalResponse: toPathRefusalResponse,
+  };
+}
+
 /** Returns the response to a request that was refused before anything read it; on all other paths the one of the API. */
-export function toPathRefusalResponse(refusal: Refusal): RefusalResponse {
+function toPathRefusalResponse(refusal: Refusal): RefusalResponse {
   const response = toRefusalResponse(refusal);
   const isEndpoint = refusal.url !== undefined && matchOAuth(refusal.url)?.isEndpoint === true;
   return isEndpoint ? { ...response, body: toOAuthErrorBody(refusal) } : response;

@@ -37,8 +37,8 @@ export function createOAuthListener({ url, timeoutMs, ...dependencies }: OAuthLi
   if (url === undefined) return { find: () => undefined, close: () => Promise.resolve() };
   const proxy = createOAuthProxy({ url, timeoutMs });
   const answer: Respond = (received, response) => respond(proxy, received, response);
-  const pages = createListener(dependencies, answer);
-  const endpoints = createListener(dependencies, answer, renderFault);
+  const pages = createListener(dependencies, { respond: answer });
+  const endpoints = createListener(dependencies, { respond: answer, render: renderFault });
   return {
     find({ url: target = '' }) {
       const route = matchOAuth(target);

@@ -2,8 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { fail } from '@trestle/schema/errors';
 import { isUtf8 } from '@trestle/service/query-string';
+import type { ResponseHeaders } from '../http/response.ts';
 import { selectVersion } from '../versions/select-version.ts';
-import type { Versions } from '../versions/versions.ts';
+import { DEFAULT_VERSION, type Versions } from '../versions/versions.ts';
 import type { LocatedRequest } from './context.ts';
 
 const MAX_URL_BYTES = 8 * 1024;
@@ -34,6 +35,24 @@ export function locate(versions: Versions, { url = '/', headers }: Pick<Incoming
   const prefix = versionPrefix === '' && /^\/api(?=\/|$)/.test(pathname) ? '/api' : versionPrefix;
   return { prefix, api: api || (prefix === '/api' ? prefix : ''), path: pathname.slice(prefix.length), search, version };
 }
+
+/**
+ * Returns the headers by which a response to a request that is refused before it is matched names its API version, and the life cycle of the version
+ * (contract §4). A request that selects no existing version has version 1.
+ */
+export function toVersionHeaders(versions: Versions, { url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): ResponseHeaders {
+  // `Link` would contain the whole path.
+  const target = url.length > MAX_URL_BYTES ? (PREFIX.exec(url)?.[0] ?? '/') : url;
+  try {
+    const located = locate(versions, { url: target, headers });
+    return { 'api-version': String(located.version), ...versions.statusOf(located.version, located).headers };
+  } catch {
+    return UNVERSIONED;
+  }
+}
+
+/** The version of a response that belongs to none: every response names one. */
+export const UNVERSIONED: ResponseHeaders = { 'api-version': String(DEFAULT_VERSION) };
 
 function toSearch(query: string): URLSearchParams {
   if (!isUtf8(query)) throw fail('VALIDATION_ERROR', 'The query string is not valid UTF-8.');

@@ -31,7 +31,7 @@ import { continueUpload } from './continue-upload.ts';
 import type { CompiledAlternative, CompiledLocalRoute, CompiledOperationRoute, CompiledRoute } from './compile.ts';
 import type { AdmittedRequest, MatchedRoute } from './context.ts';
 import { type GatewayRequest, toGatewayRequest, toSessionHeaders } from './gateway-request.ts';
-import { locate } from './locate.ts';
+import { locate, toVersionHeaders } from './locate.ts';
 import { match } from './match.ts';
 import { negotiate, prefersStream, requireNoSelection } from './negotiate.ts';
 import { type ParsedRequest, parse } from './parse.ts';
@@ -65,7 +65,10 @@ export interface PipelineDependencies extends ReceiverDependencies {
 
 /** Creates the pipeline. */
 export function createPipeline(dependencies: PipelineDependencies): Listener {
-  return createListener(dependencies, (received, response) => runStages(dependencies, received, response));
+  return createListener(dependencies, {
+    respond: (received, response) => runStages(dependencies, received, response),
+    headersOf: (request) => toVersionHeaders(dependencies.versions, request),
+  });
 }
 
 /** Runs the stages after the rate limit, and writes the response. */

@@ -20,7 +20,7 @@ import { sendResponse } from '../http/send-response.ts';
 import { DEFAULT_VERSION } from '../versions/versions.ts';
 import type { RequestContext } from './context.ts';
 import { type Identity, type IdentifyDependencies, identify } from './identify.ts';
-import { requireUrlLength } from './locate.ts';
+import { UNVERSIONED, requireUrlLength } from './locate.ts';
 import { requireMethod } from './match.ts';
 import { type RenderFault, renderError } from './render-error.ts';
 
@@ -70,11 +70,20 @@ export interface Failure {
 /** Answers a received request. Sends errors by {@link sendError} itself, and rejects only when that failed too. */
 export type Respond = (received: ReceivedRequest, response: ServerResponse) => Promise<Handled>;
 
+/** What answers the requests of a listener. */
+export interface Responder {
+  readonly respond: Respond;
+  /** Writes the errors that come before `respond`; default: those of the API. */
+  readonly render?: RenderFault;
+  /** Returns the headers of these errors besides the id of the request; default: those of version 1. */
+  readonly headersOf?: (request: IncomingMessage) => ResponseHeaders;
+}
+
 /** Handles one request. Rejects only when not even the error could be rendered. */
 export type Listener = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Creates a listener that answers by `respond`. `render` writes the errors that come before it; by default as those of the API. */
-export function createListener(dependencies: ReceiverDependencies, respond: Respond, render?: RenderFault): Listener {
+/** Creates a listener. */
+export function createListener(dependencies: ReceiverDependencies, responder: Responder): Listener {
   const { log, observe, tracing, rateLimits } = dependencies;
   return async (request, response) => {
     const started = performance.now();
@@ -87,7 +96,7 @@ export function createListener(dependencies: ReceiverDependencies, respond: Resp
     const identity = found instanceof Promise ? await found : found;
     const quota = rateLimits.open(request, identity.caller);
     setLateHeaders(response, (status) => quota.headersFor(status));
-    const { route, prefix = '', failure } = await handle(dependencies, { context, identity, quota, respond, render }, response);
+    const { route, prefix = '', failure } = await handle(dependencies, { context, identity, quota, responder }, response);
 
     const milliseconds = performance.now() - started;
     const { method = '' } = request;
@@ -109,17 +118,17 @@ interface CountedRequest {
   readonly context: RequestContext;
   readonly identity: Identity;
   readonly quota: Quota;
-  readonly respond: Respond;
-  readonly render: RenderFault | undefined;
+  readonly responder: Responder;
 }
 
 /** Counts and admits the request, and has it answered. */
 async function handle(
   { load, maintenance }: ReceiverDependencies,
-  { context, identity, quota, respond, render }: CountedRequest,
+  { context, identity, quota, responder }: CountedRequest,
   response: ServerResponse,
 ): Promise<Handled> {
   const { request, requestId } = context;
+  const { respond, render, headersOf = () => UNVERSIONED } = responder;
   let slot: LoadSlot | undefined;
   try {
     const isCounted = limit(quota);
@@ -130,7 +139,8 @@ async function handle(
     requireUrlLength(request.url ?? '');
     return await respond({ context, identity, slot }, response);
   } catch (error) {
-    return { route: undefined, failure: await sendError(context, response, { error, headers: toCommonHeaders(requestId), render }) };
+    const headers = { 'x-request-id': requestId, ...headersOf(request) };
+    return { route: undefined, failure: await sendError(context, response, { error, headers, render }) };
   } finally {
     slot?.release();
   }

@@ -8,7 +8,6 @@ import { toAcceptedBodyTypes } from '../http/json-body.ts';
 import { JSON_TYPE, PROBLEM_TYPE, wantsProblem } from '../http/media-types.ts';
 import type { HttpResponse, ResponseHeaders } from '../http/response.ts';
 import { type ResponseContent, chooseContentCoding, withContentCoding } from '../http/send-response.ts';
-import { DEFAULT_VERSION } from '../versions/versions.ts';
 import type { RequestContext } from './context.ts';
 import { MethodNotAllowed } from './match.ts';
 import { RangeNotSatisfiable } from './render.ts';
@@ -60,12 +59,9 @@ export async function renderError(
   return { code: fault.code, response: await withContentCoding(response, chooseContentCoding(request, { content, type })) };
 }
 
-/** Returns the response to a request that was refused before the pipeline. Its version is unknown, and every response names one (spec §9). */
+/** Returns the response to a request that was refused before the pipeline. */
 export function toRefusalResponse({ requestId, ...refusal }: Refusal): RefusalResponse {
-  return {
-    body: toEnvelope(refusal, requestId),
-    headers: { 'api-version': String(DEFAULT_VERSION) },
-  };
+  return { body: toEnvelope(refusal, requestId) };
 }
 
 type ReportedFault = Pick<Fault, 'code' | 'message'> & Partial<Pick<Fault, 'details' | 'retryAfterSeconds' | 'rateLimit' | 'secondFactor'>>;
