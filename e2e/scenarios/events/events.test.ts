@@ -102,6 +102,7 @@ describe('GET /v1/events', () => {
   it('refuses other types, cursors that are none, and callers without a credential', async () => {
     expect([(await list('type=post.eaten', ada)).status, (await list('after=x', ada)).status]).toEqual([400, 400]);
     expect((await stack.call('GET', '/v1/events')).status).toBe(401);
+    expect((await list('type=nope.*', ada)).reply.body).toMatchObject({ error: { details: [{ field: 'type' }] } });
     const gone = Buffer.from(JSON.stringify(['users', '99999999'])).toString('base64url');
     const { reply } = await list(`after=${gone}`, ada);
     expect([reply.status, codeOf(reply)]).toEqual([410, 'GONE']);
@@ -146,6 +147,16 @@ describe('a stream of events', () => {
     expect((await stream(ada, { last: gone })).response.statusCode).toBe(410);
     expect((await stream(ada, { query: '?type=nothing' })).response.statusCode).toBe(400);
     expect((await stream({ id: '', token: 'x' })).response.statusCode).toBe(401);
+  });
+
+  it.each([
+    ['after', { query: '?after=zzz' }],
+    ['cursor', { query: '?cursor=zzz' }],
+    ['Last-Event-ID', { last: 'zzz' }],
+  ])('is refused for a position that is none, and the error names %s', async (field, options) => {
+    const refused = await stream(ada, options);
+    await until(() => Promise.resolve(refused.isOver));
+    expect(JSON.parse(refused.text)).toMatchObject({ error: { code: 'VALIDATION_ERROR', details: [{ field }] } });
   });
 
   it('is limited to ten for an account at each bridge', async () => {

@@ -109,6 +109,7 @@ describe('GET /users', () => {
     ['page=2&offset=3', 'page'],
     ['color=red', 'color'],
     ['role=user&role=admin', 'role'],
+    [`name=${'x'.repeat(300)}`, 'name'],
   ])('answers 400 to ?%s and names %s', async (query, field) => {
     const { status, body } = await stack.call('GET', `/v1/users?${query}`);
     expect(status).toBe(400);

@@ -4,6 +4,7 @@ import { type ErrorCode, type Fault, type FaultOptions, type FieldFault, fail, i
 import type { GatewayClient } from '../gateway/gateway-client.ts';
 import type { GraphQLResponseError, GraphQLResult } from '../gateway/graphql-result.ts';
 import type { CompiledOperation } from '../operations/operations.ts';
+import { toParameter } from '../query/list-parameters.ts';
 import { INCLUDE_PREFIX } from '../resources/projection.ts';
 import type { GatewayRequest } from './gateway-request.ts';
 
@@ -52,7 +53,7 @@ export async function call(gateway: GatewayClient, request: GatewayRequest): Pro
     return { value, compiled, isReplayed, serverTiming, cacheControl, age, cookies, errors: failures };
   }
   const failed = isMutation || selection.include.length === 0 ? [] : await findFailedInclusions(gateway, request, errors);
-  if (failed.length === 0) throw toFault(result, errors);
+  if (failed.length === 0) throw toFault(result, errors, isMutation);
   const include = selection.include.filter((name) => !failed.some(({ field }) => field === name));
   const partial = await call(gateway, { ...request, selection: { ...selection, include } });
   return { ...partial, errors: [...failed, ...partial.errors] };
@@ -90,19 +91,20 @@ async function findFailedInclusions(
 /** The codes of failures that the client did not cause. */
 const UPSTREAM_CODES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
 
-function toFault({ data, errors: all }: GraphQLResult, errors: readonly GraphQLResponseError[]): Fault {
-  if (errors.length > 0) return toResultFault(errors);
+function toFault({ data, errors: all }: GraphQLResult, errors: readonly GraphQLResponseError[], isMutation: boolean): Fault {
+  // The arguments of a mutation have the names of the body's fields.
+  if (errors.length > 0) return toResultFault(errors, isMutation ? (field) => field : toParameterName);
   if (data || all) return fail('NOT_FOUND', 'The resource does not exist.');
   return fail('UPSTREAM_ERROR', 'The gateway returned neither data nor errors. Retry later.');
 }
 
-/** Returns the fault that the first error of a result stands for. */
-export function toResultFault([error]: readonly GraphQLResponseError[]): Fault {
+/** Returns the fault that the first error of a result stands for. `toName` returns the client's name of an argument. */
+export function toResultFault([error]: readonly GraphQLResponseError[], toName: (field: string) => string): Fault {
   if (!error) return fail('UPSTREAM_ERROR', 'The gateway returned no errors. Retry later.');
   const details = error.extensions?.details as readonly FieldFault[] | undefined;
   const retryAfter = error.extensions?.retryAfter;
   return fail(toCode(error), error.message, {
-    ...(details && { details: details.map(({ field, message }) => ({ field: PARAMETER_NAMES[field] ?? field, message })) }),
+    ...(details && { details: details.map(({ field, message }) => ({ field: toName(field), message })) }),
     ...(typeof retryAfter === 'number' && { retryAfterSeconds: retryAfter }),
     ...readRefusalExtensions(error.extensions),
     ...readRateLimit(error.extensions),
@@ -118,8 +120,14 @@ function readRateLimit({ limit, remaining, resetAt }: Readonly<Record<string, un
 /** The query parameters behind arguments that have other names in GraphQL. */
 const PARAMETER_NAMES: Readonly<Record<string, string>> = {
   ...{ first: 'limit', last: 'limit', after: 'cursor', before: 'cursor' },
-  ...{ query: 'q', 'filter.search': 'q' },
+  ...{ query: 'q', types: 'type' },
 };
+
+/** Returns the query parameter behind an argument of a query, or a field of its filter. */
+export function toParameterName(field: string): string {
+  const filtered = /^filter\.(\w+)$/.exec(field)?.[1];
+  return filtered === undefined ? (PARAMETER_NAMES[field] ?? field) : toParameter(filtered);
+}
 
 /** The field of a partial error is its path within the resource (`@` is every item of a list): `orders`, or `comments.author` for a nested one. */
 function toPartialError(error: GraphQLResponseError, resultPath: readonly string[]): PartialError {

@@ -8,7 +8,7 @@ import { EVENT_STREAM_TYPE } from '../http/media-types.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import type { ResponseHeaders } from '../http/response.ts';
 import type { LoadSlot } from '../http/overload.ts';
-import { toResultFault } from './call.ts';
+import { toParameterName, toResultFault } from './call.ts';
 import type { CompiledOperationRoute, CompiledStream } from './compile.ts';
 import type { AdmittedRequest } from './context.ts';
 import { toGatewayRequest } from './gateway-request.ts';
@@ -65,11 +65,13 @@ export async function streamEvents(
       variables: rest,
     });
     const last = context.request.headers['last-event-id'];
+    const isResumed = typeof last === 'string' && last !== '';
+    const failureOf = createFailureReader(isResumed ? 'Last-Event-ID' : target.search.has('cursor') ? 'cursor' : 'after');
     const results = gateway.subscribe({
       bodyStart: operation.bodyStart,
       variables: rest,
       headers: sent,
-      after: typeof last === 'string' && last !== '' ? last : (after ?? undefined),
+      after: isResumed ? last : (after ?? undefined),
       signal: stream.signal,
     });
     const first = await results.next();
@@ -89,16 +91,22 @@ export async function streamEvents(
     };
     response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
     await write(response, `retry: ${String(RETRY_MS)}\n${first.done === true ? '\n' : toBlock(first.value)}`);
-    await writeAll(response, results, toBlock);
+    await writeAll(response, results, { toBlock, failureOf });
   } finally {
     stream.close();
   }
 }
 
+/** How results become events. */
+interface EventWriter {
+  readonly toBlock: (result: StreamedResult) => string;
+  readonly failureOf: FailureReader;
+}
+
 async function writeAll(
   response: ServerResponse,
   results: AsyncIterable<StreamedResult>,
-  toBlock: (result: StreamedResult) => string,
+  { toBlock, failureOf }: EventWriter,
 ): Promise<void> {
   const heartbeat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(':\n\n');
@@ -130,8 +138,14 @@ async function write(response: ServerResponse, block: string): Promise<void> {
   waiting.abort();
 }
 
-function failureOf({ data, errors }: StreamedResult): Fault | undefined {
-  return errors && errors.length > 0 && (data === null || data === undefined) ? toResultFault(errors) : undefined;
+/** Returns the fault of a result without data. */
+type FailureReader = (result: StreamedResult) => Fault | undefined;
+
+/** `start` is the name of the parameter or header by which the client says where the stream begins. */
+function createFailureReader(start: string): FailureReader {
+  const toName = (field: string) => (field === 'extensions.resume.after' ? start : toParameterName(field));
+  return ({ data, errors }) =>
+    errors && errors.length > 0 && (data === null || data === undefined) ? toResultFault(errors, toName) : undefined;
 }
 
 /** An event without data moves the position of the client only. JSON has no line ends. */

@@ -107,7 +107,8 @@ export function toSortFields(schema: GraphQLSchema, { order }: ListRule): Map<st
   );
 }
 
-function toParameter(field: string): string {
+/** Returns the query parameter that sets a field of a filter. */
+export function toParameter(field: string): string {
   if (field === 'search') return 'q';
   if (field === 'searchIn') return 'in';
   return field.replace(/(Gte|Lte)$/, (suffix) => `_${suffix.toLowerCase()}`);
