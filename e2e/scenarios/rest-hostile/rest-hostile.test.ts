@@ -123,6 +123,8 @@ describe('an id that cannot be one', () => {
     ['GET', '/v1/users/%E0%A4%A'],
     ['GET', '/v1/users/a%00b'],
     ['DELETE', '/v1/sessions/ses_%00x'],
+    ['GET', `/v1/users/${'x'.repeat(101)}`],
+    ['PATCH', `/v1/posts/${'x'.repeat(101)}`],
   ])('is answered 404 to %s %s', async (method, path) => {
     const { status, body } = await createClients({ ...stack, rest: originFor(path) }).call(method, path, { token: admin.token });
     expect([status, (body as { error: { code: string } }).error.code]).toEqual([404, 'NOT_FOUND']);

@@ -1,5 +1,6 @@
 /** Stage 5: parses headers, query and body, and reports every fault in one response (spec §7.2). */
-import type { FieldFault } from '@trestle/schema/errors';
+import { type FieldFault, fail } from '@trestle/schema/errors';
+import { ID_LENGTH } from '@trestle/schema/lengths';
 import type { RequestFiles } from '../gateway/gateway-posts.ts';
 import { readJsonBody, requireJson } from '../http/json-body.ts';
 import { type FieldSelection, parseFieldSelection } from '../query/field-selection.ts';
@@ -8,7 +9,7 @@ import { rejectRequest } from '../query/reject-request.ts';
 import type { ReaderResult } from '../query/request-reader.ts';
 import { selectableOf } from '../routes/route.ts';
 import type { CompiledOperationRoute } from './compile.ts';
-import type { AdmittedRequest } from './context.ts';
+import type { AdmittedRequest, MatchedRoute } from './context.ts';
 import { type IdempotencyKey, parseIdempotencyKey } from './idempotency-key.ts';
 import { requirePart } from './continue-upload.ts';
 import { readUpload } from './read-upload.ts';
@@ -26,13 +27,19 @@ type Admitted = AdmittedRequest<CompiledOperationRoute>;
 const NOTHING = {};
 
 /**
- * Returns the parsed request: at once, unless its body must be read. Throws or rejects with VALIDATION_ERROR with all faults,
+ * Returns the parsed request: at once, unless its body must be read. Throws or rejects with VALIDATION_ERROR with all faults, NOT_FOUND,
  * UNSUPPORTED_MEDIA_TYPE or PAYLOAD_TOO_LARGE.
  */
 export function parse(admitted: Admitted, maxUploadBytes = 0): ParsedRequest | Promise<ParsedRequest> {
+  requirePossibleIds(admitted.params);
   const query = createParameters(admitted.target.search);
   if (admitted.compiled.hasBody) return parseWithBody(admitted, query, maxUploadBytes);
   return toParsedRequest(admitted, { query, body: undefined }, []);
+}
+
+/** Throws NOT_FOUND for an id in the path that is longer than any id: no resource can have had it. */
+export function requirePossibleIds(params: MatchedRoute['params']): void {
+  for (const name in params) if ((params[name]?.length ?? 0) > ID_LENGTH.max) throw fail('NOT_FOUND', 'The resource does not exist.');
 }
 
 async function parseWithBody(admitted: Admitted, query: Parameters, maxUploadBytes: number): Promise<ParsedRequest> {
