@@ -26,10 +26,7 @@ export function createEventStreams(): EventStreams {
     open(callerId) {
       const own = byCaller.get(callerId) ?? 0;
       if (stopping.signal.aborted || open >= MAX_STREAMS) throw unavailable();
-      if (own >= MAX_STREAMS_OF_CALLER)
-        throw fail('RATE_LIMIT_EXCEEDED', `The account has ${String(MAX_STREAMS_OF_CALLER)} open event streams, which is the limit.`, {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        });
+      if (own >= MAX_STREAMS_OF_CALLER) throw tooMany();
       open++;
       byCaller.set(callerId, own + 1);
       const end = new AbortController();
@@ -56,6 +53,14 @@ export function createEventStreams(): EventStreams {
       stopping.abort();
     },
   };
+}
+
+function tooMany(): Fault {
+  const resetAt = `${new Date(Date.now() + RETRY_AFTER_SECONDS * 1000).toISOString().slice(0, 19)}Z`;
+  return fail('RATE_LIMIT_EXCEEDED', `The account has ${String(MAX_STREAMS_OF_CALLER)} open event streams, which is the limit.`, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    rateLimit: { limit: MAX_STREAMS_OF_CALLER, remaining: 0, resetAt },
+  });
 }
 
 function unavailable(): Fault {

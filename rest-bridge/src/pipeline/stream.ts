@@ -91,7 +91,7 @@ export async function streamEvents(
     };
     response.writeHead(200, { ...headers, 'content-type': EVENT_STREAM_TYPE, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
     await write(response, `retry: ${String(RETRY_MS)}\n${first.done === true ? '\n' : toBlock(first.value)}`);
-    await writeAll(response, results, { toBlock, failureOf });
+    await writeAll(response, results, { toBlock, failureOf, requestId: context.requestId });
   } finally {
     stream.close();
   }
@@ -101,12 +101,13 @@ export async function streamEvents(
 interface EventWriter {
   readonly toBlock: (result: StreamedResult) => string;
   readonly failureOf: FailureReader;
+  readonly requestId: string;
 }
 
 async function writeAll(
   response: ServerResponse,
   results: AsyncIterable<StreamedResult>,
-  { toBlock, failureOf }: EventWriter,
+  { toBlock, failureOf, requestId }: EventWriter,
 ): Promise<void> {
   const heartbeat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(':\n\n');
@@ -119,8 +120,7 @@ async function writeAll(
       if (response.destroyed) break;
     }
   } catch (error) {
-    const { code, message } = error instanceof Fault ? error : { code: 'INTERNAL_ERROR', message: 'An unexpected error occurred.' };
-    response.write(`event: fault\ndata: ${JSON.stringify({ error: { code, message } })}\n\n`);
+    response.write(toFaultBlock(error, requestId));
   } finally {
     clearInterval(heartbeat);
     response.end();
@@ -146,6 +146,12 @@ function createFailureReader(start: string): FailureReader {
   const toName = (field: string) => (field === 'extensions.resume.after' ? start : toParameterName(field));
   return ({ data, errors }) =>
     errors && errors.length > 0 && (data === null || data === undefined) ? toResultFault(errors, toName) : undefined;
+}
+
+/** Returns the event that ends a stream which failed after its first byte. */
+export function toFaultBlock(error: unknown, requestId: string): string {
+  const { code, message } = error instanceof Fault ? error : { code: 'INTERNAL_ERROR', message: 'An unexpected error occurred.' };
+  return `event: fault\ndata: ${JSON.stringify({ error: { code, message, requestId } })}\n\n`;
 }
 
 /** An event without data moves the position of the client only. JSON has no line ends. */
