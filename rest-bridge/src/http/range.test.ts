@@ -9,6 +9,8 @@ describe('parseRanges', () => {
     ['bytes=-5', [{ start: 95, end: 99 }]],
     ['bytes=-500', [{ start: 0, end: 99 }]],
     ['bytes=50-5000', [{ start: 50, end: 99 }]],
+    ['bytes=0-9999999999999999', [{ start: 0, end: 99 }]],
+    ['bytes=-9999999999999999', [{ start: 0, end: 99 }]],
     ['BYTES=0-0', [{ start: 0, end: 0 }]],
     [
       'bytes=0-1, 4-5',
@@ -22,9 +24,12 @@ describe('parseRanges', () => {
     expect(parseRanges(header, 100)).toEqual({ kind: 'ranges', ranges });
   });
 
-  it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0', 'bytes=200-,300-'])('returns unsatisfiable for %s of 100 bytes', (header) => {
-    expect(parseRanges(header, 100)).toEqual({ kind: 'unsatisfiable' });
-  });
+  it.each(['bytes=100-', 'bytes=100-200', 'bytes=9999999999999999-', 'bytes=-0', 'bytes=200-,300-'])(
+    'returns unsatisfiable for %s of 100 bytes',
+    (header) => {
+      expect(parseRanges(header, 100)).toEqual({ kind: 'unsatisfiable' });
+    },
+  );
 
   it.each([
     'lines=0-1',
@@ -32,6 +37,7 @@ describe('parseRanges', () => {
     'bytes=',
     'bytes=a-b',
     'bytes=5-2',
+    `bytes=0-${'9'.repeat(101)}`,
     'bytes=1',
     'bytes=0-1;2-3',
     'bytes=--1',

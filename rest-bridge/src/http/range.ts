@@ -13,7 +13,8 @@ export type Ranges =
 
 /** A request with more ranges is answered with the whole representation, because many small ranges are an attack (§14.2). */
 const MAX_RANGES = 16;
-const SPEC = /^(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/;
+/** Positions beyond 2^53 lose their last digits, which are beyond every representation. */
+const SPEC = /^(?:(\d{1,100})-(\d{0,100})|-(\d{1,100}))$/;
 
 /**
  * Parses `Range` for a representation of `size` bytes. Returns `whole` when the header is ignored: another unit, a malformed list, more
