@@ -60,6 +60,11 @@ describe('the bridge', () => {
     }
   });
 
+  it('answers HEAD without a Content-Length that GET does not have', async () => {
+    const lengthOf = async (method: string) => (await fetch(`${system.issuer}/oauth/jwks`, { method })).headers.get('content-length');
+    expect([null, await lengthOf('GET')]).toContain(await lengthOf('HEAD'));
+  });
+
   it('refuses a body of more than 64 KiB', async () => {
     const response = await fetch(`${system.issuer}/oauth/token`, {
       method: 'POST',

@@ -61,8 +61,8 @@ async function respond(proxy: OAuthProxy, received: ReceivedRequest, response: S
       return { route };
     }
     if (!allow.split(', ').includes(method)) throw new MethodNotAllowed(method, allow);
-    const { status, headers, content } = await proxy.forward(received);
-    response.writeHead(status, { ...headers, ...common, 'content-length': String(content.length) });
+    const { status, headers, content, contentLength } = await proxy.forward(received);
+    response.writeHead(status, { ...headers, ...common, ...(contentLength !== undefined && { 'content-length': contentLength }) });
     response.end(method === 'HEAD' ? undefined : content);
     return { route };
   } catch (error) {

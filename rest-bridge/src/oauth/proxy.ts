@@ -49,6 +49,8 @@ export interface OAuthResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly content: Buffer;
+  /** The value of `Content-Length`, if the response has that header. */
+  readonly contentLength: string | undefined;
 }
 
 /** Passes requests on. */
@@ -86,7 +88,8 @@ export function createOAuthProxy({ url, timeoutMs }: OAuthProxyOptions): OAuthPr
         const options = { path, method: method as 'GET', headers, body: body.length > 0 ? body : null, signal: abort.signal };
         const received = await pool.request(options);
         const content = Buffer.from(await received.body.arrayBuffer());
-        return { status: received.statusCode, headers: toResponseHeaders(received.headers), content };
+        const contentLength = toContentLength(method, received, content);
+        return { status: received.statusCode, headers: toResponseHeaders(received.headers), content, contentLength };
       } catch (cause) {
         throw toFault(cause, timeoutMs);
       } finally {
@@ -120,6 +123,18 @@ function toResponseHeaders(headers: IncomingHttpHeaders): Record<string, string 
   const isPassed = (name: string) => !HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith(CORS_PREFIX);
   const passed = Object.entries(headers).filter(([name, value]) => value !== undefined && isPassed(name));
   return Object.fromEntries(passed) as Record<string, string | string[]>;
+}
+
+/** The status and the headers that the server sent. */
+interface ReceivedHead {
+  readonly statusCode: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Returns nothing for 204 and 304, and for HEAD what the server has said (RFC 9110 §8.6). */
+function toContentLength(method: string, { statusCode, headers }: ReceivedHead, content: Buffer): string | undefined {
+  if (statusCode === 204 || statusCode === 304) return undefined;
+  return method === 'HEAD' ? headers['content-length'] : String(content.length);
 }
 
 function tooMany(): Fault {
