@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { isLocalRequest } from './local-peer.ts';
-import { type ProbeResponse, send } from './probe-response.ts';
+import { JSON_TYPE, type ProbeResponse, send, toMethodResponse } from './probe-response.ts';
 import { readMetrics } from './read-metrics.ts';
 
 /**
@@ -19,7 +19,7 @@ export interface Probes {
   readonly registries: readonly Registry[];
   /** Adds metrics to `/metrics` that may have the names of others, and must differ from them in a label. */
   addMetrics(metrics: Registry): void;
-  /** ProbeResponses a probe and returns true; returns false for any other request, and leaves it alone. */
+  /** Answers a request to the path of a probe and returns true; returns false for any other request, and leaves it alone. */
   answer(request: IncomingMessage, response: ServerResponse): boolean;
   /** Makes `/readyz` answer 503, so that load balancers send no more requests. */
   leave(): void;
@@ -83,18 +83,23 @@ export function createProbes({
       hasMetrics = false;
     },
     answer(request, response) {
-      if (request.method !== 'GET' && request.method !== 'HEAD') return false;
       const path = request.url?.split('?', 1)[0] ?? '';
       const respond = responders.get(path);
       if (!respond) return false;
       if (path === '/metrics' && !(hasMetrics && isLocalRequest(request))) return false;
-      void send(() => respond(request), request, response);
+      if (isPreflight(request)) return false;
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      void send(() => (isRead ? respond(request) : Promise.resolve(toMethodResponse(request))), request, response);
       return true;
     },
   };
 }
 
+/** Preflights of browsers are answered alike for all paths. */
+function isPreflight({ method, headers }: IncomingMessage): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
 type Responder = (request: IncomingMessage) => Promise<ProbeResponse>;
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const LIVE: ProbeResponse = { status: 200, type: JSON_TYPE, body: '{"status":"live"}' };
