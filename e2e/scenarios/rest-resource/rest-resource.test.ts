@@ -160,6 +160,19 @@ describe('PATCH, PUT and DELETE /users/{id}', () => {
     expect((missing.body as ErrorBody).error.details).toEqual([{ field: 'email', message: 'is required' }]);
   });
 
+  it('answers 400 to a PUT of a masked e-mail address, and keeps the address', async () => {
+    const created = await stack.call('POST', '/v1/api-keys', { token: admin.token, body: { name: 'Writes', scopes: ['users:write'] } });
+    const headers = { 'x-api-key': (created.body as { secret: string }).secret };
+    const { body } = await stack.call('GET', `/v1/users/${bob.id}`, { headers });
+    const { status, body: refused } = await stack.call('PUT', `/v1/users/${bob.id}`, { headers, body: { ...(body as object), name: 'B' } });
+    expect([status, (refused as ErrorBody).error.details]).toEqual([
+      400,
+      [{ field: 'email', message: 'must not be the mask of a hidden address' }],
+    ]);
+    const kept = await stack.call('GET', `/v1/users/${bob.id}`, { token: bob.token });
+    expect(kept.body).toMatchObject({ name: 'Bob', email: 'bob@example.org' });
+  });
+
   it('answers 412 when If-Match is stale, also with a tag of ?fields=, and changes nothing', async () => {
     const { headers } = await stack.call('GET', `/v1/users/${bob.id}?fields=name`);
     const etag = headers.get('etag') ?? '';

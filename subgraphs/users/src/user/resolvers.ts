@@ -6,7 +6,7 @@ import type { Caller, Plan } from '@trestle/identity';
 import type { Resolvers } from '../generated/resolvers.ts';
 import { changePassword } from './change-password.ts';
 import { createUser, deleteUser, replaceUser, updateUser } from './mutations.ts';
-import { type User, allowListing, parsePagination, parseSearch } from './rules.ts';
+import { MASKED_EMAIL, type User, allowListing, parsePagination, parseSearch } from './rules.ts';
 import { FIRST_BY_NAME } from './store.ts';
 
 export const userResolvers: Resolvers = {
@@ -50,5 +50,5 @@ function isOwner({ id, isProven }: User, caller: Caller | null): boolean {
 export const authRules: AuthRules = {
   owners: { 'User.email': isOwner, 'User.plan': isOwner, 'User.requestsPerMinute': isOwner },
   scopes: { 'User.email': 'users:read', 'User.plan': 'users:read', 'User.requestsPerMinute': 'users:read' },
-  masks: { 'User.email': '***@masked.invalid' },
+  masks: { 'User.email': MASKED_EMAIL },
 };

@@ -2,7 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import type { Role } from '@trestle/identity';
 import { NO_AVATAR } from '../avatar/rules.ts';
 import { createTestCaller } from '@trestle/identity/test-identity';
-import { type User, allowChange, allowDelete, allowListing, checkNewUser, parseUserChange } from './rules.ts';
+import {
+  MASKED_EMAIL,
+  type User,
+  allowChange,
+  allowDelete,
+  allowListing,
+  checkNewUser,
+  parseNewAt,
+  parseReplacement,
+  parseUserChange,
+} from './rules.ts';
 
 const user: User = {
   id: 'usr_a',
@@ -56,6 +66,18 @@ describe('a new account', () => {
       ).toEqual(['email']);
     },
   );
+
+  it.each([MASKED_EMAIL, 'a@MASKED.invalid'])('refuses %p, which hides an e-mail address, as does a change', (email) => {
+    const tasks = [
+      () => {
+        checkNewUser({ ...good, email });
+      },
+      () => parseUserChange({ email }),
+      () => parseReplacement({ email, name: 'Ada' }),
+      () => parseNewAt({ ...good, email }),
+    ];
+    expect(tasks.map(faultsOf)).toEqual(tasks.map(() => ['email']));
+  });
 });
 
 describe('a change of an account', () => {

@@ -68,6 +68,9 @@ export type UserChange = {
 } & { readonly plan?: Plan };
 
 const EMAIL = /^[^\s@<>()[\],;:\\"]{1,64}@[^\s@.]+(?:\.[^\s@.]+)+$/;
+/** What callers who may not see an e-mail address get (contract §3). */
+export const MASKED_EMAIL = '***@masked.invalid';
+const IS_MASKED = /@masked\.invalid$/i;
 const NAME = { field: 'name', ...lengthOf('UpdateUserInput.name') };
 const MAX_PER_MINUTE = 1_000_000;
 const BIO = { field: 'bio', ...lengthOf('UpdateUserInput.bio') };
@@ -242,5 +245,7 @@ function checkRequestsPerMinute(number: number | null | undefined): FieldFault[]
 function checkEmail(email: string | null): FieldFault[] {
   const faults = checkString(email, { field: 'email', ...lengthOf('UpdateUserInput.email') });
   if (faults.length > 0 || email === null) return faults;
-  return EMAIL.test(email) ? [] : [{ field: 'email', message: 'must be an e-mail address' }];
+  if (!EMAIL.test(email)) return [{ field: 'email', message: 'must be an e-mail address' }];
+  // A client that sends back what it has read would replace an address that it does not see.
+  return IS_MASKED.test(email) ? [{ field: 'email', message: 'must not be the mask of a hidden address' }] : [];
 }
