@@ -1,6 +1,7 @@
 /** One HTTP request to a source of supergraphs, and its whole response, bounded in time, bytes and redirects. */
 import { brotliDecompress, gunzip } from 'node:zlib';
 import { promisify } from 'node:util';
+import { followSignal } from '@trestle/http-client/follow-signal';
 import { Agent as UndiciAgent } from '@trestle/http-client/undici';
 import type { Agent, Dispatcher } from 'undici';
 import { SourceError, type SourceLimits, readDelay } from './source.ts';
@@ -46,7 +47,7 @@ export interface ExchangeOptions extends SourceLimits {
 export async function exchange(sent: SourceRequest, options: ExchangeOptions): Promise<SourceResponse> {
   // A connection of its own, so that each request follows the DNS, and nothing is left to close.
   const agent = new UndiciAgent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0, connect: { timeout: options.timeoutMs } });
-  const limit = startLimit(options);
+  const limit = followSignal(options.signal, options.timeoutMs);
   try {
     const response = await follow(sent, { agent, signal: limit.signal });
     return await receive(response, options);
@@ -57,24 +58,6 @@ export async function exchange(sent: SourceRequest, options: ExchangeOptions): P
     // What was not read, such as the body of an error, is given up with its connection.
     void agent.destroy();
   }
-}
-
-/** Returns a signal that aborts with `signal`, and after the time limit. AbortSignal.any keeps memory while `signal` lives (Node.js 20). */
-function startLimit({ signal, timeoutMs }: ExchangeOptions) {
-  const controller = new AbortController();
-  const abort = () => {
-    controller.abort();
-  };
-  if (signal.aborted) abort();
-  const timer = setTimeout(abort, timeoutMs);
-  signal.addEventListener('abort', abort);
-  return {
-    signal: controller.signal,
-    end: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-    },
-  };
 }
 
 interface FailedExchange {

@@ -1,6 +1,7 @@
 /** Serves the events of a subgraph to the others: `GET /events?after=&limit=&wait=` (ADR 24). Not reachable from the public network. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { followSignal } from '@trestle/http-client/follow-signal';
 import type { Log } from '@trestle/log';
 import { ERRORS, Fault, fail } from '@trestle/schema/errors';
 import { type EventFeed, MAX_FEED_EVENTS } from './domain-event.ts';
@@ -39,7 +40,7 @@ export function createFeedEndpoint({ feed, key, log }: FeedEndpointOptions): Fee
   const stopping = new AbortController();
   let reads = 0;
 
-  async function read(request: IncomingMessage, signal: AbortSignal): Promise<object> {
+  async function read(request: IncomingMessage, response: ServerResponse): Promise<object> {
     if (request.method !== 'GET') throw fail('METHOD_NOT_ALLOWED', 'Use GET.');
     if (!isAuthorized(request, key)) throw fail('UNAUTHORIZED', 'The key is missing or wrong.');
     const { after, limit, waitMs } = parseParameters(request.url ?? '');
@@ -48,24 +49,22 @@ export function createFeedEndpoint({ feed, key, log }: FeedEndpointOptions): Fee
         retryAfterSeconds: 1,
       });
     reads++;
-    const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+    const wait = followSignal(stopping.signal, waitMs);
+    response.once('close', wait.abort);
     try {
-      return { events: await feed.read(after, limit, timeout) };
+      return { events: await feed.read(after, limit, wait.signal) };
     } catch (error) {
-      if (timeout.aborted && !(error instanceof Fault)) return { events: [] };
+      if (wait.signal.aborted && !(error instanceof Fault)) return { events: [] };
       throw error;
     } finally {
+      wait.end();
       reads--;
     }
   }
 
   return {
     handle(request, response) {
-      const disconnected = new AbortController();
-      response.on('close', () => {
-        disconnected.abort();
-      });
-      read(request, AbortSignal.any([stopping.signal, disconnected.signal])).then(
+      read(request, response).then(
         (body) => {
           send(response, 200, body);
         },

@@ -1,4 +1,5 @@
 /** Reads the events of another subgraph from its endpoint (`feed-endpoint.ts`), by long polling. */
+import { followSignal } from '@trestle/http-client/follow-signal';
 import { fail } from '@trestle/schema/errors';
 import type { DomainEvent, EventFeed } from './domain-event.ts';
 import { isDomainEvent } from './parse-events.ts';
@@ -30,18 +31,23 @@ export function createHttpFeed({ source, url, key, waitSeconds = WAIT_SECONDS }:
         limit: String(limit),
         wait: String(waitSeconds),
       }).toString();
-      const request = { headers: { authorization: `Bearer ${key}` }, signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) };
-      const response = await fetch(address, { ...request, redirect: 'error' }).catch((cause: unknown) => {
-        signal.throwIfAborted();
-        throw fail('SERVICE_UNAVAILABLE', `The events of ${source} cannot be reached.`, { cause });
-      });
-      const text = await readText(response);
-      if (response.status === 410) throw fail('GONE', `Position ${String(after)} of ${source} is no longer available.`);
-      if (response.status === 400)
-        throw fail('VALIDATION_ERROR', `${source} refused to read behind ${String(after)}: ${text.slice(0, 200)}`);
-      if (response.status !== 200)
-        throw fail('SERVICE_UNAVAILABLE', `The events of ${source} are not available: status ${String(response.status)}.`);
-      return parseEvents(text, source);
+      const limited = followSignal(signal, TIMEOUT_MS);
+      try {
+        const request = { headers: { authorization: `Bearer ${key}` }, signal: limited.signal };
+        const response = await fetch(address, { ...request, redirect: 'error' }).catch((cause: unknown) => {
+          signal.throwIfAborted();
+          throw fail('SERVICE_UNAVAILABLE', `The events of ${source} cannot be reached.`, { cause });
+        });
+        const text = await readText(response);
+        if (response.status === 410) throw fail('GONE', `Position ${String(after)} of ${source} is no longer available.`);
+        if (response.status === 400)
+          throw fail('VALIDATION_ERROR', `${source} refused to read behind ${String(after)}: ${text.slice(0, 200)}`);
+        if (response.status !== 200)
+          throw fail('SERVICE_UNAVAILABLE', `The events of ${source} are not available: status ${String(response.status)}.`);
+        return parseEvents(text, source);
+      } finally {
+        limited.end();
+      }
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The events of this process's own subgraph, read from its outbox: the source of every other feed (ADR 24). */
+import { followSignal } from '@trestle/http-client/follow-signal';
 import { fail } from '@trestle/schema/errors';
 import type { Database } from '../database/database.ts';
 import type { Query } from '../database/query.ts';
@@ -23,18 +24,22 @@ export function createLocalFeed({ source, database: { query }, events, waitMs = 
   return {
     source,
     async read(after, limit, signal) {
-      const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
       const start = after === undefined ? undefined : parsePosition(after);
       const from = start?.position ?? 0;
-      for (;;) {
-        // What this process has dispatched is settled, though a later look may not show it any more.
-        const dispatched = events.position();
-        const upTo = dispatched > from ? dispatched : Math.max((await readBounds(query)).settled, dispatched);
-        // The start is checked again after each wait: the database may have been restored meanwhile.
-        const page = await readPage(query, start, { after: from, upTo, limit });
-        signal.throwIfAborted();
-        if (page.length > 0 || timeout.aborted) return page.map((event) => toDomainEvent(event, source));
-        await events.waitBeyond(Math.max(from, upTo), timeout);
+      const wait = followSignal(signal, waitMs);
+      try {
+        for (;;) {
+          // What this process has dispatched is settled, though a later look may not show it any more.
+          const dispatched = events.position();
+          const upTo = dispatched > from ? dispatched : Math.max((await readBounds(query)).settled, dispatched);
+          // The start is checked again after each wait: the database may have been restored meanwhile.
+          const page = await readPage(query, start, { after: from, upTo, limit });
+          signal.throwIfAborted();
+          if (page.length > 0 || wait.signal.aborted) return page.map((event) => toDomainEvent(event, source));
+          await events.waitBeyond(Math.max(from, upTo), wait.signal);
+        }
+      } finally {
+        wait.end();
       }
     },
   };

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Query } from '@trestle/chassis/database/query';
 import type { DomainEvent, EventFeed } from '@trestle/chassis/events/domain-event';
+import { followSignal } from '@trestle/http-client/follow-signal';
 import type { Log } from '@trestle/log';
 import { LIVE, NEXT } from './index-store.ts';
 import type { Project } from './projection.ts';
@@ -71,11 +72,15 @@ async function catchUp({ query, positions, feeds, project, signal }: ReplaceOpti
 
 /** Returns the next events, or none when there is none for a while. */
 async function readReady(feed: EventFeed, after: string | undefined, signal: AbortSignal): Promise<readonly DomainEvent[]> {
-  const quiet = AbortSignal.timeout(QUIET_MS);
-  return feed.read(after, EVENTS, AbortSignal.any([signal, quiet])).catch((error: unknown) => {
-    if (quiet.aborted && !signal.aborted) return [];
+  const quiet = followSignal(signal, QUIET_MS);
+  try {
+    return await feed.read(after, EVENTS, quiet.signal);
+  } catch (error) {
+    if (quiet.signal.aborted && !signal.aborted) return [];
     throw error;
-  });
+  } finally {
+    quiet.end();
+  }
 }
 
 /**

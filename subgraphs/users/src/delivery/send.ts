@@ -1,4 +1,5 @@
 /** Sends one delivery over HTTP: signed, without redirects, within limits of time and size, to public addresses only. */
+import { followSignal } from '@trestle/http-client/follow-signal';
 import { Agent as UndiciAgent } from '@trestle/http-client/undici';
 import type { Agent } from 'undici';
 import { toCloudEvent } from '../journal/rules.ts';
@@ -75,16 +76,16 @@ interface Post {
 }
 
 /** undici follows no redirect: a 3xx is a response like any other. */
-async function post(agent: Agent, { url, headers, body, allowsPrivate, signal }: Post): Promise<Response> {
+async function post(agent: Agent, { url, headers, body, allowsPrivate, signal: stopping }: Post): Promise<Response> {
+  const { signal, end } = followSignal(stopping, ATTEMPT_MS);
   try {
     const { origin, pathname, search } = new URL(url);
     // A name is checked when it is resolved; an address never is.
     const fault = allowsPrivate ? undefined : findAddressFault(new URL(url));
     if (fault !== undefined) throw new PrivateAddressError(`The address ${fault}`);
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(ATTEMPT_MS)]);
-    const response = await agent.request({ origin, path: `${pathname}${search}`, method: 'POST', headers, body, signal: limit });
+    const response = await agent.request({ origin, path: `${pathname}${search}`, method: 'POST', headers, body, signal });
     const { statusCode: status } = response;
-    const error = await response.body.dump({ limit: MAX_RESPONSE_BYTES, signal: limit }).then(
+    const error = await response.body.dump({ limit: MAX_RESPONSE_BYTES, signal }).then(
       () => null,
       // The status has arrived: the rest of the body does not matter.
       () => null,
@@ -93,6 +94,8 @@ async function post(agent: Agent, { url, headers, body, allowsPrivate, signal }:
     return { status, headers: toLoggedHeaders(response.headers), error: isSuccess ? error : describeStatus(status) };
   } catch (error) {
     return { status: null, headers: null, error: describeFailure(error) };
+  } finally {
+    end();
   }
 }
 

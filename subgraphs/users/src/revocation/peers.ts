@@ -1,6 +1,7 @@
 /** Sends revocations to the other processes of users, and waits until no verifier of theirs accepts the tokens any more (ADR 10). */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { followSignal } from '@trestle/http-client/follow-signal';
 import { type Revocation, readRevocation } from '@trestle/identity/revocations';
 import type { Log } from '@trestle/log';
 import { backoffMs } from '@trestle/service/backoff';
@@ -173,11 +174,8 @@ export class RevocationPeers {
     const { url: connectionString } = this.#options;
     const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_MS, query_timeout: QUERY_MS, keepAlive: true });
     const connection: Connection = { client, number: randomInt(1, HIGHEST_NUMBER) };
-    const lost = new AbortController();
-    client.on('error', (error) => {
-      lost.abort(error);
-    });
-    const ended = AbortSignal.any([signal, lost.signal]);
+    const connected = followSignal(signal);
+    client.on('error', connected.abort);
     client.on('notification', ({ payload = '' }) => {
       // Without an answer the other process waits for `answerMs`, and then goes on.
       this.#receive(connection, payload).catch(() => undefined);
@@ -191,10 +189,11 @@ export class RevocationPeers {
       onConnected();
       while (!signal.aborted) {
         await client.query('SELECT 1');
-        await delay(CHECK_MS, undefined, { signal: ended }).catch(() => undefined);
-        lost.signal.throwIfAborted();
+        await delay(CHECK_MS, undefined, { signal: connected.signal }).catch(() => undefined);
+        connected.signal.throwIfAborted();
       }
     } finally {
+      connected.end();
       this.#connection = undefined;
       for (const { settle } of [...this.#pending.values()]) settle();
       const closed = client.end().catch(() => undefined);
