@@ -47,7 +47,12 @@ async function begin(content: Buffer): Promise<IncomingMessage> {
   return (await received)[0];
 }
 
-const read = (request: IncomingMessage) => readFiles(request, { files, prefix: 'videos/', maxBytes: MAX_BYTES, createId: () => 'vid_1' });
+const warnings: object[] = [];
+const log = { warn: (message: string, fields?: object) => void warnings.push({ message, ...fields }) };
+const read = (request: IncomingMessage, store = files) => {
+  let id = 0;
+  return readFiles(request, { files: store, prefix: 'videos/', maxBytes: MAX_BYTES, createId: () => `vid_${String(++id)}` }, log);
+};
 /** Returns the names of all files below the root, also of unfinished ones. */
 const kept = async () => (await readdir(root, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
 
@@ -64,6 +69,20 @@ describe('readFiles', () => {
     request.once('data', () => client.destroy());
     await expect(reading).rejects.toThrow('disconnected');
     expect(await kept()).toEqual([]);
+  });
+
+  it('rejects with the reason of the refusal when a stored file cannot be deleted, and deletes the others', async () => {
+    const failure = new Error('The store is not available');
+    const failing: FileStore = {
+      ...files,
+      delete: (key) => (key === 'videos/vid_1' ? Promise.reject(failure) : files.delete(key)),
+    };
+    const second = '\r\n--b\r\nContent-Disposition: form-data; name="1"; filename="b"\r\n\r\nb\r\n--b--\r\n';
+    const received = once(server, 'request') as Promise<[IncomingMessage]>;
+    client.end(HEAD.replace('{"0":["variables.file"]}', '{"0":["variables.file"],"1":["variables.b"],"2":["variables.c"]}') + 'a' + second);
+    await expect(read((await received)[0], failing)).rejects.toThrow('lacks the files 2');
+    expect((await kept()).map(({ name }) => name)).toEqual(['vid_1']);
+    expect(warnings).toEqual([{ message: 'could not delete a file of a refused request', error: failure }]);
   });
 
   it('stores a file of exactly the limit', async () => {

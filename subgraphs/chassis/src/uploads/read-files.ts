@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { FileStore } from '@trestle/files/file-store';
+import type { Log } from '@trestle/log';
 import { readBoundary } from '@trestle/multipart/boundary';
 import { MAX_FILES, type Operations, parseMap, parseOperations, placeFiles } from '@trestle/multipart/place-files';
 import { fail } from '@trestle/schema/errors';
@@ -32,14 +33,14 @@ const HEAD_BYTES = 4100;
 
 /**
  * Reads the request to its end. Rejects with VALIDATION_ERROR, PAYLOAD_TOO_LARGE, SERVICE_UNAVAILABLE, or the store's error; the files that were
- * stored until then are deleted.
+ * stored until then are deleted. The log says which could not be: the sweep deletes them.
  */
-export async function readFiles(request: IncomingMessage, options: UploadOptions): Promise<ReceivedOperations> {
+export async function readFiles(request: IncomingMessage, options: UploadOptions, log: Pick<Log, 'warn'>): Promise<ReceivedOperations> {
   const reading = new Reading(request, options);
   try {
     return await reading.read();
   } catch (error) {
-    await reading.abandon();
+    for (const reason of await reading.abandon()) log.warn('could not delete a file of a refused request', { error: reason });
     throw error;
   }
 }
@@ -69,11 +70,13 @@ class Reading {
     return { operations, files: [...files.values()] };
   }
 
-  /** Stops the writes, and deletes what was stored. */
-  async abandon(): Promise<void> {
+  /** Stops the writes, and deletes what was stored. Resolves with the errors of files that could not be deleted. */
+  async abandon(): Promise<readonly unknown[]> {
     this.#stop.abort(new Error('The request was abandoned'));
-    for (const result of await Promise.allSettled(this.#stored.values()))
-      if (result.status === 'fulfilled') await this.#options.files.delete(result.value.key);
+    const stored = await Promise.allSettled(this.#stored.values());
+    const keys = stored.flatMap((result) => (result.status === 'fulfilled' ? [result.value.key] : []));
+    const deleted = await Promise.allSettled(keys.map((key) => this.#options.files.delete(key)));
+    return deleted.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
   }
 
   /** Resolves at the end of the request, and rejects with the first failure of a part. */

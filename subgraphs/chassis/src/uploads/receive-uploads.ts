@@ -33,7 +33,7 @@ export function receiveUploads({ uploads, verifier, log, requestIdOf }: ReceiveO
   const receive = async (request: Received, response: ServerResponse): Promise<void> => {
     if (!uploads) throw fail('UNSUPPORTED_MEDIA_TYPE', 'The subgraph accepts no files.');
     const { userId } = requireCaller(request, verifier);
-    const { operations, files } = await slots.run(userId, () => readFiles(request, uploads));
+    const { operations, files } = await slots.run(userId, () => readFiles(request, uploads, log));
     request.body = operations;
     discardAfter(response, { files, uploads, log });
   };
